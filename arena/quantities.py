@@ -1,5 +1,8 @@
 """Quantities as people say them, numbers of things and times; and rounded as programs read them. Pure."""
 
+from operator import index
+from typing import Any
+
 LARGEST = 1_000
 """From this many of a unit on, the next one is used."""
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000
@@ -33,6 +36,23 @@ def span(milliseconds: int) -> str:
 def rounded(value: float | None, places: int = 2) -> float | None:
     """A number, if there is one, for programs: never minus zero. What people read says `z` in its format."""
     return None if value is None else round(value, places) + 0.0
+
+
+def whole(name: str, given: Any, least: int | None = None) -> int:
+    """A whole number that was given as the argument `name`; NumPy's are, True and 1.0 are none.
+
+    Raises:
+        ValueError: it is none, or less than `least`.
+    """
+    try:
+        number = index(given)
+    except TypeError:
+        number = None
+    if number is None or isinstance(given, bool):
+        raise ValueError(f"{name}: {given!r:.100} is no whole number")
+    if least is not None and number < least:
+        raise ValueError(f"{name}: {number}; at least {least}")
+    return number
 
 
 def ordinal(number: int) -> str:

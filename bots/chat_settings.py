@@ -116,10 +116,10 @@ class Settings(Struct, frozen=True, kw_only=True):
             model=model,
             secret=secret,
             temperature=_number(environment, "TEMPERATURE", 0, 0, 2)
-            if "CHAT_TEMPERATURE" in environment
+            if environment.get("CHAT_TEMPERATURE")
             else None,
             max_tokens=int(_number(environment, "MAX_TOKENS", 2_000, 0, 100_000)),
-            extra=_extra(environment.get("CHAT_EXTRA", "{}")),
+            extra=_extra(environment.get("CHAT_EXTRA") or "{}"),
             price_in=_number(environment, "PRICE_IN", 0, 0, 1e6),
             price_out=_number(environment, "PRICE_OUT", 0, 0, 1e6),
             most_cost=_number(environment, "MOST_COST", 1e9, 0, 1e9),
@@ -184,7 +184,7 @@ def _number(environment: Mapping[str, str], name: str, default: float, low: floa
 def _extra(text: str) -> dict[str, Any]:
     try:
         extra = decode_json(text.encode()) if len(text) <= MOST_EXTRA else None
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, RecursionError, UnicodeEncodeError):  # Variables may hold any bytes.
         extra = None
     if not isinstance(extra, dict) or set(RESERVED) & set(extra):
         raise SystemExit(

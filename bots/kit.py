@@ -178,7 +178,7 @@ class _Notes:
     def raised(self, error: Exception) -> int:
         """The bot raised this and goes on; how often it has raised."""
         self.errors += 1
-        self._latest_error = _printable(f"{type(error).__name__}: {error}")
+        self._latest_error = _printable(error_text(error))
         return self.errors
 
     def add(self, kind: str, window: int, text: str) -> None:
@@ -292,21 +292,27 @@ class Session:
         self._unanswered = 0
         self._fell_back = False
         errors = notes.errors
-        action = self._guarded(bot.decide, window, opened=opened)
+        action = self._guarded(bot.decide, window, opened=opened, says=True)
         if notes.errors > errors and not self._unanswered:
             self._last = None  # To ask for the default is told as such in the match's report.
         return self._last if action is None else action
 
-    def _guarded(self, method: Callable[..., Any], *given: Any, opened: Opened | None = None) -> Any:
-        """What the bot's method returns; None where it raised and the bot goes on."""
+    def _guarded(
+        self, method: Callable[..., Any], *given: Any, opened: Opened | None = None, says: bool = False
+    ) -> Any:
+        """What the bot's method returns; None where it raised and the bot goes on. `says`: that is an action."""
+        crash = (self._on_error or self._bot.on_error) == "crash"
         try:
-            return method(*given)
+            returned = method(*given)
+            if says and not crash:
+                encode(returned)  # What cannot be said is an error of the bot's, too.
         except Exception as error:
-            if (self._on_error or self._bot.on_error) == "crash":
+            if crash:
                 raise
             in_full = self._notes.raised(error) <= ERRORS_SHOWN
             self._log(_told_of(error, getattr(method, "__name__", "decide"), opened, in_full=in_full))
             return None
+        return returned
 
     def _rejected(self, rejected: Rejected) -> None:
         window = self._window
@@ -323,7 +329,7 @@ class Session:
             self._notes.add("second actions rejected", window.id, text)
             return
         self._fell_back = True
-        instead = self._guarded(self._bot.rejected, rejected)
+        instead = self._guarded(self._bot.rejected, rejected, says=True)
         if instead is None:
             self._fall_back(window.id, f"rejected: {rejected.text}")
         else:
@@ -336,11 +342,19 @@ class Session:
         self.submit(window, self._standing, final=True)
 
 
+def error_text(error: BaseException) -> str:
+    """Its type and what it says. A bot's own error may raise when it is asked for that."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - whatever a stranger's method raises
+        return f"{type(error).__name__}, and it cannot say what"
+
+
 def _told_of(error: Exception, method: str, opened: Opened | None, *, in_full: bool) -> str:
     """An error with its window, bounded, for the bot's log."""
     where = method if opened is None else f"{method} of window {opened.id} {opened.window!r}"
     if not in_full:
-        return f"{where} raised {type(error).__name__}: {str(error)[:200]}"
+        return f"{where} raised {error_text(error)[:200]}"
     import traceback  # noqa: PLC0415 - half a millisecond that a bot without errors need not pay
 
     lines = "".join(traceback.format_exception(error))[-ERROR_CHARACTERS:].rstrip()

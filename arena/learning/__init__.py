@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from arena.learning.making import aec_env, gym_env, parallel_env
     from arena.learning.openspiel import openspiel_game
     from arena.learning.parallel import ParallelArena
-    from arena.learning.self_play import Policy, SelfPlay, SelfPlayReport, uniform
+    from arena.learning.self_play import Policy, PolicyError, SelfPlay, SelfPlayReport, uniform
     from arena.learning.shards import Shard, ShardError, read_shard, read_shards
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "GymArena",
     "ParallelArena",
     "Policy",
+    "PolicyError",
     "SelfPlay",
     "SelfPlayReport",
     "Shard",
@@ -50,6 +51,7 @@ _FROM = {
     "openspiel_game": "openspiel",
     "parallel_env": "making",
     "Policy": "self_play",
+    "PolicyError": "self_play",
     "SelfPlay": "self_play",
     "SelfPlayReport": "self_play",
     "uniform": "self_play",

@@ -9,7 +9,8 @@ from pettingzoo import AECEnv
 
 from arena.learning.episode import Episode
 from arena.learning.rendering import checked_mode, rendered
-from arena.learning.spaces import Observed, agents_of, infos_of, metadata, observation_space
+from arena.learning.spaces import Observed, agents_of, check_begun, infos_of, metadata, observation_space
+from arena.quantities import whole
 
 
 class AecArena(AECEnv[str, Observed, int]):  # type: ignore[misc] # it has no types
@@ -58,13 +59,16 @@ class AecArena(AECEnv[str, Observed, int]):  # type: ignore[misc] # it has no ty
 
         Raises:
             IllegalChoiceError: the agent's `action_mask` does not hold it. Nothing has changed.
+            ValueError: it is no number.
+            ResetNeeded: the match is over for all agents, or not begun.
         """
+        check_begun(self.agents)
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         episode, seat = self.episode, self._seat[agent]
-        episode.choose(seat, int(action))  # type: ignore[arg-type] # int() refuses None
+        episode.choose(seat, whole("choice", action))
         self._cumulative_rewards[agent] = 0.0
         if episode.owed(seat):
             return

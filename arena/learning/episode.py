@@ -5,6 +5,7 @@ the action is complete. Its window closes when all that owe one are done. A seat
 """
 
 from collections.abc import Callable, Sequence
+from operator import index
 from random import Random
 from typing import Any, Literal
 
@@ -14,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.learning.encoders import ENCODERS, Encoder
-from arena.simulation import dealt
+from arena.quantities import whole
+from arena.simulation import dealt, seed_of
 from arena.statistics import points
 from protocol.words import Action, Outcome, View
 from referee.rules import Addressed, Draft, Table, Taken, Window
@@ -53,12 +55,10 @@ class Episode:
         table = dealt(game, variant, 0, options, setup)
         if encoder is None and game not in ENCODERS:
             raise ValueError(f"encoder: {game} has none of its own; give one")
-        if max_windows is not None and max_windows < 1:
-            raise ValueError(f"max_windows: {max_windows} is less than 1")
         self.game = table.game
         self.variant = table.deal.variant
         self.seats = table.seats
-        self.max_windows = max_windows
+        self.max_windows = None if max_windows is None else whole("max_windows", max_windows, 1)
         self.encoder = encoder or ENCODERS[game]
         self.pass_choice = len(table.game.choices)
         """The last choice: of a seat that owes nothing."""
@@ -84,10 +84,15 @@ class Episode:
         self._left = 0
 
     def reset(self, seed: int | None = None) -> None:
-        """Deals. The seed is the match's; without one it is drawn from a stream that the last seed given began."""
+        """Deals. The seed is the match's; without one it is drawn from a stream that the last seed given began.
+
+        Raises:
+            ValueError: the seed is no whole number, or too large.
+        """
         if seed is None:
             seed = self._luck.getrandbits(SEED_BITS)
         else:
+            seed = seed_of(seed)
             self._luck = Random(seed)
         self.table = Table(self.game, replace(self._deal, seed=seed))
         self.told = list(self.table.start)
@@ -125,7 +130,7 @@ class Episode:
 
     def may(self, seat: int, choice: int) -> bool:
         """Whether the seat's mask holds the choice."""
-        return choice >= 0 and bool(self.mask_bits(seat) >> choice & 1)
+        return choice >= 0 and bool(self.mask_bits(seat) >> index(choice) & 1)
 
     def choose(self, seat: int, choice: int) -> None:
         """The next choice of a seat that owes one. The window does not close before `close`.

@@ -11,6 +11,7 @@ from gymnasium.spaces import Discrete
 from arena.learning.episode import Episode
 from arena.learning.rendering import checked_mode, rendered
 from arena.learning.spaces import Observed, metadata, observation_space
+from arena.quantities import whole
 from arena.simulation import BotGiven, Opponents
 from referee.rules import Luck, drawn
 
@@ -29,6 +30,7 @@ class GymArena(gymnasium.Env[Observed, int]):
         Raises:
             ValueError, TypeError: there is no such seat or `render_mode`, or one is no bot for this game.
         """
+        seat = whole("seat", seat)
         if seat not in range(episode.seats) or seat in opponents:
             raise ValueError(f"seat: {seat} is none of the {episode.seats}, or has a bot")
         self.episode = episode
@@ -52,12 +54,13 @@ class GymArena(gymnasium.Env[Observed, int]):
         return self.episode.observe(self.seat), self._info()
 
     def step(self, action: int) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
-        """The seat's next choice. Raises as the bots do."""
+        """The seat's next choice. Raises as the bots do, and ValueError: it is no number."""
         episode, info = self.episode, {}
         if not episode.owed(self.seat):
             raise gymnasium.error.ResetNeeded("the match is over, or not begun: call reset()")
-        if episode.may(self.seat, int(action)):
-            episode.choose(self.seat, int(action))
+        choice = whole("choice", action)
+        if episode.may(self.seat, choice):
+            episode.choose(self.seat, choice)
             if not episode.owed(self.seat):
                 self._play_on()
         else:

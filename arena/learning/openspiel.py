@@ -44,7 +44,10 @@ def openspiel_game(game: str, *, variant: str | None = None, options: Mapping[st
 
 
 def _episode(game: str, given: Mapping[str, Any]) -> Episode:
-    options = msgspec.json.decode(given["options"].replace(COMMA, ","))
+    try:
+        options = msgspec.json.decode(given["options"].replace(COMMA, ","))
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise ValueError(f"options: {error}") from None
     return Episode(game, variant=given["variant"] or None, options=options)
 
 

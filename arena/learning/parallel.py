@@ -9,7 +9,8 @@ from pettingzoo import ParallelEnv
 
 from arena.learning.episode import Episode
 from arena.learning.rendering import checked_mode, rendered
-from arena.learning.spaces import Observed, agents_of, infos_of, metadata, observation_space
+from arena.learning.spaces import Observed, agents_of, check_begun, infos_of, metadata, observation_space
+from arena.quantities import whole
 
 Stepped = tuple[dict[str, Observed], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
 
@@ -22,10 +23,10 @@ class ParallelArena(ParallelEnv[str, Observed, int]):  # type: ignore[misc] # it
     """
 
     def __init__(self, episode: Episode, render_mode: str | None = None, max_cycles: int | None = None) -> None:
-        """Raises ValueError: there is no such `render_mode`."""
+        """Raises ValueError: there is no such `render_mode`, or `max_cycles` is no number of steps."""
         self.episode = episode
         self.render_mode = checked_mode(render_mode)
-        self.max_cycles = max_cycles
+        self.max_cycles = None if max_cycles is None else whole("max_cycles", max_cycles, 1)
         """After so many steps the match is truncated; None: it is not."""
         self.metadata = metadata(episode, parallel=True)
         self.possible_agents = agents_of(episode)
@@ -51,11 +52,17 @@ class ParallelArena(ParallelEnv[str, Observed, int]):  # type: ignore[misc] # it
         return self._observed(), dict(zip(self.possible_agents, infos_of(self.episode), strict=True))
 
     def step(self, actions: dict[str, int]) -> Stepped:
-        """A choice of every agent. Choices of agents that owe none are passed over."""
+        """A choice of every agent. Choices of agents that owe none are passed over.
+
+        Raises:
+            ResetNeeded: the match is over, or not begun.
+            ValueError: a choice is no number.
+        """
         agents, episode = self.agents, self.episode
+        check_begun(agents)
         refused = []
         for seat in episode.choosing:
-            choice = int(actions[self.possible_agents[seat]])
+            choice = whole("choice", actions[self.possible_agents[seat]])
             if episode.may(seat, choice):
                 episode.choose(seat, choice)
             else:

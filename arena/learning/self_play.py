@@ -24,9 +24,11 @@ from rich.progress import TimeElapsedColumn
 
 from arena.learning.encoders import Encoder
 from arena.learning.episode import SEED_BITS, Episode, Given, Reward
-from arena.learning.shards import MOST_BYTES, Shard, write_shard
+from arena.learning.shards import MOST_BYTES, PATTERN, Shard, write_shard
 from arena.processes import process_pool
+from arena.quantities import whole
 from arena.terminal import Words, progress_bar, progress_console
+from bots.kit import error_text
 
 Policy = Callable[[npt.NDArray[Any], npt.NDArray[np.int8], np.random.Generator], npt.NDArray[Any]]
 """From observations and masks, a row for each choice that is due, to the number of a choice for each row.
@@ -45,6 +47,10 @@ def uniform(
     """A policy: each legal choice is as likely."""
     choices: npt.NDArray[np.int64] = np.argmax(np.where(masks, luck.random(masks.shape), -1.0), axis=1)
     return choices
+
+
+class PolicyError(RuntimeError):
+    """A policy raised. Its own exception is the cause."""
 
 
 class SelfPlayReport(Struct, frozen=True, kw_only=True):
@@ -131,13 +137,10 @@ class SelfPlay:
         Raises:
             ValueError: one of these is wrong; the text names it.
         """
-        for name, number in (("workers", workers), ("at_once", at_once)):
-            if number is not None and number < 1:
-                raise ValueError(f"{name}: {number}; at least 1")
         self._terms = Terms(game, variant, options, setup, reward, max_windows, encoder)
         self.seats = self._terms.episode().seats
-        self._workers = workers or len(os.sched_getaffinity(0))
-        self._at_once = at_once
+        self._workers = len(os.sched_getaffinity(0)) if workers is None else whole("workers", workers, 1)
+        self._at_once = whole("at_once", at_once, 1)
         self._block = ExitStack()
         self._pool: ProcessPoolExecutor | None = None
 
@@ -176,11 +179,11 @@ class SelfPlay:
 
         Raises:
             ValueError: an argument is wrong, the folder holds another run, or a policy gave no legal choices.
+            PolicyError: a policy raised.
         """
         if self._pool is None and self._workers > 1:
             raise ValueError("the processes run within a `with` block only")
-        if matches < 1:
-            raise ValueError(f"matches: {matches}; at least 1")
+        matches, seed = whole("matches", matches, 1), whole("seed", seed, 0)
         policies = (policy,) * self.seats if callable(policy) else tuple(policy)
         if len(policies) != self.seats:
             raise ValueError(f"policy: {len(policies)} for the {self.seats} seats of {self._terms.game}")
@@ -248,6 +251,8 @@ class SelfPlay:
         )
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / MANIFEST
+        if not path.exists() and any(folder.glob(PATTERN)):
+            raise ValueError(f"{folder}: it holds shards of an unknown run, without {MANIFEST}; take a new one")
         if path.exists():
             with path.open("rb") as file:
                 if file.read(MOST_MANIFEST) != manifest:
@@ -326,14 +331,25 @@ def _step(
     for index, asked in enumerate(due):
         if not asked:
             continue
-        observations = np.stack([episodes[number].observation(seat) for number, seat in asked])
+        observations = [episodes[number].observation(seat) for number, seat in asked]
         masks = np.stack([episodes[number].mask(seat) for number, seat in asked])
-        choices = _legal(policies[index](observations, masks, luck), masks)
+        # What the policy is given is its own: it may compute in place, and the rows stay what the seats saw.
+        choices = _legal(_asked(policies[index], np.stack(observations), masks.copy(), luck), masks)
         for (number, seat), observation, mask, choice in zip(asked, observations, masks, choices, strict=True):
             episode = episodes[number]
             key = (number, seat, (seat + number) % len(policies), episode.table.number)
             rows.add(key, observation, mask, choice)
             episode.choose(seat, choice)
+
+
+def _asked(
+    policy: Policy, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8], luck: np.random.Generator
+) -> npt.NDArray[Any]:
+    """What a policy gives. Raises PolicyError, which finds its way back from another process as it is."""
+    try:
+        return np.asarray(policy(observations, masks, luck))
+    except (Exception, SystemExit) as error:
+        raise PolicyError(f"the policy raised {error_text(error)}") from error
 
 
 def _legal(choices: Any, masks: npt.NDArray[np.int8]) -> list[int]:

@@ -1,11 +1,10 @@
 """Trajectories of self-play as NumPy files: a folder of shards, each a `.npz` file of bounded size."""
 
 import os
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile, ZipFile
+from typing import IO, Any
+from zipfile import ZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -85,15 +84,24 @@ def read_shard(path: Path) -> Shard:
         ShardError: it is none.
         OSError: the file cannot be read.
     """
-    try:
-        with ZipFile(path) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-        if size > 2 * MOST_BYTES:
-            raise ShardError(f"{path}: {size:,} bytes; at most {2 * MOST_BYTES:,}")
-        with np.load(path, allow_pickle=False) as file:
-            return Shard(**_checked(path, {name: _column(path, file, name) for name in Shard.__struct_fields__}))
-    except (BadZipFile, EOFError) as error:
-        raise ShardError(f"{path}: not a whole .npz file: {error}") from None
+    with Path(path).open("rb") as opened:
+        try:
+            columns = _columns(path, opened)
+        except ShardError:
+            raise
+        except Exception as error:  # noqa: BLE001 - of a damaged file, zipfile may raise anything
+            raise ShardError(f"{path}: not a whole .npz file: {error}") from None
+    return Shard(**_checked(path, columns))
+
+
+def _columns(path: Path, opened: IO[bytes]) -> dict[str, npt.NDArray[Any]]:
+    with ZipFile(opened) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > 2 * MOST_BYTES:
+        raise ShardError(f"{path}: {size:,} bytes; at most {2 * MOST_BYTES:,}")
+    opened.seek(0)
+    with np.load(opened, allow_pickle=False) as file:
+        return {name: _column(path, file, name) for name in Shard.__struct_fields__}
 
 
 def _column(path: Path, file: Any, name: str) -> npt.NDArray[Any]:
@@ -101,7 +109,7 @@ def _column(path: Path, file: Any, name: str) -> npt.NDArray[Any]:
         raise ShardError(f"{path}: {name} is missing")
     try:
         column = file[name]
-    except (ValueError, MemoryError, RuntimeError, zlib.error) as error:
+    except Exception as error:  # noqa: BLE001 - NumPy evaluates a header's text, which may raise anything
         raise ShardError(f"{path}: {name}: {error}") from None
     if not isinstance(column, np.ndarray) or column.dtype.kind not in _KINDS.get(name, "iu"):
         raise ShardError(f"{path}: {name} is no array of such numbers")
@@ -112,9 +120,8 @@ def _checked(path: Path, columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.
     for name, column in columns.items():
         first = columns["played" if name in _BY_MATCH else "choices"]
         wanted = _DIMENSIONS.get(name, 1)
-        if (column.ndim < wanted if name == "observations" else column.ndim != wanted) or len(column) != len(
-            first
-        ):
+        fits = column.ndim >= wanted if name == "observations" else column.ndim == wanted
+        if not fits or column.shape[:1] != first.shape[:1]:
             raise ShardError(f"{path}: {name} has shape {column.shape}, which does not fit the others")
     return columns
 

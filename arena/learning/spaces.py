@@ -1,9 +1,11 @@
 """What the environments of PettingZoo and Gymnasium tell of themselves alike: agents, spaces and infos."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Dict
 
 from arena.learning.episode import Episode
@@ -16,6 +18,12 @@ Observed = dict[str, npt.NDArray[Any]]
 def agents_of(episode: Episode) -> list[str]:
     """`seat_0`, `seat_1` and so on."""
     return [f"seat_{seat}" for seat in range(episode.seats)]
+
+
+def check_begun(agents: Sequence[str]) -> None:
+    """Whether there are agents left that may step. Raises ResetNeeded."""
+    if not agents:
+        raise ResetNeeded("the match is over, or not begun: call reset()")
 
 
 def observation_space(episode: Episode) -> Dict:

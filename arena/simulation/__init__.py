@@ -3,7 +3,7 @@
 from arena.simulation.bots import BotGiven
 from arena.simulation.errors import BotError, IllegalActionError
 from arena.simulation.many import BotSummary, Results, play_many
-from arena.simulation.match import Match, dealt
+from arena.simulation.match import Match, dealt, seed_of
 from arena.simulation.one_match import heard, play
 from arena.simulation.opponents import Opponents
 from arena.simulation.result import Result
@@ -21,4 +21,5 @@ __all__ = [
     "heard",
     "play",
     "play_many",
+    "seed_of",
 ]

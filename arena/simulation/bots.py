@@ -4,6 +4,7 @@ import runpy
 import sys
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -49,13 +50,14 @@ def source_of(game: str, given: BotGiven, *, fresh: bool = False) -> Source:
     if isinstance(given, str | Path):
         return _from_folder(game, str(given))
     if isinstance(given, Bot):
-        return Source(type(given).__name__, "", "", (lambda: deepcopy(given)) if fresh else lambda: given)
+        name = type(given).__name__
+        return Source(name, "", "", partial(_copied, name, given) if fresh else lambda: given)
     if isinstance(given, type):
         if issubclass(given, Bot):
             return Source(given.__name__, "", "", given)
         raise TypeError(f"bots: {given.__name__} is not derived from bots.kit.Bot")
     if callable(given):
-        return Source(getattr(given, "__name__", type(given).__name__), "", "", lambda: FunctionBot(given))
+        return Source(str(getattr(given, "__name__", type(given).__name__)), "", "", lambda: FunctionBot(given))
     raise TypeError(f"bots: {given!r} is no function, no Bot, and no bot's folder")
 
 
@@ -72,9 +74,16 @@ def _from_folder(game: str, given: str) -> Source:
     bot = _loaded(folder.folder, words[0])
     if bot is None:
         raise ValueError(f"{given}: {words[0]} does not call bots.kit.run")
-    return Source(
-        folder.name, folder.version, folder.content, (lambda: bot) if folder.keeps else lambda: deepcopy(bot)
-    )
+    make = (lambda: bot) if folder.keeps else partial(_copied, given, bot)
+    return Source(folder.name, folder.version, folder.content, make)
+
+
+def _copied(name: str, bot: Bot[Any, Any]) -> Bot[Any, Any]:
+    """A bot of a match's own."""
+    try:
+        return deepcopy(bot)
+    except Exception as error:
+        raise ValueError(f"{name}: this bot cannot be copied for each match: {error}") from error
 
 
 def _loaded(folder: Path, program: str) -> Bot[Any, Any] | None:
@@ -96,6 +105,9 @@ def _loaded(folder: Path, program: str) -> Bot[Any, Any] | None:
         sys.path.insert(0, str(folder))
         try:
             runpy.run_path(str(folder / program), run_name="__main__")
+        except SystemExit as end:
+            if not found:  # Else it has ended as programs do, after its match.
+                raise ValueError(f"{folder / program}: it ended before its match: {end}") from None
         finally:
             kit.run, sys.path[:] = run, path
             for name in set(sys.modules) - known:

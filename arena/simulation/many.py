@@ -6,15 +6,15 @@ from collections.abc import Generator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from functools import lru_cache
-from secrets import randbits
 
 from msgspec import Struct
 from msgspec.structs import replace
 from rich.progress import TimeElapsedColumn
 
 from arena.processes import process_pool
+from arena.quantities import whole
 from arena.simulation.bots import BotGiven, Source, source_of
-from arena.simulation.match import SEED_BITS, Given, dealt
+from arena.simulation.match import Given, dealt, seed_of
 from arena.simulation.one_match import play_table
 from arena.simulation.player import OnError, OnIllegal, Rules
 from arena.simulation.refereed import terms_of
@@ -157,14 +157,13 @@ def play_many(
         ValueError: as `play`, or the bots cannot be sent to other processes.
         IllegalActionError, BotError: as `play`; the matches that are left are not played.
     """
-    if matches < 1:
-        raise ValueError(f"matches: {matches}; at least 1")
-    if workers is not None and workers < 1:
-        raise ValueError(f"workers: {workers}; at least 1")
+    matches = whole("matches", matches, 1)
+    if workers is not None:
+        workers = whole("workers", workers, 1)
     seats = dealt(game, variant, 0, options, setup).seats
     if len(bots) != seats:
         raise ValueError(f"bots: {len(bots)} for the {seats} seats of {game}")
-    drawn = randbits(SEED_BITS) if seed is None else seed
+    drawn = seed_of(seed)
     terms = Terms(game, variant, options, setup, drawn, Rules(on_illegal, on_error))
     sittings = _sittings(drawn, seats, matches)
     sources = [source_of(game, each, fresh=True) for each in bots]

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Raw, Struct
 
+from arena.quantities import whole
 from arena.simulation.errors import IllegalActionError
 from arena.simulation.unshared import unshared
 from protocol.codec import encode
@@ -14,6 +15,7 @@ from referee.games import GAMES
 from referee.rules import SPECTATOR, Addressed, Deal, Game, Illegal, Table, Taken, Window
 
 SEED_BITS = 53
+MOST_SEED_BITS = 1_024
 Given = Struct | dict[str, Any] | None
 """Options or a setup: the game's own Struct, or plain values as in JSON; None: the defaults, or one drawn."""
 
@@ -22,20 +24,30 @@ def dealt(game: str, variant: str | None, seed: int | None, options: Given, setu
     """A table with these cards.
 
     Raises:
-        ValueError: there is no such game or variant, or options or setup break the game's rules.
+        ValueError: there is no such game or variant, the seed is none, or options or setup break the game's rules.
     """
-    if game not in GAMES:
+    if game not in tuple(GAMES):
         raise ValueError(f"game: there is no {game!r}; there are {', '.join(GAMES)}")
     rules = GAMES[game]
     names = [each.name for each in rules.variants]
     if variant is not None and variant not in names:
         raise ValueError(f"variant: {game} has no {variant!r}; it has {', '.join(names)}")
-    drawn = randbits(SEED_BITS) if seed is None else seed
-    return Table(rules, Deal(variant or names[0], drawn, _raw(options), _raw(setup)))
+    return Table(rules, Deal(variant or names[0], seed_of(seed), _raw("options", options), _raw("setup", setup)))
 
 
-def _raw(given: Given) -> Raw | None:
-    return None if given is None else Raw(encode(given))
+def seed_of(seed: int | None) -> int:
+    """The seed that was given, or a new one. Raises ValueError: it is no whole number, or too large."""
+    drawn = randbits(SEED_BITS) if seed is None else whole("seed", seed)
+    if drawn.bit_length() > MOST_SEED_BITS:
+        raise ValueError(f"seed: it has {drawn.bit_length():,} bits; at most {MOST_SEED_BITS:,}")
+    return drawn
+
+
+def _raw(name: str, given: Given) -> Raw | None:
+    try:
+        return None if given is None else Raw(encode(given))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"{name}: cannot be written as JSON: {error}") from None
 
 
 class Match:
@@ -117,16 +129,17 @@ class Match:
         return self._table.outcome
 
     def view(self, seat: int | None = SPECTATOR) -> View:
-        """Everything that a seat may know now; None: a spectator."""
-        return unshared(self.game.view(self.state, seat))
+        """Everything that a seat may know now; None: a spectator. Raises ValueError: there is no such seat."""
+        return unshared(self.game.view(self.state, self._seat(seat)))
 
     def host_view(self) -> View:
         """Everything, secrets included."""
         return unshared(self.game.host_view(self.state))
 
     def events(self, seat: int | None = SPECTATOR) -> tuple[Event, ...]:
-        """All that a seat was told so far, in order; None: what everyone was told."""
-        return tuple(unshared(each.event) for each in self._told if each.seat is None or each.seat == seat)
+        """All that a seat was told so far, in order; None: what everyone was told. Raises as `view`."""
+        own = self._seat(seat)
+        return tuple(unshared(each.event) for each in self._told if each.seat is None or each.seat == own)
 
     def default(self, seat: int) -> Action | None:
         """The action that is taken for a seat that submits None, as the window stands now."""
@@ -178,6 +191,12 @@ class Match:
             taken[seat] = Taken(action or default, by_default=action is None)
         self._taken = {}
         self._told += self._table.close(tuple(taken))
+
+    def _seat(self, given: int | None) -> int | None:
+        seat = SPECTATOR if given is SPECTATOR else whole("seat", given, 0)
+        if seat is not SPECTATOR and seat >= self.seats:
+            raise ValueError(f"seat: {seat}; there are {self.seats}, the first is 0")
+        return seat
 
     def _check_owes(self, seat: int) -> None:
         if seat not in self.owed:

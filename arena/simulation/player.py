@@ -6,7 +6,7 @@ from msgspec import Raw, Struct, convert
 
 from arena.simulation.errors import BotError, IllegalActionError
 from arena.simulation.unshared import unshared
-from bots.kit import Bot, Session
+from bots.kit import Bot, Session, error_text
 from protocol.codec import decode_json, encode
 from protocol.messages import (
     Accepted,
@@ -35,6 +35,12 @@ class Rules(Struct, frozen=True):
 
     on_illegal: OnIllegal = "raise"
     on_error: OnError = "raise"
+
+    def __post_init__(self) -> None:
+        """Raises ValueError: there is no such word. Any other would count as `default` or `raise`."""
+        for name, words in (("on_illegal", get_args(OnIllegal)), ("on_error", get_args(OnError))):
+            if (given := getattr(self, name)) not in words:
+                raise ValueError(f"{name}: there is no {given!r}; there are {', '.join(words)}")
 
 
 class Player:
@@ -197,7 +203,7 @@ class Player:
             raise IllegalActionError(self.seat, self._window, reason)
 
     def _raised(self, error: BaseException) -> None:
-        failed = BotError(self.seat, self._window, f"{type(error).__name__}: {error}")
+        failed = BotError(self.seat, self._window, error_text(error))
         if self.rules.on_error != "forfeit":
             raise failed from error
         self.gone = True

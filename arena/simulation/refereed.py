@@ -9,6 +9,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
+from math import isnan
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,8 @@ from referee.rules import Addressed, Table
 TOKEN = "in-process"  # noqa: S105 - nobody else can reach these lines
 ThinkMs = Callable[[int, Opened], float]
 """How many milliseconds a seat thinks about a window."""
+MOST_MS = 10**15
+"""Of thinking: longer than any clock runs, and so is infinity."""
 
 
 class _Surroundings:
@@ -166,7 +170,7 @@ class Hall:
                 self._match.apply(Left(at=self._now, seat=seat, exit=1))
             at = max(self._now, self._busy_until[seat])
             if isinstance(message, Opened) and self._think_ms is not None:
-                at += max(0, round(self._think_ms(seat, message) * MICROSECONDS_PER_MS))
+                at += _microseconds(self._think_ms(seat, message))
                 self._busy_until[seat] = at
             for said in player.take():
                 self._say(seat, at, said)
@@ -174,6 +178,13 @@ class Hall:
     def _say(self, seat: int, at: int, said: ClientMessage) -> None:
         heapq.heappush(self._coming, (at, self._count, seat, said))
         self._count += 1
+
+
+def _microseconds(think_ms: Any) -> int:
+    """What a seat thinks. Raises ValueError: it is no number."""
+    if not isinstance(think_ms, Real) or isnan(think_ms):
+        raise ValueError(f"think_ms: it gave {think_ms!r:.100}; milliseconds are due")
+    return round(min(max(0.0, float(think_ms)), MOST_MS) * MICROSECONDS_PER_MS)
 
 
 def terms_of(table: Table, policy: Policy, clock: Mapping[str, Any] | None) -> ClockTerms:
@@ -195,6 +206,8 @@ def _identity(source: Source, seed: int, seat: int) -> BotIdentity:
 def _clock(given: Mapping[str, Any] | None) -> ClockTable | None:
     if given is None:
         return None
+    if not isinstance(given, Mapping):
+        raise ValueError(f"clock: {given!r:.100} is no table of fields")  # noqa: TRY004 - as of what is in it
     try:
         table = msgspec.convert(dict(given), ClockTable)
     except msgspec.ValidationError as error:

@@ -105,8 +105,9 @@ def read(game: str, window: str, text: str) -> Any:
 
 
 def _plain(complaint: str) -> str:
-    """A decoder's complaint, for people."""
-    what, _, path = complaint.partition(" - at ")
+    """A decoder's complaint, for people. It may quote what was typed."""
+    shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in complaint)
+    what, _, path = shown.partition(" - at ")
     place = " ".join(re.findall(r"\w+", path.replace("`key` in", "a key of")))
     what = re.sub(r"Invalid enum value (.*)", r"\1 is not known there", what)
     for name, words in TYPES.items():

@@ -17,6 +17,7 @@ from referee.rules.contract import (
     TimeTerms,
     Variant,
     Window,
+    check_own,
     read_given,
 )
 from referee.rules.legal import Building, Draft, IllegalChoiceError, LegalActions, drawn
@@ -54,6 +55,7 @@ __all__ = [
     "WindowClosed",
     "audience",
     "below",
+    "check_own",
     "choice",
     "drawn",
     "opened",

@@ -228,10 +228,13 @@ class Game(ABC, Generic[StateT]):
         Args:
             source: the state, or the view of that seat, which is all that it depends on.
             seat: the seat.
+
+        Raises:
+            ValueError: the view is another seat's or a spectator's.
         """
-        if isinstance(source, self.view_type):
-            return LegalActions(self, source, seat)
-        return LegalActions(self, self.view(cast("StateT", source), seat), seat)
+        view = source if isinstance(source, self.view_type) else self.view(cast("StateT", source), seat)
+        check_own(view, seat)
+        return LegalActions(self, view, seat)
 
     def build(self, view: Any, seat: int) -> Building:
         """Builds a legal action to the window that this view shows open, choice by choice."""
@@ -267,7 +270,8 @@ class Game(ABC, Generic[StateT]):
             options: the match's, as in `welcome`; None: the defaults.
 
         Raises:
-            ValueError: when a world is asked for: the match is over, or none was found that fits.
+            ValueError: the view is another seat's or a spectator's; or, when a world is asked for: the match is
+                over, or none was found that fits.
         """
         raise NotImplementedError(f"{self.name} cannot draw worlds: {view}, {events}, {seat}, {luck}")
 
@@ -312,6 +316,13 @@ class Game(ABC, Generic[StateT]):
         except Refused as refused:
             raise Illegal(refused.text) from None
         return self.check(state, seat, action)
+
+
+def check_own(view: View, seat: int | None) -> None:
+    """Raises ValueError: the view is not this seat's."""
+    shown = getattr(view, "seat", seat)
+    if seat is None or shown != seat or seat < 0:
+        raise ValueError(f"seat: {seat}, and the view is of {'a spectator' if shown is None else f'seat {shown}'}")
 
 
 GivenT = TypeVar("GivenT", bound=Options | Setup)

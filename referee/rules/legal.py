@@ -6,6 +6,7 @@ to a legal action. So a policy with one output a choice can play any game, and a
 """
 
 from collections.abc import Generator, Iterator, Sequence
+from operator import index
 from random import Random
 from typing import Any, Protocol
 
@@ -41,7 +42,9 @@ class Draft:
 
         Raises:
             IllegalChoiceError: it may not come here.
+            TypeError: it is no whole number.
         """
+        choice = index(choice)  # A mask of many bits cannot be shifted by NumPy's numbers.
         if choice < 0 or not self.mask >> choice & 1:
             raise IllegalChoiceError(f"choice {choice} may not come after {self.choices}")
         self.choices += (choice,)

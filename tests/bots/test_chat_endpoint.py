@@ -1,6 +1,7 @@
 """Asking an endpoint: what is sent, what is tried again, and what a slow, broken or hostile one can do."""
 
 import gzip
+import os
 from collections.abc import Iterable, Iterator
 from itertools import repeat
 from random import Random
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bots.chat_endpoint import MOST_BYTES, TRIES, Answer, Failure, _trusted, ask, seconds_asked
+from bots.chat_endpoint import MOST_BYTES, TRIES, Answer, Failure, _trusted, ask, request_of, seconds_asked
 from bots.chat_settings import Secret, Settings
 from protocol.codec import encode
 from tests.bots.chat_server import ChatServer, Part, Request, Script, answer, completion
@@ -190,6 +191,7 @@ WRONG: Iterable[tuple[dict[str, str], str]] = [
     ({"CHAT_PRICE_IN": "nan"}, "CHAT_PRICE_IN: a number"),
     ({"CHAT_EXTRA": '{"stream": true}'}, "CHAT_EXTRA"),
     ({"CHAT_EXTRA": "[" * 3_000}, "CHAT_EXTRA"),
+    ({"CHAT_EXTRA": os.fsdecode(b'{"a": "\xff"}')}, "CHAT_EXTRA"),
 ]
 
 
@@ -201,6 +203,12 @@ def test_a_wrong_setting_is_refused_in_one_line_without_the_key(change: dict[str
     assert str(caught.value).startswith(says)
     assert "\n" not in str(caught.value)
     assert KEY[:7] not in str(caught.value)
+
+
+def test_a_setting_that_is_empty_is_left_out() -> None:
+    told = {"CHAT_URL": "https://a.example/v1", "CHAT_MODEL": "m"}
+    empty = dict.fromkeys(("CHAT_TEMPERATURE", "CHAT_MAX_TOKENS", "CHAT_KEY_VARIABLE", "CHAT_EXTRA"), "")
+    assert request_of(Settings.read(told), []) == request_of(Settings.read(told | empty), [])
 
 
 class Read(dict[str, str]):

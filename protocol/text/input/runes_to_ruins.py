@@ -104,7 +104,9 @@ def _words(text: str, key: str, least: int, most: int = 0) -> list[str]:
     """So many words after a part's first one."""
     words = text.split()
     if not least <= len(words) <= max(least, most):
-        raise ParseError(f"{key} {text}".strip()[:QUOTED_CHARACTERS] + f" is not understood: type {_example(key)}")
+        typed = f"{key} {text}".strip()[:QUOTED_CHARACTERS]
+        shown = typed if typed.isascii() and typed.isprintable() else repr(typed)
+        raise ParseError(f"{shown} is not understood: type {_example(key)}")
     return words
 
 

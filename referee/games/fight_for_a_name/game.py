@@ -54,6 +54,7 @@ from referee.rules import (
     TimeTerms,
     Variant,
     Window,
+    check_own,
     read_given,
     remembered,
 )
@@ -180,6 +181,7 @@ class FightForAName(Game[FightState]):
         options: Options | None = None,
     ) -> Iterator[FightState]:
         """See `worlds`. The view says all that the events have told."""
+        check_own(view, seat)
         return worlds.worlds(view, seat, luck, cast("FightOptions", options or FightOptions()))
 
     def answer(self, state: FightState, seat: int, action: Action, luck: Luck) -> Step[FightState]:

@@ -62,7 +62,13 @@ NEAR = 4
 
 
 def worlds(view: FightView, seat: int, luck: Random, options: FightOptions) -> Iterator[FightState]:
-    """See `Game.worlds`. Raises ValueError: nothing fits what the seat was told."""
+    """See `Game.worlds`.
+
+    Raises:
+        ValueError: the match is over, and nothing hidden; or nothing fits what the seat was told.
+    """
+    if view.revealed is not None:
+        raise ValueError("the match is over: nothing is hidden")
     facts = Facts(view)
     fails = 0
     while True:

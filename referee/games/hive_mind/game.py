@@ -48,6 +48,7 @@ from referee.rules import (
     TimeTerms,
     Variant,
     Window,
+    check_own,
     read_given,
 )
 
@@ -163,6 +164,7 @@ class HiveMind(Game[HiveMindState]):
         options: Options | None = None,
     ) -> Iterator[HiveMindState]:
         """See `Game.worlds`; the view has all that was told."""
+        check_own(view, seat)
         name = variant or self.variants[0].name
         given = options or self.read_options(name, None)
         start = self.deal(name, given, HiveMindSetup(hives={}), Luck(0)).state

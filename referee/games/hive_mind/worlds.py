@@ -227,10 +227,14 @@ def worlds(view: HiveMindView, luck: Random, start: HiveMindState) -> Iterator[H
         start: a match of the variant, with the garnets that the seats began with.
 
     Raises:
-        ValueError: the view is a spectator's, the match is over, or no end was found that is as told.
+        ValueError: the view is a spectator's or of another variant, the match is over, or no end was found that is
+            as told.
     """
-    if view.seat is None or (view.told and isinstance(view.told[-1], Reveal)):
+    if view.seat is None or view.wallet is None or (view.told and isinstance(view.told[-1], Reveal)):
         raise ValueError("worlds are drawn for a seat, while its match goes on")
+    rules = RULE_SETS[start.variant]
+    if (view.wallet.double_price, view.wallet.block_price) != (rules.double_price, rules.block_price):
+        raise ValueError(f"variant: this view is of another one than {start.variant}")
     known = _known(view, view.seat, start)
     if known.end is not None:
         yield from _walk(known, known.end, luck)

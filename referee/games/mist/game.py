@@ -53,6 +53,7 @@ from referee.rules import (
     TimeTerms,
     Variant,
     Window,
+    check_own,
 )
 
 
@@ -118,6 +119,7 @@ class Mist(Game[MistState]):
         options: Options | None = None,
     ) -> Iterator[MistState]:
         """See `Game.worlds`."""
+        check_own(view, seat)
         given = cast("MistOptions", options or MistOptions())
         return worlds.worlds(view, events, luck, variant or self.variants[0].name, given)
 

@@ -13,6 +13,7 @@ from protocol.words import Action
 from referee.rules import Building
 
 CELLS = len(BOARD.names)
+MOST_PIECES = 3
 STOP, SWAP, FIRST = CELLS, CELLS + 1, CELLS + 2
 """Choices after the cells, which are numbered in row order; `FIRST` and the next name who goes first."""
 CHOICES = (*BOARD.names, "stop", "swap", "seat 0 goes first", "seat 1 goes first")
@@ -25,6 +26,8 @@ def listed(view: MistView) -> Sequence[Action]:
     """Every legal action: the empty turn first, then by number of cells in row order; a swap last."""
     if view.turn == 0:
         return _FIRSTS
+    if view.pieces[1] > MOST_PIECES:  # Those of a view that no match gives could not be counted.
+        raise ValueError(f"pieces: {view.pieces[1]}; a turn names {MOST_PIECES} cells at most")
     return _turns(*view.pieces, view.forbidden, view.may_swap)
 
 

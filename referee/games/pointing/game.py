@@ -46,6 +46,7 @@ from referee.rules import (
     TimeTerms,
     Variant,
     Window,
+    check_own,
 )
 
 ALWAYS_POINTED = -1
@@ -117,6 +118,7 @@ class Pointing(Game[PointingState]):
         options: Options | None = None,
     ) -> Iterator[PointingState]:
         """See `Game.worlds`; the view has all that was told."""
+        check_own(view, seat)
         given = cast("PointingOptions", options or PointingOptions(seats=view.seats))
         return worlds.worlds(view, luck, given)
 

@@ -48,6 +48,7 @@ from referee.rules import (
     TimeTerms,
     Variant,
     Window,
+    check_own,
 )
 
 
@@ -136,6 +137,7 @@ class RunesToRuins(Game[RunesState]):
         options: Options | None = None,
     ) -> Iterator[RunesState]:
         """See `worlds`. The view says all that the events have told."""
+        check_own(view, seat)
         return worlds.worlds(view, seat, luck, cast("RunesOptions", options or RunesOptions()))
 
     def draw_default(self, state: RunesState, seat: int, luck: Luck) -> Action:

@@ -174,6 +174,53 @@ def test_a_gymnasium_match_that_is_over_must_be_reset() -> None:
         env.step(0)
 
 
+@pytest.mark.parametrize("cycles", [None, 2])
+def test_environments_of_all_seats_must_be_reset_before_and_after_a_match(cycles: int | None) -> None:
+    parallel = parallel_env("mist", options={"first": 0, "max_turns": 4}, max_cycles=cycles)
+    nothing = dict.fromkeys(parallel.possible_agents, 0)
+    with pytest.raises(ResetNeeded):
+        parallel.step(nothing)
+    observations, _ = parallel.reset(seed=1)
+    while parallel.agents:
+        chosen = {agent: int(seen["action_mask"].argmax()) for agent, seen in observations.items()}
+        observations = parallel.step(chosen)[0]
+    with pytest.raises(ResetNeeded):
+        parallel.step(nothing)
+    aec = aec_env("mist", options={"first": 0, "max_turns": 4})
+    with pytest.raises(ResetNeeded):
+        aec.step(0)
+    aec.reset(seed=1)
+    for _ in aec.agent_iter():
+        seen, _, terminated, *_ = aec.last()
+        aec.step(None if terminated else int(seen["action_mask"].argmax()))
+    with pytest.raises(ResetNeeded):
+        aec.step(None)
+
+
+@pytest.mark.parametrize("wrong", [None, 1.7, float("nan"), "3", [1]])
+def test_a_choice_that_is_no_number_is_refused(wrong: Any) -> None:
+    aec = aec_env("mist", options={"first": 0})
+    parallel = parallel_env("mist", options={"first": 0})
+    alone = gym_env("mist", options={"first": 0})
+    for env in (aec, parallel, alone):
+        env.reset(seed=1)
+    steps: list[tuple[Any, Any]] = [(aec.step, wrong), (alone.step, wrong), (parallel.step, {"seat_0": wrong})]
+    for step, given in steps:
+        with pytest.raises(ValueError, match=r"choice: .* is no whole number"):
+            step(given)
+    aec.step(np.int64(3))
+    alone.step(np.array(3))  # type: ignore[arg-type]
+
+
+def test_seeds_are_whole_numbers_of_numpy_too() -> None:
+    env = parallel_env("mist")
+    env.reset(seed=np.int64(5))  # type: ignore[arg-type]
+    assert 5 == env.episode.seed
+    for wrong in (1.5, "x", True):
+        with pytest.raises(ValueError, match="seed: "):
+            env.reset(seed=wrong)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_matches_can_be_drawn(game: str) -> None:
     env = aec_env(game, render_mode="rgb_array")
@@ -196,10 +243,18 @@ def test_wrong_arguments_are_named() -> None:
         ({"game": "mist", "reward": "x"}, "reward"),
         ({"game": "mist", "render_mode": "human"}, "render_mode"),
         ({"game": "mist", "max_windows": 0}, "max_windows"),
+        ({"game": "mist", "max_windows": 1.5}, "max_windows"),
+        ({"game": "mist", "max_cycles": 0}, "max_cycles"),
+        ({"game": "mist", "max_cycles": "x"}, "max_cycles"),
     ):
         with pytest.raises(ValueError, match=named):
             aec_env(**given)
-    for wrong in ({"opponents": ["mist_random"] * 2}, {"opponents": {0: "mist_random"}}, {"seat": 2}):
+    for wrong in (
+        {"opponents": ["mist_random"] * 2},
+        {"opponents": {0: "mist_random"}},
+        {"seat": 2},
+        {"seat": 1.0},
+    ):
         with pytest.raises(ValueError, match=r"opponents|seat"):
             gym_env("mist", **wrong)
 

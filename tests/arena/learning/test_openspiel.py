@@ -77,3 +77,5 @@ def test_wrong_arguments_are_named() -> None:
         openspiel_game("hive-mind")
     with pytest.raises(ValueError, match="options"):
         openspiel_game("mist", options={"max_turns": 0})
+    with pytest.raises(ValueError, match="options: JSON is malformed"):
+        pyspiel.load_game("python_arena_mist", {"options": "first=0"})

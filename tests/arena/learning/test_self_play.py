@@ -3,13 +3,24 @@
 from pathlib import Path
 from random import Random
 from typing import Any
+from zipfile import ZIP_BZIP2, ZIP_LZMA, ZipFile
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from msgspec.structs import asdict
 
-from arena.learning import Episode, SelfPlay, Shard, ShardError, read_shard, read_shards, uniform
+from arena.learning import (
+    Episode,
+    Policy,
+    PolicyError,
+    SelfPlay,
+    Shard,
+    ShardError,
+    read_shard,
+    read_shards,
+    uniform,
+)
 from arena.learning.episode import SEED_BITS
 from arena.learning.self_play import _legal
 from arena.learning.shards import write_shard
@@ -92,6 +103,69 @@ def test_a_policy_gives_a_legal_choice_for_each_row() -> None:
             _legal(wrong, masks)
 
 
+def in_place(seen: Array, masks: Array, _luck: np.random.Generator) -> Array:
+    """Computes in what it is given."""
+    chosen = np.asarray(masks.argmax(axis=1))
+    seen[...] = 7
+    masks[...] = 1
+    return chosen
+
+
+def cheat(_seen: Array, masks: Array, _luck: np.random.Generator) -> Array:
+    """Says that it may do all, then what it may not."""
+    masks[...] = 1
+    return np.full(len(masks), masks.shape[1] - 1)
+
+
+def test_a_policy_may_compute_in_place_and_the_trajectory_stays_what_the_seat_saw(tmp_path: Path) -> None:
+    players = SelfPlay("mist", options=SHORT, workers=1)
+    for name, policy in (("kept", first_legal), ("spoiled", in_place)):
+        players.play(policy, 2, tmp_path / name, seed=7, progress=False)
+    kept, spoiled = (next(read_shards(tmp_path / name)) for name in ("kept", "spoiled"))
+    np.testing.assert_array_equal(kept.observations, spoiled.observations)
+    np.testing.assert_array_equal(kept.masks, spoiled.masks)
+    with pytest.raises(ValueError, match="policy: it chose what its mask does not hold"):
+        players.play(cheat, 2, tmp_path / "cheat", seed=7, progress=False)
+
+
+class OddError(Exception):
+    """It cannot be built anew of its text, as another process would."""
+
+    def __init__(self, first: int, second: int) -> None:
+        super().__init__(f"{first} and {second}")
+
+
+def fails(_seen: Array, _masks: Array, _luck: np.random.Generator) -> Array:
+    raise OddError(1, 2)
+
+
+def leaves(_seen: Array, _masks: Array, _luck: np.random.Generator) -> Array:
+    raise SystemExit(3)
+
+
+def ragged(_seen: Array, _masks: Array, _luck: np.random.Generator) -> Any:
+    return [[1], [1, 2]]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("policy", "says"), [(fails, "OddError: 1 and 2"), (leaves, "SystemExit: 3"), (ragged, "ValueError: ")]
+)
+def test_what_a_policy_raises_is_told_over_processes_too(
+    tmp_path: Path, policy: Policy, says: str, workers: int
+) -> None:
+    players = SelfPlay("mist", options=SHORT, workers=workers, at_once=2)
+    with players, pytest.raises(PolicyError, match=f"the policy raised {says}"):
+        players.play(policy, 4, tmp_path, seed=7, progress=False)
+
+
+def test_shards_of_an_unknown_run_are_not_taken_for_this_one(tmp_path: Path) -> None:
+    played(tmp_path)
+    (tmp_path / "self-play.json").unlink()
+    with pytest.raises(ValueError, match=r"shards of an unknown run, without self-play\.json"):
+        played(tmp_path)
+
+
 def test_what_cannot_be_played_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="workers: 0; at least 1"):
         SelfPlay("mist", workers=0)
@@ -102,6 +176,9 @@ def test_what_cannot_be_played_is_refused(tmp_path: Path) -> None:
         players.play([uniform] * 3, 1, tmp_path, seed=1)
     with pytest.raises(ValueError, match="matches: 0; at least 1"):
         players.play(uniform, 0, tmp_path, seed=1)
+    for wrong in (-1, 0.5, None):
+        with pytest.raises(ValueError, match="seed: "):
+            players.play(uniform, 1, tmp_path, seed=wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="put them into a module"):
         players.play(lambda _seen, masks, _luck: masks.argmax(axis=1), 1, tmp_path, seed=1)
     assert [] == list(tmp_path.iterdir())
@@ -135,3 +212,62 @@ def test_a_file_that_is_no_shard_is_refused_by_file_and_field(tmp_path: Path) ->
         np.savez(path, **changed)
         with pytest.raises(ShardError, match=reason):
             read_shard(path)
+
+
+NPY = "{'descr': '<i2', 'fortran_order': False, 'shape': (%s,), }"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        NPY % 10**30,
+        NPY % -1,
+        "{[]: 1}",
+        "(",
+        "{1: 2, 'a': 3}",
+        NPY.replace("'<i2'", "[('a', ('b',))]") % 1,
+        "(" * 5_000,
+    ],
+)
+def test_a_header_that_numpy_cannot_read_is_refused_by_its_field(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "shard-000000.npz"
+    write_shard(path, played(tmp_path / "run", 1)[0])
+    with ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members["choices.npy"] = b"\x93NUMPY\x01\0" + len(header).to_bytes(2, "little") + header.encode()
+    with ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(ShardError, match=r"shard-000000\.npz: choices"):
+        read_shard(path)
+
+
+@pytest.mark.parametrize("packing", [ZIP_BZIP2, ZIP_LZMA])
+def test_a_damaged_member_is_refused_however_it_is_packed(tmp_path: Path, packing: int) -> None:
+    path = tmp_path / "shard-000000.npz"
+    columns = asdict(played(tmp_path / "run", 1)[0])
+    with ZipFile(path, "w", packing) as archive:
+        for name, column in columns.items():
+            with archive.open(f"{name}.npy", "w") as file:
+                np.save(file, column)
+    packed = bytearray(path.read_bytes())
+    packed[70:110] = b"\xff" * 40
+    path.write_bytes(packed)
+    with pytest.raises(ShardError, match="observations"):
+        read_shard(path)
+
+
+def test_a_damaged_directory_and_a_column_without_rows_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "shard-000000.npz"
+    shard = played(tmp_path / "run", 1)[0]
+    write_shard(path, shard)
+    whole = bytearray(path.read_bytes())
+    whole[whole.rindex(b"PK\x01\x02") + 6] = 255  # The version that is needed to read a member.
+    path.write_bytes(whole)
+    with pytest.raises(ShardError, match="not a whole"):
+        read_shard(path)
+    np.savez(path, **(asdict(shard) | {"choices": np.int16(3)}))
+    with pytest.raises(ShardError, match="has shape"):
+        read_shard(path)
+    with pytest.raises(FileNotFoundError):
+        read_shard(tmp_path / "nothing.npz")

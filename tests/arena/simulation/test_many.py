@@ -68,6 +68,10 @@ def test_an_object_is_copied_for_each_match() -> None:
     [
         ({"matches": 0}, "matches: 0; at least 1"),
         ({"workers": 0}, "workers: 0; at least 1"),
+        ({"workers": 1.5}, "workers: 1.5 is no whole number"),
+        ({"matches": "4"}, "matches: '4' is no whole number"),
+        ({"seed": 0.5}, "seed: 0.5 is no whole number"),
+        ({"on_error": "x"}, "on_error: there is no 'x'"),
         ({"bots": [quick]}, "bots: 1 for the 2 seats"),
         (
             {"bots": [lambda window: window.default] * 2},

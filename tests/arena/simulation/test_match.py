@@ -1,10 +1,13 @@
 """`Match`: step by step, for search; what is played on a copy leaves the original alone."""
 
 import re
+from typing import Any
 
+import numpy as np
 import pytest
 
 from arena import IllegalActionError, Match, play
+from protocol.codec import encode
 from protocol.games.mist import Turn
 from referee.games import GAMES
 from tests.arena.simulation.bots import quick
@@ -61,6 +64,16 @@ def test_a_copy_is_a_match_of_its_own_also_within_a_window() -> None:
     assert before == match.events(0)
     assert copy.outcome is not None
     assert match.outcome is None
+
+
+@pytest.mark.parametrize(("game", "variant"), VARIANTS)
+@pytest.mark.parametrize("seat", [-1, 99, 1.0, "0", True])
+def test_there_is_no_such_seat(game: str, variant: str, seat: Any) -> None:
+    match = Match(game, variant=variant, seed=3)
+    for shown in (match.view, match.events):
+        with pytest.raises(ValueError, match="seat: "):
+            shown(seat)
+    assert encode(match.view(1)) == encode(match.view(np.int64(1)))  # type: ignore[arg-type]
 
 
 def test_what_is_shown_can_be_changed_and_the_match_is_not() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 import trio
 from click.testing import CliRunner
@@ -15,7 +16,7 @@ from arena import BotError, IllegalActionError, Result, play
 from arena.commands.main import main as arena
 from arena.simulation import BotGiven, heard
 from arena.simulation.unshared import unshared
-from bots.kit import Window
+from bots.kit import Bot, Window
 from protocol.codec import encode
 from protocol.messages import Opened
 from referee.games import GAMES
@@ -23,6 +24,9 @@ from tests.arena.simulation.bots import Hasty, Scribbler, broken, illegal, plain
 from tests.bots.in_process import BOTS
 
 VARIANTS = [(game, variant.name) for game, rules in GAMES.items() for variant in rules.variants]
+
+
+MANIFEST = 'name = "x"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 
 
 def field(game: str, variant: str) -> list[BotGiven]:
@@ -121,6 +125,36 @@ class TestBotsThatRaise:
         result = play("mist", [quick, broken], seed=1, on_error="forfeit", think_ms=think_ms)
         assert (((0,), (1,)), "forfeit") == (result.ranking, result.reason)
 
+    def test_an_error_that_cannot_say_what_it_is_counts_as_any_other(self, think_ms: Any) -> None:
+        class SilentError(Exception):
+            def __str__(self) -> str:
+                raise RuntimeError
+
+        def fails(_: object) -> None:
+            raise SilentError
+
+        with pytest.raises(BotError, match="SilentError, and it cannot say what"):
+            play("mist", [fails, quick], seed=1, think_ms=think_ms)
+        result = play("mist", [fails, quick], seed=1, on_error="forfeit", think_ms=think_ms)
+        assert ((1,), (0,)) == result.ranking
+        survived = play("mist", [fails, quick], seed=1, on_error="default", think_ms=think_ms)
+        assert survived.windows[0] == survived.defaults[0]
+
+    @pytest.mark.parametrize("odd", [object(), "\ud800", {(1, 2): 3}, iter(())])
+    def test_what_cannot_be_said_counts_as_an_error(self, odd: Any, think_ms: Any) -> None:
+        class Odd(Bot[Any, Any]):
+            def decide(self, window: Window[Any]) -> Any:
+                return odd if window.id else {"cells": ["Z9"]}
+
+            def rejected(self, _: Any) -> Any:
+                return odd
+
+        result = play("mist", [Odd, quick], seed=1, on_error="default", on_illegal="default", think_ms=think_ms)
+        assert result.windows[0] == result.defaults[0]
+        assert any("raised" in note for note in result.notes[0])
+        with pytest.raises(BotError, match="seat 0"):
+            play("mist", [Odd, quick], seed=1, on_illegal="default", think_ms=think_ms)
+
     def test_among_many_the_others_play_on(self, think_ms: Any) -> None:
         def leaves(window: Window[Any]) -> Any:
             raise SystemExit(3)
@@ -162,6 +196,18 @@ class TestVirtualTime:
         ({"game": "chess"}, "game: there is no 'chess'; there are mist, "),
         ({"variant": "x"}, "variant: mist has no 'x'; it has "),
         ({"options": {"max_turns": 0}}, "options: .*max_turns"),
+        ({"game": ["mist"]}, "game: there is no "),
+        ({"options": {"first": print}}, "options: cannot be written as JSON: "),
+        ({"setup": {(1, 2): 3}}, "setup: cannot be written as JSON: "),
+        ({"seed": True}, "seed: True is no whole number"),
+        ({"seed": float("nan")}, "seed: nan is no whole number"),
+        ({"seed": "1"}, "seed: '1' is no whole number"),
+        ({"seed": 1 << 20_000}, "seed: it has 20,001 bits; at most 1,024"),
+        ({"on_illegal": "Default"}, "on_illegal: there is no 'Default'; there are raise, default"),
+        ({"on_error": "forfiet"}, "on_error: there is no 'forfiet'; there are raise, default, forfeit"),
+        ({"clock": 5}, "clock: 5 is no table of fields"),
+        ({"think_ms": lambda *_: float("nan")}, "think_ms: it gave nan; milliseconds are due"),
+        ({"think_ms": lambda *_: None}, "think_ms: it gave None; milliseconds are due"),
         ({"bots": [quick]}, "bots: 1 for the 2 seats of mist"),
         ({"bots": [quick, "hive_mind_random"]}, "hive_mind_random: does not play mist"),
         ({"bots": [quick, "no_such_bot"]}, "no_such_bot"),
@@ -171,6 +217,26 @@ class TestVirtualTime:
 def test_wrong_use_is_named(words: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         play(**{"game": "mist", "bots": [quick, quick], **words})
+
+
+def test_who_thinks_without_end_has_the_default() -> None:
+    result = play("mist", [quick, quick], seed=1, think_ms=lambda *_: float("inf"), options={"max_turns": 4})
+    assert result.windows == result.defaults
+
+
+def test_a_transcript_of_odd_names_and_seeds_holds(tmp_path: Path) -> None:
+    class Odd:
+        __name__ = 5
+
+        def __call__(self, _: Any) -> None:
+            """Takes the default."""
+
+    path = tmp_path / "odd.jsonl"
+    play("mist", [Odd(), Odd()], seed=np.int64(-7), options={"max_turns": 4}, transcript=path)  # type: ignore[arg-type]
+    verified = CliRunner().invoke(arena, ["replay", str(path)])
+    assert 0 == verified.exit_code
+    assert "over (turn_limit): 5, then 5" in verified.output
+    assert -7 == json.loads(path.read_text().splitlines()[0])["seed"]
 
 
 def test_one_object_cannot_sit_in_two_seats() -> None:
@@ -198,6 +264,31 @@ def test_a_folders_bot_is_loaded_with_its_own_modules_and_is_fresh_in_each_match
     for _ in range(2):
         result = play("mist", folders, seed=2)
         assert (("one", "two"), play("mist", [plain, plain], seed=2).outcome) == (result.bots, result.outcome)
+
+
+@pytest.mark.parametrize(
+    ("program", "complaint"),
+    [
+        ("raise SystemExit('A_URL is not set')", r"bot\.py: it ended before its match: A_URL is not set"),
+        (
+            "from bots.kit import Bot, run\nb = Bot()\nb.at = (n for n in 'x')\nrun(b)",
+            "cannot be copied for each match",
+        ),
+    ],
+)
+def test_a_folders_bot_that_does_not_come_about_is_named(tmp_path: Path, program: str, complaint: str) -> None:
+    (tmp_path / "bot.toml").write_text(MANIFEST)
+    (tmp_path / "bot.py").write_text(program)
+    with pytest.raises(ValueError, match=complaint):
+        play("mist", [tmp_path, quick], seed=1)
+
+
+def test_a_folders_bot_may_exit_when_its_match_is_over(tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").write_text(MANIFEST)
+    (tmp_path / "bot.py").write_text(
+        "from bots.kit import run\nfrom tests.arena.simulation.bots import quick\nraise SystemExit(run(quick))\n"
+    )
+    assert play("mist", [tmp_path, quick], seed=1).outcome == play("mist", [quick, quick], seed=1).outcome
 
 
 def test_it_is_plain_code_within_a_running_loop() -> None:

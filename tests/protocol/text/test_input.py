@@ -180,6 +180,8 @@ REFUSED = [
     ("runes-to-ruins", "round", "guess Torn Hat", "'Torn Hat' is no rune: Straight, Torn, Origin, Cross,"),
     ("runes-to-ruins", "round", "vote 16", "16 is not a condition: 1 to 15"),
     ("runes-to-ruins", "round", "count Box", "count Box is not understood: type count 1 Box 2"),
+    ("runes-to-ruins", "round", "vote 1 \x1b[31m x", r"'vote 1 \x1b[31m x' is not understood: type vote 13"),
+    ("runes-to-ruins", "round", "vote 1 \u202e x", r"'vote 1 \u202e x' is not understood: type vote 13"),
     ("runes-to-ruins", "round", "count 1 Box 7", "7 is not a number of runes: 0 to 6"),
     ("runes-to-ruins", "round", "line row 2 Torn Box", "2 is not a row: 0 to 1"),
     ("runes-to-ruins", "round", "divine Torn", "Torn is not a Divine group: Divider, Slope,"),
@@ -253,6 +255,12 @@ def test_json_can_be_typed_in_any_game(game: str, window: str, text: str) -> Non
             "turn",
             '{"cell": []}',
             "this is no action of the window turn: object contains unknown field cell",
+        ),
+        (
+            "mist",
+            "turn",
+            '{"\\u001b[31m\u202e": 1}',
+            r"this is no action of the window turn: object contains unknown field \x1b[31m\u202e",
         ),
         (
             "fight-for-a-name",

@@ -5,7 +5,9 @@ from itertools import combinations, islice, permutations, product
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
+from msgspec import Raw
 from msgspec.structs import replace
 
 from protocol.codec import Refused, decode_action, encode
@@ -125,6 +127,25 @@ def test_all_choices_have_names_and_no_others_are_taken(name: str, variant: str)
         for choice in (refused, -1):
             with pytest.raises(IllegalChoiceError):
                 draft.choose(choice)
+        for wrong in (1.0, "0", None):
+            with pytest.raises(TypeError):
+                draft.choose(wrong)  # type: ignore[arg-type]
+
+
+def test_more_pieces_than_a_turn_of_mist_has_are_not_listed() -> None:
+    game = GAMES["mist"]
+    view: Any = game.view(Table(game, Deal("heaven-and-hell", 1, Raw(b'{"first": 0}'))).state, 0)
+    with pytest.raises(ValueError, match="pieces: 2147483648; a turn names 3 cells at most"):
+        game.legal_actions(replace(view, pieces=(0, 1 << 31)), 0)
+
+
+@pytest.mark.parametrize(("name", "variant"), BUILT)
+def test_numpys_numbers_are_choices_too(name: str, variant: str) -> None:
+    for _, _, legal in positions(name, variant, 1):
+        draft = legal.draft()
+        while draft.action is None:
+            draft.choose(np.int16(draft.mask.bit_length() - 1))  # type: ignore[arg-type]
+        assert {int} == set(map(type, draft.choices))
 
 
 @pytest.mark.parametrize(("name", "variant"), BUILT)

@@ -92,6 +92,53 @@ def test_a_world_shows_the_seat_what_it_was_shown(name: str, variant: str, seed:
         play_window(table, told, luck)
 
 
+@pytest.mark.parametrize(("name", "variant"), DRAWN)
+def test_nothing_is_drawn_of_anothers_view_or_a_spectators(name: str, variant: str) -> None:
+    game = GAMES[name]
+    table = Table(game, Deal(variant, 3))
+    told: list[list[Event]] = [[] for _ in range(table.seats)]
+    play_window(table, told, Random(1))
+    seat = table.owed[0].seat
+    view, spectators = game.view(table.state, seat), game.view(table.state, None)
+    for wrong, shown in ((seat + 1, view), (-1, view), (None, view), (0, spectators), (None, spectators)):
+        with pytest.raises(ValueError, match="seat: "):
+            game.worlds(shown, told[seat], wrong, Random(1))  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="seat: "):
+            game.legal_actions(shown, wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="seat: "):
+        game.legal_actions(table.state, -1)
+
+
+HIVE_MINDS = [variant.name for variant in GAMES["hive-mind"].variants]
+
+
+@pytest.mark.parametrize(("own", "given"), [*permutations(HIVE_MINDS, 2)])
+def test_no_world_of_hive_mind_is_drawn_by_the_rules_of_another_variant(own: str, given: str) -> None:
+    game = GAMES["hive-mind"]
+    table = Table(game, Deal(own, 3))
+    told: list[list[Event]] = [[] for _ in range(table.seats)]
+    while table.window is not None:
+        seat = table.owed[0].seat
+        with pytest.raises(ValueError, match=f"variant: this view is of another one than {given}"):
+            next(game.worlds(game.view(table.state, seat), told[seat], seat, Random(1), variant=given))
+        play_window(table, told, Random(1))
+
+
+@pytest.mark.parametrize(("name", "variant"), DRAWN)
+def test_no_world_is_drawn_of_a_match_that_is_over(name: str, variant: str) -> None:
+    table = Table(GAMES[name], Deal(variant, 3))
+    told = list(table.start)
+    while table.window is not None:
+        owing = {owed.seat for owed in table.owed}
+        taken = [
+            Taken(table.default(seat), by_default=True) if seat in owing else None for seat in range(table.seats)
+        ]
+        told += table.close(tuple(taken))
+    heard = [each.event for each in told if each.seat in (None, 0)]
+    with pytest.raises(ValueError, match=r"over|goes on"):
+        next(table.game.worlds(table.game.view(table.state, 0), heard, 0, Random(1), variant=variant))
+
+
 def shows(table: Table, told: list[Event], seat: int, luck: Random) -> None:
     game = table.game
     view = game.view(table.state, seat)
