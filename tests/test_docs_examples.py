@@ -216,7 +216,9 @@ class TestToml:
 
 class TestBots:
     @pytest.mark.parametrize("variant", MIST_VARIANTS)
-    @pytest.mark.parametrize("info", ["python ten-line bot", "python class bot", "python early bot"])
+    @pytest.mark.parametrize(
+        "info", ["python ten-line bot", "python class bot", "python early bot", "python rules bot"]
+    )
     def test_a_bot_of_the_pages_plays_a_legal_match(
         self, info: str, variant: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -69,9 +69,12 @@ def _from_folder(game: str, given: str) -> Source:
     if not folder.plays(game):
         raise ValueError(f"{given}: does not play {game}; bot.toml says so")
     program, *words = folder.command
-    if program != PYTHON or len(words) != 1 or folder.transport != "zmq":
+    if program != PYTHON or not words or words[0].startswith("-") or folder.transport != "zmq":
         raise ValueError(f"{given}: only a Python bot that uses the kit plays in this process: python FILE")
-    bot = _loaded(folder.folder, words[0])
+    try:
+        bot = _loaded(folder.folder, words)
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"{given}: {words[0]} ended before it called bots.kit.run: {error!r}") from error
     if bot is None:
         raise ValueError(f"{given}: {words[0]} does not call bots.kit.run")
     make = (lambda: bot) if folder.keeps else partial(_copied, given, bot)
@@ -86,10 +89,11 @@ def _copied(name: str, bot: Bot[Any, Any]) -> Bot[Any, Any]:
         raise ValueError(f"{name}: this bot cannot be copied for each match: {error}") from error
 
 
-def _loaded(folder: Path, program: str) -> Bot[Any, Any] | None:
-    """The bot that a program gives to `bots.kit.run`; None: it does not.
+def _loaded(folder: Path, words: list[str]) -> Bot[Any, Any] | None:
+    """The bot that a program, given with its arguments, gives to `bots.kit.run`; None: it does not.
 
-    Modules that lie in its folder are forgotten, so that another bot's of the same name are not taken for them.
+    What it raises after that does not count: at the referee, the match is over by then. Modules that lie in its
+    folder are forgotten, so that another bot's of the same name are not taken for them.
     """
     found: list[Bot[Any, Any]] = []
 
@@ -100,16 +104,17 @@ def _loaded(folder: Path, program: str) -> Bot[Any, Any] | None:
         found.append(player)
 
     with _LOADING:
-        run, path, known = kit.run, sys.path[:], set(sys.modules)
+        run, path, argv, known = kit.run, sys.path[:], sys.argv, set(sys.modules)
         kit.run = take
+        sys.argv = words
         sys.path.insert(0, str(folder))
         try:
-            runpy.run_path(str(folder / program), run_name="__main__")
-        except SystemExit as end:
-            if not found:  # Else it has ended as programs do, after its match.
-                raise ValueError(f"{folder / program}: it ended before its match: {end}") from None
+            runpy.run_path(str(folder / words[0]), run_name="__main__")
+        except (Exception, SystemExit):
+            if not found:
+                raise
         finally:
-            kit.run, sys.path[:] = run, path
+            kit.run, sys.path[:], sys.argv = run, path, argv
             for name in set(sys.modules) - known:
                 if (getattr(sys.modules[name], "__file__", None) or "").startswith(f"{folder}/"):
                     del sys.modules[name]

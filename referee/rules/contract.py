@@ -267,7 +267,8 @@ class Game(ABC, Generic[StateT]):
             seat: the seat.
             luck: where chance comes from.
             variant: the match's, as in `welcome`; None: the default.
-            options: the match's, as in `welcome`; None: the defaults.
+            options: the match's, of the game's own type, `convert(welcome.options, game.options)`; None: the
+                defaults.
 
         Raises:
             ValueError: the view is another seat's or a spectator's; or, when a world is asked for: the match is

@@ -35,10 +35,14 @@ LATEST = 1 / 2
 """How often one of the two latest turns is drawn anew: what was named there matters most."""
 MOVED = 1 / 4
 """How often a piece that must have come somewhere in a span of turns is given to another turn of it."""
-TRIES, ATTEMPTS = 100, 1000
-"""Draws of one turn, and beginnings of a whole history, before it is given up."""
+TRIES, ATTEMPTS = 100, 100
+"""Draws of one turn, and beginnings of a whole history, before a history that does not fit is mended."""
+MENDED, MENDS = 10, 3000
+"""Histories that are mended, and turns that are drawn anew in one, before it is given up."""
 MOST_MISSED = 100_000
 """Histories one after the other in which the match would be over, before it is given up."""
+UNFIT = 1 / 2
+"""How often one that does not fit is drawn anew there; else it is any."""
 ThingT = TypeVar("ThingT")
 
 
@@ -268,15 +272,21 @@ class Walk:
         for _ in range(ATTEMPTS):
             if self._assign() and self._fill():
                 return
+        if any(self._mend() for _ in range(MENDED)):
+            return
         raise ValueError("no history was found that fits these events")
 
     def step(self) -> None:
         """Draws a hidden turn anew, if that fits."""
         if not self._open:
             return
-        luck, by, given = self._luck, self._by, None
+        luck = self._luck
         late = self._open[-2:] if luck.random() < LATEST else self._open
-        at = late[int(luck.random() * len(late))]
+        self._redraw(late[int(luck.random() * len(late))])
+
+    def _redraw(self, at: int, unfit: int = 0) -> None:
+        """Draws this turn anew, if no more turns than so many are unfit then."""
+        luck, by, given = self._luck, self._by, None
         if by and luck.random() < MOVED and (given := self._given_away(at)):
             other, with_it, by = given
         turn = self._draw(at, self._must(at, by))
@@ -286,14 +296,41 @@ class Walk:
         changed = self.name(at, turn)
         if given is not None:
             changed |= self.name(other, with_it)
-        if self.fits(at) and all(
-            self.fits(each) for each in self._bound if self._named[each] & changed or (given and each == other)
-        ):
+        if unfit:
+            taken = len(self._unfit()) <= unfit
+        else:
+            taken = self.fits(at) and all(
+                self.fits(each) for each in self._bound if self._named[each] & changed or (given and each == other)
+            )
+        if taken:
             self._by = by
         else:
             self.name(at, before[0])
             if given is not None:
                 self.name(other, before[1])
+
+    def _unfit(self) -> list[int]:
+        return [at for at in self._bound if not self.fits(at)]
+
+    def _mend(self) -> bool:
+        """Begins with turns that need not fit, and draws them anew until all do."""
+        luck = self._luck
+        if not self._assign():
+            return False
+        self._begin_with_seen()
+        for at in self._open:
+            turns = (self._draw(at, self._must(at, self._by)) for _ in range(TRIES))
+            turn = next((turn for turn in turns if turn is not None), None)
+            if turn is None:
+                return False
+            self.name(at, turn)
+        for _ in range(MENDS):
+            unfit = self._unfit()
+            if not unfit:
+                return True
+            among = unfit if luck.random() < UNFIT else self._open
+            self._redraw(among[int(luck.random() * len(among))], len(unfit))
+        return False
 
     def name(self, at: int, named: int) -> int:
         """What that turn named, from now on; gives the cells where this changes the board."""
@@ -364,10 +401,13 @@ class Walk:
 
     def _fill(self) -> bool:
         """Draws every hidden turn, with the required cells that were given to it."""
+        self._begin_with_seen()
+        return all(self._draw_fitting(at) for at in self._open)
+
+    def _begin_with_seen(self) -> None:
         hidden = self._history.hidden
         self._named = [turn.seen for turn in hidden]
         self._came = [turn.came(turn.seen) if turn.known else 0 for turn in hidden]
-        return all(self._draw_fitting(at) for at in self._open)
 
     def _draw_fitting(self, at: int) -> bool:
         must = self._must(at, self._by)

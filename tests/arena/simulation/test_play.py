@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,6 @@ from tests.arena.simulation.bots import Hasty, Scribbler, broken, illegal, plain
 from tests.bots.in_process import BOTS
 
 VARIANTS = [(game, variant.name) for game, rules in GAMES.items() for variant in rules.variants]
-
-
-MANIFEST = 'name = "x"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 
 
 def field(game: str, variant: str) -> list[BotGiven]:
@@ -212,6 +210,7 @@ class TestVirtualTime:
         ({"bots": [quick, "hive_mind_random"]}, "hive_mind_random: does not play mist"),
         ({"bots": [quick, "no_such_bot"]}, "no_such_bot"),
         ({"bots": [quick, "docs/examples/bots/c"]}, "only a Python bot"),
+        ({"bots": [quick, "any_random"]}, r"any_random: bot.py .* bots.kit.run: KeyError\('ARENA_ENDPOINT'\)"),
     ],
 )
 def test_wrong_use_is_named(words: dict[str, Any], complaint: str) -> None:
@@ -266,29 +265,46 @@ def test_a_folders_bot_is_loaded_with_its_own_modules_and_is_fresh_in_each_match
         assert (("one", "two"), play("mist", [plain, plain], seed=2).outcome) == (result.bots, result.outcome)
 
 
-@pytest.mark.parametrize(
-    ("program", "complaint"),
-    [
-        ("raise SystemExit('A_URL is not set')", r"bot\.py: it ended before its match: A_URL is not set"),
-        (
-            "from bots.kit import Bot, run\nb = Bot()\nb.at = (n for n in 'x')\nrun(b)",
-            "cannot be copied for each match",
-        ),
-    ],
-)
-def test_a_folders_bot_that_does_not_come_about_is_named(tmp_path: Path, program: str, complaint: str) -> None:
-    (tmp_path / "bot.toml").write_text(MANIFEST)
-    (tmp_path / "bot.py").write_text(program)
-    with pytest.raises(ValueError, match=complaint):
-        play("mist", [tmp_path, quick], seed=1)
+def folder_with(folder: Path, program: str, *words: str) -> Path:
+    """A bot's folder with this program, whose command has these further words."""
+    folder.mkdir()
+    command = json.dumps(["python", "bot.py", *words])
+    (folder / "bot.toml").write_text(f'name = "mine"\nversion = "1"\ncommand = {command}\ngames = ["mist"]\n')
+    (folder / "bot.py").write_text(program)
+    return folder
+
+
+def test_a_folders_bot_that_cannot_be_copied_is_named(tmp_path: Path) -> None:
+    program = "from bots.kit import Bot, run\nb = Bot()\nb.at = (n for n in 'x')\nrun(b)"
+    with pytest.raises(ValueError, match=r"mine: this bot cannot be copied for each match"):
+        play("mist", [folder_with(tmp_path / "mine", program), quick], seed=1)
 
 
 def test_a_folders_bot_may_exit_when_its_match_is_over(tmp_path: Path) -> None:
-    (tmp_path / "bot.toml").write_text(MANIFEST)
-    (tmp_path / "bot.py").write_text(
+    program = (
         "from bots.kit import run\nfrom tests.arena.simulation.bots import quick\nraise SystemExit(run(quick))\n"
     )
-    assert play("mist", [tmp_path, quick], seed=1).outcome == play("mist", [quick, quick], seed=1).outcome
+    mine = folder_with(tmp_path / "mine", program)
+    assert play("mist", [mine, quick], seed=1).outcome == play("mist", [quick, quick], seed=1).outcome
+
+
+def test_a_folders_bot_gets_the_arguments_of_its_own_command_and_not_those_of_the_caller(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = (
+        "import sys\nfrom bots.kit import run\nfrom tests.arena.simulation.bots import plain\n"
+        "assert sys.argv[1:] == ['--ms', '5']\nrun(plain)\nsys.exit()\n"
+    )
+    monkeypatch.setattr("sys.argv", mine := ["train.py", "--games", "8"])
+    result = play("mist", [folder_with(tmp_path / "mine", program, "--ms", "5"), plain], seed=2)
+    assert play("mist", [plain, plain], seed=2).outcome == result.outcome
+    assert sys.argv is mine
+
+
+def test_a_folders_bot_that_ends_before_it_plays_does_not_end_the_caller(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path / "mine", "import sys\nsys.exit('no model is set')\n")
+    with pytest.raises(ValueError, match=r"mine: bot\.py .* bots\.kit\.run: SystemExit\('no model is set'\)"):
+        play("mist", [folder, plain])
 
 
 def test_it_is_plain_code_within_a_running_loop() -> None:

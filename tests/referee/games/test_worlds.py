@@ -20,7 +20,7 @@ from protocol.games.fight_for_a_name import Ask, Banner, PillarAnswer, Title
 from protocol.games.hive_board import SHAPES
 from protocol.games.hive_layouts import fitting
 from protocol.games.hive_mind import GiveToken, Hint, HiveMindSetup, HiveMindView, Round, RoundResult, Scores
-from protocol.games.mist import MistOptions, Turn
+from protocol.games.mist import MistHostView, MistOptions, Turn
 from protocol.games.mist_board import BOARD
 from protocol.games.pointing import PointingOptions, PointingView
 from protocol.games.pointing_map import anonymous, connect
@@ -36,7 +36,7 @@ from protocol.games.runes_to_ruins import (
     Revealed,
     VisionAnswer,
 )
-from protocol.words import Event, View
+from protocol.words import Action, Event, View
 from referee.games import GAMES
 from referee.games.fight_for_a_name.moving import play_moves
 from referee.games.fight_for_a_name.rounds import end_round, next_round
@@ -158,13 +158,18 @@ def shows(table: Table, told: list[Event], seat: int, luck: Random) -> None:
             assert game.check(world, owed.seat, action) == action
 
 
-def play_window(table: Table, told: list[list[Event]], luck: Random, *, is_wild: bool = False) -> None:
-    """One window, played at random; what is told is kept by seat. `is_wild`: by any legal action."""
+def play_window(
+    table: Table, told: list[list[Event]], luck: Random, *, is_wild: bool = False, given: Action | None = None
+) -> None:
+    """One window, played at random or by what is given; what is told is kept by seat.
+
+    `is_wild`: by any legal action.
+    """
     assert table.window is not None
     taken: list[Taken | None] = [None] * table.seats
     events: list[Addressed] = []
     for owed in table.window.owed:
-        guess = None if is_wild else plausible(table, owed.seat, luck)
+        guess = given or (None if is_wild else plausible(table, owed.seat, luck))
         action = guess or table.game.legal_actions(table.state, owed.seat).sample(luck)
         taken[owed.seat] = Taken(action, elapsed_ms=luck.randrange(1000))
         if table.window.asap:
@@ -172,6 +177,23 @@ def play_window(table: Table, told: list[list[Event]], luck: Random, *, is_wild:
     for addressed in (*events, *table.close(tuple(taken))):
         for seat in audience(addressed, table.seats):
             told[seat].append(addressed.event)
+
+
+@pytest.mark.parametrize("seed", mostly_slow(1, range(4)))
+def test_a_world_of_mist_is_found_for_a_seat_whose_pieces_are_often_spotted(seed: int) -> None:
+    luck = Random(seed)
+    table = Table(GAMES["mist"], Deal("contractual-obligation", seed))
+    told: list[list[Event]] = [[], []]
+    for at in range(60):
+        if table.window is None:
+            break
+        if at >= 40 and table.owed[0].seat == 0:
+            shows(table, told[0], 0, luck)
+        single = None
+        if table.owed[0].seat == 1 and table.window.name == "turn":
+            board = cast("MistHostView", table.game.host_view(table.state)).board
+            single = Turn(cells=(luck.choice([cell for cell, holds in board.items() if holds == "empty"]),))
+        play_window(table, told, luck, is_wild=True, given=single)
 
 
 def test_every_way_in_which_the_others_may_have_pointed_is_as_likely() -> None:
