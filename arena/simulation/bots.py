@@ -35,14 +35,21 @@ def sources_of(game: str, given: Sequence[BotGiven], seats: int) -> list[Source]
 
     Raises:
         ValueError: they are too few or too many, one is not for this game, or one object sits in two seats.
-        TypeError: one is no bot.
+        TypeError: one is no bot, or they are no list.
     """
-    if len(given) != seats:
-        raise ValueError(f"bots: {len(given)} for the {seats} seats of {game}")
+    check_number(game, given, seats)
     objects = [id(each) for each in given if isinstance(each, Bot)]
     if len(set(objects)) < len(objects):
         raise ValueError("bots: one Bot object sits in two seats; give its class, or one object for each")
     return [source_of(game, each) for each in given]
+
+
+def check_number(game: str, given: Any, seats: int) -> None:
+    """Raises TypeError: that is no list of bots. Raises ValueError: they are too few or too many."""
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise TypeError(f"bots: {given!r:.100} is no list; give one bot for each of the {seats} seats of {game}")
+    if len(given) != seats:
+        raise ValueError(f"bots: {len(given)} for the {seats} seats of {game}")
 
 
 def source_of(game: str, given: BotGiven, *, fresh: bool = False) -> Source:
@@ -71,6 +78,8 @@ def _from_folder(game: str, given: str) -> Source:
     program, *words = folder.command
     if program != PYTHON or not words or words[0].startswith("-") or folder.transport != "zmq":
         raise ValueError(f"{given}: only a Python bot that uses the kit plays in this process: python FILE")
+    if not (folder.folder / words[0]).resolve().is_relative_to(folder.folder.resolve()):
+        raise ValueError(f"{given}: {words[0]} lies outside of the folder")
     try:
         bot = _loaded(folder.folder, words)
     except (Exception, SystemExit) as error:

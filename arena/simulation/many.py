@@ -13,7 +13,7 @@ from rich.progress import TimeElapsedColumn
 
 from arena.processes import process_pool
 from arena.quantities import whole
-from arena.simulation.bots import BotGiven, Source, source_of
+from arena.simulation.bots import BotGiven, Source, check_number, source_of
 from arena.simulation.match import Given, dealt, seed_of
 from arena.simulation.one_match import play_table
 from arena.simulation.player import OnError, OnIllegal, Rules
@@ -161,8 +161,7 @@ def play_many(
     if workers is not None:
         workers = whole("workers", workers, 1)
     seats = dealt(game, variant, 0, options, setup).seats
-    if len(bots) != seats:
-        raise ValueError(f"bots: {len(bots)} for the {seats} seats of {game}")
+    check_number(game, bots, seats)
     drawn = seed_of(seed)
     terms = Terms(game, variant, options, setup, drawn, Rules(on_illegal, on_error))
     sittings = _sittings(drawn, seats, matches)

@@ -13,7 +13,7 @@ import pytest
 import trio
 from click.testing import CliRunner
 
-from arena import BotError, IllegalActionError, Result, play
+from arena import BotError, IllegalActionError, Result, play, play_many
 from arena.commands.main import main as arena
 from arena.simulation import BotGiven, heard
 from arena.simulation.unshared import unshared
@@ -278,6 +278,23 @@ def test_a_folders_bot_that_cannot_be_copied_is_named(tmp_path: Path) -> None:
     program = "from bots.kit import Bot, run\nb = Bot()\nb.at = (n for n in 'x')\nrun(b)"
     with pytest.raises(ValueError, match=r"mine: this bot cannot be copied for each match"):
         play("mist", [folder_with(tmp_path / "mine", program), quick], seed=1)
+
+
+def test_a_folders_bot_runs_no_program_from_elsewhere(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere.py"
+    elsewhere.write_text("raise AssertionError")
+    mine = folder_with(tmp_path / "mine", "")
+    (mine / "bot.toml").write_text((mine / "bot.toml").read_text().replace("bot.py", str(elsewhere)))
+    with pytest.raises(ValueError, match=r"elsewhere\.py lies outside of the folder"):
+        play("mist", [mine, quick])
+
+
+@pytest.mark.parametrize("bots", [5, None, "mist_random"])
+def test_bots_that_are_no_list_are_refused_as_such(bots: Any) -> None:
+    with pytest.raises(TypeError, match=r"bots: .* is no list; give one bot for each of the 2 seats of mist$"):
+        play("mist", bots)
+    with pytest.raises(TypeError, match=r"bots: .* is no list; give one bot for each of the 2 seats of mist$"):
+        play_many("mist", bots, matches=1, workers=1)
 
 
 def test_a_folders_bot_may_exit_when_its_match_is_over(tmp_path: Path) -> None:
