@@ -46,7 +46,10 @@ from referee.games.hive_mind.state import HiveMindState
 from referee.games.mist.worlds import History, Walk, read
 from referee.games.pointing.state import PointingState, play_round
 from referee.games.runes_to_ruins import worlds as runes_worlds
+from referee.games.runes_to_ruins.candidates import Candidates
 from referee.games.runes_to_ruins.clues import Clue
+from referee.games.runes_to_ruins.narrowing import Searching
+from referee.games.runes_to_ruins.paid import figures
 from referee.games.runes_to_ruins.pools import (
     EVERY_RUNE,
     NUMBER,
@@ -59,7 +62,7 @@ from referee.games.runes_to_ruins.pools import (
     numbers,
 )
 from referee.games.runes_to_ruins.rounds import close_round
-from referee.games.runes_to_ruins.search import Candidates, Search, Searching, figures
+from referee.games.runes_to_ruins.search import Search
 from referee.games.runes_to_ruins.worlds import Walk as RunesWalk
 from referee.rules import Addressed, Deal, Luck, Table, Taken, WindowClosed, audience
 from tests.long import mostly_slow
@@ -366,9 +369,9 @@ def test_every_symbol_that_fits_the_clues_is_as_likely() -> None:
     walk.symbols = list(symbols)
     walk.values = [{1: True} for _ in known]
     every = {symbol for last in permutations(NAMES, 2) if is_legal([*(symbol := (*SYMBOLS[1][:4], *last))])}
-    search = Search(walk.base, {seat: symbols[seat] for seat in (0, 2, 3, 4)}, set(), set(), [], Random(2))
+    search = Search(walk.base, {seat: symbols[seat] for seat in (0, 2, 3, 4)}, set(), set(), [], [], Random(2))
     assert search.run()
-    pool = search.candidates[1].pool
+    pool = search.known[1].candidates.pool
     assert {pool.symbol(number) for number in numbers(search.fitting(1))} == every
     draws = 60 * len(every)
     drawn: Counter[Any] = Counter()
@@ -431,25 +434,26 @@ def test_worlds_are_found_in_a_match_of_runes(seed: int, rounds: int) -> None:
     shows(table, told[0], luck.randrange(5), luck)
 
 
-def test_runes_whose_payments_no_condition_can_have_made_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runes_of_which_no_frame_is_found_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Symbols were found, and then how the purse came about was drawn so that nothing can have won a round."""
     luck = Random(0)
     table = Table(GAMES["runes-to-ruins"], Deal("guardians", 0))
     told: list[list[Event]] = [[] for _ in range(5)]
     for _ in range(3):
         play_window(table, told, luck)
-    runs: list[Search] = []
+    searches: list[Search] = []
+    run = Search.run
 
-    def run(search: Search) -> bool:
-        runs.append(search)
-        search.won = [0] * len(search.rounds)
-        return runs.count(search) == 1
+    def counted(search: Search) -> bool:
+        searches.append(search)
+        return run(search)
 
-    monkeypatch.setattr(Search, "run", run)
+    monkeypatch.setattr(Search, "run", counted)
+    monkeypatch.setattr(RunesWalk, "reframe", lambda _: False)
     monkeypatch.setattr(runes_worlds, "TRIES", 2)
     with pytest.raises(ValueError, match="no world was found"):
         next(iter(table.game.worlds(table.game.view(table.state, 0), told[0], 0, luck)))
-    assert len(runs) > len(set(runs)) > 1
+    assert len(searches) == 3
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
