@@ -62,12 +62,24 @@ class Sliced:
         return chosen
 
 
+class _Values(dict[int, dict[Any, int]]):
+    """By clue: features to the symbols of a pool, found when they are asked for."""
+
+    def __init__(self, pool: Pool, clues: dict[int, Clue]) -> None:
+        super().__init__()
+        self.pool, self.clues = pool, clues
+
+    def __missing__(self, n: int) -> dict[Any, int]:
+        self[n] = found = self.clues[n].values(self.pool)
+        return found
+
+
 class Candidates:
     """A pool, with what clues and conditions look at."""
 
     def __init__(self, pool: Pool, clues: dict[int, Clue]) -> None:
         self.pool = pool
-        self.values = {n: clue.values(pool) for n, clue in clues.items() if clue.shared is None}
+        self.values = _Values(pool, clues)
         self._figures: dict[int, Sliced] = {}
         self._by_figure: dict[int, dict[int, int]] = {}
         self._compared: dict[tuple[int, int], tuple[int, int, int]] = {}

@@ -25,10 +25,12 @@ from referee.games.runes_to_ruins.pools import (
 from referee.games.runes_to_ruins.state import SEATS
 from referee.games.runes_to_ruins.symbols import ORDER
 
-MOST, PART = 300_000, 5000
+MOST, PART = 150_000, 10_000
 """A pool holds all candidates if there are at most so many; else so many."""
-FURTHER_WHOLE, FURTHER = 5000, 3000
+FURTHER_WHOLE, FURTHER = 8000, 4000
 """The same where more are looked for."""
+LISTS = 200
+"""So many lists of candidates are kept."""
 SMALLER = 8
 """A pool of which less than one in so many is left is replaced by a smaller one."""
 
@@ -72,9 +74,9 @@ class Left(Struct, frozen=True):
         able = self.able & self.candidates.between(condition, low, high)
         return Left(self.candidates, able, self.is_whole, self.values, (*self.figures, (condition, low, high)))
 
-    def of(self, pool: Pool, clues: dict[int, Clue], *, is_whole: bool) -> "Left":
-        """What is left of another pool, with the same features and figures."""
-        candidates, able = Candidates(pool, clues), pool.all
+    def of(self, candidates: Candidates, *, is_whole: bool) -> "Left":
+        """What is left of other candidates, with the same features and figures."""
+        able = candidates.pool.all
         for n, values in self.values.items():
             able &= _either(found for value, found in candidates.values[n].items() if value in values)
         for condition, low, high in self.figures:
@@ -119,6 +121,10 @@ class Searching:
         }
         self.features = {n: _features(clue) for n, clue in enumerate(clues) if _is_certain(clue)}
         """What symbols may have, of clues that no veil turns and that look at one symbol at a time."""
+        self.failed: dict[Any, int] = {}
+        """How often what was decided led nowhere."""
+        self._listed: dict[Any, Candidates] = {}
+        """All candidates, by what is known for certain of a seat's symbol."""
         self._combined: dict[Any, list[tuple[Any, ...]]] = {}
         self._known: dict[tuple[tuple[int, Six], ...], list[Left]] = {}
 
@@ -143,7 +149,9 @@ class Searching:
             seat = min(seats, key=lambda seat: Builder(facts[seat]).estimate(self.luck))
             seats.remove(seat)
             symbols, is_whole = built(facts[seat], self.luck, MOST, PART)
-            lefts[seat] = self.smaller(seat, lefts[seat].of(Pool(symbols), self.of[seat], is_whole=is_whole))
+            lefts[seat] = self.smaller(
+                seat, lefts[seat].of(Candidates(Pool(symbols), self.of[seat]), is_whole=is_whole)
+            )
             if not self.settle(lefts, [seat], lambda _: True):
                 return []
         for seat in range(SEATS):
@@ -194,10 +202,19 @@ class Searching:
 
     def grown(self, seat: int, left: Left, most: int = FURTHER_WHOLE, part: int = FURTHER) -> Left:
         """Looks for more candidates that go with what is left: all of them, if there are not more than so many."""
-        symbols, is_whole = built(self._facts(seat, left), self.luck, most, part)
+        facts = self._facts(seat, left)
+        key = seat, tuple(facts.allowed), facts.required, tuple(facts.counts.items()), facts.guesses, most
+        if key in self._listed:
+            return left.of(self._listed[key], is_whole=True)
+        symbols, is_whole = built(facts, self.luck, most, part)
         if not is_whole:
             symbols = [*dict.fromkeys([*symbols, *left.candidates.pool.only(left.able).symbols])]
-        return left.of(Pool(symbols), self.of[seat], is_whole=is_whole)
+        candidates = Candidates(Pool(symbols), self.of[seat])
+        if is_whole:
+            if len(self._listed) == LISTS:
+                self._listed.clear()
+            self._listed[key] = candidates
+        return left.of(candidates, is_whole=is_whole)
 
     def _facts(self, seat: int, left: Left) -> Facts:
         """What features that are left say of a seat's symbol for certain."""
@@ -218,6 +235,8 @@ class Searching:
             elif clue.place is not None:
                 able = sum(1 << NUMBER[rune] for group in values for rune in group_runes(group))
                 facts.allowed[clue.place.position] &= able
+        # What leaves fewer places for its runes comes first.
+        facts.guesses = tuple(sorted(facts.guesses, key=lambda each: -each[1] - each[2] / 2))
         return facts
 
 

@@ -26,9 +26,7 @@ _TWICE = 0o666666
 """The bits of which one is set where a group's count, of three bits, is 2 or more."""
 PROBES = 100
 """How often a way is gone at random to estimate how many symbols there are."""
-BEGUN = 10_000
-"""No more symbols are listed until it turns out that there are more."""
-SAME, MANY, DRAWS = 3, 20, 60
+SAME, MANY, DRAWS = 4, 200, 200
 """In so many positions symbols that are listed are the same at first, in fewer if that gives less than one in
 `MANY` of those wanted; so often a symbol to be like is drawn."""
 
@@ -125,9 +123,9 @@ def any_of(chosen: int, luck: Random) -> int:
     return low + (chosen & -chosen).bit_length() - 1
 
 
-SoFar = tuple[int, int, int]
-"""Of a symbol that is being built: runes that cannot come any more, as a mask; runes of each group of the Order
-whose groups may repeat, three bits a group; and what there is of guesses."""
+SoFar = tuple[int, int]
+"""Of a symbol that is being built: runes that cannot come any more, as a mask, and how many runes there are of
+each group of the Order whose groups may repeat, three bits a group."""
 
 
 class Facts(Struct):
@@ -141,9 +139,20 @@ class Facts(Struct):
     guesses: tuple[tuple[Six, int, int], ...] = ()
     """Guesses, and how many of their runes are right, and are elsewhere."""
 
-    def with_allowed(self, allowed: list[int], required: int) -> "Facts":
-        """The same with other runes."""
-        return Facts(allowed, required, self.counts, self.guesses)
+    def parts(self) -> "list[Facts] | None":
+        """What is known by the places of a required rune, or of a guess's runes; None: there are no such."""
+        if self.required:
+            rune = self.required & -self.required
+            placed = [
+                [rune if at == place else able & ~rune for at, able in enumerate(self.allowed)]
+                for place in POSITIONS
+                if self.allowed[place] & rune
+            ]
+            return [Facts(each, self.required ^ rune, self.counts, self.guesses) for each in placed]
+        if self.guesses:
+            placed = _placed(*self.guesses[0], tuple(self.allowed))
+            return [Facts(each, 0, self.counts, self.guesses[1:]) for each in placed]
+        return None
 
     def is_known(self, symbol: Six) -> bool:
         """Whether they allow the symbol."""
@@ -160,13 +169,8 @@ class Builder:
     """
 
     def __init__(self, facts: Facts) -> None:
-        self.parts: list[Builder] | None = None
-        """One for each place of a rune that is required."""
-        if facts.required:
-            rune = facts.required & -facts.required
-            places = [at for at in POSITIONS if facts.allowed[at] & rune]
-            placed = [[rune if at == place else facts.allowed[at] & ~rune for at in POSITIONS] for place in places]
-            self.parts = [Builder(facts.with_allowed(allowed, facts.required ^ rune)) for allowed in placed]
+        self.parts = facts.parts()
+        if self.parts is not None:
             return
         allowed = facts.allowed
         self.order = sorted(POSITIONS, key=lambda position: allowed[position].bit_count())
@@ -179,22 +183,9 @@ class Builder:
         self.needs = [any(each) for each in self.least]
         self.most = [[min(most, MOST_ALIKE) for _, most in each] for each in bounds]
 
-        self.guesses = [
-            (8 * number, exact, exact + moved, [1 << NUMBER[rune] for rune in guess])
-            for number, (guess, exact, moved) in enumerate(facts.guesses)
-        ]
-        self.nearer = [[self._nearer(position, rune) for rune in range(_PLACES)] for position in POSITIONS]
-
-    def _nearer(self, position: int, rune: int) -> int:
-        """What a rune there adds to what there is of guesses: eight bits a guess, right runes and runes in all."""
-        found = 0
-        for shift, _, _, runes in self.guesses:
-            found += (runes[position] == 1 << rune) + (1 << rune in runes) * 16 << shift
-        return found
-
     def _next(self, depth: int, order: int, so_far: SoFar) -> int:
         """The runes that may come next, as a mask."""
-        banned, counts, near = so_far
+        banned, counts = so_far
         able = self.allowed[depth] & ~banned
         left = len(POSITIONS) - depth
         if self.needs[1 - order]:
@@ -205,23 +196,19 @@ class Builder:
                 return 0
             if sum(lacking) == left:
                 able &= sum(_GROUP[1 - order][group] for group in range(6) if lacking[group])
-        for shift, exact, inside, runes in self.guesses:
-            right = runes[self.order[depth]]
-            able &= _bounded(exact - (near >> shift & 15), left, right)
-            able &= _bounded(inside - (near >> shift + 4 & 15), left, sum(runes))
         return able
 
-    def _after(self, order: int, so_far: SoFar, position: int, rune: int) -> SoFar:
-        banned, counts, near = so_far
+    def _after(self, order: int, so_far: SoFar, rune: int) -> SoFar:
+        banned, counts = so_far
         other = _IN[1 - order][rune]
         counts += _ONE[1 - order][rune]
         banned |= _ALIKE[order][rune]
         if counts >> 3 * other & 7 >= self.most[1 - order][other]:
             banned |= _ALIKE[1 - order][rune]
-        return banned, counts, near + self.nearer[position][rune]
+        return banned, counts
 
     def _begin(self, order: int) -> SoFar:
-        return sum(_GROUP[1 - order][group] for group in range(6) if not self.most[1 - order][group]), 0, 0
+        return sum(_GROUP[1 - order][group] for group in range(6) if not self.most[1 - order][group]), 0
 
     def _is_new(self, order: int, counts: int) -> bool:
         """Whether it is built in this way only, or in this way first."""
@@ -234,7 +221,7 @@ class Builder:
     def probe(self, luck: Random) -> tuple[bytes | None, float]:
         """A symbol by a way gone at random, and for how many it stands; None and 0 where the way ends."""
         if self.parts is not None:
-            symbol, weight = luck.choice(self.parts).probe(luck) if self.parts else (None, 0)
+            symbol, weight = Builder(luck.choice(self.parts)).probe(luck) if self.parts else (None, 0)
             return symbol, weight * len(self.parts)
         if not self.ways:
             return None, 0
@@ -248,7 +235,7 @@ class Builder:
             rune = able[int(luck.random() * len(able))]
             found[position] = rune
             weight *= len(able)
-            so_far = self._after(order, so_far, position, rune)
+            so_far = self._after(order, so_far, rune)
         if not self._is_new(order, so_far[1]) or not _is_whole(found):
             return None, 0
         return bytes(found), weight
@@ -257,7 +244,7 @@ class Builder:
         """All of them."""
         if self.parts is not None:
             for part in self.parts:
-                yield from part.every()
+                yield from Builder(part).every()
             return
         for order in self.ways:
             for found in self._built(0, order, bytearray(6), self._begin(order), []):
@@ -280,9 +267,9 @@ class Builder:
                     rest.append(each)
             rest.append(touches)
             if depth < len(POSITIONS) - 2:
-                yield from self._built(depth + 1, order, found, self._after(order, so_far, position, rune), rest)
+                yield from self._built(depth + 1, order, found, self._after(order, so_far, rune), rest)
             else:
-                self._finish(order, found, self._after(order, so_far, position, rune), rest, symbols)
+                self._finish(order, found, self._after(order, so_far, rune), rest, symbols)
         if symbols:
             yield symbols
 
@@ -300,11 +287,29 @@ class Builder:
             symbols.append(bytes(found))
 
 
-def _bounded(lacking: int, left: int, runes: int) -> int:
-    """The runes that may come next where so many of these runes are still lacking, with so many to come."""
-    if lacking < 0 or lacking > left:
-        return 0
-    return ~runes if not lacking else runes if lacking == left else EVERY_RUNE
+@lru_cache(maxsize=4096)
+def _placed(guess: Six, exact: int, moved: int, allowed: tuple[int, ...]) -> list[list[int]]:
+    return list(_placements([], allowed, [1 << NUMBER[rune] for rune in guess], exact, moved))
+
+
+def _placements(
+    placed: list[int], allowed: Sequence[int], runes: Sequence[int], exact: int, moved: int
+) -> Iterator[list[int]]:
+    """What positions may have where so many runes of a guess are right, and so many are elsewhere."""
+    at = len(placed)
+    if at == len(allowed):
+        yield placed
+        return
+    left = len(allowed) - at
+    able = allowed[at]
+    if exact and able & runes[at]:
+        yield from _placements([*placed, runes[at]], allowed, runes, exact - 1, moved)
+    if moved:
+        for rune in runes:
+            if rune != runes[at] and able & rune and rune not in placed:
+                yield from _placements([*placed, rune], allowed, runes, exact, moved - 1)
+    if (rest := able & ~sum(runes)) and exact + moved < left:
+        yield from _placements([*placed, rest], allowed, runes, exact, moved)
 
 
 _IN = tuple(number // 6 for number in range(_PLACES)), tuple(number % 6 for number in range(_PLACES))
@@ -359,7 +364,7 @@ def _is_whole(symbol: bytearray) -> bool:
 def built(facts: Facts, luck: Random, most: int, part: int) -> tuple[list[bytes], bool]:
     """All legal symbols that agree with the facts, and True; if there are more than `most`, a part and False."""
     builder = Builder(facts)
-    if most <= BEGUN or builder.estimate(luck) < most:
+    if builder.estimate(luck) < most:
         found = list(islice(builder.every(), most + 1))
         if len(found) <= most:
             return found, True
@@ -374,14 +379,19 @@ def drawn(builder: Builder, facts: Facts, luck: Random, part: int) -> list[bytes
     """
     found: dict[bytes, None] = {}
     same = SAME
+    guessed = sum({1 << NUMBER[rune] for guess, _, _ in facts.guesses for rune in guess})
     for _ in range(DRAWS):
         symbol, _ = builder.probe(luck)
         if symbol is None:
             continue
-        allowed = [*facts.allowed]
+        # What guesses came near to stays as it is, so that nothing is listed that they did not.
+        allowed = [
+            1 << rune if guessed >> rune & 1 else able & ~guessed
+            for rune, able in zip(symbol, facts.allowed, strict=True)
+        ]
         for at in luck.sample(POSITIONS, same):
             allowed[at] = 1 << symbol[at]
-        like = list(islice(Builder(facts.with_allowed(allowed, facts.required)).every(), part))
+        like = list(islice(Builder(Facts(allowed, facts.required, facts.counts)).every(), part))
         found.update(dict.fromkeys(like))
         if len(found) >= part:
             break

@@ -11,7 +11,7 @@ that are used elsewhere. For these, one seat's symbol is chosen anew at a time.
 
 # mypy: disable-error-code="misc"
 from collections.abc import Collection, Sequence
-from itertools import pairwise, permutations, product
+from itertools import pairwise, product
 from math import inf, prod
 from random import Random
 from typing import Any
@@ -27,18 +27,21 @@ from referee.games.runes_to_ruins.paid import ELSEWHERE, FLAT, Paid, all_figures
 from referee.games.runes_to_ruins.pools import NUMBER, Pool, any_of, numbers
 from referee.games.runes_to_ruins.state import OTHERS, SEATS
 
-STEPS, ATTEMPTS = 30, 6
-"""Decisions of an attempt until it is given up, and attempts of a search."""
+MISSES, ATTEMPTS = 8, 3
+"""So many decisions lead nowhere until it is begun anew, and so often it is begun."""
 WIDTH = 2
 """So many ways to decide one thing are tried before it is gone back to what was decided before."""
 CHOICES = 20
 """Choices of a symbol where all else is decided."""
-FEW = 30
+FEW = 50
 """So many candidates of a seat are few: if there are others, they are looked for."""
 VERY_FEW = 8
 """Of so many a symbol is decided."""
-DRAWS = 64
-"""Symbols that are drawn to see how likely conditions 8 and 9 pay as told."""
+EVERY, DRAWS = 300, 64
+"""How likely conditions 8 and 9 pay as told is seen in all symbols that are left, if there are at most so many;
+else in so many that are drawn."""
+FREE = 1 / 4
+"""How likely a condition is taken to win that pays as told whatever symbols there are: others are left for it."""
 SYMBOL, CLUE, ROUND = range(3)
 Five = tuple[int, ...]
 """By seat."""
@@ -79,7 +82,8 @@ class Search:
         self.symbols: list[Any] = [None] * SEATS
         self.shared = [n for n, clue in enumerate(base.clues) if clue.shared is not None]
         self.values: list[dict[int, Any]] = []
-        self.steps = 0
+        self.misses = 0
+        """How many more decisions may lead nowhere, in this attempt."""
 
     def run(self) -> bool:
         """Whether it came to symbols of which all clues hold, with conditions that paid as told."""
@@ -91,7 +95,7 @@ class Search:
         start = self.left
         joint = [n for n in self.base.features if len(self.base.clues[n].seats) > 1]
         for _ in range(ATTEMPTS):
-            self.left, self.steps, self.won = [*start], STEPS, [0] * len(self.rounds)
+            self.left, self.misses, self.won = [*start], MISSES, [0] * len(self.rounds)
             if self._decide(joint, range(len(self.rounds))):
                 return True
         return False
@@ -105,28 +109,34 @@ class Search:
         return True
 
     def _settle_shared(self) -> set[int]:
-        """Leaves out what does not share as many runes as told with the only symbol that is left of a seat."""
+        """Leaves out what does not share as many runes as told with a seat's only symbol."""
         changed = set()
-        for n in self.shared:
-            for seat, other in permutations(self.base.clues[n].seats):
-                if self.left[seat].number == 1:
-                    self.symbols[seat] = self.left[seat].candidates.pool.symbol(
-                        any_of(self.left[seat].able, self.luck)
-                    )
-                    left = self.left[other].within(
-                        self._fitting(n, self.base.clues[n], other, self.left[other].candidates)
-                    )
-                    if left.able != self.left[other].able:
-                        self.left[other] = left
-                        changed.add(other)
+        for seat, left in enumerate(self.left):
+            sharing = left.within(self._sharing(seat, left.candidates))
+            if sharing.able != left.able:
+                self.left[seat] = sharing
+                changed.add(seat)
         return changed
+
+    def _sharing(self, seat: int, candidates: Candidates) -> int:
+        """The candidates that share as many runes as told with seats of which one symbol is left."""
+        able = candidates.pool.all
+        for n in self.shared:
+            seats = self.base.clues[n].seats
+            if seat in seats:
+                (other,) = (each for each in seats if each != seat)
+                if self.left[other].number == 1:
+                    left = self.left[other]
+                    self.symbols[other] = left.candidates.pool.symbol(any_of(left.able, self.luck))
+                    able &= self._fitting(n, self.base.clues[n], seat, candidates)
+        return able
 
     def _is_left(self, seat: int) -> bool:
         """Whether there is a candidate: where few of a part are left, more are looked for."""
         left = self.left[seat]
         if left.number < FEW and not left.is_whole:
             left = self.base.grown(seat, left)
-            left = left.within(self._able(seat, left.candidates)[0])
+            left = left.within(self._able(seat, left.candidates)[0] & self._sharing(seat, left.candidates))
             if left.number < FEW:
                 left = left.alone()
         self.left[seat] = self.base.smaller(seat, left)
@@ -183,15 +193,15 @@ class Search:
             return False
         ways = {n: found for n in clues if (found := self._ways(n)) is not None}
         payments = {n: self._payments(n, elsewhere) for n in rounds}
+        if not self._can_all_be_paid(payments):
+            return False
         seats = [seat for seat, left in enumerate(self.left) if 1 < left.number <= VERY_FEW]
         chances = [(1 / self.left[seat].number, SYMBOL, seat) for seat in seats]
         chances += [(sum(weight for weight, _ in found), CLUE, n) for n, found in ways.items()]
         chances += [(sum(each.weight for each in found), ROUND, n) for n, found in payments.items()]
         if not chances:
             return self._choose_symbols()
-        chance, kind, n = min(chances)
-        if not chance:
-            return False
+        _, kind, n = min(chances)
         if kind == ROUND:
             return self._decide_round(n, payments.pop(n), [*ways], [*payments])
         if kind == CLUE:
@@ -200,16 +210,29 @@ class Search:
 
     def _decide_symbol(self, seat: int, clues: Sequence[int], rounds: Sequence[int]) -> bool:
         """The symbol of a seat of which very few are left."""
-        for number in self.luck.sample([*numbers(self.left[seat].able)], self.left[seat].number):
-            if self.steps <= 0:
-                return False
-            self.steps -= 1
-            before, won = [*self.left], [*self.won]
-            self.left[seat] = self.left[seat].within(1 << number).alone()
-            if self._settle([seat]) and self._decide(clues, rounds):
-                return True
-            self.left, self.won = before, won
+        left = self.left[seat]
+        return any(
+            self._goes_on(("symbol", seat), {seat: left.within(1 << number).alone()}, clues, rounds)
+            for number in self.luck.sample([*numbers(left.able)], left.number)
+        )
+
+    def _goes_on(self, key: Any, left: dict[int, Left], clues: Sequence[int], rounds: Sequence[int]) -> bool:
+        """Whether all else can be decided with so much left of some seats; if not, it is as before."""
+        if self.misses <= 0:
+            return False
+        before, won = [*self.left], [*self.won]
+        for seat, each in left.items():
+            self.left[seat] = each
+        if self._settle(left) and self._decide(clues, rounds):
+            return True
+        self.left, self.won = before, won
+        self.misses -= 1
+        self.base.failed[key] = self.base.failed.get(key, 0) + 1
         return False
+
+    def _favour(self, key: Any) -> float:
+        """What has failed before is tried less often."""
+        return 1 / (1 + self.base.failed.get(key, 0))
 
     def _ways(self, n: int) -> list[tuple[float, tuple[Any, ...]]] | None:
         """Features that go together, and how likely they are; None where all that is left does."""
@@ -226,24 +249,42 @@ class Search:
         """One seat's feature: the rarest of those that are drawn to go together."""
         seats = self.base.clues[n].seats
         for _ in range(WIDTH):
-            if self.steps <= 0:
-                return False
             ways = self._ways(n)
             if ways is None:
                 return self._decide(clues, rounds)
-            self.steps -= 1
-            values = self.luck.choices([each for _, each in ways], [weight for weight, _ in ways])[0]
+            weights = [
+                weight * prod(self._favour((n, seat, value)) for seat, value in zip(seats, values, strict=True))
+                for weight, values in ways
+            ]
+            values = self.luck.choices([each for _, each in ways], weights)[0]
             shares = self._shares_of(n)
             _, at = min((shares[at][value], at) for at, value in enumerate(values) if len(shares[at]) > 1)
-            seat, before, won = seats[at], [*self.left], [*self.won]
-            self.left[seat] = self.left[seat].with_values(n, {values[at]})
-            if self._settle([seat]) and self._decide(clues, rounds):
+            seat, value = seats[at], values[at]
+            left = self.left[seat]
+            if self._goes_on((n, seat, value), {seat: left.with_values(n, {value})}, clues, rounds):
                 return True
-            self.left, self.won = before, won
-            self.left[seat] = self.left[seat].with_values(n, shares[at].keys() - {values[at]})
+            self.left[seat] = left.with_values(n, shares[at].keys() - {value})
             if not self._settle([seat]):
                 return False
         return False
+
+    @staticmethod
+    def _can_all_be_paid(payments: dict[int, list[Payment]]) -> bool:
+        """Whether each round can have a condition of its own, as far as conditions are used once in a block."""
+        able = {n: list(dict.fromkeys(each.condition for each in found)) for n, found in payments.items()}
+        holder: dict[tuple[int, int], int] = {}
+
+        def hold(n: int, seen: set[tuple[int, int]]) -> bool:
+            for condition in able[n]:
+                key = n // conditions.REFRESHED_AT, condition
+                if key not in seen:
+                    seen.add(key)
+                    if key not in holder or hold(holder[key], seen):
+                        holder[key] = n
+                        return True
+            return False
+
+        return all(hold(n, set()) for n in payments)
 
     def _by_elsewhere(self) -> list[int]:
         """The rounds that are decided to have paid by the runes that are used elsewhere."""
@@ -251,7 +292,7 @@ class Search:
 
     def _elsewhere_used(self) -> tuple[list[Five], bool]:
         """By seat, how many of its runes others use, in symbols drawn from what is left; or in all there are."""
-        is_every = prod(left.number for left in self.left) <= DRAWS
+        is_every = prod(left.number for left in self.left) <= EVERY
         masks = []
         for left in self.left:
             able = numbers(left.able) if is_every else [any_of(left.able, self.luck) for _ in range(DRAWS)]
@@ -282,7 +323,7 @@ class Search:
             if condition in taken:
                 continue
             if condition in paid.free:
-                found.append(Payment(condition, (), 1))
+                found.append(Payment(condition, (), FREE))
             elif condition in ELSEWHERE:
                 if possible(paid, is_flat=False) and (weight := self._chance_elsewhere(n, condition, *elsewhere)):
                     found.append(Payment(condition, (), weight))
@@ -302,38 +343,38 @@ class Search:
 
     def _decide_round(self, n: int, payments: list[Payment], clues: Sequence[int], rounds: Sequence[int]) -> bool:
         """A round's condition, and the figures that ranked the seats."""
-        for _ in range(WIDTH):
-            if self.steps <= 0 or not payments:
-                return False
-            self.steps -= 1
-            payment = self.luck.choices(payments, [each.weight for each in payments])[0]
-            before, won = [*self.left], [*self.won]
+        won = [*self.won]
+        for _ in range(min(WIDTH, len(payments))):
+            weights = [each.weight * self._favour(("round", n, each.condition)) for each in payments]
+            payment = self.luck.choices(payments, weights)[0]
             self.won[n] = payment.condition
-            self._pay(payment)
-            if self._settle(range(SEATS)) and self._decide(clues, rounds):
+            if self._goes_on(("round", n, payment.condition), self._paying_so(payment), clues, rounds):
                 return True
-            self.left, self.won = before, won
+            self.won = [*won]
             payments = [each for each in payments if each is not payment]
         return False
 
-    def _pay(self, payment: Payment) -> None:
-        """Leaves figures with which the condition pays so."""
+    def _paying_so(self, payment: Payment) -> dict[int, Left]:
+        """What is left with figures with which the condition pays so."""
         condition, paid = payment.condition, payment.paid
         if not paid:
-            return
+            return {}
         if condition in FLAT:
-            for seat, each in enumerate(paid):
-                self.left[seat] = self.left[seat].with_figures(condition, each, each)
-            return
-        tables = self._chain(condition, paid)[::-1]
-        levels: list[int] = []
-        for table in tables:
-            able = {figure: weight for figure, weight in table.items() if not levels or figure < levels[-1]}
-            levels.append(self.luck.choices([*able], [*able.values()])[0])
-        groups = _ranks(paid)
-        for group, (low, high) in zip(groups, self._between(condition, groups, levels), strict=True):
-            for seat in group:
-                self.left[seat] = self.left[seat].with_figures(condition, low, high)
+            bounds: list[tuple[float, float]] = [(each, each) for each in paid]
+        else:
+            bounds = [(0, 0)] * SEATS
+            levels: list[int] = []
+            for table in self._chain(condition, paid)[::-1]:
+                able = {figure: weight for figure, weight in table.items() if not levels or figure < levels[-1]}
+                levels.append(self.luck.choices([*able], [*able.values()])[0])
+            groups = _ranks(paid)
+            for group, between in zip(groups, self._between(condition, groups, levels), strict=True):
+                for seat in group:
+                    bounds[seat] = between
+        return {
+            seat: left.with_figures(condition, *between)
+            for seat, (left, between) in enumerate(zip(self.left, bounds, strict=True))
+        }
 
     def _between(self, condition: int, groups: list[list[int]], levels: list[int]) -> list[tuple[float, float]]:
         """From where to where figures of these groups of seats may be, about these levels.

@@ -80,7 +80,7 @@ FRAMES = 40
 """How often a frame is drawn for the first symbols of a walk."""
 FRAMED = 8
 """Ways in which the seat's purse came about, that are tried for symbols of which all clues hold."""
-TRIES = 60
+TRIES = 200
 """Walks that are begun until it is said that there is no world."""
 WAYS = 200
 """How often it is drawn how the seat's purse came about, for the first symbols of a walk."""
@@ -337,8 +337,9 @@ class Walk:
 
     def _framed(self, search: Search) -> bool:
         """Draws anew how the seat's purse came about, as these symbols pay, and a frame for that."""
-        paid = {past.round: self._paid_in(search, n) for n, past in enumerate(self.past)}
-        if not self._choose_some_ways(paid) or not search.agrees_with(self.frame.veils, self.frame.fixed):
+        if not self._choose_some_ways({past.round: self._paid_in(search, n) for n, past in enumerate(self.past)}):
+            return False
+        if not search.agrees_with(self.frame.veils, self.frame.fixed):
             return False
         self.symbols, self.values = search.symbols, search.values
         self.frame.veils |= {veil for veil in search.found_veils() if veil not in self.frame.fixed}
@@ -449,9 +450,9 @@ class Walk:
         `paid`: what it was paid in some rounds.
         """
         self.own_pay: dict[int, int] = {}
-        self.alone: dict[int, frozenset[Kind]] = {}
+        self.alone: dict[int, frozenset[Kind]] = {past.round: frozenset() for past in self.past}
         self.shared: dict[int, int] = {}
-        self.received: dict[int, int] = {}
+        self.received: dict[int, int] = {past.round: 0 for past in self.past}
         frame, luck = self.frame, self.luck
         for n, past in enumerate(self.past):
             able = self._own_payments(n)

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations_with_replacement, islice, permutations, product
 from pathlib import Path
@@ -63,6 +63,7 @@ from referee.games.runes_to_ruins.pools import (
 )
 from referee.games.runes_to_ruins.rounds import close_round
 from referee.games.runes_to_ruins.search import Search
+from referee.games.runes_to_ruins.state import RunesState
 from referee.games.runes_to_ruins.worlds import Walk as RunesWalk
 from referee.rules import Addressed, Deal, Luck, Table, Taken, WindowClosed, audience
 from tests.long import mostly_slow
@@ -79,6 +80,10 @@ MOST_WINDOWS = {"runes-to-ruins": 3}
 """Where it takes long to find the first world late in a match."""
 SEATS = {"runes-to-ruins": 1}
 """So many seats of each window are looked at: three, if a game is not named here."""
+
+
+MOST_DECISIONS = 150
+"""To find a world of Runes to Ruins."""
 
 
 @pytest.mark.parametrize(("name", "variant"), DRAWN)
@@ -432,6 +437,41 @@ def test_worlds_are_found_in_a_match_of_runes(seed: int, rounds: int) -> None:
         table.close(tuple(taken))
     assert table.window is not None
     shows(table, told[0], luck.randrange(5), luck)
+
+
+@pytest.mark.parametrize(
+    ("seed", "round_", "seat"),
+    [
+        (100, 15, 2),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in [(108, 13, 4), (100, 9, 4), (106, 9, 0)]),
+    ],
+)
+def test_a_world_is_found_where_a_search_symbol_by_symbol_stuck(
+    seed: int, round_: int, seat: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was paid to a seat that abstained, and symbols that several guesses came near to, are hard to draw."""
+    luck = Random(seed)
+    table = Table(GAMES["runes-to-ruins"], Deal("guardians", seed))
+    while cast("RunesState", table.state).round < round_:
+        actions = [
+            plausible(table, owed.seat, luck) or table.game.legal_actions(table.state, owed.seat).sample(luck)
+            for owed in table.owed
+        ]
+        table.close(tuple(map(Taken, actions)))
+    decisions = 0
+    decide = Search._decide  # Steps are counted, not seconds.
+
+    def counted(search: Search, clues: Sequence[int], rounds: Sequence[int]) -> bool:
+        nonlocal decisions
+        decisions += 1
+        return decide(search, clues, rounds)
+
+    monkeypatch.setattr(Search, "_decide", counted)
+    view = table.game.view(table.state, seat)
+    for number in range(3):
+        world = next(iter(table.game.worlds(view, (), seat, Random(number))))
+        assert encode(table.game.view(world, seat)) == encode(view)
+    assert decisions < 3 * MOST_DECISIONS
 
 
 def test_runes_of_which_no_frame_is_found_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
