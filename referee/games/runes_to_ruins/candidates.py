@@ -39,27 +39,18 @@ class Sliced:
             chosen &= was
             bit += 1
 
-    def compared(self, number: int) -> tuple[int, int, int]:
-        """The symbols whose number is less, the same, and more."""
-        less, same = 0, self.every
-        if number < 0:
-            return 0, 0, self.every
-        if number >> len(self.slices):
-            return self.every, 0, 0
+    def by_number(self) -> dict[int, int]:
+        """By number, the least first, the symbols that have it."""
+        sets = {0: self.every}
         for bit in range(len(self.slices) - 1, -1, -1):
             found = self.slices[bit]
-            if number >> bit & 1:
-                less |= same & ~found
-                same &= found
-            else:
-                same &= ~found
-        return less, same, self.every & ~less & ~same
-
-    def most(self, chosen: int) -> int:
-        """Of these symbols, those with the greatest number."""
-        for found in reversed(self.slices):
-            chosen = chosen & found or chosen
-        return chosen
+            sets = {
+                number + (is_set << bit): both
+                for number, each in sets.items()
+                for is_set, both in enumerate((each & ~found, each & found))
+                if both
+            }
+        return sets
 
 
 class _Values(dict[int, dict[Any, int]]):
@@ -82,28 +73,13 @@ class Candidates:
         self.values = _Values(pool, clues)
         self._figures: dict[int, Sliced] = {}
         self._by_figure: dict[int, dict[int, int]] = {}
-        self._compared: dict[tuple[int, int], tuple[int, int, int]] = {}
-
-    def compared(self, condition: int, number: int) -> tuple[int, int, int]:
-        """The symbols that a condition ranks below one of that figure, like it, and above; more is better."""
-        key = condition, number
-        if key not in self._compared:
-            sign = conditions.RANKED[condition][1] if condition in conditions.RANKED else 1
-            below, same, above = self.figure(condition).compared(sign * number)
-            self._compared[key] = (below, same, above) if sign == 1 else (above, same, below)
-        return self._compared[key]
 
     def by_figure(self, condition: int) -> dict[int, int]:
         """What a condition looks at, more being better, to the symbols."""
         if condition not in self._by_figure:
             sign = conditions.RANKED[condition][1] if condition in conditions.RANKED else 1
-            figure, found, left, number = self.figure(condition), dict[int, int](), self.pool.all, 0
-            while left:
-                if same := figure.compared(number)[1]:
-                    found[sign * number] = same
-                    left &= ~same
-                number += 1
-            self._by_figure[condition] = found
+            sets = self.figure(condition).by_number()
+            self._by_figure[condition] = {sign * number: each for number, each in sets.items()}
         return self._by_figure[condition]
 
     def between(self, condition: int, low: float, high: float) -> int:

@@ -154,13 +154,6 @@ class Facts(Struct):
             return [Facts(each, 0, self.counts, self.guesses[1:]) for each in placed]
         return None
 
-    def is_known(self, symbol: Six) -> bool:
-        """Whether they allow the symbol."""
-        runes = [1 << NUMBER[rune] for rune in symbol]
-        return all(each & able for each, able in zip(runes, self.allowed, strict=True)) and not (
-            self.required & ~sum(runes)
-        )
-
 
 class Builder:
     """Builds legal symbols that agree with some facts, position by position.
