@@ -5,8 +5,9 @@ legal symbols that a few facts allow, or where there are too many a part of them
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 from itertools import islice
+from operator import or_
 from random import Random
 from typing import cast
 
@@ -21,11 +22,13 @@ NUMBER: dict[str, int] = {name: number for number, name in enumerate(NAMES)}
 EVERY_RUNE = (1 << len(NAMES)) - 1
 _PLACES = len(NAMES)
 _TOUCHED = tuple(tuple(TOUCHED[position][name] for name in NAMES) for position in POSITIONS)
-_DIVINE = tuple(8 ** (number // 6) for number in range(_PLACES))
-_MUNDANE = tuple(8 ** (number % 6) for number in range(_PLACES))
-_TWICE, _TOO_MANY = 0o666666, 0o444444
-PROBES = 200
+_TWICE = 0o666666
+"""The bits of which one is set where a group's count, of three bits, is 2 or more."""
+PROBES = 100
 """How often a way is gone at random to estimate how many symbols there are."""
+SAME, MANY, DRAWS = 4, 200, 200
+"""In so many positions symbols that are listed are the same at first, in fewer if that gives less than one in
+`MANY` of those wanted; so often a symbol to be like is drawn."""
 
 
 def mark(positions: Sequence[int], runes: Iterable[str]) -> int:
@@ -120,6 +123,11 @@ def any_of(chosen: int, luck: Random) -> int:
     return low + (chosen & -chosen).bit_length() - 1
 
 
+SoFar = tuple[int, int]
+"""Of a symbol that is being built: runes that cannot come any more, as a mask, and how many runes there are of
+each group of the Order whose groups may repeat, three bits a group."""
+
+
 class Facts(Struct):
     """What is known of a symbol for certain: the runes that each position may have, and runes that are in it."""
 
@@ -128,13 +136,23 @@ class Facts(Struct):
     required: int = 0
     counts: dict[str, tuple[int, int]] = {}
     """The fewest and the most runes of a group, of either Order."""
+    guesses: tuple[tuple[Six, int, int], ...] = ()
+    """Guesses, and how many of their runes are right, and are elsewhere."""
 
-    def is_known(self, symbol: Six) -> bool:
-        """Whether they allow the symbol."""
-        runes = [1 << NUMBER[rune] for rune in symbol]
-        return all(each & able for each, able in zip(runes, self.allowed, strict=True)) and not (
-            self.required & ~sum(runes)
-        )
+    def parts(self) -> "list[Facts] | None":
+        """What is known by the places of a required rune, or of a guess's runes; None: there are no such."""
+        if self.required:
+            rune = self.required & -self.required
+            placed = [
+                [rune if at == place else able & ~rune for at, able in enumerate(self.allowed)]
+                for place in POSITIONS
+                if self.allowed[place] & rune
+            ]
+            return [Facts(each, self.required ^ rune, self.counts, self.guesses) for each in placed]
+        if self.guesses:
+            placed = _placed(*self.guesses[0], tuple(self.allowed))
+            return [Facts(each, 0, self.counts, self.guesses[1:]) for each in placed]
+        return None
 
 
 class Builder:
@@ -144,13 +162,8 @@ class Builder:
     """
 
     def __init__(self, facts: Facts) -> None:
-        self.parts: list[Builder] | None = None
-        """One for each place of a rune that is required."""
-        if facts.required:
-            rune = facts.required & -facts.required
-            places = [at for at in POSITIONS if facts.allowed[at] & rune]
-            placed = [[rune if at == place else facts.allowed[at] & ~rune for at in POSITIONS] for place in places]
-            self.parts = [Builder(Facts(allowed, facts.required ^ rune, facts.counts)) for allowed in placed]
+        self.parts = facts.parts()
+        if self.parts is not None:
             return
         allowed = facts.allowed
         self.order = sorted(POSITIONS, key=lambda position: allowed[position].bit_count())
@@ -163,33 +176,36 @@ class Builder:
         self.needs = [any(each) for each in self.least]
         self.most = [[min(most, MOST_ALIKE) for _, most in each] for each in bounds]
 
-    def _next(self, depth: int, order: int, banned: int, counts: list[int]) -> tuple[int, ...]:
-        """The runes that may come next; `counts` are of the groups that need not differ."""
+    def _next(self, depth: int, order: int, so_far: SoFar) -> int:
+        """The runes that may come next, as a mask."""
+        banned, counts = so_far
         able = self.allowed[depth] & ~banned
+        left = len(POSITIONS) - depth
         if self.needs[1 - order]:
-            left = len(POSITIONS) - depth
-            lacking = [max(least - one, 0) for one, least in zip(counts, self.least[1 - order], strict=True)]
+            lacking = [
+                max(least - (counts >> 3 * group & 7), 0) for group, least in enumerate(self.least[1 - order])
+            ]
             if sum(lacking) > left:
-                return ()
+                return 0
             if sum(lacking) == left:
                 able &= sum(_GROUP[1 - order][group] for group in range(6) if lacking[group])
-        return _runes(able)
+        return able
 
-    def _after(self, order: int, banned: int, counts: list[int], rune: int) -> tuple[int, list[int]]:
-        one, other = _IN[order][rune], _IN[1 - order][rune]
-        counts = counts.copy()
-        counts[other] += 1
-        banned |= _GROUP[order][one]
-        if counts[other] >= self.most[1 - order][other]:
-            banned |= _GROUP[1 - order][other]
+    def _after(self, order: int, so_far: SoFar, rune: int) -> SoFar:
+        banned, counts = so_far
+        other = _IN[1 - order][rune]
+        counts += _ONE[1 - order][rune]
+        banned |= _ALIKE[order][rune]
+        if counts >> 3 * other & 7 >= self.most[1 - order][other]:
+            banned |= _ALIKE[1 - order][rune]
         return banned, counts
 
-    def _banned(self, order: int) -> int:
-        return sum(_GROUP[1 - order][group] for group in range(6) if not self.most[1 - order][group])
+    def _begin(self, order: int) -> SoFar:
+        return sum(_GROUP[1 - order][group] for group in range(6) if not self.most[1 - order][group]), 0
 
-    def _is_new(self, order: int, counts: list[int]) -> bool:
+    def _is_new(self, order: int, counts: int) -> bool:
         """Whether it is built in this way only, or in this way first."""
-        return order == self.ways[0] or max(counts) > 1
+        return order == self.ways[0] or counts & _TWICE > 0
 
     def estimate(self, luck: Random) -> float:
         """About how many there are."""
@@ -198,22 +214,22 @@ class Builder:
     def probe(self, luck: Random) -> tuple[bytes | None, float]:
         """A symbol by a way gone at random, and for how many it stands; None and 0 where the way ends."""
         if self.parts is not None:
-            symbol, weight = luck.choice(self.parts).probe(luck) if self.parts else (None, 0)
+            symbol, weight = Builder(luck.choice(self.parts)).probe(luck) if self.parts else (None, 0)
             return symbol, weight * len(self.parts)
         if not self.ways:
             return None, 0
         order = luck.choice(self.ways)
-        banned, counts, weight = self._banned(order), [0] * 6, float(len(self.ways))
+        so_far, weight = self._begin(order), float(len(self.ways))
         found = bytearray(6)
         for depth, position in enumerate(self.order):
-            able = self._next(depth, order, banned, counts)
+            able = _runes(self._next(depth, order, so_far))
             if not able:
                 return None, 0
             rune = able[int(luck.random() * len(able))]
             found[position] = rune
             weight *= len(able)
-            banned, counts = self._after(order, banned, counts, rune)
-        if not self._is_new(order, counts) or not _is_whole(found):
+            so_far = self._after(order, so_far, rune)
+        if not self._is_new(order, so_far[1]) or not _is_whole(found):
             return None, 0
         return bytes(found), weight
 
@@ -221,35 +237,72 @@ class Builder:
         """All of them."""
         if self.parts is not None:
             for part in self.parts:
-                yield from part.every()
+                yield from Builder(part).every()
             return
         for order in self.ways:
-            yield from self._built(0, order, bytearray(6), (self._banned(order), [0] * 6), [])
+            for found in self._built(0, order, bytearray(6), self._begin(order), []):
+                yield from found
 
     def _built(
-        self, depth: int, order: int, found: bytearray, so_far: tuple[int, list[int]], apart: list[int]
-    ) -> Iterator[bytes]:
+        self, depth: int, order: int, found: bytearray, so_far: SoFar, apart: list[int]
+    ) -> Iterator[list[bytes]]:
         """All that begin so; `apart`: what the runes so far touch, those that hang together as one."""
-        banned, counts = so_far
         position = self.order[depth]
-        is_last = depth == len(POSITIONS) - 1
-        for rune in self._next(depth, order, banned, counts):
+        symbols: list[bytes] = []
+        for rune in _runes(self._next(depth, order, so_far)):
             touches = _TOUCHED[position][rune]
             found[position] = rune
-            if not is_last:
-                rest = []
-                for each in apart:
-                    if each & touches:
-                        touches |= each
-                    else:
-                        rest.append(each)
-                yield from self._built(
-                    depth + 1, order, found, self._after(order, banned, counts, rune), [*rest, touches]
-                )
-            elif all(each & touches for each in apart) and (
-                order == self.ways[0] or max(counts) > 1 or counts[_IN[1 - order][rune]]
-            ):
-                yield bytes(found)
+            rest = []
+            for each in apart:
+                if each & touches:
+                    touches |= each
+                else:
+                    rest.append(each)
+            rest.append(touches)
+            if depth < len(POSITIONS) - 2:
+                yield from self._built(depth + 1, order, found, self._after(order, so_far, rune), rest)
+            else:
+                self._finish(order, found, self._after(order, so_far, rune), rest, symbols)
+        if symbols:
+            yield symbols
+
+    def _finish(self, order: int, found: bytearray, so_far: SoFar, apart: list[int], symbols: list[bytes]) -> None:
+        """Adds all that lack the last rune only: it joins with all the others."""
+        position = self.order[-1]
+        points = _POINTS[position]
+        able = self._next(len(POSITIONS) - 1, order, so_far)
+        for each in apart:
+            able &= _touching(position, each & points)
+        if able and not self._is_new(order, so_far[1]):
+            able &= sum(_GROUP[1 - order][group] for group in range(6) if so_far[1] >> 3 * group & 7)
+        for rune in _runes(able):
+            found[position] = rune
+            symbols.append(bytes(found))
+
+
+@lru_cache(maxsize=4096)
+def _placed(guess: Six, exact: int, moved: int, allowed: tuple[int, ...]) -> list[list[int]]:
+    return list(_placements([], allowed, [1 << NUMBER[rune] for rune in guess], exact, moved))
+
+
+def _placements(
+    placed: list[int], allowed: Sequence[int], runes: Sequence[int], exact: int, moved: int
+) -> Iterator[list[int]]:
+    """What positions may have where so many runes of a guess are right, and so many are elsewhere."""
+    at = len(placed)
+    if at == len(allowed):
+        yield placed
+        return
+    left = len(allowed) - at
+    able = allowed[at]
+    if exact and able & runes[at]:
+        yield from _placements([*placed, runes[at]], allowed, runes, exact - 1, moved)
+    if moved:
+        for rune in runes:
+            if rune != runes[at] and able & rune and rune not in placed:
+                yield from _placements([*placed, rune], allowed, runes, exact, moved - 1)
+    if (rest := able & ~sum(runes)) and exact + moved < left:
+        yield from _placements([*placed, rest], allowed, runes, exact, moved)
 
 
 _IN = tuple(number // 6 for number in range(_PLACES)), tuple(number % 6 for number in range(_PLACES))
@@ -261,6 +314,12 @@ _GROUP = tuple(
 """By Order: the runes of each group, as a mask."""
 
 
+_ONE = tuple(tuple(8**group for group in groups) for groups in _IN)
+"""By Order: 1 in the count of each rune's group, three bits a group."""
+_ALIKE = tuple(tuple(_GROUP[order][group] for group in _IN[order]) for order in (0, 1))
+"""By Order: the runes of each rune's group, as a mask."""
+
+
 @lru_cache(maxsize=100_000)
 def _runes(mask: int) -> tuple[int, ...]:
     found = []
@@ -268,6 +327,16 @@ def _runes(mask: int) -> tuple[int, ...]:
         found.append(mask.bit_length() - 1)
         mask ^= 1 << found[-1]
     return tuple(found)
+
+
+_POINTS = tuple(reduce(or_, touched) for touched in _TOUCHED)
+"""The points of each position."""
+
+
+@cache
+def _touching(position: int, points: int) -> int:
+    """The runes that touch one of these points of a position there, as a mask."""
+    return sum(1 << rune for rune in range(_PLACES) if _TOUCHED[position][rune] & points)
 
 
 def _is_whole(symbol: bytearray) -> bool:
@@ -292,58 +361,35 @@ def built(facts: Facts, luck: Random, most: int, part: int) -> tuple[list[bytes]
         found = list(islice(builder.every(), most + 1))
         if len(found) <= most:
             return found, True
-    return drawn(builder, luck, part, 40 * part), False
+    return drawn(builder, facts, luck, part), False
 
 
-def drawn(builder: Builder, luck: Random, part: int, tries: int) -> list[bytes]:
-    """Some symbols, at most so many, by so many ways that are gone at random."""
+def drawn(builder: Builder, facts: Facts, luck: Random, part: int) -> list[bytes]:
+    """Some of many symbols, at least so many if they are found: all that have the same runes in some positions.
+
+    These positions and runes are drawn, and others, until there are enough. To list symbols takes far less time
+    than to draw each.
+    """
     found: dict[bytes, None] = {}
-    for _ in range(tries):
+    same = SAME
+    guessed = sum({1 << NUMBER[rune] for guess, _, _ in facts.guesses for rune in guess})
+    for _ in range(DRAWS):
         symbol, _ = builder.probe(luck)
-        if symbol is not None:
-            found[symbol] = None
-            if len(found) == part:
-                break
+        if symbol is None:
+            continue
+        # What guesses came near to stays as it is, so that nothing is listed that they did not.
+        allowed = [
+            1 << rune if guessed >> rune & 1 else able & ~guessed
+            for rune, able in zip(symbol, facts.allowed, strict=True)
+        ]
+        for at in luck.sample(POSITIONS, same):
+            allowed[at] = 1 << symbol[at]
+        like = list(islice(Builder(Facts(allowed, facts.required, facts.counts)).every(), part))
+        found.update(dict.fromkeys(like))
+        if len(found) >= part:
+            break
+        same -= len(like) < part / MANY and same > 0
     return list(found)
-
-
-def neighbours(symbol: bytes, facts: Facts) -> list[bytes]:
-    """The legal symbols that differ in one rune, by a swap of two, or by a swap of groups between two."""
-    found = {symbol}
-    for one in POSITIONS:
-        for rune in range(_PLACES):
-            found.add(symbol[:one] + bytes((rune,)) + symbol[one + 1 :])
-        for other in range(one):
-            a, b = symbol[one], symbol[other]
-            for ga in range(6):
-                # The two change places, or exchange groups; the first may change its free one besides.
-                for x, y in (
-                    (b, a),
-                    (b // 6 * 6 + ga % 6, a // 6 * 6 + b % 6),
-                    (ga // 6 * 6 + b % 6, b // 6 * 6 + a % 6),
-                ):
-                    changed = bytearray(symbol)
-                    changed[one], changed[other] = x, y
-                    found.add(bytes(changed))
-    allowed = facts.allowed
-    return [
-        each
-        for each in sorted(found)
-        if is_legal(each) and all(allowed[position] >> rune & 1 for position, rune in enumerate(each))
-    ]
-
-
-def is_legal(symbol: bytes) -> bool:
-    """Whether six numbers of runes are a legal symbol."""
-    divine = mundane = 0
-    for rune in symbol:
-        divine += _DIVINE[rune]
-        mundane += _MUNDANE[rune]
-    if not (
-        (not divine & _TWICE and not mundane & _TOO_MANY) or (not mundane & _TWICE and not divine & _TOO_MANY)
-    ):
-        return False
-    return len(set(symbol)) == len(symbol) and _is_whole(bytearray(symbol))
 
 
 assert all(NUMBER[rune.name] == number for number, rune in enumerate(RUNES))  # noqa: S101 - groups are found by it

@@ -1,485 +1,60 @@
 """Searches the others' symbols of which all clues hold, and with which conditions paid as they did.
 
-One seat's symbol is chosen anew at a time, the others' being as they are: of all candidates in its pool one that
-breaks least. Which condition won a round is chosen beside that.
+A set of candidates is kept for each seat. Step by step something is decided that narrows these sets, and what fits
+nothing that is left of other seats goes, too. It is always what is least likely to come out by itself: one seat's
+feature for a clue, the condition that won a round with the figures that ranked the seats, or the symbol of a seat
+of which very few are left. Where nothing is left of a seat, another way is tried.
+
+When all is decided, a seat's symbol does not depend on the others, but for runes that two seats share and runes
+that are used elsewhere. For these, one seat's symbol is chosen anew at a time.
 """
 
 # mypy: disable-error-code="misc"
-from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
-from itertools import product
+from collections.abc import Collection, Sequence
+from itertools import pairwise, product
+from math import inf, prod
 from random import Random
 from typing import Any
 
 from msgspec import Struct
 
-from protocol.games.runes import DIVINE, MUNDANE, NAMES
-from protocol.games.runes_to_ruins import RunesOptions, Six
+from protocol.games.runes_to_ruins import Six
 from referee.games.runes_to_ruins import conditions
-from referee.games.runes_to_ruins.clues import Clue, group_runes
-from referee.games.runes_to_ruins.guesses import NOWHERE
-from referee.games.runes_to_ruins.pools import (
-    EVERY_RUNE,
-    NUMBER,
-    POSITIONS,
-    Builder,
-    Facts,
-    Pool,
-    any_of,
-    built,
-    count,
-    drawn,
-    mark,
-    neighbours,
-    numbers,
-)
-from referee.games.runes_to_ruins.state import OTHERS, SEATS, Near, RunesState, Standing
-from referee.games.runes_to_ruins.symbols import ORDER, SIDES, TOUCHED
-
-MOST, PART, FURTHER = 300_000, 400, 100
-"""A pool holds all candidates if there are at most so many; else so many, and so many further ones an attempt."""
-GROWN = 10
-"""So many candidates whose like are looked at, too, where there are too many to know them all."""
-STEPS = 400
-"""Choices of a symbol until a search is given up."""
-PAID = 2
-"""What it is worth that a round is paid as told, beside each two seats that are paid in the right order."""
-FORGETS = 60
-"""After so many choices, what was broken before weighs half as much."""
-UNARY = (1, 2, 3, 4, 5, 6, 7)
-"""The conditions by ranks of figures that a symbol has by itself."""
-FLAT = (13, 14)
-ELSEWHERE = (8, 9)
-LESS, SAME, MORE = 1, 2, 4
-
-
-def compare_(one: float, other: float) -> int:
-    """LESS, SAME or MORE."""
-    return MORE if one > other else SAME if one == other else LESS
-
-
-@lru_cache(maxsize=100_000)
-def ranked(figures_: tuple[float, ...]) -> tuple[int, ...]:
-    """What a condition by ranks pays for these figures, more being better."""
-    order = sorted(set(figures_), reverse=True)
-    return tuple([conditions.BEST_RANK - order.index(each) for each in figures_])
-
-
-def are_in_order(paid: Sequence[float], positions: dict[str, int]) -> bool:
-    """Whether those who abstained can have had these positions: before or after all that earned the same."""
-    start = 1
-    for amount in sorted(set(paid), reverse=True):
-        seats = [seat for seat, each in enumerate(paid) if each == amount]
-        at = sorted(positions[str(seat)] for seat in seats if str(seat) in positions)
-        end = start + len(seats) - 1
-        if not any(
-            at == [*range(start, start + first), *range(end - len(at) + first + 1, end + 1)]
-            for first in range(len(at) + 1)
-        ):
-            return False
-        start = end + 1
-    return True
-
-
-class Paid(Struct, frozen=True):
-    """What was paid at the end of a round."""
-
-    targets: tuple[int, ...]
-    """By seat, without what is added for the round; 0: not told."""
-    positions: tuple[tuple[str, int], ...]
-    """Of seats that abstained: the position in the order of what was paid."""
-    able: tuple[int, ...]
-    """The conditions that may have won."""
-    free: tuple[int, ...]
-    """Of them, those that may have paid so whatever symbols there are."""
-    seat: int = 0
-    mine: frozenset[int] = frozenset(range(7))
-    """What that seat may have been paid, if it was not told."""
-
-    def is_by(self, paid: Sequence[float]) -> bool:
-        """Whether this was paid."""
-        fits = all(one in (0, other) for one, other in zip(self.targets, paid, strict=True))
-        return (
-            fits
-            and paid[self.seat] in self.mine
-            and (not self.positions or are_in_order(paid, dict(self.positions)))
-        )
-
-    def relations(self) -> list[list[int]]:
-        """By seat and seat: whether the one may have been paid less (1), the same (2) or more (4), as a sum."""
-        positions = {int(key): position for key, position in self.positions}
-        told = sorted((seat for seat in range(SEATS) if self.targets[seat]), key=lambda seat: -self.targets[seat])
-        free = [position for position in range(1, SEATS + 1) if position not in positions.values()]
-        if len(positions) + len(told) == SEATS:
-            positions |= dict(zip(told, free, strict=True))
-        found = [[LESS | SAME | MORE] * SEATS for _ in range(SEATS)]
-        for one in range(SEATS):
-            for other in range(SEATS):
-                if self.targets[one] and self.targets[other]:
-                    found[one][other] = compare_(self.targets[one], self.targets[other])
-                elif one in positions and other in positions:
-                    found[one][other] = SAME | (MORE if positions[one] < positions[other] else LESS)
-        return found
-
-
-@lru_cache(maxsize=100_000)
-def figures(symbol: Six) -> tuple[int, ...]:
-    """A symbol's figures for the conditions of `UNARY`, more being better, then its groups of either Order."""
-    now = conditions.Now(RunesState(options=RunesOptions(), standings=(Standing(symbol=symbol),)), ())
-    found = [sign * figure(now, 0) for figure, sign in (conditions.RANKED[each] for each in UNARY)]
-    return (*found, conditions.mundane_groups(now, 0), conditions.divine_groups(now, 0))
-
-
-def all_figures(symbols: Sequence[Six]) -> dict[int, tuple[int, ...]]:
-    """By condition, and by seat: what conditions look at, more being better."""
-    rows = [figures(symbol) for symbol in symbols]
-    runes = [frozenset(symbol) for symbol in symbols]
-    found = {condition: tuple([row[n] for row in rows]) for n, condition in enumerate((*UNARY, *FLAT))}
-    elsewhere = [
-        len(each & frozenset().union(*(runes[other] for other in OTHERS[seat]))) for seat, each in enumerate(runes)
-    ]
-    found[8], found[9] = tuple(elsewhere), tuple(-each for each in elsewhere)
-    return found
-
-
-class Sliced:
-    """A number for each symbol of a pool, bit by bit."""
-
-    def __init__(self, every: int) -> None:
-        self.every = every
-        self.slices: list[int] = []
-
-    def add(self, chosen: int, weight: int = 1) -> None:
-        """Adds a weight to the numbers of these symbols."""
-        for bit in range(weight.bit_length()):
-            if weight >> bit & 1:
-                self._carry(chosen, bit)
-
-    def _carry(self, chosen: int, bit: int) -> None:
-        slices = self.slices
-        while chosen:
-            while len(slices) <= bit:
-                slices.append(0)
-            was = slices[bit]
-            slices[bit] = was ^ chosen
-            chosen &= was
-            bit += 1
-
-    def compared(self, number: int) -> tuple[int, int, int]:
-        """The symbols whose number is less, the same, and more."""
-        less, same = 0, self.every
-        if number < 0:
-            return 0, 0, self.every
-        if number >> len(self.slices):
-            return self.every, 0, 0
-        for bit in range(len(self.slices) - 1, -1, -1):
-            found = self.slices[bit]
-            if number >> bit & 1:
-                less |= same & ~found
-                same &= found
-            else:
-                same &= ~found
-        return less, same, self.every & ~less & ~same
-
-    def most(self, chosen: int) -> int:
-        """Of these symbols, those with the greatest number."""
-        for found in reversed(self.slices):
-            chosen = chosen & found or chosen
-        return chosen
-
-
-class Candidates:
-    """A pool, with what clues and conditions look at."""
-
-    def __init__(self, pool: Pool, clues: dict[int, Clue], *, is_whole: bool = False) -> None:
-        self.pool = pool
-        self.is_whole = is_whole
-        """Whether nothing else can be the seat's symbol."""
-        self.values = {n: clue.values(pool) for n, clue in clues.items() if clue.shared is None}
-        self._figures: dict[int, Sliced] = {}
-        self._compared: dict[tuple[int, int], tuple[int, int, int]] = {}
-
-    def compared(self, condition: int, number: int) -> tuple[int, int, int]:
-        """The symbols that a condition ranks below one of that figure, like it, and above; more is better."""
-        key = condition, number
-        if key not in self._compared:
-            sign = conditions.RANKED[condition][1] if condition in conditions.RANKED else 1
-            below, same, above = self.figure(condition).compared(sign * number)
-            self._compared[key] = (below, same, above) if sign == 1 else (above, same, below)
-        return self._compared[key]
-
-    def figure(self, condition: int) -> Sliced:
-        """What a condition looks at; of 2 and 4, what 1 and 3 do."""
-        condition = {2: 1, 4: 3}.get(condition, condition)
-        if condition not in self._figures:
-            self._figures[condition] = _FIGURES[condition](self.pool)
-        return self._figures[condition]
-
-
-def _weighed(pool: Pool, weight: Callable[[Any], int]) -> Sliced:
-    total = Sliced(pool.all)
-    for position in POSITIONS:
-        for bit in range(4):
-            runes = [rune for rune in NAMES if weight(rune) >> bit & 1]
-            total.add(pool.marked(mark((position,), runes)), 1 << bit)
-    return total
-
-
-@cache
-def _touching() -> list[list[tuple[int, int]]]:
-    """By two positions side by side: marks of runes in the one, and of those in the other that join with them."""
-    found = []
-    for one, other in SIDES:
-        alike: dict[int, list[str]] = {}
-        for rune in NAMES:
-            touching = mark((other,), [each for each in NAMES if TOUCHED[other][each] & TOUCHED[one][rune]])
-            alike.setdefault(touching, []).append(rune)
-        found.append([(mark((one,), runes), touching) for touching, runes in alike.items()])
-    return found
-
-
-def _joined(pool: Pool) -> Sliced:
-    total = Sliced(pool.all)
-    for side in _touching():
-        found = 0
-        for runes, touching in side:
-            found |= pool.marked(runes) & pool.marked(touching)
-        total.add(found)
-    return total
-
-
-@cache
-def _in_group(group: str) -> tuple[int, ...]:
-    """A mark a position: the group's runes there."""
-    return tuple(mark((at,), group_runes(group)) for at in POSITIONS)
-
-
-def _group_counts(pool: Pool) -> dict[str, dict[int, int]]:
-    return {group: pool.counted(_in_group(group)) for group in (*DIVINE, *MUNDANE)}
-
-
-def _numbered(every: int, sets: dict[int, int]) -> Sliced:
-    total = Sliced(every)
-    for number, found in sets.items():
-        total.add(found, number)
-    return total
-
-
-def _largest(pool: Pool) -> Sliced:
-    left, sets = pool.all, {}
-    counts = _group_counts(pool)
-    for number in range(6, 0, -1):
-        found = 0
-        for each in counts.values():
-            found |= each.get(number, 0)
-        sets[number] = found & left
-        left &= ~found
-    return _numbered(pool.all, sets)
-
-
-def _connected(pool: Pool) -> Sliced:
-    counts = _group_counts(pool)
-    sets = []
-    for at in POSITIONS:
-        found = 0
-        for group, each in counts.items():
-            single = each.get(1, 0)
-            found |= pool.marked(_in_group(group)[at]) & ~single
-        sets.append(found)
-    return _numbered(pool.all, count(sets, pool.all))
-
-
-def _different(pool: Pool, groups: Sequence[str]) -> Sliced:
-    return _numbered(pool.all, pool.counted([mark(POSITIONS, group_runes(group)) for group in groups]))
-
-
-_FIGURES: dict[int, Callable[[Pool], Sliced]] = {
-    1: lambda pool: _weighed(pool, conditions.SEGMENTS.__getitem__),
-    3: lambda pool: _weighed(pool, conditions.LINES.__getitem__),
-    5: _joined,
-    6: _largest,
-    7: _connected,
-    13: lambda pool: _different(pool, MUNDANE),
-    14: lambda pool: _different(pool, DIVINE),
-}
-
-
-@cache
-def _group_marks() -> dict[tuple[int, ...], str]:
-    """The marks that count a group's runes, and those that say whether there is one, to the group."""
-    every = (*DIVINE, *MUNDANE)
-    found: dict[tuple[int, ...], str] = {}
-    for group in every:
-        found[_in_group(group)] = group
-        found[mark(POSITIONS, group_runes(group)),] = group
-    return found
-
-
-@cache
-def _uses(rune: str) -> int:
-    return mark(POSITIONS, (rune,))
-
-
-def facts_of(seat: int, clues: dict[int, Clue], known: dict[int, Six], whole: dict[int, "Candidates"]) -> Facts:
-    """What clues say of one seat's symbol for certain; `whole`: all candidates of some others."""
-    facts = Facts([EVERY_RUNE] * len(POSITIONS), counts={})
-    for n, clue in clues.items():
-        if clue.veil is not None:
-            continue
-        if clue.marks:
-            _note_marks(facts, clue, _possible(n, clue, seat, known, whole))
-        elif clue.guess is not None:
-            guess, (exact, moved, _) = clue.guess
-            for at, rune in enumerate(guess):
-                for place in POSITIONS if not exact and not moved else (at,) if not exact else ():
-                    facts.allowed[place] &= ~(1 << NUMBER[rune])
-        elif clue.place is not None:
-            groups = {group for group in (*DIVINE, *MUNDANE) if clue.fits([group]) or _may_be_of(clue, group)}
-            able = sum(1 << NUMBER[rune] for group in groups for rune in group_runes(group))
-            facts.allowed[clue.place.position] &= able
-    return facts
-
-
-def _may_be_of(clue: Clue, group: str) -> bool:
-    """Whether one of several may be of that group."""
-    groups = (DIVINE, MUNDANE)[ORDER[clue.place.order]] if clue.place else ()
-    return group in groups and any(
-        clue.fits((group, *rest)) for rest in product(groups, repeat=len(clue.seats) - 1)
-    )
-
-
-def _possible(n: int, clue: Clue, seat: int, known: dict[int, Six], whole: dict[int, "Candidates"]) -> set[int]:
-    """The features that the seat's symbol may have."""
-    every: list[Sequence[int]] = [
-        (int(clue.feature(known[each])),)
-        if each in known
-        else list(whole[each].values[n])
-        if each in whole
-        else range(len(clue.marks) + 1)
-        for each in clue.seats
-    ]
-    at = clue.seats.index(seat)
-    return {found[at] for found in product(*every) if clue.fits(found)}
-
-
-def _note_marks(facts: Facts, clue: Clue, possible: set[int]) -> None:  # noqa: C901 - one case a bound
-    group = _group_marks().get(clue.marks)
-    if group is not None and possible:
-        low, high = min(possible), max(possible)
-        if len(clue.marks) == 1:
-            low, high = (0, 0) if not high else (low, len(POSITIONS))
-        least, most = facts.counts.get(group, (0, len(POSITIONS)))
-        facts.counts[group] = max(least, low), min(most, high)
-    if possible == {0}:
-        for each in clue.marks:
-            for at in POSITIONS:
-                facts.allowed[at] &= ~(each >> at * len(NAMES))
-    if possible == {len(clue.marks)}:
-        for each in clue.marks:
-            places = [at for at in POSITIONS if each >> at * len(NAMES) & EVERY_RUNE]
-            if len(places) == 1:
-                facts.allowed[places[0]] &= each >> places[0] * len(NAMES)
-            else:
-                runes = 0
-                for at in places:
-                    runes |= each >> at * len(NAMES) & EVERY_RUNE
-                if runes.bit_count() == 1:
-                    facts.required |= runes
-                    for at in set(POSITIONS) - set(places):
-                        facts.allowed[at] &= ~runes
-
-
-class Searching:
-    """What a search keeps from one attempt to the next: facts and candidates."""
-
-    def __init__(self, clues: Sequence[Clue], luck: Random) -> None:
-        self.clues, self.luck = tuple(clues), luck
-        self.of = {
-            seat: {n: clue for n, clue in enumerate(self.clues) if seat in clue.seats} for seat in range(SEATS)
-        }
-        self._known: dict[tuple[tuple[int, Six], ...], tuple[dict[int, Facts], dict[int, Candidates]]] = {}
-
-    def known(self, known: dict[int, Six]) -> tuple[dict[int, Facts], dict[int, Candidates]]:
-        """Facts and candidates by seat, where these symbols are known."""
-        key = tuple(sorted(known.items()))
-        if key not in self._known:
-            self._known[key] = self._new(known)
-            return self._known[key]
-        facts, found = self._known[key]
-        for seat, candidates in found.items():
-            # Where there are too many, more are drawn for each attempt.
-            if not candidates.is_whole:
-                more = drawn(Builder(facts[seat]), self.luck, FURTHER, 10 * FURTHER)
-                found[seat] = self._part(seat, facts[seat], [*candidates.pool.symbols, *self._able(seat, more)])
-        return facts, dict(found)
-
-    def _new(self, known: dict[int, Six]) -> tuple[dict[int, Facts], dict[int, Candidates]]:
-        facts: dict[int, Facts] = {}
-        found: dict[int, Candidates] = {}
-        left = [seat for seat in range(SEATS) if seat not in known]
-        while left:
-            # The seat of which most is known comes first: it tells more of the others.
-            whole = {seat: each for seat, each in found.items() if each.is_whole}
-            facts |= {seat: facts_of(seat, self.of[seat], known, whole) for seat in left}
-            seat = min(left, key=lambda seat: Builder(facts[seat]).estimate(self.luck))
-            left.remove(seat)
-            found[seat] = self._candidates(seat, facts[seat])
-        return facts, found
-
-    def _candidates(self, seat: int, facts: Facts) -> Candidates:
-        symbols, is_whole = built(facts, self.luck, MOST, PART)
-        able = self._able(seat, symbols)
-        if is_whole:
-            return Candidates(Pool(able), self.of[seat], is_whole=True)
-        return self._part(seat, facts, able or symbols)
-
-    def _part(self, seat: int, facts: Facts, symbols: Sequence[bytes]) -> Candidates:
-        """Some candidates: those that guesses were as near as told, and symbols like others, join these."""
-        found = dict.fromkeys(symbols)
-        for clue in self.of[seat].values():
-            if clue.guess is not None and clue.guess[1] != NOWHERE:
-                found.update(dict.fromkeys(self._able(seat, self._near(facts, *clue.guess))))
-        for near in self.luck.choices(list(found), k=GROWN) if found else ():
-            found.update(dict.fromkeys(self._able(seat, neighbours(near, facts))))
-        return Candidates(Pool(list(found)), self.of[seat])
-
-    def _near(self, facts: Facts, guess: Six, told: Near) -> list[bytes]:
-        """Some symbols with as many runes of a guess in place, and elsewhere, as were told of the closest."""
-        exact, moved, _ = told
-        found: list[bytes] = []
-        for _ in range(GROWN):
-            places = self.luck.sample(POSITIONS, exact + moved)
-            allowed = list(facts.allowed)
-            left = list(POSITIONS)
-            for at in places[:exact]:
-                allowed[at] &= 1 << NUMBER[guess[at]]
-                left.remove(at)
-            for at in places[exact:]:
-                able = [other for other in left if other != at and allowed[other] >> NUMBER[guess[at]] & 1]
-                if not able:
-                    break
-                there = self.luck.choice(able)
-                allowed[there] = 1 << NUMBER[guess[at]]
-                left.remove(there)
-            else:
-                if all(allowed):
-                    found += drawn(
-                        Builder(Facts(allowed, facts.required, facts.counts)), self.luck, GROWN, 2 * GROWN
-                    )
-        return found
-
-    def _able(self, seat: int, symbols: Sequence[bytes]) -> list[bytes]:
-        """Those of which all holds that is told of one seat's symbol alone."""
-        pool = Pool(symbols)
-        left = pool.all
-        for clue in self.of[seat].values():
-            if clue.veil is None and (len(clue.seats) == 1 or clue.guess is not None):
-                fitting = 0
-                for value, found in clue.values(pool).items():
-                    if (value <= clue.guess[1]) if clue.guess is not None else clue.fits((value,)):
-                        fitting |= found
-                left &= fitting
-        return [symbols[number] for number in numbers(left)]
+from referee.games.runes_to_ruins.candidates import Candidates, uses
+from referee.games.runes_to_ruins.clues import Clue
+from referee.games.runes_to_ruins.narrowing import Left, Searching
+from referee.games.runes_to_ruins.paid import ELSEWHERE, FLAT, Paid, all_figures, possible, ranked
+from referee.games.runes_to_ruins.pools import NUMBER, Pool, any_of, numbers
+from referee.games.runes_to_ruins.state import OTHERS, SEATS
+
+MISSES, ATTEMPTS = 8, 3
+"""So many decisions lead nowhere until it is begun anew, and so often it is begun."""
+WIDTH = 2
+"""So many ways to decide one thing are tried before it is gone back to what was decided before."""
+CHOICES = 20
+"""Choices of a symbol where all else is decided."""
+FEW = 50
+"""So many candidates of a seat are few: if there are others, they are looked for."""
+VERY_FEW = 8
+"""Of so many a symbol is decided."""
+EVERY, DRAWS = 300, 64
+"""How likely conditions 8 and 9 pay as told is seen in all symbols that are left, if there are at most so many;
+else in so many that are drawn."""
+FREE = 1 / 4
+"""How likely a condition is taken to win that pays as told whatever symbols there are: others are left for it."""
+SYMBOL, CLUE, ROUND = range(3)
+Five = tuple[int, ...]
+"""By seat."""
+_BIT = tuple(1 << number for number in range(len(NUMBER)))
+
+
+class Payment(Struct):
+    """How a condition may have paid: by seats of one rank after the other, best first."""
+
+    condition: int
+    paid: tuple[int, ...]
+    weight: float
+    """How likely it pays so."""
 
 
 class Search:
@@ -492,106 +67,80 @@ class Search:
         veils: set[tuple[int, int]],
         fixed: set[tuple[int, int]],
         rounds: Sequence[Paid],
+        unknown_veils: Sequence[int],
         luck: Random,
     ) -> None:
-        self.base, self.luck = base, luck
-        self.won: list[int] = []
-        self.take(rounds, veils, fixed)
-        self.facts, self.candidates = base.known(symbols)
-        self.movable = tuple(self.candidates)
-        self.impossible = any(not each.pool.symbols for each in self.candidates.values())
-        self.symbols: list[Six] = []
-        if not self.impossible:
-            for seat in range(SEATS):
-                pool = self.candidates[seat].pool if seat not in symbols else None
-                drawn = pool.symbol(luck.randrange(len(pool.symbols))) if pool is not None else symbols[seat]
-                self.symbols.append(drawn)
-        self.values: list[dict[int, Any]] = []
-        self.weights = [1] * len(base.clues)
+        self.base, self.luck, self.rounds = base, luck, rounds
+        self.veils, self.fixed, self.unknown_veils = veils, fixed, unknown_veils
+        self.known = base.known(symbols)
+        self.movable = tuple(seat for seat in range(SEATS) if seat not in symbols)
         self.veiled: dict[tuple[int, int], list[int]] = {}
         for n, clue in enumerate(base.clues):
             if clue.veil is not None:
                 self.veiled.setdefault((clue.seats[0], clue.veil), []).append(n)
-
-    def take(self, rounds: Sequence[Paid], veils: set[tuple[int, int]], fixed: set[tuple[int, int]]) -> None:
-        """Other payments and veils, for the symbols that there are: conditions that can still have won stay."""
-        self.rounds, self.veils, self.fixed = rounds, veils, fixed
-        self.relations = [paid.relations() for paid in rounds]
-        self.weights_of_rounds = [1] * len(rounds)
-        self._cached: dict[tuple[int, bool, tuple[float, ...]], int] = {}
-        before = self.won or [0] * len(rounds)
-        self.won = [
-            won if won in paid.able else self.luck.choice(paid.able) if paid.able else 0
-            for won, paid in zip(before, rounds, strict=True)
-        ]
+        self.won = [0] * len(rounds)
+        self.symbols: list[Any] = [None] * SEATS
+        self.shared = [n for n, clue in enumerate(base.clues) if clue.shared is not None]
+        self.values: list[dict[int, Any]] = []
+        self.misses = 0
+        """How many more decisions may lead nowhere, in this attempt."""
 
     def run(self) -> bool:
         """Whether it came to symbols of which all clues hold, with conditions that paid as told."""
-        if self.impossible or not all(paid.able for paid in self.rounds):
+        if not self.known or not all(paid.able for paid in self.rounds):
             return False
-        self.values = [{each: clue.feature(self.symbols[each]) for each in clue.seats} for clue in self.base.clues]
-        self._note_figures()
-        if not all(self._able(seat, each)[0] for seat, each in self.candidates.items() if each.is_whole):
+        self.left = [left.within(self._able(seat, left.candidates)[0]) for seat, left in enumerate(self.known)]
+        if not self._settle(range(SEATS)) or not all(map(self._veil_one, self.unknown_veils)):
             return False
-        for step in range(STEPS):
-            broken = [n for n in range(len(self.base.clues)) if not self._holds(n)]
-            self._choose_conditions()
-            unpaid = [n for n in range(len(self.rounds)) if self._missed(n, self.won[n])]
-            if not broken and not unpaid:
+        start = self.left
+        joint = [n for n in self.base.features if len(self.base.clues[n].seats) > 1]
+        for _ in range(ATTEMPTS):
+            self.left, self.misses, self.won = [*start], MISSES, [0] * len(self.rounds)
+            if self._decide(joint, range(len(self.rounds))):
                 return True
-            for n in broken:
-                self.weights[n] += 1
-            for n in unpaid:
-                self.weights_of_rounds[n] += 1
-            if step % FORGETS == FORGETS - 1:
-                self.weights = [(each + 1) // 2 for each in self.weights]
-                self.weights_of_rounds = [(each + 1) // 2 for each in self.weights_of_rounds]
-            seats = [seat for n in broken for seat in self.base.clues[n].seats if seat in self.candidates]
-            self._choose(self.luck.choice(seats if seats and step % 2 else self.movable))
         return False
 
-    def _note_figures(self) -> None:
-        self.figures = all_figures(self.symbols)
+    def _settle(self, seats: Collection[int]) -> bool:
+        """Leaves out what nothing left of other seats goes with; False: nothing is left of a seat."""
+        while seats:
+            if not self.base.settle(self.left, seats, self._is_left):
+                return False
+            seats = self._settle_shared()
+        return True
 
-    def _holds(self, n: int) -> bool:
-        clue, values = self.base.clues[n], self.values[n]
-        if clue.veil is None:
-            return clue.fits([values[each] for each in clue.seats])
-        key = clue.seats[0], clue.veil
-        if key in self.fixed:
-            return clue.fits((values[key[0]] != (key in self.veils),))
-        group = self.veiled[key]
-        return (
-            n != group[0] or len({self.base.clues[each].fits((self.values[each][key[0]],)) for each in group}) == 1
-        )
+    def _settle_shared(self) -> set[int]:
+        """Leaves out what does not share as many runes as told with a seat's only symbol."""
+        changed = set()
+        for seat, left in enumerate(self.left):
+            sharing = left.within(self._sharing(seat, left.candidates))
+            if sharing.able != left.able:
+                self.left[seat] = sharing
+                changed.add(seat)
+        return changed
 
-    def _choose(self, seat: int) -> None:
-        """Another symbol for the seat: one that breaks least."""
-        candidates = self.candidates[seat]
-        symbol = self.symbols[seat]
-        numbered = bytes(map(NUMBER.__getitem__, symbol))
-        if not candidates.is_whole and self.luck.random() < 1 / 2:
-            pool = Pool(neighbours(numbered, self.facts[seat]))
-            candidates = Candidates(pool, self.base.of[seat])
-        pool = candidates.pool
-        able, truthful = self._able(seat, candidates)
-        best = self._scored(seat, candidates).most(able or pool.all)
-        for each in self.luck.sample(truthful, len(truthful)):
-            best = best & each or best
-        chosen = any_of(best, self.luck)
-        new = pool.symbol(chosen)
-        self.symbols[seat] = new
-        for n, clue in self.base.of[seat].items():
-            self.values[n][seat] = clue.feature(new)
-        self._note_figures()
+    def _sharing(self, seat: int, candidates: Candidates) -> int:
+        """The candidates that share as many runes as told with seats of which one symbol is left."""
+        able = candidates.pool.all
+        for n in self.shared:
+            seats = self.base.clues[n].seats
+            if seat in seats:
+                (other,) = (each for each in seats if each != seat)
+                if self.left[other].number == 1:
+                    left = self.left[other]
+                    self.symbols[other] = left.candidates.pool.symbol(any_of(left.able, self.luck))
+                    able &= self._fitting(n, self.base.clues[n], seat, candidates)
+        return able
 
-    def fitting(self, seat: int) -> int:
-        """The set of a seat's candidates with which all holds, but for what conditions 8 and 9 look at."""
-        candidates = self.candidates[seat]
-        self._note_figures()
-        self.won = [0 if won in ELSEWHERE else won for won in self.won]
-        able, _ = self._able(seat, candidates)
-        return self._scored(seat, candidates).most(able)
+    def _is_left(self, seat: int) -> bool:
+        """Whether there is a candidate: where few of a part are left, more are looked for."""
+        left = self.left[seat]
+        if left.number < FEW and not left.is_whole:
+            left = self.base.grown(seat, left)
+            left = left.within(self._able(seat, left.candidates)[0] & self._sharing(seat, left.candidates))
+            if left.number < FEW:
+                left = left.alone()
+        self.left[seat] = self.base.smaller(seat, left)
+        return left.able > 0
 
     def _able(self, seat: int, candidates: Candidates) -> tuple[int, list[int]]:
         """The candidates whose answers may be told, with or without veils; then by vision those that need none."""
@@ -601,7 +150,7 @@ class Search:
                 continue
             true = neither = candidates.pool.all
             for n in group:
-                fitting = self._fitting(n, self.base.clues[n], seat, candidates)
+                fitting = self._told(n, candidates, is_turned=key in self.fixed & self.veils)
                 true &= fitting
                 neither &= ~fitting
             if key in self.fixed:
@@ -611,80 +160,363 @@ class Search:
                 truthful.append(true)
         return able, truthful
 
-    def _scored(self, seat: int, candidates: Candidates) -> Sliced:
-        """What holds with each candidate, by weight, but for its answers to visions."""
-        score = Sliced(candidates.pool.all)
+    def _veil_one(self, round_: int) -> bool:
+        """Has one of the other seats veil, in a round in which all were asked about; False: none can have."""
+        turned = {}
+        for seat, left in enumerate(self.left):
+            if group := self.veiled.get((seat, round_)):
+                able = left.able
+                for n in group:
+                    able &= self._told(n, left.candidates, is_turned=True)
+                if able:
+                    turned[seat] = able
+        if not turned:
+            return False
+        seat = self.luck.choices(
+            [*turned], [able.bit_count() / self.left[each].number for each, able in turned.items()]
+        )[0]
+        self.left[seat] = self.left[seat].within(turned[seat])
+        return self._settle([seat])
+
+    def _told(self, n: int, candidates: Candidates, *, is_turned: bool) -> int:
+        """The candidates whose answer to a vision is as told, turned round or not."""
+        found = 0
+        for value, each in candidates.values[n].items():
+            if self.base.clues[n].fits((value != is_turned,)):
+                found |= each
+        return found
+
+    def _decide(self, clues: Sequence[int], rounds: Sequence[int]) -> bool:
+        """Decides all these, the least likely first; False: it found no way."""
+        elsewhere = self._elsewhere_used()
+        if not all(self._chance_elsewhere(n, self.won[n], *elsewhere) for n in self._by_elsewhere()):
+            return False
+        ways = {n: found for n in clues if (found := self._ways(n)) is not None}
+        payments = {n: self._payments(n, elsewhere) for n in rounds}
+        if not self._can_all_be_paid(payments):
+            return False
+        seats = [seat for seat, left in enumerate(self.left) if 1 < left.number <= VERY_FEW]
+        chances = [(1 / self.left[seat].number, SYMBOL, seat) for seat in seats]
+        chances += [(sum(weight for weight, _ in found), CLUE, n) for n, found in ways.items()]
+        chances += [(sum(each.weight for each in found), ROUND, n) for n, found in payments.items()]
+        if not chances:
+            return self._choose_symbols()
+        _, kind, n = min(chances)
+        if kind == ROUND:
+            return self._decide_round(n, payments.pop(n), [*ways], [*payments])
+        if kind == CLUE:
+            return self._decide_clue(n, [*ways], rounds)
+        return self._decide_symbol(n, [*ways], rounds)
+
+    def _decide_symbol(self, seat: int, clues: Sequence[int], rounds: Sequence[int]) -> bool:
+        """The symbol of a seat of which very few are left."""
+        left = self.left[seat]
+        return any(
+            self._goes_on(("symbol", seat), {seat: left.within(1 << number).alone()}, clues, rounds)
+            for number in self.luck.sample([*numbers(left.able)], left.number)
+        )
+
+    def _goes_on(self, key: Any, left: dict[int, Left], clues: Sequence[int], rounds: Sequence[int]) -> bool:
+        """Whether all else can be decided with so much left of some seats; if not, it is as before."""
+        if self.misses <= 0:
+            return False
+        before, won = [*self.left], [*self.won]
+        for seat, each in left.items():
+            self.left[seat] = each
+        if self._settle(left) and self._decide(clues, rounds):
+            return True
+        self.left, self.won = before, won
+        self.misses -= 1
+        self.base.failed[key] = self.base.failed.get(key, 0) + 1
+        return False
+
+    def _favour(self, key: Any) -> float:
+        """What has failed before is tried less often."""
+        return 1 / (1 + self.base.failed.get(key, 0))
+
+    def _ways(self, n: int) -> list[tuple[float, tuple[Any, ...]]] | None:
+        """Features that go together, and how likely they are; None where all that is left does."""
+        shares = self._shares_of(n)
+        combined = self.base.combined(n, shares)
+        if len(combined) == prod(map(len, shares)):
+            return None
+        return [(prod(map(dict.__getitem__, shares, values)), values) for values in combined]
+
+    def _shares_of(self, n: int) -> list[dict[Any, float]]:
+        return [self.left[seat].by_feature(n, self.base.features[n]) for seat in self.base.clues[n].seats]
+
+    def _decide_clue(self, n: int, clues: Sequence[int], rounds: Sequence[int]) -> bool:
+        """One seat's feature: the rarest of those that are drawn to go together."""
+        seats = self.base.clues[n].seats
+        for _ in range(WIDTH):
+            ways = self._ways(n)
+            if ways is None:
+                return self._decide(clues, rounds)
+            weights = [
+                weight * prod(self._favour((n, seat, value)) for seat, value in zip(seats, values, strict=True))
+                for weight, values in ways
+            ]
+            values = self.luck.choices([each for _, each in ways], weights)[0]
+            shares = self._shares_of(n)
+            _, at = min((shares[at][value], at) for at, value in enumerate(values) if len(shares[at]) > 1)
+            seat, value = seats[at], values[at]
+            left = self.left[seat]
+            if self._goes_on((n, seat, value), {seat: left.with_values(n, {value})}, clues, rounds):
+                return True
+            self.left[seat] = left.with_values(n, shares[at].keys() - {value})
+            if not self._settle([seat]):
+                return False
+        return False
+
+    @staticmethod
+    def _can_all_be_paid(payments: dict[int, list[Payment]]) -> bool:
+        """Whether each round can have a condition of its own, as far as conditions are used once in a block."""
+        able = {n: list(dict.fromkeys(each.condition for each in found)) for n, found in payments.items()}
+        holder: dict[tuple[int, int], int] = {}
+
+        def hold(n: int, seen: set[tuple[int, int]]) -> bool:
+            for condition in able[n]:
+                key = n // conditions.REFRESHED_AT, condition
+                if key not in seen:
+                    seen.add(key)
+                    if key not in holder or hold(holder[key], seen):
+                        holder[key] = n
+                        return True
+            return False
+
+        return all(hold(n, set()) for n in payments)
+
+    def _by_elsewhere(self) -> list[int]:
+        """The rounds that are decided to have paid by the runes that are used elsewhere."""
+        return [n for n, won in enumerate(self.won) if won in ELSEWHERE and won not in self.rounds[n].free]
+
+    def _elsewhere_used(self) -> tuple[list[Five], bool]:
+        """By seat, how many of its runes others use, in symbols drawn from what is left; or in all there are."""
+        is_every = prod(left.number for left in self.left) <= EVERY
+        masks = []
+        for left in self.left:
+            able = numbers(left.able) if is_every else [any_of(left.able, self.luck) for _ in range(DRAWS)]
+            symbols = left.candidates.pool.symbols
+            masks.append([sum(map(_BIT.__getitem__, symbols[number])) for number in able])
+        found = []
+        for each in product(*masks) if is_every else zip(*masks, strict=True):
+            once = twice = 0
+            for mask in each:
+                twice |= once & mask
+                once |= mask
+            found.append(tuple([(mask & twice).bit_count() for mask in each]))
+        return found, is_every
+
+    def _chance_elsewhere(self, n: int, condition: int, used: list[Five], is_every: bool) -> float:
+        """How likely the runes that are used elsewhere paid a round."""
+        sign = 1 if condition == ELSEWHERE[0] else -1
+        hits = sum(self.rounds[n].is_by(ranked(tuple([sign * each for each in figures]))) for figures in used)
+        return hits / len(used) if is_every else max(hits, 1 / 4) / len(used)
+
+    def _payments(self, n: int, elsewhere: tuple[list[Five], bool]) -> list[Payment]:
+        """How a round may have been paid."""
+        paid = self.rounds[n]
+        first = n - n % conditions.REFRESHED_AT
+        taken = self.won[first : first + conditions.REFRESHED_AT]
+        found = []
+        for condition in paid.able:
+            if condition in taken:
+                continue
+            if condition in paid.free:
+                found.append(Payment(condition, (), FREE))
+            elif condition in ELSEWHERE:
+                if possible(paid, is_flat=False) and (weight := self._chance_elsewhere(n, condition, *elsewhere)):
+                    found.append(Payment(condition, (), weight))
+            else:
+                for each in possible(paid, is_flat=condition in FLAT):
+                    weight = self._weight(condition, each)
+                    if weight:
+                        found.append(Payment(condition, each, weight))
+        return found
+
+    def _weight(self, condition: int, paid: tuple[int, ...]) -> float:
+        """How likely a condition pays so."""
+        if condition in FLAT:
+            return prod(left.by_figure(condition).get(each, 0) for left, each in zip(self.left, paid, strict=True))
+        tables = self._chain(condition, paid)
+        return sum(tables[-1].values()) if tables else 0
+
+    def _decide_round(self, n: int, payments: list[Payment], clues: Sequence[int], rounds: Sequence[int]) -> bool:
+        """A round's condition, and the figures that ranked the seats."""
+        won = [*self.won]
+        for _ in range(min(WIDTH, len(payments))):
+            weights = [each.weight * self._favour(("round", n, each.condition)) for each in payments]
+            payment = self.luck.choices(payments, weights)[0]
+            self.won[n] = payment.condition
+            if self._goes_on(("round", n, payment.condition), self._paying_so(payment), clues, rounds):
+                return True
+            self.won = [*won]
+            payments = [each for each in payments if each is not payment]
+        return False
+
+    def _paying_so(self, payment: Payment) -> dict[int, Left]:
+        """What is left with figures with which the condition pays so."""
+        condition, paid = payment.condition, payment.paid
+        if not paid:
+            return {}
+        if condition in FLAT:
+            bounds: list[tuple[float, float]] = [(each, each) for each in paid]
+        else:
+            bounds = [(0, 0)] * SEATS
+            levels: list[int] = []
+            for table in self._chain(condition, paid)[::-1]:
+                able = {figure: weight for figure, weight in table.items() if not levels or figure < levels[-1]}
+                levels.append(self.luck.choices([*able], [*able.values()])[0])
+            groups = _ranks(paid)
+            for group, between in zip(groups, self._between(condition, groups, levels), strict=True):
+                for seat in group:
+                    bounds[seat] = between
+        return {
+            seat: left.with_figures(condition, *between)
+            for seat, (left, between) in enumerate(zip(self.left, bounds, strict=True))
+        }
+
+    def _between(self, condition: int, groups: list[list[int]], levels: list[int]) -> list[tuple[float, float]]:
+        """From where to where figures of these groups of seats may be, about these levels.
+
+        Several seats of one rank have the same figure. One seat may have any between those of the next ranks.
+        """
+        low = [levels[at] if len(group) > 1 else -inf for at, group in enumerate(groups)]
+        high = [levels[at] if len(group) > 1 else inf for at, group in enumerate(groups)]
+        for at, (upper, lower) in enumerate(pairwise(groups)):
+            cut = levels[at] - 1 if len(upper) > 1 else levels[at + 1]
+            if len(upper) == len(lower) == 1:
+                cut = self._cut(condition, upper[0], lower[0], range(levels[at + 1], levels[at]))
+            low[at], high[at + 1] = max(low[at], cut + 1), min(high[at + 1], cut)
+        return [*zip(low, high, strict=True)]
+
+    def _cut(self, condition: int, upper: int, lower: int, cuts: range) -> int:
+        """Where to part the figures of two seats, so that most candidates are left."""
+        one, other = self.left[upper].by_figure(condition), self.left[lower].by_figure(condition)
+        return max(
+            cuts,
+            key=lambda cut: (
+                sum(share for figure, share in one.items() if figure > cut)
+                * sum(share for figure, share in other.items() if figure <= cut)
+            ),
+        )
+
+    def _chain(self, condition: int, paid: tuple[int, ...]) -> list[dict[int, float]]:
+        """By rank, the worst first: figures of its seats, and how likely they go with some of the worse ranks."""
+        tables: list[dict[int, float]] = []
+        for first, *others in _ranks(paid)[::-1]:
+            table: dict[int, float] = {}
+            for figure, share in self.left[first].by_figure(condition).items():
+                weight = share * prod(self.left[seat].by_figure(condition).get(figure, 0) for seat in others)
+                if tables and weight:
+                    weight *= sum(below for lower, below in tables[-1].items() if lower < figure)
+                if weight:
+                    table[figure] = weight
+            if not table:
+                return []
+            tables.append(table)
+        return tables
+
+    def _choose_symbols(self) -> bool:
+        """A symbol for each seat of what is left; False: none was found with which all holds."""
+        self.symbols = [left.candidates.pool.symbol(any_of(left.able, self.luck)) for left in self.left]
+        truthful = [self._able(seat, left.candidates)[1] for seat, left in enumerate(self.left)]
+        elsewhere = self._by_elsewhere()
+        open_seats = [seat for seat, left in enumerate(self.left) if left.number > 1]
+        for number in range(CHOICES if open_seats else 1):
+            for seat in open_seats if not number else [self.luck.choice(open_seats)]:
+                self._choose_symbol(seat, elsewhere, truthful[seat])
+            if (
+                len(set(self.symbols)) == SEATS
+                and all(map(self._is_shared, self.shared))
+                and self._is_paid(elsewhere)
+            ):
+                self.values = [
+                    {each: clue.feature(self.symbols[each]) for each in clue.seats} for clue in self.base.clues
+                ]
+                return True
+        return False
+
+    def _choose_symbol(self, seat: int, elsewhere: Sequence[int], truthful: Sequence[int]) -> None:
+        """Another symbol for the seat, of those with which most holds."""
+        left = self.left[seat]
+        best = left.able
+        for n in self.luck.sample(self.shared, len(self.shared)):
+            clue = self.base.clues[n]
+            if seat in clue.seats:
+                best = best & self._fitting(n, clue, seat, left.candidates) or best
+        for n in elsewhere:
+            best = self._nearest_paid(n, seat, left, best)
+        for each in self.luck.sample(truthful, len(truthful)):
+            best = best & each or best
+        self.symbols[seat] = left.candidates.pool.symbol(any_of(best, self.luck))
+
+    def _is_shared(self, n: int) -> bool:
+        one, other = self.base.clues[n].seats
+        return self.base.clues[n].fits((self.symbols[one], self.symbols[other]))
+
+    def _nearest_paid(self, n: int, seat: int, left: Left, best: int) -> int:
+        """Of these candidates those with which the runes used elsewhere pay most nearly as told."""
+        sign = 1 if self.won[n] == ELSEWHERE[0] else -1
+        paid = self.rounds[n]
+        by_missed: dict[int, int] = {}
+        for figures_, chosen in self._elsewhere(seat, left.candidates.pool, sign, best):
+            found = ranked(figures_)
+            missed = min(
+                sum(abs(one - other) for one, other in zip(found, each, strict=True))
+                for each in possible(paid, is_flat=False)
+            )
+            by_missed[missed] = by_missed.get(missed, 0) | chosen
+        return by_missed[min(by_missed)]
+
+    def _is_paid(self, rounds: Sequence[int]) -> bool:
+        figures_ = all_figures(self.symbols)
+        return all(self.rounds[n].is_by(ranked(figures_[self.won[n]])) for n in rounds)
+
+    def fitting(self, seat: int) -> int:
+        """The set of a seat's candidates with which all holds, but for what conditions 8 and 9 look at."""
+        candidates, able = self.known[seat].candidates, self.known[seat].able
+        able &= self._able(seat, candidates)[0]
         for n, clue in self.base.of[seat].items():
             if clue.veil is None:
-                score.add(self._fitting(n, clue, seat, candidates), self.weights[n])
-        self._score_payments(seat, candidates, score)
-        return score
+                able &= self._fitting(n, clue, seat, candidates)
+        figures_ = all_figures(self.symbols)
+        for condition, paid in zip(self.won, self.rounds, strict=True):
+            if condition and condition not in paid.free and condition not in ELSEWHERE:
+                able &= self._paying(condition, paid, seat, candidates, [*figures_[condition]])
+        return able
 
     def _fitting(self, n: int, clue: Clue, seat: int, candidates: Candidates) -> int:
         """The candidates with which a clue holds, the other symbols being as they are."""
         if clue.shared is not None:
             (other,) = (each for each in clue.seats if each != seat)
-            return candidates.pool.counted([_uses(rune) for rune in self.symbols[other]]).get(clue.shared, 0)
+            return candidates.pool.counted([uses(rune) for rune in self.symbols[other]]).get(clue.shared, 0)
         values = [self.values[n][each] for each in clue.seats]
         at = clue.seats.index(seat)
-        is_veiled = clue.veil is not None and (seat, clue.veil) in self.fixed & self.veils
         found = 0
         for value, sets in candidates.values[n].items():
-            values[at] = value != is_veiled if clue.veil is not None else value
+            values[at] = value
             if clue.fits(values):
                 found |= sets
         return found
 
-    def _score_payments(self, seat: int, candidates: Candidates, score: Sliced) -> None:
-        classes: dict[int, list[tuple[tuple[float, ...], int]]] = {}
-        for n, paid in enumerate(self.rounds):
-            condition = self.won[n]
-            if condition in paid.free or not condition:
-                continue
-            if condition not in classes:
-                classes[condition] = self._classes(condition, seat, candidates)
-            by_missed: dict[int, int] = {}
-            for found, chosen in classes[condition]:
-                missed = self._missed_by(n, condition, found)
-                by_missed[missed] = by_missed.get(missed, 0) | chosen
-            most = max(by_missed)
-            for missed, chosen in by_missed.items():
-                worth = most - missed + (0 if missed else PAID)
-                if worth:
-                    score.add(chosen, worth * self.weights_of_rounds[n])
-
-    def _classes(self, condition: int, seat: int, candidates: Candidates) -> list[tuple[tuple[float, ...], int]]:
-        """What a condition looks at, by seat, if the seat had one of these candidates."""
-        figures_: list[float] = [*self.figures[condition]]
-        if condition in ELSEWHERE:
-            sign = 1 if condition == ELSEWHERE[0] else -1
-            return self._elsewhere(seat, candidates.pool, sign)
-        found: list[tuple[tuple[float, ...], int]] = []
-        if condition in FLAT:
-            for groups in range(len(POSITIONS) + 1):
-                figures_[seat] = groups
-                found.append((tuple(figures_), candidates.compared(condition, groups)[1]))
-            return [each for each in found if each[1]]
-        left = candidates.pool.all
-        for number in sorted({self.figures[condition][other] for other in OTHERS[seat]}):
-            below, same, above = candidates.compared(condition, number)
-            for figure, chosen in ((number - 1 / 2, left & below), (number, same)):
-                if chosen:
-                    figures_[seat] = figure
-                    found.append((tuple(figures_), chosen))
-            left = above
-        if left:
-            figures_[seat] = number + 1 / 2
-            found.append((tuple(figures_), left))
+    @staticmethod
+    def _paying(condition: int, paid: Paid, seat: int, candidates: Candidates, figures_: list[int]) -> int:
+        """The candidates with which a condition pays as told, the other figures being as they are."""
+        found = 0
+        for figure, chosen in candidates.by_figure(condition).items():
+            figures_[seat] = figure
+            if paid.is_by(figures_ if condition in FLAT else ranked(tuple(figures_))):
+                found |= chosen
         return found
 
-    def _elsewhere(self, seat: int, pool: Pool, sign: int) -> list[tuple[tuple[float, ...], int]]:
+    def _elsewhere(self, seat: int, pool: Pool, sign: int, every: int) -> list[tuple[tuple[float, ...], int]]:
         """How many of their runes others use: a seat's symbol changes the others' numbers, too."""
-        classes: list[tuple[tuple[float, ...], int]] = [((), pool.all)]
+        classes: list[tuple[tuple[float, ...], int]] = [((), every)]
         for each in range(SEATS):
             runes = set(self.symbols[each])
             rest = {rune for other in OTHERS[each] if other != seat for rune in self.symbols[other]}
-            counts = pool.counted([_uses(rune) for rune in (rest if each == seat else runes - rest)])
+            counts = pool.counted([uses(rune) for rune in sorted(rest if each == seat else runes - rest)])
             more = 0 if each == seat else len(runes & rest)
             classes = [
                 ((*figures_, sign * (number + more)), both)
@@ -694,67 +526,24 @@ class Search:
             ]
         return classes
 
-    def _missed(self, n: int, condition: int) -> int:
-        """How many relations between seats a condition would have paid otherwise."""
-        return 0 if condition in self.rounds[n].free else self._missed_by(n, condition, self.figures[condition])
-
-    def _missed_by(self, n: int, condition: int, found: tuple[float, ...]) -> int:
-        is_flat = condition in FLAT
-        key = n, is_flat, found if is_flat else ranked(found)
-        if key not in self._cached:
-            self._cached[key] = self._otherwise(*key)
-        return self._cached[key]
-
-    def _otherwise(self, n: int, is_flat: bool, found: tuple[float, ...]) -> int:
-        paid = self.rounds[n]
-        missed = sum(
-            not compare_(found[one], found[other]) & self.relations[n][one][other]
-            for one in range(SEATS)
-            for other in range(one)
-        )
-        if is_flat:
-            missed += sum(one not in (0, other) for one, other in zip(paid.targets, found, strict=True))
-        return missed or not paid.is_by(found if is_flat else ranked(found))
-
-    def _choose_conditions(self) -> None:
-        """Makes rounds that are not paid for change their conditions, where that helps."""
-        luck = self.luck
-        for n in luck.sample(range(len(self.rounds)), len(self.rounds)):
-            now = self._missed(n, self.won[n])
-            first = n - n % conditions.REFRESHED_AT
-            block = {
-                self.won[each]: each
-                for each in range(first, min(first + conditions.REFRESHED_AT, len(self.rounds)))
-                if each != n
-            }
-            taken_twice = self.won[n] in block
-            if not now and not taken_twice:
-                continue
-            best, change = now + (100 if taken_twice else 0), None
-            for condition in luck.sample(self.rounds[n].able, len(self.rounds[n].able)):
-                other = block.get(condition)
-                worse = self._missed(n, condition)
-                if other is not None:
-                    if self.won[n] not in self.rounds[other].able:
-                        continue
-                    worse += self._missed(other, self.won[n]) - self._missed(other, condition)
-                if worse < best or (worse == best and luck.random() < 1 / 4):
-                    best, change = worse, (condition, other)
-            if change is not None:
-                condition, other = change
-                if other is not None:
-                    self.won[other] = self.won[n]
-                self.won[n] = condition
-
     def paid_to(self, seat: int, n: int) -> int:
         """What the condition that was chosen for a round paid a seat."""
-        found = self.figures[self.won[n]]
+        found = all_figures(self.symbols)[self.won[n]]
         return found[seat] if self.won[n] in FLAT else ranked(found)[seat]
 
     def found_veils(self) -> set[tuple[int, int]]:
         """The veils with which the answers are as told, but for those that are fixed."""
-        return {
-            key
-            for key, (n, *_) in self.veiled.items()
-            if key not in self.fixed and not self.base.clues[n].fits((self.values[n][key[0]],))
-        }
+        return {key for key in self.veiled if key not in self.fixed and self._is_turned(key)}
+
+    def _is_turned(self, key: tuple[int, int]) -> bool:
+        n = self.veiled[key][0]
+        return not self.base.clues[n].fits((self.values[n][key[0]],))
+
+    def agrees_with(self, veils: set[tuple[int, int]], fixed: set[tuple[int, int]]) -> bool:
+        """Whether the answers are as told with these veils."""
+        return all(self._is_turned(key) == (key in veils) for key in self.veiled if key in fixed)
+
+
+def _ranks(paid: tuple[int, ...]) -> list[list[int]]:
+    """The seats by what they are paid, the best first."""
+    return [[seat for seat in range(SEATS) if paid[seat] == each] for each in sorted(set(paid), reverse=True)]

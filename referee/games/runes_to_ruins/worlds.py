@@ -15,7 +15,6 @@ In round 1 others submitted drawn symbols, and in each attempt that is over two 
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from itertools import product
 from random import Random
 from typing import Any, cast
 
@@ -63,8 +62,10 @@ from referee.games.runes_to_ruins.guesses import (
 from referee.games.runes_to_ruins.learned import learn
 from referee.games.runes_to_ruins.mantra import darken, settle
 from referee.games.runes_to_ruins.mirrors import reflected
+from referee.games.runes_to_ruins.narrowing import Searching
+from referee.games.runes_to_ruins.paid import FLAT, Paid, all_figures, are_in_order, possible, ranked
 from referee.games.runes_to_ruins.pools import any_of
-from referee.games.runes_to_ruins.search import FLAT, Paid, Search, Searching, all_figures, are_in_order, ranked
+from referee.games.runes_to_ruins.search import Search
 from referee.games.runes_to_ruins.state import FIRST_INSIGHT, OTHERS, SEATS, Near, RunesState, Standing
 from referee.games.runes_to_ruins.symbols import GROUPS, ORDER, draw_symbol, fault, runes_of, stands_on, tables
 from referee.games.runes_to_ruins.visions import COST, KINDS, NO_VISIONS, answers, used
@@ -79,7 +80,7 @@ FRAMES = 40
 """How often a frame is drawn for the first symbols of a walk."""
 FRAMED = 8
 """Ways in which the seat's purse came about, that are tried for symbols of which all clues hold."""
-TRIES = 60
+TRIES = 200
 """Walks that are begun until it is said that there is no world."""
 WAYS = 200
 """How often it is drawn how the seat's purse came about, for the first symbols of a walk."""
@@ -90,6 +91,8 @@ ABOUT_ALL: tuple[Kind, ...] = ("assign", "divine", "mundane", "place")
 """Visions that ask about all other seats."""
 ABOUT_SOME: tuple[Kind, ...] = ("pattern", "except")
 """Visions that ask about seats they name."""
+FLAT_FOR_ALL = 15
+"""The condition that pays whatever was told and done."""
 LEAST_INSIGHT, LEAST_RECEIVED, FEWEST_VISIONS = 10, 11, 12
 """The conditions that pay for what is not seen in symbols."""
 Five = tuple[int, ...]
@@ -321,28 +324,41 @@ class Walk:
             return False
         known = {self.seat: cast("Six", self.view.symbol), **self._right_guesses()}
         self.movable = tuple(other for other in self.others if other not in known) or self.others
-        search = Search(self.base, known, self.frame.veils, self.frame.fixed, self._paid_rounds(), self.luck)
-        if not search.run():
-            return False
-        return any(self._framed(search) for _ in range(FRAMED))
+        search = Search(
+            self.base,
+            known,
+            self.frame.veils,
+            self.frame.fixed,
+            self._paid_rounds(as_far_as_known=True),
+            self._unknown_veils(),
+            self.luck,
+        )
+        return search.run() and any(self._framed(search) for _ in range(FRAMED))
 
     def _framed(self, search: Search) -> bool:
         """Draws anew how the seat's purse came about, as these symbols pay, and a frame for that."""
-        paid = {
-            past.round: search.paid_to(self.seat, n)
-            for n, past in enumerate(self.past)
-            if search.won[n] and search.won[n] not in search.rounds[n].free
-        }
-        if not self._choose_some_ways(paid):
+        if not self._choose_some_ways({past.round: self._paid_in(search, n) for n, past in enumerate(self.past)}):
             return False
-        search.take(self._paid_rounds(), self.frame.veils, self.frame.fixed)
-        if not search.run():
+        if not search.agrees_with(self.frame.veils, self.frame.fixed):
             return False
         self.symbols, self.values = search.symbols, search.values
-        self.frame.veils |= search.found_veils()
-        if all(each.is_whole for each in search.candidates.values()):
+        self.frame.veils |= {veil for veil in search.found_veils() if veil not in self.frame.fixed}
+        if all(each.is_whole for each in search.known):
             self.drawing = search
+            search.rounds = self._paid_rounds()
         return self._veil_one(search) and any(self.reframe() for _ in range(FRAMES))
+
+    def _paid_in(self, search: Search, n: int) -> int:
+        """What the seat was paid in a round, as was searched."""
+        past, won = self.past[n], search.won[n]
+        if won not in search.rounds[n].free:
+            return search.paid_to(self.seat, n)
+        able = [
+            own
+            for own in self._own_payments(n)
+            if (self._may_be_for_all(past, own) if won == FLAT_FOR_ALL else won in self._by_purses(past, own))
+        ]
+        return self.luck.choice(able or self._own_payments(n))
 
     def _choose_some_ways(self, paid: dict[int, int]) -> bool:
         for _ in range(WAYS):
@@ -350,6 +366,15 @@ class Walk:
             if self._choose_ways(paid):
                 return True
         return False
+
+    def _unknown_veils(self) -> list[int]:
+        """Rounds in which the seat was not alone with its veil, and asked about each other one."""
+        return [
+            past.round
+            for past in self.past
+            if "veil" in past.kinds - self.alone[past.round]
+            and all((other, past.round) in self.veilable for other in self.others)
+        ]
 
     def _veil_one(self, search: Search) -> bool:
         """Where the seat was not alone with its veil, another one veiled, too."""
@@ -364,22 +389,20 @@ class Walk:
                 self.frame.fixed |= {(other, r) for other in self.others}
         return True
 
-    def _paid_rounds(self) -> list[Paid]:
-        """What the search is told of payments."""
+    def _paid_rounds(self, *, as_far_as_known: bool = False) -> list[Paid]:
+        """What the search is told of payments: what the seat itself was paid as drawn, or as far as it knows."""
         rounds: list[Paid] = []
-        for past, target in zip(self.past, self.targets, strict=True):
-            free = self._by_purses(past)
-            if not _mismatches(target, past.undiscovered):
-                free.append(15)
-            able = [*BY_SYMBOLS[:-1], *free] if past.won is None else [past.won]
-            able = [each for each in able if each in free or each in BY_SYMBOLS[:-1]]
+        for n, (past, target) in enumerate(zip(self.past, self.targets, strict=True)):
+            mine = self._own_payments(n) if as_far_as_known else [self.own_pay[past.round]]
+            free = sorted({each for own in mine for each in self._by_purses(past, own)})
+            told = tuple(0 if each == self.seat else one for each, one in enumerate(target))
+            if any(self._may_be_for_all(past, own) for own in mine):
+                free.append(FLAT_FOR_ALL)
+            able = [*BY_SYMBOLS[:-1], *free]
+            if past.won is not None:
+                able = [past.won] if past.won in able else []
             positions = tuple(past.insight.positions.items())
-            mine = frozenset(self._own_payments(len(rounds)))
-            if len(mine) > 1:
-                told = tuple(0 if each == self.seat else one for each, one in enumerate(target))
-            else:
-                told = target
-            rounds.append(Paid(told, positions, tuple(able), tuple(free), self.seat, mine))
+            rounds.append(Paid(told, positions, tuple(able), tuple(free), self.seat, frozenset(mine)))
         return rounds
 
     def _right_guesses(self) -> dict[int, Six]:
@@ -427,9 +450,9 @@ class Walk:
         `paid`: what it was paid in some rounds.
         """
         self.own_pay: dict[int, int] = {}
-        self.alone: dict[int, frozenset[Kind]] = {}
+        self.alone: dict[int, frozenset[Kind]] = {past.round: frozenset() for past in self.past}
         self.shared: dict[int, int] = {}
-        self.received: dict[int, int] = {}
+        self.received: dict[int, int] = {past.round: 0 for past in self.past}
         frame, luck = self.frame, self.luck
         for n, past in enumerate(self.past):
             able = self._own_payments(n)
@@ -469,8 +492,18 @@ class Walk:
 
     def _likely(self, past: Past, paid: int) -> float:
         """How likely the seat was paid so in a round in which it abstained."""
-        self.own_pay[past.round] = paid
-        return 1 if self._ranked(past) else 1 / 256
+        if self._ranked(past, paid):
+            return 1
+        return 1 / 4 if self._may_be_for_all(past, paid) else 1 / 16
+
+    def _may_be_for_all(self, past: Past, paid: int) -> bool:
+        """Whether condition 15 may have paid, and the seat so much."""
+        told = {int(key): earned - past.added for key, earned in past.insight.earned.items()}
+        return (
+            paid == past.undiscovered[self.seat]
+            and all(each == past.undiscovered[seat] for seat, each in told.items() if seat != self.seat)
+            and are_in_order(past.undiscovered, past.insight.positions)
+        )
 
     def _right(self, past: Past) -> set[Six]:
         return {
@@ -532,19 +565,20 @@ class Walk:
         able: list[list[int]] = []
         for past in self.past:
             fitting = [each for each in BY_SYMBOLS if self._is_paid(past, self._would_pay(past, each, paid))]
-            fitting += self._by_purses(past)
+            fitting += self._by_purses(past, self.own_pay[past.round])
             able.append([each for each in fitting if past.won in (None, each)])
         found = self._matched(able)
         self.frame.won = dict(zip((past.round for past in self.past), found, strict=False))
         return len(self.past) - len(found)
 
-    def _by_purses(self, past: Past) -> list[int]:
+    def _by_purses(self, past: Past, paid_to_it: int) -> list[int]:
         """The conditions that do not go by symbols, and may have paid so: there is room below its own figure."""
         own = {LEAST_INSIGHT: past.purse.insight, LEAST_RECEIVED: self.received[past.round]}
-        levels = [conditions.BEST_RANK - paid[self.seat] for paid in self._ranked(past)]
-        able = [each for each, mine in own.items() if levels and min(levels) <= mine]
+        if not (payments := self._ranked(past, paid_to_it)):
+            return []
+        able = [each for each, mine in own.items() if conditions.BEST_RANK - paid_to_it <= mine]
         veiling = [other for other in self.others if self._may_veil(past, other)]
-        is_able = self._paid_by_visions(past, self._seen_kinds(past), veiling) is not None
+        is_able = self._paid_by_visions(past, payments, self._seen_kinds(past), veiling) is not None
         return [*able, FEWEST_VISIONS] if is_able else able
 
     def _matched(self, able: list[list[int]]) -> list[int]:
@@ -577,7 +611,7 @@ class Walk:
 
     @staticmethod
     def _would_pay(past: Past, condition: int, paid: dict[int, Five]) -> Five:
-        return past.undiscovered if condition == 15 else paid[condition]  # noqa: PLR2004
+        return past.undiscovered if condition == FLAT_FOR_ALL else paid[condition]
 
     def _payments(self) -> dict[int, Five]:
         """What conditions would pay by these symbols, without what is added for the round."""
@@ -594,12 +628,13 @@ class Walk:
             and (not told.positions or are_in_order(paid, told.positions))
         )
 
-    def _ranked(self, past: Past) -> list[Five]:
+    def _ranked(self, past: Past, paid_to_it: int) -> list[Five]:
         """What a condition can have paid that goes by ranks."""
         told = past.insight
         known = {int(key): earned - past.added for key, earned in told.earned.items()}
-        known[self.seat] = self.own_pay[past.round]
-        return _all_ranked(tuple(known.get(seat, 0) for seat in range(SEATS)), tuple(told.positions.items()))
+        targets = tuple(0 if seat == self.seat else known.get(seat, 0) for seat in range(SEATS))
+        mine = frozenset({paid_to_it})
+        return possible(Paid(targets, tuple(told.positions.items()), (), (), self.seat, mine), is_flat=False)
 
     def _votes(self, past: Past, condition: int, taken: tuple[int, ...]) -> dict[int, tuple[int, bool]] | None:
         """The others' votes with which the condition wins; None where it cannot."""
@@ -669,7 +704,7 @@ class Walk:
         return "veil" not in self.alone[past.round] and key not in self.frame.fixed | self.frame.veils
 
     def _paid_by_visions(
-        self, past: Past, kinds: dict[int, set[Kind]], veiling: Collection[int]
+        self, past: Past, payments: list[Five], kinds: dict[int, set[Kind]], veiling: Collection[int]
     ) -> tuple[Five, dict[int, int]] | None:
         """What the fewest visions paid, and how many each of the others used; None if it cannot be.
 
@@ -680,7 +715,7 @@ class Walk:
             other: least[other] + (other in veiling) + len(set(self._unseen(past, other)) - each)
             for other, each in kinds.items()
         }
-        for paid in self.luck.sample(ranked := self._ranked(past), len(ranked)):
+        for paid in self.luck.sample(payments, len(payments)):
             levels = _levels(paid, self.seat, len(past.kinds), least, most)
             if levels is not None:
                 return paid, levels
@@ -692,7 +727,7 @@ class Walk:
         veiling = [
             other for other in self.others if self._may_veil(past, other) and (other, r) not in self.veilable
         ]
-        found = self._paid_by_visions(past, kinds, veiling)
+        found = self._paid_by_visions(past, self._ranked(past, self.own_pay[r]), kinds, veiling)
         if found is None:
             return False
         self.frame.paid[r], levels = found
@@ -717,8 +752,8 @@ class Walk:
                 spent = sum(COST.get(kind, 0) for kind in frame.kinds[r, other]) + luck.choice((0, 1, 1, 2, 3, 4))
                 insight[other] = max(0, insight[other] - spent)
             if won in (LEAST_INSIGHT, LEAST_RECEIVED):
-                ranked = self._ranked(past)
-                for paid in luck.sample(ranked, len(ranked)):
+                payments = self._ranked(past, self.own_pay[r])
+                for paid in luck.sample(payments, len(payments)):
                     least = dict.fromkeys(self.others, 0) if won == LEAST_INSIGHT else received
                     mine = past.purse.insight if won == LEAST_INSIGHT else self.received[r]
                     levels = _levels(paid, self.seat, mine, least, dict.fromkeys(self.others, mine + SEATS))
@@ -790,7 +825,7 @@ class Walk:
             self.checked: dict[Six, bool] = {}
         if not self.fitting:
             return
-        pool = search.candidates[self.at].pool
+        pool = search.known[self.at].candidates.pool
         for _ in range(SAME_SEAT):
             symbol = pool.symbol(any_of(self.fitting, luck))
             was, self.symbols[self.at] = self.symbols[self.at], symbol
@@ -852,26 +887,6 @@ def _is_legal(symbol: Six) -> bool:
 
 _ORDERS = (DIVINE, MUNDANE)
 _OF_GROUPS: dict[Any, Any] = {groups: rune for rune, groups in GROUPS.items()}
-
-
-@lru_cache(maxsize=100_000)
-def _mismatches(told: Five, paid: Five) -> int:
-    """How many seats were paid otherwise than told (0: not told)."""
-    return sum(1 for one, other in zip(told, paid, strict=True) if one not in (0, other))
-
-
-@lru_cache(maxsize=4096)
-def _all_ranked(known: Five, positions: tuple[tuple[str, int], ...]) -> list[Five]:
-    """All payments by ranks that agree with what is known (0: nothing)."""
-    ranks = range(conditions.BEST_RANK - SEATS + 1, conditions.BEST_RANK + 1)
-    found = []
-    for paid in product(*((each,) if each else ranks for each in known)):
-        different = sorted(set(paid), reverse=True)
-        if different == [conditions.BEST_RANK - n for n in range(len(different))] and are_in_order(
-            paid, dict(positions)
-        ):
-            found.append(paid)
-    return found
 
 
 def _levels(

@@ -1,0 +1,282 @@
+"""What is left for each seat's symbol, narrowed by what clues about several seats leave to each other."""
+
+# mypy: disable-error-code="misc"
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import product
+from random import Random
+from typing import Any
+
+from msgspec import Struct
+
+from protocol.games.runes import DIVINE, MUNDANE, NAMES
+from protocol.games.runes_to_ruins import Six
+from referee.games.runes_to_ruins.candidates import Candidates, group_marks
+from referee.games.runes_to_ruins.clues import Clue, group_runes
+from referee.games.runes_to_ruins.guesses import NOWHERE
+from referee.games.runes_to_ruins.pools import (
+    EVERY_RUNE,
+    NUMBER,
+    POSITIONS,
+    Builder,
+    Facts,
+    Pool,
+    built,
+)
+from referee.games.runes_to_ruins.state import SEATS
+from referee.games.runes_to_ruins.symbols import ORDER
+
+MOST, PART = 150_000, 10_000
+"""A pool holds all candidates if there are at most so many; else so many."""
+FURTHER_WHOLE, FURTHER = 8000, 4000
+"""The same where more are looked for."""
+LISTS = 200
+"""So many lists of candidates are kept."""
+SMALLER = 8
+"""A pool of which less than one in so many is left is replaced by a smaller one."""
+
+
+class Left(Struct, frozen=True):
+    """What is left for one seat's symbol."""
+
+    candidates: Candidates
+    able: int
+    """The set of candidates that are left."""
+    is_whole: bool
+    """Whether nothing else is left."""
+    values: dict[int, frozenset[Any]] = {}
+    """By clue: the features that are left."""
+    figures: tuple[tuple[int, float, float], ...] = ()
+    """Conditions, and the least and greatest figure that is left."""
+    shares: dict[tuple[str, int], dict[Any, float]] = {}
+    """What was asked before of features and of figures."""
+
+    @property
+    def number(self) -> int:
+        """How many candidates are left."""
+        return self.able.bit_count()
+
+    def within(self, able: int) -> "Left":
+        """What is left of these candidates."""
+        return Left(self.candidates, self.able & able, self.is_whole, self.values, self.figures)
+
+    def alone(self) -> "Left":
+        """The same, with nothing else that could be."""
+        return Left(self.candidates, self.able, True, self.values, self.figures)
+
+    def with_values(self, n: int, able: Collection[Any]) -> "Left":
+        """What is left with one of these features."""
+        chosen = _either(found for value, found in self.candidates.values[n].items() if value in able)
+        values = {**self.values, n: frozenset(able)}
+        return Left(self.candidates, self.able & chosen, self.is_whole, values, self.figures)
+
+    def with_figures(self, condition: int, low: float, high: float) -> "Left":
+        """What is left with a figure of a condition from the one to the other."""
+        able = self.able & self.candidates.between(condition, low, high)
+        return Left(self.candidates, able, self.is_whole, self.values, (*self.figures, (condition, low, high)))
+
+    def of(self, candidates: Candidates, *, is_whole: bool) -> "Left":
+        """What is left of other candidates, with the same features and figures."""
+        able = candidates.pool.all
+        for n, values in self.values.items():
+            able &= _either(found for value, found in candidates.values[n].items() if value in values)
+        for condition, low, high in self.figures:
+            able &= candidates.between(condition, low, high)
+        return Left(candidates, able, is_whole, self.values, self.figures)
+
+    def by_feature(self, n: int, features: Iterable[Any]) -> dict[Any, float]:
+        """What share has each feature for a clue; of a part, what was not drawn is taken to be rare."""
+        if ("clue", n) not in self.shares:
+            found = self._shared(self.candidates.values[n])
+            if not self.is_whole:
+                for value in self.values.get(n, features):
+                    found.setdefault(value, 1 / (2 * self.number + 1))
+            self.shares["clue", n] = found
+        return self.shares["clue", n]
+
+    def by_figure(self, condition: int) -> dict[int, float]:
+        """How much of what is left has each figure for a condition, more being better."""
+        if ("condition", condition) not in self.shares:
+            self.shares["condition", condition] = self._shared(self.candidates.by_figure(condition))
+        return self.shares["condition", condition]
+
+    def _shared(self, sets: dict[Any, int]) -> dict[Any, float]:
+        number = self.number
+        return {value: both.bit_count() / number for value, each in sets.items() if (both := each & self.able)}
+
+
+def _either(sets: Iterable[int]) -> int:
+    found = 0
+    for each in sets:
+        found |= each
+    return found
+
+
+class Searching:
+    """What a search keeps from one attempt to the next: facts and candidates."""
+
+    def __init__(self, clues: Sequence[Clue], luck: Random) -> None:
+        self.clues, self.luck = tuple(clues), luck
+        self.of = {
+            seat: {n: clue for n, clue in enumerate(self.clues) if seat in clue.seats} for seat in range(SEATS)
+        }
+        self.features = {n: _features(clue) for n, clue in enumerate(clues) if _is_certain(clue)}
+        """What symbols may have, of clues that no veil turns and that look at one symbol at a time."""
+        self.failed: dict[Any, int] = {}
+        """How often what was decided led nowhere."""
+        self._listed: dict[Any, Candidates] = {}
+        """All candidates, by what is known for certain of a seat's symbol."""
+        self._combined: dict[Any, list[tuple[Any, ...]]] = {}
+        self._known: dict[tuple[tuple[int, Six], ...], list[Left]] = {}
+
+    def known(self, known: dict[int, Six]) -> list[Left]:
+        """What is left by seat, where these symbols are known; nothing at all, if that cannot be."""
+        key = tuple(sorted(known.items()))
+        if key not in self._known:
+            self._known[key] = self._new(known)
+        return self._known[key]
+
+    def _new(self, known: dict[int, Six]) -> list[Left]:
+        lefts = []
+        for seat in range(SEATS):
+            pool = Pool([bytes(map(NUMBER.__getitem__, known[seat]))] if seat in known else [])
+            lefts.append(Left(Candidates(pool, self.of[seat]), pool.all, is_whole=seat in known))
+        seats = [seat for seat in range(SEATS) if seat not in known]
+        if not self.settle(lefts, range(SEATS), lambda _: True):
+            return []
+        while seats:
+            # The seat of which most is known comes first: it tells more of the others.
+            facts = {seat: self._facts(seat, lefts[seat]) for seat in seats}
+            seat = min(seats, key=lambda seat: Builder(facts[seat]).estimate(self.luck))
+            seats.remove(seat)
+            symbols, is_whole = built(facts[seat], self.luck, MOST, PART)
+            lefts[seat] = self.smaller(
+                seat, lefts[seat].of(Candidates(Pool(symbols), self.of[seat]), is_whole=is_whole)
+            )
+            if not self.settle(lefts, [seat], lambda _: True):
+                return []
+        for seat in range(SEATS):
+            # Later seats may have told more of those of which there were too many.
+            if not lefts[seat].is_whole:
+                lefts[seat] = self.smaller(seat, self.grown(seat, lefts[seat], MOST, PART))
+                if not self.settle(lefts, [seat], lambda _: True):
+                    return []
+        return [self.smaller(seat, left) for seat, left in enumerate(lefts)]
+
+    def smaller(self, seat: int, left: Left) -> Left:
+        """The same in a smaller pool, where little is left of one."""
+        if SMALLER * left.number >= len(left.candidates.pool.symbols):
+            return left
+        pool = left.candidates.pool.only(left.able)
+        return Left(Candidates(pool, self.of[seat]), pool.all, left.is_whole, left.values, left.figures)
+
+    def settle(self, lefts: list[Left], seats: Collection[int], is_left: Callable[[int], bool]) -> bool:
+        """Leaves out features that nothing left of other seats goes with; False: nothing is left of a seat.
+
+        `is_left` may look for more candidates of a seat.
+        """
+        changed = set(seats)
+        while changed:
+            if not all(map(is_left, sorted(changed))):
+                return False
+            pending = sorted({n for seat in changed for n in self.of[seat] if n in self.features})
+            changed = set()
+            for n in pending:
+                of = self.clues[n].seats
+                found = [lefts[seat].by_feature(n, self.features[n]) for seat in of]
+                combined = self.combined(n, found)
+                for at, seat in enumerate(of):
+                    able = {each[at] for each in combined}
+                    if len(able) < len(found[at]):
+                        lefts[seat] = lefts[seat].with_values(n, able)
+                        changed.add(seat)
+                if not combined:
+                    return False
+        return True
+
+    def combined(self, n: int, shares: Sequence[dict[Any, float]]) -> list[tuple[Any, ...]]:
+        """Of these features by seat, those that together give what a clue says."""
+        key = n, tuple(map(tuple, shares))
+        if key not in self._combined:
+            self._combined[key] = [each for each in product(*shares) if self.clues[n].fits(each)]
+        return self._combined[key]
+
+    def grown(self, seat: int, left: Left, most: int = FURTHER_WHOLE, part: int = FURTHER) -> Left:
+        """Looks for more candidates that go with what is left: all of them, if there are not more than so many."""
+        facts = self._facts(seat, left)
+        key = seat, tuple(facts.allowed), facts.required, tuple(facts.counts.items()), facts.guesses, most
+        if key in self._listed:
+            return left.of(self._listed[key], is_whole=True)
+        symbols, is_whole = built(facts, self.luck, most, part)
+        if not is_whole:
+            symbols = [*dict.fromkeys([*symbols, *left.candidates.pool.only(left.able).symbols])]
+        candidates = Candidates(Pool(symbols), self.of[seat])
+        if is_whole:
+            if len(self._listed) == LISTS:
+                self._listed.clear()
+            self._listed[key] = candidates
+        return left.of(candidates, is_whole=is_whole)
+
+    def _facts(self, seat: int, left: Left) -> Facts:
+        """What features that are left say of a seat's symbol for certain."""
+        facts = Facts([EVERY_RUNE] * len(POSITIONS), counts={})
+        for n, clue in self.of[seat].items():
+            if n not in self.features:
+                continue
+            values = left.values.get(n, self.features[n])
+            if clue.marks:
+                _note_marks(facts, clue, {int(each) for each in values})
+            elif clue.guess is not None:
+                guess, (exact, moved, _) = clue.guess
+                if [*values] == [clue.guess[1]]:
+                    facts.guesses += ((guess, exact, moved),)
+                for at, rune in enumerate(guess):
+                    for place in POSITIONS if not exact and not moved else (at,) if not exact else ():
+                        facts.allowed[place] &= ~(1 << NUMBER[rune])
+            elif clue.place is not None:
+                able = sum(1 << NUMBER[rune] for group in values for rune in group_runes(group))
+                facts.allowed[clue.place.position] &= able
+        # What leaves fewer places for its runes comes first.
+        facts.guesses = tuple(sorted(facts.guesses, key=lambda each: -each[1] - each[2] / 2))
+        return facts
+
+
+def _is_certain(clue: Clue) -> bool:
+    return clue.veil is None and clue.shared is None
+
+
+def _features(clue: Clue) -> tuple[Any, ...]:
+    """What a symbol may have, for a clue."""
+    if clue.marks:
+        return (*range(len(clue.marks) + 1),)
+    if clue.place is not None:
+        return (DIVINE, MUNDANE)[ORDER[clue.place.order]]
+    if clue.guess is not None:
+        return tuple(dict.fromkeys((clue.guess[1], NOWHERE)))
+    return True, False
+
+
+def _note_marks(facts: Facts, clue: Clue, possible: set[int]) -> None:  # noqa: C901 - one case a bound
+    group = group_marks().get(clue.marks)
+    if group is not None and possible:
+        low, high = min(possible), max(possible)
+        if len(clue.marks) == 1:
+            low, high = (0, 0) if not high else (low, len(POSITIONS))
+        least, most = facts.counts.get(group, (0, len(POSITIONS)))
+        facts.counts[group] = max(least, low), min(most, high)
+    if possible == {0}:
+        for each in clue.marks:
+            for at in POSITIONS:
+                facts.allowed[at] &= ~(each >> at * len(NAMES))
+    if possible == {len(clue.marks)}:
+        for each in clue.marks:
+            places = [at for at in POSITIONS if each >> at * len(NAMES) & EVERY_RUNE]
+            if len(places) == 1:
+                facts.allowed[places[0]] &= each >> places[0] * len(NAMES)
+            else:
+                runes = 0
+                for at in places:
+                    runes |= each >> at * len(NAMES) & EVERY_RUNE
+                if runes.bit_count() == 1:
+                    facts.required |= runes
+                    for at in set(POSITIONS) - set(places):
+                        facts.allowed[at] &= ~runes
