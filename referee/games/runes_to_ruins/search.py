@@ -288,7 +288,7 @@ class Search:
 
     def _by_elsewhere(self) -> list[int]:
         """The rounds that are decided to have paid by the runes that are used elsewhere."""
-        return [n for n, won in enumerate(self.won) if won in ELSEWHERE and won not in self.rounds[n].free]
+        return [n for n, won in enumerate(self.won) if won in ELSEWHERE]
 
     def _elsewhere_used(self) -> tuple[list[Five], bool]:
         """By seat, how many of its runes others use, in symbols drawn from what is left; or in all there are."""
@@ -482,7 +482,7 @@ class Search:
                 able &= self._fitting(n, clue, seat, candidates)
         figures_ = all_figures(self.symbols)
         for condition, paid in zip(self.won, self.rounds, strict=True):
-            if condition and condition not in paid.free and condition not in ELSEWHERE:
+            if condition in figures_ and condition not in ELSEWHERE:
                 able &= self._paying(condition, paid, seat, candidates, [*figures_[condition]])
         return able
 

@@ -351,7 +351,7 @@ class Walk:
     def _paid_in(self, search: Search, n: int) -> int:
         """What the seat was paid in a round, as was searched."""
         past, won = self.past[n], search.won[n]
-        if won not in search.rounds[n].free:
+        if won in BY_SYMBOLS and won != FLAT_FOR_ALL:
             return search.paid_to(self.seat, n)
         able = [
             own
