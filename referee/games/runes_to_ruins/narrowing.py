@@ -27,6 +27,8 @@ from referee.games.runes_to_ruins.symbols import ORDER
 
 MOST, PART = 150_000, 10_000
 """A pool holds all candidates if there are at most so many; else so many."""
+ENOUGH = 100_000
+"""So many are not made more."""
 FURTHER_WHOLE, FURTHER = 8000, 4000
 """The same where more are looked for."""
 LISTS = 200
@@ -133,7 +135,13 @@ class Searching:
         key = tuple(sorted(known.items()))
         if key not in self._known:
             self._known[key] = self._new(known)
-        return self._known[key]
+            return self._known[key]
+        # Where there are too many, more are drawn for each attempt.
+        lefts = self._known[key]
+        for seat, left in enumerate(lefts):
+            if not left.is_whole and left.number < ENOUGH:
+                lefts[seat] = self.grown(seat, left, MOST, PART)
+        return [*lefts]
 
     def _new(self, known: dict[int, Six]) -> list[Left]:
         lefts = []
@@ -206,9 +214,10 @@ class Searching:
         key = seat, tuple(facts.allowed), facts.required, tuple(facts.counts.items()), facts.guesses, most
         if key in self._listed:
             return left.of(self._listed[key], is_whole=True)
-        symbols, is_whole = built(facts, self.luck, most, part)
+        some = left.candidates.pool.only(left.able).symbols
+        symbols, is_whole = built(facts, self.luck, most, part, some)
         if not is_whole:
-            symbols = [*dict.fromkeys([*symbols, *left.candidates.pool.only(left.able).symbols])]
+            symbols = [*dict.fromkeys([*symbols, *some])]
         candidates = Candidates(Pool(symbols), self.of[seat])
         if is_whole:
             if len(self._listed) == LISTS:

@@ -354,17 +354,22 @@ def _is_whole(symbol: bytearray) -> bool:
     return True
 
 
-def built(facts: Facts, luck: Random, most: int, part: int) -> tuple[list[bytes], bool]:
-    """All legal symbols that agree with the facts, and True; if there are more than `most`, a part and False."""
+def built(
+    facts: Facts, luck: Random, most: int, part: int, like: Sequence[bytes] = ()
+) -> tuple[list[bytes], bool]:
+    """All legal symbols that agree with the facts, and True; if there are more than `most`, a part and False.
+
+    `like`: symbols that agree, of which the like is wanted most.
+    """
     builder = Builder(facts)
     if builder.estimate(luck) < most:
         found = list(islice(builder.every(), most + 1))
         if len(found) <= most:
             return found, True
-    return drawn(builder, facts, luck, part), False
+    return drawn(builder, facts, luck, part, like), False
 
 
-def drawn(builder: Builder, facts: Facts, luck: Random, part: int) -> list[bytes]:
+def drawn(builder: Builder, facts: Facts, luck: Random, part: int, like: Sequence[bytes]) -> list[bytes]:
     """Some of many symbols, at least so many if they are found: all that have the same runes in some positions.
 
     These positions and runes are drawn, and others, until there are enough. To list symbols takes far less time
@@ -373,8 +378,8 @@ def drawn(builder: Builder, facts: Facts, luck: Random, part: int) -> list[bytes
     found: dict[bytes, None] = {}
     same = SAME
     guessed = sum({1 << NUMBER[rune] for guess, _, _ in facts.guesses for rune in guess})
-    for _ in range(DRAWS):
-        symbol, _ = builder.probe(luck)
+    for number in range(DRAWS):
+        symbol = luck.choice(like) if like and number % 2 else builder.probe(luck)[0]
         if symbol is None:
             continue
         # What guesses came near to stays as it is, so that nothing is listed that they did not.
@@ -384,11 +389,11 @@ def drawn(builder: Builder, facts: Facts, luck: Random, part: int) -> list[bytes
         ]
         for at in luck.sample(POSITIONS, same):
             allowed[at] = 1 << symbol[at]
-        like = list(islice(Builder(Facts(allowed, facts.required, facts.counts)).every(), part))
-        found.update(dict.fromkeys(like))
+        listed = list(islice(Builder(Facts(allowed, facts.required, facts.counts)).every(), part))
+        found.update(dict.fromkeys(listed))
         if len(found) >= part:
             break
-        same -= len(like) < part / MANY and same > 0
+        same -= len(listed) < part / MANY and same > 0
     return list(found)
 
 
