@@ -5,7 +5,7 @@ legal symbols that a few facts allow, or where there are too many a part of them
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, lru_cache, reduce
+from functools import lru_cache, reduce
 from itertools import islice
 from operator import or_
 from random import Random
@@ -36,13 +36,13 @@ def mark(positions: Sequence[int], runes: Iterable[str]) -> int:
     return sum(1 << (position * _PLACES + NUMBER[rune]) for position in positions for rune in runes)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def cells(symbol: Six) -> int:
     """The six cells that a symbol fills, as a mask."""
     return sum(1 << (position * _PLACES + NUMBER[rune]) for position, rune in enumerate(symbol))
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _picked(runes: int) -> bytes:
     """A translation of columns: 1 for these runes, else 0."""
     return bytes(49 if number < _PLACES and runes >> number & 1 else 48 for number in range(256))
@@ -333,7 +333,7 @@ _POINTS = tuple(reduce(or_, touched) for touched in _TOUCHED)
 """The points of each position."""
 
 
-@cache
+@lru_cache(maxsize=100_000)
 def _touching(position: int, points: int) -> int:
     """The runes that touch one of these points of a position there, as a mask."""
     return sum(1 << rune for rune in range(_PLACES) if _TOUCHED[position][rune] & points)
