@@ -231,8 +231,10 @@ class Game(ABC, Generic[StateT]):
 
         Raises:
             ValueError: the view is another seat's or a spectator's.
+            TypeError: it is plain JSON values.
         """
-        view = source if isinstance(source, self.view_type) else self.view(cast("StateT", source), seat)
+        is_view = isinstance(source, (self.view_type, dict))
+        view: Any = source if is_view else self.view(cast("StateT", source), seat)
         check_own(view, seat)
         return LegalActions(self, view, seat)
 
@@ -273,6 +275,7 @@ class Game(ABC, Generic[StateT]):
         Raises:
             ValueError: the view is another seat's or a spectator's; or, when a world is asked for: the match is
                 over, or none was found that fits.
+            TypeError: the view is plain JSON values.
         """
         raise NotImplementedError(f"{self.name} cannot draw worlds: {view}, {events}, {seat}, {luck}")
 
@@ -320,7 +323,9 @@ class Game(ABC, Generic[StateT]):
 
 
 def check_own(view: View, seat: int | None) -> None:
-    """Raises ValueError: the view is not this seat's."""
+    """Raises ValueError: the view is not this seat's. Raises TypeError: it is plain JSON values."""
+    if isinstance(view, dict):
+        raise TypeError("view: plain values; a bot is shown the game's own view if its annotations name that type")
     shown = getattr(view, "seat", seat)
     if seat is None or shown != seat or seat < 0:
         raise ValueError(f"seat: {seat}, and the view is of {'a spectator' if shown is None else f'seat {shown}'}")

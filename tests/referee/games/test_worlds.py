@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 from msgspec.structs import replace
 
-from protocol.codec import encode
+from protocol.codec import decode_json, encode
 from protocol.games.fight_board import COLOURS, TITLES
 from protocol.games.fight_for_a_name import Ask, Banner, PillarAnswer, Title
 from protocol.games.hive_board import SHAPES
@@ -115,6 +115,11 @@ def test_nothing_is_drawn_of_anothers_view_or_a_spectators(name: str, variant: s
             game.legal_actions(shown, wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="seat: "):
         game.legal_actions(table.state, -1)
+    plain = decode_json(encode(view))
+    with pytest.raises(TypeError, match="view: plain values"):
+        game.worlds(plain, told[seat], seat, Random(1))
+    with pytest.raises(TypeError, match="view: plain values"):
+        game.legal_actions(plain, seat)
 
 
 HIVE_MINDS = [variant.name for variant in GAMES["hive-mind"].variants]
