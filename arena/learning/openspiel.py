@@ -137,7 +137,8 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
         return self.episode.rewards()
 
     def __str__(self) -> str:
-        return f"{self.dealt}\n" + "\n".join(self.heard)
+        seats = [f"seat {seat}:{heard}" for seat, heard in enumerate(self.heard)]
+        return "\n".join([f"dealt: {self.dealt}", *seats])
 
     def _deal(self, seed: int) -> None:
         self.episode.reset(seed)
