@@ -6,7 +6,9 @@ ends its matches and leaves; or it is gone, and what it had not answered is play
 
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal
 
 import msgspec
@@ -116,7 +118,19 @@ def encoded(words: Any) -> bytes:
 
 def decoded(text: bytes | Raw, kind: Any) -> Any:
     """What was `encoded`, as that type."""
-    return msgspec.json.decode(text, type=kind, dec_hook=_text_to_path)
+    with _MAKING:
+        decoder = _decoder(kind)
+    return decoder.decode(text)
+
+
+@lru_cache(maxsize=64)
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind, dec_hook=_text_to_path)
+
+
+_MAKING = Lock()
+"""One thread at a time learns what types look like: msgspec's description of a type is there, half made, while it
+reads the type's hints. Another thread of a Dask worker that decodes the type then crashes the process."""
 
 
 def framed(text: bytes) -> bytes:
