@@ -1,6 +1,5 @@
 """What is left for each seat's symbol, narrowed by what clues about several seats leave to each other."""
 
-# mypy: disable-error-code="misc"
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import product
 from random import Random

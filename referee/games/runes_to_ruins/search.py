@@ -9,7 +9,6 @@ When all is decided, a seat's symbol does not depend on the others, but for rune
 that are used elsewhere. For these, one seat's symbol is chosen anew at a time.
 """
 
-# mypy: disable-error-code="misc"
 from collections.abc import Collection, Sequence
 from itertools import pairwise, product
 from math import inf, prod
