@@ -1,6 +1,7 @@
-"""What wheel and sdist hold that no file of the clone does: their commit, and a page without relative links.
+"""What wheel and sdist hold beside the packages: their commit, the manual, and a page without relative links.
 
-`arena/commit.py` finds the commit, and reads it. An index shows the page, and no docs beside it.
+`arena/commit.py` finds the commit, and reads it; `arena/manual.py` finds the manual. An index shows the page, and
+no docs beside it.
 """
 
 import re
@@ -13,7 +14,11 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-ELSEWHERE = "The pages that this one names are in the source package.\n\n"
+ELSEWHERE = "The pages that this one names are installed with it: `arena --help` says where.\n\n"
+MANUAL = ("README.md", "CHANGELOG.md", "LICENSE", ".github/CONTRIBUTING.md", ".github/SECURITY.md", "docs")
+"""Files and folders that the wheel has in `arena/manual`, as they lie in the clone: so their links lead there."""
+NO_MANUAL = {"site", "__pycache__"}
+"""Folders of `docs` that make pages, and are none."""
 IMAGE = re.compile(r"^!\[[^\]]*\]\((?!\w+:)[^)]*\)\n+", re.MULTILINE)
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!\w+:|#)([^)]*)\)")
 
@@ -37,12 +42,23 @@ def standing_alone(text: str, repository: str | None) -> str:
     return text.replace("\n## ", f"\n{ELSEWHERE}## ", 1)
 
 
+def manual_files(root: Path) -> dict[Path, str]:
+    """Return the files of the manual, with their paths in a wheel."""
+    found = [root / name for name in MANUAL]
+    for folder in [each for each in found if each.is_dir()]:
+        found += [each for each in folder.rglob("*") if not NO_MANUAL & {*each.relative_to(folder).parts}]
+    return {each: f"arena/manual/{each.relative_to(root)}" for each in sorted(found) if each.is_file()}
+
+
 class CommitHook(BuildHookInterface):  # type: ignore[type-arg]  # of no configuration
-    """Adds `arena/commit.txt` to what is built."""
+    """Adds `arena/commit.txt` to what is built, and the manual to a wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """An editable install asks git; an unpacked sdist has the file already, and it is packed as any other."""
         self.folder = Path(tempfile.mkdtemp())
+        if self.target_name == "wheel" and version != "editable":
+            for file, there in manual_files(Path(self.root)).items():
+                build_data["force_include"][str(file)] = there
         source = runpy.run_path(str(Path(self.root, "arena/commit.py")))
         commit = source["commit"]()
         if version == "editable" or commit is None or source["WRITTEN"].exists():

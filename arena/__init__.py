@@ -1,5 +1,6 @@
 """The arena around the referee: command line, tournaments, ledger, reports. Its Python API: docs/python.md."""
 
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,3 +16,8 @@ def __getattr__(name: str) -> Any:
     from arena import simulation  # noqa: PLC0415 - see above
 
     return getattr(simulation, name)
+
+
+def __dir__() -> list[str]:
+    """List the API, none of which is imported for that, and the submodules that are imported."""
+    return sorted({*__all__, *(name for name, value in globals().items() if isinstance(value, ModuleType))})

@@ -55,6 +55,15 @@ class MachineCannot(click.ClickException):
     exit_code = CANNOT
 
 
+class CannotGoOn(MachineCannot):
+    """The machine cannot go on with what has begun. The text says why, what is kept, and which command goes on."""
+
+    def __init__(self, why: str, kept: str, again: str = "the same command") -> None:
+        super().__init__(f"{why}; {kept}; to go on once this is solved: {again}")
+        self.why = why
+        self.kept = kept
+
+
 class Stopped(click.ClickException):
     """A signal asked the command to stop, and it did, in order. The text may say what is left of it."""
 
@@ -89,18 +98,23 @@ def cannot_write(path: Path, error: OSError) -> WrongUse | MachineCannot:
 
 def shortage(error: OSError) -> str:
     """What is said of a match that the operating system stopped."""
-    return f"the machine has run out of something: {error.strerror or error}"
+    # Here, because `arena --help` waits for this module.
+    from referee.linux.shortage import shortage_text  # noqa: PLC0415
+
+    return shortage_text(error)
 
 
 @contextmanager
 def errors_as_exits() -> Iterator[None]:
     """Raises what playing a match raises as the exit that it means."""
     # Here, because `arena --help` waits for this module.
+    from referee.linux.shortage import shortages_as_os_errors  # noqa: PLC0415
     from referee.sandbox import SandboxError  # noqa: PLC0415
     from referee.transcript import TranscriptError  # noqa: PLC0415
 
     try:
-        yield
+        with shortages_as_os_errors():
+            yield
     except SandboxError as error:
         raise MachineCannot(str(error)) from None
     except TranscriptError as error:

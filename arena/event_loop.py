@@ -11,6 +11,7 @@ from typing import TypeVar
 import trio
 
 from arena.errors import Stopped
+from referee.linux.awake_clock import AwakeClock
 
 TWICE_SECONDS = 2.0
 """Two Ctrl-C within so long end a command whose bot has the terminal."""
@@ -26,6 +27,7 @@ def run(play: Callable[[], Awaitable[AnswerT]], *, ctrl_c: int = 1) -> AnswerT:
     """Runs until it is done, with a collector of garbage that never walks through what start-up made.
 
     That lives as long as the process; a full collection that walked it would hold up every match's clock.
+    All times and deadlines are those of a clock that stands while this process is stopped.
 
     `ctrl_c`: how many Ctrl-C stop it, each within `TWICE_SECONDS` of the one before.
 
@@ -37,7 +39,11 @@ def run(play: Callable[[], Awaitable[AnswerT]], *, ctrl_c: int = 1) -> AnswerT:
     gc.freeze()
     gc.set_threshold(*GARBAGE)
     _open_files()
-    return trio.run(partial(_until_stopped, play, ctrl_c))
+    clock = AwakeClock()
+    try:
+        return trio.run(partial(_until_stopped, play, ctrl_c), clock=clock)
+    finally:
+        clock.close()
 
 
 def _open_files() -> None:

@@ -1,11 +1,15 @@
 """Quantities as people say them, numbers of things and times; and rounded as programs read them. Pure."""
 
+import re
 from operator import index
 from typing import Any
 
 LARGEST = 1_000
 """From this many of a unit on, the next one is used."""
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+MEASURABLE = 10
+"""Microseconds: what is measured as less, and is not nothing, was too short to be measured."""
 SMALL = 10
 """Below this many of a unit, a decimal place is of use."""
 
@@ -16,8 +20,16 @@ def counted(number: int, thing: str, form: str = "") -> str:
     return f"{number:{form}} {thing}{ending}"
 
 
+def seconds_in(text: str) -> int | None:
+    """Return the seconds of `90s`, `30m`, `2h` or `1d`; None: it is no such time."""
+    found = re.fullmatch(r"([0-9]{1,6})([smhd])", text)
+    return None if found is None else int(found[1]) * _UNITS[found[2]]
+
+
 def duration(microseconds: float) -> str:
-    """A time with its unit, as exact as is of use: `512 µs`, `2.7 ms`, `28 ms`, `1.2 s`, `59 s`."""
+    """A time with its unit, as exact as is of use: `< 1 ms`, `512 µs`, `2.7 ms`, `28 ms`, `1.2 s`, `59 s`."""
+    if 0 < round(microseconds) < MEASURABLE:
+        return "< 1 ms"
     if round(microseconds) < LARGEST:
         return f"{microseconds:z.0f} µs"
     milliseconds = microseconds / 1_000

@@ -45,6 +45,10 @@ class Grid:
         columns = [{row[column].plain for row in self._rows} for column in range(len(self._headings))]
         return [column for column, cells in enumerate(columns) if column > 1 and len(cells) == 1]
 
+    def heading(self, column: int) -> str:
+        """Return the heading of a column, by number."""
+        return self._headings[column][0].plain
+
     def said(self, columns: Iterable[int]) -> str:
         """Columns of which all cells are the same, in words."""
         return ", ".join(f"{self._headings[column][0]} {self._rows[0][column]}" for column in sorted(columns))
@@ -84,6 +88,46 @@ def shortened(text: str, most: int) -> str:
     return f"{chop_cells(text, most - 1 - half)[0]}…{end}"
 
 
+def distinct_names(names: Sequence[str], most: int) -> list[str]:
+    """Return the names as they are shown, each at most so many columns wide, and no two alike."""
+    whole = [printable_name(name) for name in names]
+    shown = [shortened(name, most) for name in whole]
+    alike: dict[str, list[int]] = {}
+    for number, name in enumerate(shown):
+        alike.setdefault(name, []).append(number)
+    for cut, numbers in alike.items():
+        if len(numbers) > 1:
+            others = {name for name in shown if name != cut}
+            for number, name in zip(
+                numbers, _told_apart([whole[each] for each in numbers], most, others), strict=True
+            ):
+                shown[number] = name
+    return shown
+
+
+def _told_apart(names: Sequence[str], most: int, others: Collection[str]) -> list[str]:
+    """Return names that begin and end alike so cut that they differ from each other and from `others`."""
+    middle = most // 2
+    for head in sorted(range(most - 1), key=lambda place: abs(place - middle)):
+        found = [_without_middle(name, head, most) for name in names]
+        if len(set(found)) == len(found) and not set(found) & set(others):
+            return found
+    # They differ in the middle only: that is what is left.
+    low, high = min(names), max(names)
+    same = next((at for at, (one, other) in enumerate(zip(low, high, strict=False)) if one != other), len(low))
+    found = [f"…{chop_cells(name[max(0, same - most // 4) :], most - 2)[0]}…" for name in names]
+    if len(set(found)) == len(found) and not set(found) & set(others):
+        return found
+    numbered = [f" {number}" for number in range(1, len(names) + 1)]
+    return [f"{shortened(name, most - len(end))}{end}" for name, end in zip(names, numbered, strict=True)]
+
+
+def _without_middle(text: str, head: int, most: int) -> str:
+    """Return the first `head` columns of a text and its last ones, `most` of them with the sign between."""
+    first = chop_cells(text, head)[0] if head else ""
+    return f"{first}…{chop_cells(text[::-1], most - 1 - head)[0][::-1]}"
+
+
 def show(screen: Screen, grid: Grid) -> None:
     """Prints a table whole.
 
@@ -105,8 +149,10 @@ def show(screen: Screen, grid: Grid) -> None:
 
 
 def fits(screen: Screen, grid: Grid) -> bool:
-    """Whether a table is as wide as the screen or less, once its words are folded."""
-    return _width(screen, grid.drawn(most=NARROW_WORDS)) <= screen.width
+    """Return whether `show` can show a table within the screen's width."""
+    # Results against one opponent are not said below a table.
+    aside = [column for column in grid.same_columns() if not grid.heading(column).isdecimal()]
+    return _width(screen, grid.drawn(most=NARROW_WORDS, without=aside)) <= screen.width
 
 
 def _width(screen: Screen, table: Table) -> int:

@@ -86,6 +86,16 @@ def progress_bar(screen: Screen, *columns: ProgressColumn, transient: bool = Fal
     return Progress(*parts, console=screen, disable=not screen.is_terminal, transient=transient)
 
 
+def arguments(*words: str | Path, options: tuple[str | Path, ...] = ()) -> tuple[str | Path, ...]:
+    """Return a command's arguments and options in an order in which no argument is taken for an option.
+
+    A bot's label or folder may begin with a hyphen.
+    """
+    if any(str(word).startswith("-") for word in words):
+        return (*options, "--", *words)
+    return (*words, *options)
+
+
 def command_line(*words: str | Path) -> str:
     """A command of the arena for people to type, called as they called it themselves, and quoted for a shell."""
     return f"{os.environ.get('ARENA_COMMAND', 'arena')} {shlex.join(map(str, words))}"

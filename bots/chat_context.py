@@ -8,7 +8,7 @@ import msgspec
 from protocol import text as game_text
 from protocol.codec import encode
 from protocol.messages import Opened, Welcome
-from protocol.text import GAME_TEXTS, ParseError, drawing_of
+from protocol.text import GAME_TEXTS, Terms, drawing_of
 from protocol.words import Event
 
 MOST_TURNS = 10_000
@@ -19,22 +19,23 @@ MOST_SUMMARY = 100
 """Characters of an older window's line."""
 MOST_BOARD = 12_000
 MOST_FACTS = 6_000
-IN_HISTORY = frozenset({"history", "told"})
-"""Fields of views that repeat events and actions."""
 MOST_QUOTED = 1_000
 """Characters of its own unreadable answer that the model is shown again."""
 MARK = "ACTION:"
 ANSWER = f"""\
-HOW TO ANSWER. Think as briefly as you can. The last line of your answer must be {MARK} and then your action,
-as it is typed above, on one line and without anything behind it, such as {MARK} {{example}}
-Only that line is read."""
+HOW TO ANSWER. The last line of your answer must be {MARK} and then your action, in one of the forms above, on one
+line and without anything behind it. Words in capitals in a form stand for what you fill in. If there are several
+such lines, the last one counts."""
+BRIEFLY = "Think as briefly as you can."
+UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
+"""Units of time, the longest first, in seconds."""
 
 
 class Context:
     """One match, as a model is told of it."""
 
-    def __init__(self, welcome: Welcome, history: int) -> None:
-        """`history`: characters of what happened before that are sent along."""
+    def __init__(self, welcome: Welcome, history: int, *, brief: bool = False) -> None:
+        """`history`: characters of what happened before that are sent along. `brief`: ask for short thinking."""
         self._game = welcome.game
         self._text = GAME_TEXTS.get(welcome.game)
         self._history = history
@@ -42,7 +43,9 @@ class Context:
             f"You are seat {welcome.seat} of {welcome.seats}, numbered from 0. "
             f"Options of this match: {encode(welcome.options).decode()[:MOST_LINE]}"
         )
-        self._rules = self._text.rules(welcome.variant) if self._text else f"The game is {welcome.game}."
+        self._terms = Terms(welcome.variant, welcome.options, welcome.seat)
+        self._fields = self._text.fields(self._terms) if self._text else {}
+        self._system = self._instructions(brief=brief)
         self._told: list[Event] = []
         self._news: list[Event] = []
         self._lines: deque[list[str]] = deque([[]], MOST_TURNS)
@@ -70,32 +73,57 @@ class Context:
         self._news = []
 
     def messages(self, opened: Opened, seconds: float) -> list[dict[str, str]]:
-        """What is sent for a window; `seconds`: how long there is to answer."""
-        examples = self._text.examples.get(opened.window, ()) if self._text else ()
-        how = ANSWER.format(example=examples[0][0] if examples else "{}")
-        system = f"{self._rules}\nACTIONS\n{game_text.explain(self._game)}\n\n{how}"
+        """Return what is sent for a window. `seconds`: how long there is to answer."""
         asked = (
             f"{self._seat}\n\nWHAT HAPPENED, oldest first\n{self.history() or 'nothing yet'}\n\n"
             f"NOW\n{self._board(opened)}\n\nThe window {opened.window} is open: {self._asked(opened)}\n"
-            f"You have {max(1, int(seconds))} seconds. End with the line that begins with {MARK}"
+            f"You have {in_words(seconds)}. End with the line that begins with {MARK}"
         )
-        return [{"role": "system", "content": system}, {"role": "user", "content": asked}]
+        return [{"role": "system", "content": self._system}, {"role": "user", "content": asked}]
+
+    def _instructions(self, *, brief: bool) -> str:
+        """Return what is the same in all windows of a match: rules, forms of actions, fields, how to answer."""
+        parts = [
+            self._text.rules(self._terms.variant) if self._text else f"The game is {self._game}.\n",
+            f"ACTIONS\n{game_text.explain(self._game, self._terms)}\n",
+        ]
+        if self._fields:
+            fields = "\n".join(f"{field}: {meaning}" for field, meaning in self._fields.items())
+            parts.append(f"WHAT YOU KNOW is sent as a board and as data with these fields:\n{fields}\n")
+        parts.append(f"{ANSWER} {BRIEFLY}" if brief else ANSWER)
+        return "\n".join(parts)
 
     def _board(self, opened: Opened) -> str:
         if self._text is None:
             return encode(opened.view).decode()[:MOST_BOARD]
         view = msgspec.convert(opened.view, self._text.view)
         board = drawing_of(self._game).board(view, self._news, plain=True, told=self._told).plain[:MOST_BOARD]
-        facts = {key: value for key, value in opened.view.items() if key not in IN_HISTORY}
-        return f"{board}\n\nThe same as data: {encode(facts).decode()[:MOST_FACTS]}"
+        return f"{board}\n\nThe same as data: {self._data(opened.view)}"
+
+    def _data(self, view: Any) -> str:
+        """Return the fields of a view that are explained, as JSON; those that are too long are named instead."""
+        shown: dict[str, Any] = {}
+        left, too_long = MOST_FACTS, []
+        for field in self._fields:
+            size = len(encode({field: view[field]}))
+            if size <= left:
+                shown[field] = view[field]
+                left -= size
+            else:
+                too_long.append(field)
+        omitted = f" (left out for their length: {', '.join(too_long)})" if too_long else ""
+        return f"{encode(shown).decode()}{omitted}"
 
     def _asked(self, opened: Opened) -> str:
-        """What may be typed, and what happens if nothing is."""
-        default = game_text.say_default(self._game, opened.window, opened.default)
+        """Return what may be typed, what happens if nothing is, and examples."""
+        nothing = game_text.if_nothing(self._game, opened.window, opened.default)[:MOST_LINE]
         if self._text is None:
-            return f"answer with the action as JSON. If you submit nothing: {default[:MOST_LINE]}"
+            return f"answer with the action as JSON. {nothing}"
         view = msgspec.convert(opened.view, self._text.view)
-        return f"{self._text.ask(opened.window, view)}. If you submit nothing: {default[:MOST_LINE]}"
+        examples = game_text.examples(self._game, opened.window, view)
+        lines = game_text.listed((f"{MARK} {typed}", meaning) for typed, meaning in examples)
+        asked = f"{self._text.ask(opened.window, view)}. {nothing}"
+        return "\n".join([asked, "Legal now, as examples of the form and not as advice:", *lines])
 
     def history(self) -> str:
         """What happened, in at most so many characters: the newest windows whole, older ones in a line each."""
@@ -127,25 +155,15 @@ def repair(answer: str, complaint: str) -> list[dict[str, str]]:
     ]
 
 
-def read_answer(game: str, window: str, answer: str) -> Any:
-    """The action in a model's answer; None: it wants the default.
-
-    Raises:
-        ParseError: there is none. The text says what would be one.
-    """
-    lines = [line.strip().strip("*_`#> ").strip() for line in answer.splitlines()]
-    lines = [line for line in lines if line]
-    marked = [line[len(MARK) :] for line in lines if line.upper().startswith(MARK)]
-    if not marked and len(lines) != 1:
-        raise ParseError(f"no line begins with {MARK}")
-    typed = (marked or lines)[-1].strip("*_`\" '").removesuffix("!").strip()
-    if typed.lower().startswith("/submit "):
-        typed = typed[len("/submit ") :].strip()
-    if typed.lower() == "/done":
-        return None
-    if not typed or len(typed) > 4_000:  # noqa: PLR2004 - as a line at `console`
-        raise ParseError(f"there is no action behind {MARK}")
-    return game_text.read(game, window, typed)
+def in_words(seconds: float) -> str:
+    """Return a time in its two largest units, rounded down: `23 hours 59 minutes`, `1 second` at least."""
+    left = max(1, int(seconds))
+    parts = []
+    for unit, size in UNITS:
+        number, left = divmod(left, size)
+        parts.append(f"{number} {unit}{'' if number == 1 else 's'}" if number else "")
+    first = next(at for at, part in enumerate(parts) if part)
+    return " ".join(part for part in parts[first : first + 2] if part)
 
 
 def _line(text: str) -> str:

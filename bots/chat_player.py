@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from bots.chat_context import Context, read_answer, repair
+from bots.chat_answer import read_answer
+from bots.chat_context import Context, repair
 from bots.chat_endpoint import Answer, Failure, ask
 from bots.chat_settings import Settings
 from bots.kit import Bot, OnError, Window
@@ -58,10 +59,12 @@ class ChatSeat(Bot[Any, Any]):
     def __init__(self, settings: Settings, asker: Asker = ask) -> None:
         self._settings = settings
         self._ask = asker
+        self.actions = 0
+        """How many of the model's answers held an action, legal or not."""
 
     def welcome(self) -> None:
         """Begins with nothing known, and nothing spent."""
-        self._context = Context(self.match, self._settings.history)
+        self._context = Context(self.match, self._settings.history, brief=self._settings.brief)
         self._total = Tally()
         self._fallbacks = self._notes = 0
 
@@ -130,6 +133,7 @@ class ChatSeat(Bot[Any, Any]):
                 continue
             if self._settings.secret.is_in(encode(action).decode()):
                 raise Failure("answers with the key")
+            self.actions += 1
             return action
         raise Failure(f"gives no action that can be read: {complaint[:MOST_TEXT]}")
 

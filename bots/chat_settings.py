@@ -86,6 +86,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Of a match: when so much is spent, the model is asked no more."""
     history: int
     """Characters of what happened before that are sent along."""
+    brief: bool
+    """The model is asked to think as briefly as it can."""
     repairs: int
     """How often the model answers again, in one window, where an answer cannot be read."""
     try_seconds: float
@@ -102,10 +104,13 @@ class Settings(Struct, frozen=True, kw_only=True):
         """
         url = environment.get("CHAT_URL", "")
         if not url:
-            raise SystemExit("CHAT_URL is not set: chat plays from your own machine, see docs/language-models.md")
+            raise SystemExit(
+                "CHAT_URL is not set; bots in the sandbox get no variables and no network: "
+                "use play() or a remote seat, see docs/language-models.md"
+            )
         model = environment.get("CHAT_MODEL", "")
         if not (0 < len(model) <= 200 and model.isprintable()):  # noqa: PLR2004 - longer than any name
-            raise SystemExit("CHAT_MODEL: the model's name is wanted, of 1 to 200 characters")
+            raise SystemExit("CHAT_MODEL: give the model's name, 1 to 200 characters")
         secret = _secret(environment)
         endpoint = _url(url, secret)
         host = urlsplit(endpoint).hostname or ""
@@ -124,6 +129,7 @@ class Settings(Struct, frozen=True, kw_only=True):
             price_out=_number(environment, "PRICE_OUT", 0, 0, 1e6),
             most_cost=_number(environment, "MOST_COST", 1e9, 0, 1e9),
             history=int(_number(environment, "HISTORY", 16_000, 500, 1_000_000)),
+            brief=_is_on(environment, "BRIEF"),
             repairs=int(_number(environment, "REPAIRS", 2, 0, 10)),
             try_seconds=_number(environment, "TRY_SECONDS", 120, 0.1, 3_600),
             margin=_number(environment, "MARGIN", 2, 0.05, 60),
@@ -137,7 +143,7 @@ def _secret(environment: Mapping[str, str]) -> Secret:
     key = environment.get(variable, "").strip()
     if not re.fullmatch(r"[!-~]{8,4096}", key):
         raise SystemExit(
-            "CHAT_KEY_VARIABLE: it names a variable that holds no key; 8 to 4096 printable characters are wanted"
+            "CHAT_KEY_VARIABLE: it names a variable that holds no key; a key has 8 to 4096 printable characters"
         )
     return Secret(key)
 
@@ -150,7 +156,7 @@ def _url(text: str, secret: Secret) -> str:
         host, has_port = "", False
     if _is_wrong(text, host) or not has_port:
         raise SystemExit(
-            "CHAT_URL: http(s)://HOST[:PORT]/PATH is wanted, without a name, a key or a question mark, such as "
+            "CHAT_URL: give http(s)://HOST[:PORT]/PATH without a name, a key or a question mark, such as "
             "https://api.example.com/v1"
         )
     if secret and text.startswith("http://") and not _is_here(host):
@@ -177,8 +183,15 @@ def _number(environment: Mapping[str, str], name: str, default: float, low: floa
     except ValueError:
         number = float("nan")
     if not low <= number <= high:
-        raise SystemExit(f"CHAT_{name}: a number from {low:g} to {high:g} is wanted")
+        raise SystemExit(f"CHAT_{name}: give a number from {low:g} to {high:g}")
     return number
+
+
+def _is_on(environment: Mapping[str, str], name: str) -> bool:
+    text = environment.get(f"CHAT_{name}", "")
+    if text not in ("", "0", "1"):
+        raise SystemExit(f"CHAT_{name}: give 1 for yes or 0 for no")
+    return text == "1"
 
 
 def _extra(text: str) -> dict[str, Any]:
@@ -188,6 +201,6 @@ def _extra(text: str) -> dict[str, Any]:
         extra = None
     if not isinstance(extra, dict) or set(RESERVED) & set(extra):
         raise SystemExit(
-            f"CHAT_EXTRA: a JSON object of up to {MOST_EXTRA} characters is wanted, without {', '.join(RESERVED)}"
+            f"CHAT_EXTRA: give a JSON object of up to {MOST_EXTRA} characters without {', '.join(RESERVED)}"
         )
     return extra

@@ -40,7 +40,7 @@ class Debugger(pdb.Pdb):
 
 def stop_in(bot: kit.Bot[Any, Any], windows: Collection[int], debugger: Debugger) -> None:
     """From now on the bot stops where it decides one of these windows: in its own code, not in the kit's."""
-    decide = bot._decide if isinstance(bot, kit.FunctionBot) else bot.decide  # noqa: SLF001 - its author's function
+    decide = bot.function if isinstance(bot, kit.FunctionBot) else bot.decide
 
     def stopping(window: kit.Window[Any]) -> Any:
         return debugger.runcall(decide, window) if window.id in windows else decide(window)
@@ -55,7 +55,8 @@ def main() -> None:
     debugger = Debugger()
     play = kit.play
 
-    def played(bot: kit.Bot[Any, Any], line: kit.Line, hello: Hello) -> bool:
+    def played(bot: kit.Bot[Any, Any], line: kit.Line, hello: Hello, watch: kit.Watch | None = None) -> bool:
+        del watch  # The author may look at a window for as long as he likes.
         stop_in(bot, windows, debugger)
         return play(bot, line, hello)
 

@@ -11,23 +11,27 @@ A bot is a function from an open window to an action, or a `Bot`, which also hea
 """
 
 import faulthandler
+import math
 import os
 import sys
 import time
 import tomllib
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 from time import monotonic
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from types import FrameType
+from typing import Any, Generic, Literal, Protocol, TypeVar, assert_never
 
 import msgspec
+from msgspec import UNSET
 
 from bots.kit_types import check_game, types_of_bot, types_of_function
 from bots.wire import WireLine
 from protocol.codec import decode_server_message, encode
 from protocol.messages import (
+    MAX_FRAME_BYTES,
     PROTOCOL,
     Accepted,
     ClientMessage,
@@ -37,9 +41,12 @@ from protocol.messages import (
     Faulted,
     Hello,
     Invited,
+    NoAction,
     Opened,
     Over,
+    Paused,
     Rejected,
+    Resumed,
     ServerMessage,
     Submit,
     Welcome,
@@ -57,13 +64,23 @@ MOST_NOTES = 3
 """Lines in the bot's log of one kind, in one match; then only their number is told."""
 TEXT = 300
 """Characters of the referee's text in such a line."""
+MOST_REFUSED = 2
+"""Actions of a window that may break a rule, before the kit answers it in the bot's place."""
 OnError = Literal["crash", "default"]
 REHEARSALS = 20
 """More than Python needs to see how a function is used."""
+LONGEST_WATCH = 1e6
+"""Seconds: a window of more is not watched to its end."""
 ERRORS_SHOWN = 20
 """Errors of a match that are printed in full under `on_error="default"`; each later one takes a line."""
 ERROR_CHARACTERS = 6_000
 """Of one traceback its last characters are printed, of its window the first."""
+
+
+def after(seconds: float) -> Callable[[], bool]:
+    """Return a function that is true once so many seconds have passed: for `worlds_until` of `referee.games`."""
+    end = monotonic() + seconds
+    return lambda: monotonic() >= end
 
 
 class Window(Generic[ViewT]):
@@ -87,6 +104,8 @@ class Window(Generic[ViewT]):
         """What the referee's welcome said: seat, seats, variant, options, clock."""
         self.luck = luck
         """The bot's own chance, made from the seed that the referee gave it."""
+        self.submitted = False
+        """Whether the bot has submitted something here."""
         self._session = session
 
     def left_ms(self) -> float:
@@ -95,6 +114,7 @@ class Window(Generic[ViewT]):
 
     def submit(self, action: Any, *, final: bool = False) -> None:
         """Submits now and lets the bot think on. What `decide` returns in the end replaces it."""
+        self.submitted = True
         self._session.submit(self.id, action, final=final)
 
     def say(self, said: ClientMessage) -> None:
@@ -135,7 +155,8 @@ class Bot(Generic[ViewT, EventT]):
     def decide(self, window: Window[ViewT]) -> Any:
         """The action for a window: a Struct of the game's words, or plain JSON values.
 
-        None means: what was submitted last in this window, or its default where nothing was.
+        None means: what was submitted last in this window, or its default where nothing was. The bot's report
+        counts windows of the second kind, for a `return` may be missing: return `window.default` if you mean it.
         """
         raise NotImplementedError(f"{type(self).__name__} does not decide {window.name}")
 
@@ -143,7 +164,7 @@ class Bot(Generic[ViewT, EventT]):
         """The last action of a window broke a rule. What this returns is submitted instead, once.
 
         None stands for what was accepted before it in this window, or the default; the kit says so in the bot's
-        log. If what is returned breaks a rule too, the kit leaves it at that.
+        log. If what is returned breaks a rule too, that is what stands.
         """
 
     def closed(self, closed: Closed) -> None:
@@ -157,13 +178,13 @@ class FunctionBot(Bot[Any, Any]):
     """A function as a bot: what `run` makes of one."""
 
     def __init__(self, decide: Callable[[Window[Any]], Any], view_type: Any = None) -> None:
-        self._decide = decide
+        self.function = decide
         self.view_type = types_of_function(decide, Window) if view_type is None else view_type
         self.event_type = Any
 
     def decide(self, window: Window[Any]) -> Any:
         """What the function says."""
-        return self._decide(window)
+        return self.function(window)
 
 
 class _Notes:
@@ -173,6 +194,8 @@ class _Notes:
         self._log = log
         self._counts: dict[str, int] = {}
         self.errors = 0
+        self.windows = 0
+        self._nothing = 0
         self._latest_error = ""
 
     def raised(self, error: Exception) -> int:
@@ -180,6 +203,12 @@ class _Notes:
         self.errors += 1
         self._latest_error = _printable(error_text(error))
         return self.errors
+
+    def returned_nothing(self, window: int) -> None:
+        """`decide` returned nothing, and had submitted nothing."""
+        self._nothing += 1
+        if self._nothing <= MOST_NOTES:
+            self._log(f"kit: window {window}: decide returned nothing; the default is taken")
 
     def add(self, kind: str, window: int, text: str) -> None:
         """`kind`: what there is a number of."""
@@ -192,9 +221,11 @@ class _Notes:
         for kind, count in self._counts.items():
             if count > MOST_NOTES:
                 self._log(f"kit: {count} {kind} in all")
+        if self._nothing:
+            self._log(f"kit: decide returned nothing in {self._nothing} of {self.windows} windows")
         if self.errors:
             # The last line of all: the match's result quotes it.
-            times = "once" if self.errors == 1 else f"{self.errors} times, at last"
+            times = "once" if self.errors == 1 else f"{self.errors} times, most recently"
             self._log(f"kit: the bot raised {times} {self._latest_error}")
 
 
@@ -204,6 +235,49 @@ def _to_log(text: str) -> None:
 
 def _printable(text: str) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:TEXT])
+
+
+class MessageTooLargeError(ValueError):
+    """A message that the referee would refuse for its size. The text names the bot's own line."""
+
+
+class Watch:
+    """Writes the calls of all threads to the bot's log when the time of a window is over.
+
+    Python's `faulthandler` does so in a thread of its own, whatever the bot is doing.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        """`descriptor`: of the log."""
+        self._descriptor = descriptor
+        self._left = MOST_NOTES
+        self._ends = 0.0
+
+    def begin(self, opened: Opened, clock: ClockTerms) -> None:
+        """A window is open for the bot."""
+        self._arm(opened.main_ms + opened.reserve_ms, clock)
+
+    def begin_match(self, clock: ClockTerms) -> None:
+        """A match begins: what the bot does before its first window is on the time of that window."""
+        self._arm(min(clock.main_ms.values(), default=0) + clock.reserve_ms, clock)
+
+    def _arm(self, milliseconds: int, clock: ClockTerms) -> None:
+        if self._left == 0:
+            return
+        seconds = milliseconds / 1000
+        if clock.wall_factor is not UNSET:
+            seconds *= clock.wall_factor
+        self._ends = monotonic() + seconds
+        try:
+            faulthandler.dump_traceback_later(min(seconds, LONGEST_WATCH), file=self._descriptor)
+        except (OSError, ValueError, RuntimeError):  # No time is left, or the bot may have no more threads.
+            self._ends = math.inf
+
+    def end(self) -> None:
+        """The bot has answered."""
+        if self._left:
+            faulthandler.cancel_dump_traceback_later()
+            self._left -= monotonic() >= self._ends
 
 
 class Session:
@@ -220,12 +294,22 @@ class Session:
         *,
         log: Callable[[str], None] = _to_log,
         on_error: OnError | None = None,
+        watch: Watch | None = None,
     ) -> None:
-        """`log` takes mishaps, a text each. `on_error`: in place of the bot's own."""
+        """Begin.
+
+        Args:
+            bot: plays it.
+            say: takes what the bot says.
+            log: takes mishaps, a text each.
+            on_error: in place of the bot's own.
+            watch: tells of the bot when the time of a window is over; None: nobody does.
+        """
         self._bot = bot
         self.say = say
         self._log = log
         self._on_error = on_error
+        self._watch = watch
         self.view_type, self.event_type = types_of_bot(bot, Bot, Window)
         self._window: Window[Any] | None = None
         self._last: Any = None
@@ -233,19 +317,25 @@ class Session:
         self._standing: Any = None
         """What the referee holds for the open window; None: nothing, so that the default would be taken."""
         self._notes = _Notes(log)
+        self._no_action: NoAction | None = None
+        """Why the bot has no action for the open window; None: it has one, or chose the default itself."""
         self._unanswered = 0
-        self._fell_back = False
+        self._refused = 0
+        """Actions of the open window that broke a rule, and that nothing had replaced."""
 
     def hear(self, message: ServerMessage) -> bool:
         """Passes one message on to the bot, and says what the bot answers. False: the match is over for it."""
         match message:
             case Welcome():
-                self._welcome(message)
+                clock = message.clock
+                with self._watched(lambda watch: watch.begin_match(clock)):
+                    self._welcome(message)
             case EventMessage(event=event):
                 self._event(event)
             case Opened():
-                action = self.decide(message, msgspec.convert(message.view, self.view_type))
-                self.submit(message.id, action, final=True)
+                opened = message
+                with self._watched(lambda watch: watch.begin(opened, self._bot.match.clock)):
+                    self._decide_and_submit(opened)
             case Accepted(action=action):
                 self._unanswered -= 1
                 self._standing = action
@@ -261,17 +351,45 @@ class Session:
                 return False
             case Faulted(reason=reason, text=text):
                 self._notes.over()
-                self._log(f"the referee hangs up: {reason}: {text}")
+                self._log(_printable(f"the referee hangs up: {reason}: {text}"))
                 return False
-            case _:  # A pause: it stops the referee's clocks, and nothing that a bot need do.
+            case Invited() | Paused() | Resumed():
                 pass
+            case _ as unreachable:
+                assert_never(unreachable)
         return True
+
+    @contextmanager
+    def _watched(self, begin: Callable[[Watch], None]) -> Generator[None, None, None]:
+        """Have the calls of all threads written to the log if the bot is at it for too long."""
+        if self._watch is None:
+            yield
+            return
+        begin(self._watch)
+        try:
+            yield
+        finally:
+            self._watch.end()
+
+    def _decide_and_submit(self, opened: Opened) -> None:
+        action = self.decide(opened, msgspec.convert(opened.view, self.view_type))
+        try:
+            self.submit(opened.id, action, final=True)
+        except MessageTooLargeError as error:
+            error = MessageTooLargeError(f"{error.args[0]}, returned by {_place_of(self._bot)}")
+            if self._crashes:
+                raise error from None
+            self._notes.raised(error)
+            self._log(f"decide of window {opened.id} {opened.window!r}: {error}; the match goes on")
+            self._no_action = "raised"
+            self.submit(opened.id, None, final=True)
 
     def submit(self, window: int, action: Any, *, final: bool) -> None:
         """Says an action. `final` gives up the right to change it."""
         self._last = action
         self._unanswered += 1
-        self.say(Submit(window=window, action=msgspec.Raw(encode(action)), final=final))
+        because = UNSET if self._no_action is None else self._no_action
+        self.say(Submit(window=window, action=msgspec.Raw(encode(action)), final=final, because=because))
 
     def _welcome(self, welcome: Welcome) -> None:
         check_game(self.view_type, welcome.game)
@@ -285,23 +403,41 @@ class Session:
         self._guarded(self._bot.event, msgspec.convert(event, self.event_type))
 
     def decide(self, opened: Opened, view: Any) -> Any:
-        """Opens a window: what the bot means to submit at last, None for the default. It is not said yet."""
+        """Let the bot decide a window.
+
+        Returns:
+            The action to submit at last, None for the default. It is not submitted yet.
+        """
         bot, notes = self._bot, self._notes
         window = self._window = Window(opened, view, bot.match, bot.luck, self)
-        self._last, self._standing = opened.default, None
+        self._last, self._standing, self._no_action = opened.default, None, None
         self._unanswered = 0
-        self._fell_back = False
+        self._refused = 0
         errors = notes.errors
+        notes.windows += 1
         action = self._guarded(bot.decide, window, opened=opened, says=True)
-        if notes.errors > errors and not self._unanswered:
-            self._last = None  # To ask for the default is told as such in the match's report.
-        return self._last if action is None else action
+        if action is not None:
+            return action
+        if window.submitted:
+            return self._last
+        if notes.errors > errors:
+            self._no_action = "raised"
+            return None  # Which is told as such in the match's report.
+        if opened.default is not None:  # Else nothing is what `window.default` says.
+            self._no_action = "returned-nothing"
+            notes.returned_nothing(opened.id)
+        return opened.default
+
+    @property
+    def _crashes(self) -> bool:
+        """Whether an error of the bot's ends it."""
+        return (self._on_error or self._bot.on_error) == "crash"
 
     def _guarded(
         self, method: Callable[..., Any], *given: Any, opened: Opened | None = None, says: bool = False
     ) -> Any:
         """What the bot's method returns; None where it raised and the bot goes on. `says`: that is an action."""
-        crash = (self._on_error or self._bot.on_error) == "crash"
+        crash = self._crashes
         try:
             returned = method(*given)
             if says and not crash:
@@ -324,20 +460,23 @@ class Session:
         # Only the last submission decides: an early one that broke a rule was replaced by what came after it.
         if rejected.reason is not Refusal.ILLEGAL or self._unanswered > 0:
             return
-        if self._fell_back:
-            text = f"rejected again: {rejected.text}; left to the default"
-            self._notes.add("second actions rejected", window.id, text)
+        self._refused += 1
+        if self._refused > MOST_REFUSED:
             return
-        self._fell_back = True
+        if self._refused == MOST_REFUSED:
+            # Who does not give up the window would wait for the end of its time, which may be a day.
+            self._fall_back(window.id, f"rejected again: {rejected.text}")
+            return
         instead = self._guarded(self._bot.rejected, rejected, says=True)
         if instead is None:
+            self._refused = MOST_REFUSED
             self._fall_back(window.id, f"rejected: {rejected.text}")
         else:
             self.submit(window.id, instead, final=True)
 
     def _fall_back(self, window: int, why: str) -> None:
         """Answers in the bot's place: what was accepted before stands, or the default is taken."""
-        what = "answered by default" if self._standing is None else "what was accepted before stands"
+        what = "the default is taken" if self._standing is None else "what was accepted before stands"
         self._notes.add("windows answered by the kit", window, f"{why}; {what}")
         self.submit(window, self._standing, final=True)
 
@@ -372,9 +511,45 @@ class Line(Protocol):
         """Waits for the next frame; None when the line has closed."""
 
 
-def play(bot: Bot[Any, Any], line: Line, hello: Hello) -> bool:
-    """Plays one match over a line. Whether it came to its end: not if the referee hung up, or the line was cut."""
-    session = Session(bot, lambda said: line.send(encode(said)))
+def _frame(said: ClientMessage) -> bytes:
+    """Return a message as it is sent.
+
+    Raises:
+        MessageTooLargeError: the referee would refuse it.
+    """
+    frame = encode(said)
+    if len(frame) > MAX_FRAME_BYTES:
+        what = f"a message of {len(frame):,} bytes; {MAX_FRAME_BYTES:,} are allowed"
+        raise MessageTooLargeError(f"{what}{_caller()}")
+    return frame
+
+
+def _caller() -> str:
+    """Return the line of the bot that called the kit, such as ` (bot.py:12)`, or "" where it calls itself."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - `inspect` is slow to import
+    while frame is not None and frame.f_code.co_filename == __file__:
+        if frame.f_code is Session._decide_and_submit.__code__:  # noqa: SLF001 - its own
+            return ""
+        frame = frame.f_back
+    return "" if frame is None else f" ({Path(frame.f_code.co_filename).name}:{frame.f_lineno})"
+
+
+def _place_of(bot: Bot[Any, Any]) -> str:
+    """Return the name, file and line of the function that decides."""
+    function = bot.function if isinstance(bot, FunctionBot) else type(bot).decide
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return "decide"
+    return f"{code.co_name} ({Path(code.co_filename).name}:{code.co_firstlineno})"
+
+
+def play(bot: Bot[Any, Any], line: Line, hello: Hello, watch: Watch | None = None) -> bool:
+    """Play one match over a line.
+
+    Returns:
+        Whether it came to its end: not if the referee hung up, or the line was cut.
+    """
+    session = Session(bot, lambda said: line.send(_frame(said)), watch=watch)
     line.send(encode(hello))
     while (message := _next(line)) is not None:
         if not session.hear(message):
@@ -382,9 +557,9 @@ def play(bot: Bot[Any, Any], line: Line, hello: Hello) -> bool:
     return False
 
 
-def play_on(bot: Bot[Any, Any], line: Line, hello: Hello) -> None:
+def play_on(bot: Bot[Any, Any], line: Line, hello: Hello, watch: Watch | None = None) -> None:
     """Plays one match after the other, each that it is invited to, until the line is cut."""
-    while play(bot, line, hello):
+    while play(bot, line, hello, watch):
         while not isinstance(message := _next(line), Invited):
             if message is None:
                 return
@@ -398,7 +573,7 @@ def _next(line: Line) -> ServerMessage | None:
             return decode_server_message(frame)
         except msgspec.MsgspecError as error:
             # A referee may learn new words within one protocol version: a bot lives on without them.
-            print(f"not understood: {error}", file=sys.stderr)
+            print(_printable(f"not understood: {error}"), file=sys.stderr)
     return None
 
 
@@ -489,9 +664,17 @@ def run(
     with suppress(OSError, ValueError, AttributeError):  # Standard error may be closed, or no file.
         faulthandler.enable()  # If a library crashes, the log says where the bot was.
     try:
-        (play_on if os.environ.get("ARENA_KEPT") else play)(player, line, hello)
+        (play_on if os.environ.get("ARENA_KEPT") else play)(player, line, hello, _watch_windows())
     finally:
         line.close()
+
+
+def _watch_windows() -> Watch | None:
+    """Return what watches the windows; None: there is no log, or the bot's author sits at its terminal."""
+    with suppress(OSError, ValueError, AttributeError):  # Standard error may be closed, or no file.
+        if not (sys.stdin and sys.stdin.isatty()):
+            return Watch(sys.stderr.fileno())
+    return None
 
 
 def _seconds_running() -> float:
@@ -508,7 +691,7 @@ def _identity(name: str | None, version: str | None) -> tuple[str, str]:
     if name is not None and version is not None:
         return name, version
     try:
-        told = tomllib.loads(Path("bot.toml").read_text(encoding="utf-8"))
+        told = tomllib.loads(Path("bot.toml").read_text(encoding="utf-8-sig"))
         return name or str(told["name"]), version or str(told["version"])
     except FileNotFoundError:
         raise SystemExit(f"bot.toml: not found in {Path.cwd()}; start the bot in its own folder") from None

@@ -8,12 +8,14 @@ import shutil
 import subprocess
 import tempfile
 import tomllib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from bots.kit import Bot, FunctionBot, Session, Window
 from protocol.codec import decode_json, decode_server_message
+from protocol.lines import is_message
 from protocol.messages import ClientMessage, Opened, Submit
 
 TIMEOUT_S = 60
@@ -27,7 +29,7 @@ def answers(bot: Bot[Any, Any] | Callable[[Window[Any]], Any], record: Path) -> 
     said: list[ClientMessage] = []
     player: Bot[Any, Any] = bot if isinstance(bot, Bot) else FunctionBot(bot)  # pyright: ignore[reportUnknownVariableType]
     session = Session(player, said.append)
-    for line in record.read_bytes().splitlines():
+    for line in _lines(record):
         message = decode_server_message(line)
         session.hear(message)
         if isinstance(message, Opened):
@@ -43,7 +45,7 @@ def program_answers(folder: Path, record: Path) -> Iterator[tuple[Opened, Any]]:
         subprocess.SubprocessError: the build or the bot failed, or took longer than TIMEOUT_S.
         KeyError: it gave no final answer to a window.
     """
-    told = tomllib.loads((folder / "bot.toml").read_text(encoding="utf-8"))
+    told = tomllib.loads((folder / "bot.toml").read_text(encoding="utf-8-sig"))
     with tempfile.TemporaryDirectory() as scratch:
         copy = shutil.copytree(folder, Path(scratch) / "bot")
         for command in told.get("build", []):
@@ -53,12 +55,18 @@ def program_answers(folder: Path, record: Path) -> Iterator[tuple[Opened, Any]]:
             cwd=copy,
             check=True,
             timeout=TIMEOUT_S,
-            input=record.read_bytes(),
+            input=record.read_bytes().removeprefix(BOM_UTF8),
             stdout=subprocess.PIPE,
         )
-    said = [json.loads(line) for line in ended.stdout.splitlines()]
+    lines = [line.removeprefix(BOM_UTF8) for line in ended.stdout.splitlines()]
+    said = [json.loads(line) for line in lines if is_message(line)]
     submits = [each for each in said if each["type"] == "submit"]
     actions = {one["window"]: one["action"] for one in submits if one.get("final", one["action"] is not None)}
-    for line in record.read_bytes().splitlines():
+    for line in _lines(record):
         if isinstance(message := decode_server_message(line), Opened):
             yield message, actions[message.id]
+
+
+def _lines(record: Path) -> list[bytes]:
+    """Return a record's messages; an editor may have put a byte order mark in front of the first."""
+    return record.read_bytes().removeprefix(BOM_UTF8).splitlines()

@@ -11,6 +11,7 @@ their neighbours is then one shifted slice.
 from collections.abc import Sequence
 from itertools import combinations
 from os import environ
+from typing import cast
 
 environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # Threads that wait for work would use up a second core.
 
@@ -67,7 +68,8 @@ def largest(owners: Bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         if np.array_equal(before, labels):
             break
     rows = list(AT)
-    slots = labels[rows] + (owners[rows] == 2).astype(np.int64) * 62 + np.arange(count) * 124  # noqa: PLR2004
+    second = (owners[rows] == 2).astype(np.int64)  # noqa: PLR2004
+    slots = cast("NDArray[np.int64]", labels[rows] + second * 62 + np.arange(count) * 124)
     sizes = np.bincount(slots.ravel(), minlength=124 * count).reshape(count, 2, 62)
     sizes[:, :, 0] = 0
     most = sizes.max(axis=2)
@@ -126,8 +128,8 @@ class Deals:
         cells = [i for i, bit in enumerate(BITS) if bit & free]
         single = alone @ won / np.maximum(alone.sum(axis=1), 1)
         found = [(float(single[i]), BITS[i]) for i in cells]
+        weighted = among * won
         if most > 1:
-            weighted = among * won
             share = (weighted @ among.T) / np.maximum(among @ among.T, 1)
             pairs = [(i, k) for i, k in combinations(cells, 2) if BOARD.apart((BITS[i], BITS[k]))]
             found += [(float(share[i, k]), BITS[i] | BITS[k]) for i, k in pairs]

@@ -4,15 +4,18 @@ Cells are masks of `protocol.games.mist_board.BOARD`.
 """
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from bots.kit import Bot
 from protocol.games.mist import (
     Board,
+    FirstChosen,
     FirstMove,
     MistEvent,
     MistView,
     OpponentPlaced,
     Placed,
+    Reveal,
     Swapped,
     Vision,
 )
@@ -86,8 +89,10 @@ class Memory:
                 self._watch(event)
             case Vision(visible=visible):
                 self._look(visible)
-            case _:
+            case FirstChosen() | Reveal():
                 pass
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def _first(self, seat: int, cells: int) -> None:
         """The first turn, told to all. Its mover hears `placed` as well, its watcher `opponent_placed`."""

@@ -6,7 +6,7 @@ those that were not. Besides its pieces this finds out what the opponent knows o
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +110,7 @@ class Filter:
         """Draws as many worlds anew, by how well they fit: evenly spread over their weights."""
         shares = np.cumsum(np.exp(fits - fits.max()))
         places = (self._luck.random() + np.arange(self._count)) / self._count * shares[-1]
-        which = np.minimum(np.searchsorted(shares, places), self._count - 1)
+        found = cast("NDArray[np.int64]", np.searchsorted(shares, places))
+        which = np.minimum(found, self._count - 1)
         self._worlds = self._worlds.take(which)
         self._dates = [dates[which] for dates in self._dates]

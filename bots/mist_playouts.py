@@ -8,7 +8,7 @@ In arrays of cells the first axis is the cell in row order, the second the board
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,7 @@ def appeal(own: Bytes, seen: Bytes) -> Floats:
 
 def name(appeals: Floats, counts: Counts) -> Bytes:
     """The cells that turns of so many pieces name: the best, no two neighbours. Uses up `appeals`."""
-    each = np.arange(appeals.shape[1])
+    each = cast("Counts", np.arange(appeals.shape[1]))
     named = np.zeros(appeals.shape, np.uint8)
     for piece in range(MOST):
         best = appeals.argmax(axis=0)

@@ -99,7 +99,7 @@ class Model:
         world = self._worlds[number % len(self._worlds)]
         thought = luck.choices(self._cells, self._values, k=6 * DEPTH)
         counts = luck.choices((1, 2, 3), self._habits, k=DEPTH)
-        answers = []
+        answers: list[int] = []
         taken = world.opponent
         for count in counts:
             answer = near = 0

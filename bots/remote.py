@@ -1,14 +1,15 @@
 """Plays a bot of this machine in a match that is hosted on another: the author's end of `arena host`.
 
-Run as `python -m bots.remote tcp://ADDRESS:PORT --host-key HOST.key --key MINE.key_secret FOLDER`. It waits to be
-invited, then starts the bot as a referee would, and carries its messages; in a tournament again for each match,
-until the host says that it is over. The bot need not know: when the line is cut and comes back, what it missed is
-told it then, and what it submitted last is said again (`remote_memory`).
+Run as `arena remote join`, or without the arena's packages as `python -m bots.remote`. It waits to be invited,
+starts the bot as a referee would, and carries its messages; in a tournament again for each match, until the host
+says that it is over. The bot need not know when the line is cut: once it is back, what the bot missed is passed
+on, and what it submitted last is repeated (`remote_memory`).
 """
 
 import argparse
 import ipaddress
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -28,8 +29,10 @@ except ModuleNotFoundError as lack:
         " .venv/bin/python has it"
     ) from None
 
+from bots.remote_bounds import MEGABYTE, MOST_FRAME_BYTES, Bounds, HostError
 from bots.remote_memory import Memory
 from bots.remote_news import News
+from bots.remote_summary import printable
 
 LINGER_MS = 1_000
 KEY_CHARACTERS = 40
@@ -39,14 +42,32 @@ _OPTIONS = {
     zmq.RECONNECT_IVL: 300,
     zmq.RECONNECT_IVL_MAX: 3_000,
     zmq.IPV6: 1,
+    zmq.MAXMSGSIZE: MOST_FRAME_BYTES + 1024,
+    zmq.RCVHWM: 100,
+    zmq.SNDHWM: 100,
 }
-"""A host that gives no sign of life for eight seconds is connected to anew, at growing intervals. Milliseconds."""
+"""A host that gives no sign of life for eight seconds is connected to anew, at growing intervals. Milliseconds.
+
+ZeroMQ itself reads no larger message than ours may be, with what encryption adds, and holds no more of them.
+"""
 LOOK_MS = 200
 """How soon the end of the bot's process is noticed."""
 LAST_WORDS_MS = 100
 """How long the bot's last messages may take from its socket to ours after it has ended."""
+LAST_WORDS_SECONDS = 2.0
+"""How long all of them together may take."""
 MAX_WAITING = 100
 """While the bot has so many messages to read, no more is taken from the host."""
+MAX_WAITING_BYTES = 8 * MEGABYTE
+"""The same, for their bytes."""
+MAX_UNSENT = 1_000
+"""Messages that the host does not take from us, beside what ZeroMQ holds."""
+MOST_LEFT = 1_000
+"""Messages that are read when the line has ended."""
+MOST_MEMORY = 512 * MEGABYTE
+"""How much this process may grow by. ZeroMQ gathers a message of many parts, whatever their number."""
+GIVEN_UP_SECONDS = 2.0
+"""ZeroMQ connects again by itself sooner, unless what it read was no ZeroMQ, or too large."""
 AWAY_SECONDS = 60.0
 """A host that is gone for so long during a match does not come back: its own bound is the same."""
 AWAY_MORE_SECONDS = 2.0
@@ -57,31 +78,71 @@ KNOWN_SECONDS = 600.0
 """A host that has not known the key for so long does not."""
 FAREWELL_SECONDS = 1.0
 """How long the bot may take to end by itself when the match is over; then it is killed, as by a referee."""
+READING_SECONDS = 60.0
+"""How long the bot may take to read what came before the end of the match."""
+HOURS = 168.0
+"""How long a host may say nothing, if the author does not say: a season may begin next week."""
+SECONDS_PER_HOUR = 3_600
+MOST_HOURS = 100_000
+LONGEST_LINE = 2_000
+"""Characters of one printed line."""
+MOST_PRINTED = 16 * MEGABYTE
+"""Characters that are printed in all."""
 _NEWS = (
     zmq.EVENT_HANDSHAKE_SUCCEEDED
     | zmq.EVENT_HANDSHAKE_FAILED_AUTH
     | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL
     | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
     | zmq.EVENT_DISCONNECTED
+    | zmq.EVENT_CONNECT_RETRIED
+    | zmq.EVENT_CONNECT_DELAYED
+    | zmq.EVENT_CONNECTED
 )
+_ENDS = {
+    zmq.EVENT_DISCONNECTED,
+    zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL,
+    zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL,
+}
 
 
 class Ferry:
     """The two lines, one to the host and one to the bot, and the bot's process."""
 
     def __init__(
-        self, endpoint: str, host_key: bytes, keys: tuple[bytes, bytes], folder: Path, transcripts: Path
+        self,
+        endpoint: str,
+        host_key: bytes,
+        keys: tuple[bytes, bytes],
+        folder: Path,
+        *,
+        transcripts: Path,
+        patience: float = HOURS * SECONDS_PER_HOUR,
     ) -> None:
-        """`keys`: the bot's public and secret one. All as Z85. `transcripts`: the folder for the bot's.
+        """Connect to a host.
+
+        Args:
+            endpoint: where it listens.
+            host_key: its public key, as Z85.
+            keys: the bot's public and secret key, as Z85.
+            folder: the bot's.
+            transcripts: the folder for its transcripts.
+            patience: how long the host may say nothing, in seconds.
 
         Raises:
             SystemExit: there is no such endpoint.
         """
         self._folder = folder
         self._endpoint = endpoint
-        self._news = News(transcripts)
-        self._memory = Memory()
+        self._patience = patience
+        self._heard = monotonic()
+        self._bounds = Bounds()
+        self._news = News(transcripts, self._bounds)
+        self._memory = Memory(self._bounds)
         self._waiting: deque[bytes] = deque()  # for the bot to read
+        self._waiting_bytes = 0
+        self._unsent: deque[bytes] = deque()  # for the host to read
+        self._memory_bound = _peak_memory() + MOST_MEMORY
+        self._ended: float | None = None
         self._program: subprocess.Popen[bytes] | None = None
         self._cut: float | None = None
         self._in = self._told = self._known = False
@@ -109,12 +170,17 @@ class Ferry:
 
         Raises:
             SystemExit: there is nothing to be played any more; the text says why.
+            HostError: the host has sent what no honest host sends.
         """
         while True:
             code = self._play()
-            memory, self._memory = self._memory, Memory()
+            memory, self._memory = self._memory, Memory(self._bounds)
+            self._bounds.end(finished=memory.over or memory.elsewhere is None)
             if not memory.stands or self._news.dismissed:
-                return 0 if self._news.dismissed else code
+                if not self._news.dismissed:
+                    return code
+                _say(self._news.farewell)
+                return 0
             if not memory.over and memory.elsewhere is None and self._in:
                 self._step_away()
             if memory.elsewhere is not None:
@@ -128,23 +194,31 @@ class Ferry:
             self._carry()
             if memory.elsewhere is not None or self._given_up():
                 if not memory.stands:
-                    raise SystemExit("the match has ended without us")
+                    raise SystemExit("the match went on without this bot, which was disconnected for too long")
                 break
-            if memory.over and over is None and not self._waiting:
+            if memory.over and over is None:
                 over = monotonic()
-            if self._program is not None and over is not None and monotonic() - over > FAREWELL_SECONDS:
-                _say("the match is over, and the bot does not end: it is ended")
+            patience = READING_SECONDS if self._waiting else FAREWELL_SECONDS
+            if self._program is not None and over is not None and monotonic() - over > patience:
+                _say("the match is over, and the bot is still running: stopping it")
                 break
         if self._program is None:
             return 0
-        while memory.elsewhere is None and self._near is not None and self._near.poll(LAST_WORDS_MS):
-            self._far.send(memory.say(self._near.recv()))
+        if memory.elsewhere is None:
+            self._pass_on_last_words()
         code = self._end_program()
         for line in memory.summary.lines():
             _say(line)
         if not memory.over:
             _say(f"the bot ended before the match, exit code {code}")
         return code
+
+    def _pass_on_last_words(self) -> None:
+        """Send the host what the bot has said before it ended, as far as the host reads it."""
+        until = monotonic() + LAST_WORDS_SECONDS
+        while self._send() and monotonic() < until and self._near is not None and self._near.poll(LAST_WORDS_MS):
+            self._unsent.append(self._memory.say(self._near.recv()))
+        self._unsent.clear()
 
     def _end_program(self) -> int:
         """Ends the bot, if it has not ended; its exit code."""
@@ -154,6 +228,7 @@ class Ferry:
         code = self._program.wait()
         self._program, self._cut = None, None
         self._waiting.clear()
+        self._waiting_bytes = 0
         if self._near is not None:
             self._near.close(linger=0)
             self._near = None
@@ -164,14 +239,17 @@ class Ferry:
 
         Else it would take the bot for one that thinks.
         """
-        _say(f"away for {AWAY_SECONDS:.0f} s, so that the host does not wait for this bot")
+        _say(f"disconnected for {AWAY_SECONDS:.0f} s, so that the host does not wait for this bot")
         self._far.disconnect(self._endpoint)
         until = monotonic() + AWAY_SECONDS + AWAY_MORE_SECONDS
         while monotonic() < until:
             if self._monitor.poll(LOOK_MS):
                 recv_monitor_message(self._monitor)
-            while self._far.poll(0):  # ZeroMQ hangs up only while its socket is looked at.
+            for _ in range(MOST_LEFT):  # ZeroMQ hangs up only while its socket is looked at.
+                if not self._far.poll(0):
+                    break
                 self._far.recv()
+        self._ended, self._heard = None, monotonic()
         self._in = self._told = False
         self._far.connect(self._endpoint)
 
@@ -179,6 +257,8 @@ class Ferry:
         """Ends everything, the bot too."""
         if self._program is not None:
             self._end_program()
+        if self._near is not None:
+            self._near.close(linger=0)
         self._far.disable_monitor()
         for socket in (self._monitor, self._far):
             socket.close()
@@ -187,60 +267,120 @@ class Ferry:
 
     def _carry(self) -> None:
         """Moves what there is to be moved, or waits a little for something."""
+        self._check_patience()
+        self._send()
         poller = zmq.Poller()
         poller.register(self._monitor, zmq.POLLIN)
         if self._knocked is not None and monotonic() - self._knocked > KNOCK_SECONDS:
-            self._knocked = None
+            self._knocked = self._ended = None
             self._far.connect(self._endpoint)
-        if len(self._waiting) < MAX_WAITING:
+        if len(self._waiting) < MAX_WAITING and self._waiting_bytes < MAX_WAITING_BYTES:
             poller.register(self._far, zmq.POLLIN)
         near = self._near
         if near is not None:
-            has_room = int(self._far.get(zmq.EVENTS)) & zmq.POLLOUT
+            has_room = not self._unsent and int(self._far.get(zmq.EVENTS)) & zmq.POLLOUT
             poller.register(near, (zmq.POLLIN if has_room else 0) | (zmq.POLLOUT if self._waiting else 0))
         ready = dict(poller.poll(LOOK_MS))
         if self._monitor in ready:
             self._hear_news(int(recv_monitor_message(self._monitor)["event"]))
         if self._far in ready and self._far.poll(0):
-            self._hear(self._far.recv())
-        if near is None:
+            self._hear(self._receive())
+        if near is None or near is not self._near:
             return
-        if ready.get(near, 0) & zmq.POLLOUT:
-            near.send(self._waiting.popleft())
+        if ready.get(near, 0) & zmq.POLLOUT and self._waiting:
+            frame = self._waiting.popleft()
+            self._waiting_bytes -= len(frame)
+            near.send(frame)
         if ready.get(near, 0) & zmq.POLLIN:
-            self._far.send(self._memory.say(near.recv()))
+            self._unsent.append(self._memory.say(near.recv()))
+            self._send()
+
+    def _check_patience(self) -> None:
+        """Look whether there is still something to wait for.
+
+        Raises:
+            SystemExit: the host has said nothing for too long.
+            HostError: the connection has ended for good, or all that came takes too much memory.
+        """
+        now = monotonic()
+        if now - self._heard > self._patience:
+            raise SystemExit(f"nothing came from the host for {self._patience / SECONDS_PER_HOUR:g} hours")
+        if self._ended is not None and self._knocked is None and now - self._ended > GIVEN_UP_SECONDS:
+            raise HostError(f"what is no ZeroMQ, or a message of more than {MOST_FRAME_BYTES} bytes")
+        if _peak_memory() > self._memory_bound:
+            raise HostError(f"so much at once that it takes {MOST_MEMORY >> 20} MB of memory")
+
+    def _receive(self) -> bytes:
+        """Read a message of the host.
+
+        Raises:
+            HostError: it has several parts.
+        """
+        frame = self._far.recv()
+        if self._far.get(zmq.RCVMORE):
+            raise HostError("a message in several parts")
+        return frame
+
+    def _send(self) -> bool:
+        """Send the host what it takes. Return whether that was all."""
+        while self._unsent:
+            try:
+                self._far.send(self._unsent[0], zmq.NOBLOCK)
+            except zmq.Again:
+                return False
+            self._unsent.popleft()
+        return True
 
     def _hear(self, frame: bytes) -> None:
-        """The host says something."""
+        """The host says something.
+
+        Raises:
+            HostError: it is what no honest host says.
+        """
+        self._heard = monotonic()
+        self._bounds.frame(frame)
         said = self._news.hear(frame)
         if said is not None:
             for line in said:
                 _say(line)
             return
         to_bot, to_host = self._memory.hear(frame)
-        self._waiting += to_bot
-        for each in to_host:
-            self._far.send(each)
+        if self._program is not None or self._memory.token is not None:
+            self._waiting += to_bot
+            self._waiting_bytes += sum(map(len, to_bot))
+        self._unsent += to_host
+        if len(self._unsent) > MAX_UNSENT:
+            raise HostError(f"questions, and has not read {MAX_UNSENT} answers")
         if self._program is None and self._memory.token is not None:
             self._start(self._memory.token)
 
     def _hear_news(self, event: int) -> None:
         """What ZeroMQ tells of the connection."""
+        if event in {zmq.EVENT_CONNECT_RETRIED, zmq.EVENT_CONNECT_DELAYED, zmq.EVENT_CONNECTED}:
+            self._ended = None
+            return
+        if event in _ENDS:
+            self._ended = monotonic()
         if event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
             self._in, self._cut, self._told, self._known = True, None, False, True
-            _say("the host has let us in" if self._program is None else "back in the match")
+            _say("connected to the host" if self._program is None else "connected again; the match goes on")
         elif event == zmq.EVENT_DISCONNECTED:
-            while self._memory.elsewhere is None and self._far.poll(0):
-                self._hear(self._far.recv())  # What was said before it may have been the last word.
-            if self._in and not self._memory.over:
-                _say("the line is cut; trying again")
+            for _ in range(MOST_LEFT):  # What was said before it may have been the last word.
+                if self._memory.elsewhere is not None or not self._far.poll(0):
+                    break
+                self._hear(self._receive())
+            if self._in and not (self._memory.over or self._news.dismissed):
+                _say("connection lost; connecting again")
                 self._cut = monotonic()
             self._in = False
         elif event == zmq.EVENT_HANDSHAKE_FAILED_AUTH:
             self._turned_away()
         elif not (self._told or self._memory.over):
             self._told = True
-            _say("the host hangs up: is --host-key right? Or somebody is in with this key. Trying again")
+            _say(
+                "the host closes the connection: --host-key is not its key, or another program is connected with"
+                " this bot's key; trying again"
+            )
 
     def _turned_away(self) -> None:
         """The host does not know the key: not any more, or not yet.
@@ -268,17 +408,19 @@ class Ferry:
             SystemExit: it cannot be started.
         """
         self._matches += 1
+        self._bounds.begin()
         endpoint = f"ipc://{self._sockets.name}/referee-{self._matches}.sock"
         self._near = self._context.socket(zmq.PAIR)
         self._near.set(zmq.LINGER, LINGER_MS)
+        self._near.set(zmq.SNDHWM, MAX_WAITING)
         self._near.bind(endpoint)
         ours = os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))
         environment = {"ARENA_ENDPOINT": endpoint, "ARENA_TOKEN": token, "PYTHONPATH": ours}
         command = command_of(self._folder)
         try:
             self._program = subprocess.Popen(command, cwd=self._folder, env=os.environ | environment)  # noqa: S603 - the author's own
-        except OSError as error:
-            raise SystemExit(f"{command[0]}: {error.strerror}") from None
+        except (OSError, ValueError) as error:
+            raise SystemExit(f"{command[0]}: {getattr(error, 'strerror', None) or error}") from None
         _say("the match begins")
 
 
@@ -289,8 +431,10 @@ def command_of(folder: Path) -> list[str]:
         SystemExit: it does not say.
     """
     file = folder / "bot.toml"
+    if file.exists() and not file.is_file():
+        raise SystemExit(f"{file}: is not a regular file")
     try:
-        told = tomllib.loads(file.read_text(encoding="utf-8"))
+        told = tomllib.loads(file.read_text(encoding="utf-8-sig"))
         name, version, (program, *arguments) = str(told["name"]), str(told["version"]), told["command"]
     except OSError as error:
         raise SystemExit(f"{file}: {error.strerror}") from None
@@ -320,7 +464,7 @@ def read_endpoint(text: str) -> str:
     except ValueError:
         colon = ""
     if kind != "tcp" or not (slashes and colon and port.isdecimal()):
-        raise SystemExit(f"{text}: tcp://ADDRESS:PORT is wanted, in numbers; names are not looked up")
+        raise SystemExit(f"{text}: give tcp://ADDRESS:PORT with a numeric address; names are not looked up")
     return text
 
 
@@ -330,18 +474,97 @@ def _keys(file: str) -> tuple[bytes, bytes | None]:
     Raises:
         SystemExit: there are none.
     """
+    if Path(file).exists() and not Path(file).is_file():
+        raise SystemExit(f"{file}: is not a regular file")
     try:
         return load_certificate(file)
     except (OSError, ValueError, UnicodeDecodeError) as error:
         raise SystemExit(f"{file}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+class _Printer:
+    """Standard error, with a bound: what a host tells must not fill the author's disk."""
+
+    def __init__(self) -> None:
+        self._left = MOST_PRINTED
+
+    def say(self, text: str) -> None:
+        """Print a line, as much of it as there is room for."""
+        if self._left <= 0:
+            return
+        line = printable(text[:LONGEST_LINE])
+        self._left -= len(line)
+        if self._left <= 0:
+            line = "the host has sent so much text that no more is printed"
+        print(line, file=sys.stderr, flush=True)
+
+
+_say = _Printer().say
+
+
+def _peak_memory() -> int:
+    """Return the most memory that this process has had, in bytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def read_hours(text: str) -> float:
+    """Return the seconds of so many hours. Raise ValueError if they are no time."""
+    hours = float(text)
+    if not 0 < hours < MOST_HOURS:
+        raise ValueError(text)
+    return hours * SECONDS_PER_HOUR
+
+
+class Joining:
+    """A bot that joins a host's matches, with the keys by which the two know each other."""
+
+    def __init__(self, endpoint: str, folder: Path, *, host_key: str, key: str) -> None:
+        """Read the files that are named.
+
+        Args:
+            endpoint: where the host listens, `tcp://ADDRESS:PORT`.
+            folder: the bot's, with its bot.toml.
+            host_key: the host's public key, or the file that holds it.
+            key: the file with the bot's own keys.
+
+        Raises:
+            SystemExit: one of them cannot be used; the text says why.
+        """
+        command_of(folder)
+        public, secret = _keys(key)
+        if secret is None:
+            raise SystemExit(f"{key}: has no secret key; NAME.key_secret has")
+        self._folder = folder
+        self._keys = public, secret
+        self._host_key = host_key.encode() if len(host_key) == KEY_CHARACTERS else _keys(host_key)[0]
+        self._endpoint = read_endpoint(endpoint)
+
+    def play(self, *, transcripts: Path, patience: float) -> int:
+        """Play all that the host has for the bot. Return its exit code; 0 if the host says that it is over.
+
+        Args:
+            transcripts: the folder for the bot's own transcripts.
+            patience: seconds for which the host may send nothing.
+
+        Raises:
+            SystemExit: there is nothing to be played any more, or a signal came; the text or the code says why.
+            KeyboardInterrupt: the signal was SIGINT.
+        """
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+        ferry = Ferry(
+            self._endpoint, self._host_key, self._keys, self._folder, transcripts=transcripts, patience=patience
+        )
+        try:
+            return ferry.run()
+        except HostError as error:
+            raise SystemExit(f"stopped, because the host sends {error}") from None
+        finally:
+            ferry.close()
 
 
 def main() -> None:
-    """Ends with the bot's exit code."""
+    """Play, and end with the bot's exit code."""
     parser = argparse.ArgumentParser("python -m bots.remote", description="Play in a match hosted elsewhere.")
     parser.add_argument("endpoint", metavar="tcp://ADDRESS:PORT", help="where the host listens, as it tells")
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="the bot's, with its bot.toml")
@@ -354,20 +577,19 @@ def main() -> None:
         default=Path("transcripts"),
         help="where the bot's own transcripts go that a tournament's host sends  [default: transcripts]",
     )
+    parser.add_argument(
+        "--patience",
+        type=read_hours,
+        metavar="HOURS",
+        default=HOURS * SECONDS_PER_HOUR,
+        help=f"how long the host may say nothing  [default: {HOURS:g}]",
+    )
     asked = parser.parse_args()
-    command_of(asked.folder)
-    public, secret = _keys(asked.key)
-    if secret is None:
-        raise SystemExit(f"{asked.key}: has no secret key; NAME.key_secret has")
-    host = asked.host_key.encode() if len(asked.host_key) == KEY_CHARACTERS else _keys(asked.host_key)[0]
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    ferry = Ferry(read_endpoint(asked.endpoint), host, (public, secret), asked.folder, asked.transcripts)
+    join = Joining(asked.endpoint, asked.folder, host_key=asked.host_key, key=asked.key)
     try:
-        sys.exit(ferry.run())
+        sys.exit(join.play(transcripts=asked.transcripts, patience=asked.patience))
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
-    finally:
-        ferry.close()
 
 
 if __name__ == "__main__":

@@ -3,20 +3,40 @@
 `remote` carries the frames; here is decided which of them the bot gets to see, so that to it there was no cut.
 """
 
-from typing import Any
+import re
+from typing import Any, assert_never
 
-import msgspec
-
+from bots.remote_bounds import MOST_EVENTS, Bounds, HostError
 from bots.remote_summary import Summary
 from protocol.codec import Refused, decode_client_message, decode_server_message, encode
-from protocol.messages import EventMessage, Faulted, Hello, Invited, Opened, Over, Rejected, Submit, Undo, Welcome
+from protocol.messages import (
+    Accepted,
+    Closed,
+    EventMessage,
+    Faulted,
+    Hello,
+    Invited,
+    Opened,
+    Over,
+    Paused,
+    Rejected,
+    Resumed,
+    ServerMessage,
+    Submit,
+    Undo,
+    Welcome,
+)
 from protocol.refusals import Refusal
+
+_TOKEN = re.compile(r"[!-~]{1,100}")
+"""What a token looks like: it goes into the environment of the bot's process."""
 
 
 class Memory:
     """One match, as far as it has come: frames in, frames out."""
 
-    def __init__(self) -> None:
+    def __init__(self, bounds: Bounds | None = None) -> None:
+        self._bounds = bounds or Bounds()
         self.token: str | None = None
         """This match's, once it is known."""
         self.over = False
@@ -50,17 +70,25 @@ class Memory:
         return frame
 
     def hear(self, frame: bytes) -> tuple[list[bytes], list[bytes]]:
-        """The host says something: what goes to the bot, and what goes back to the host."""
+        """Take a message of the host: return what goes to the bot, and what goes back to the host.
+
+        Raises:
+            HostError: it is more than an honest host sends.
+        """
+        self._bounds.match_frame(frame)
         try:
             told = decode_server_message(frame)
-        except msgspec.MsgspecError:
+        except (ValueError, RecursionError):
+            # A host may know new words within one protocol version.
+            self._bounds.unknown()
             return [frame], []
+        _check_events(told)
         match told:
             case Invited():
                 return [], self._invited(told, frame)
             case Welcome(told=events) if self._welcomed:
                 self._returning = False
-                missed = [encode(EventMessage(n=n, event=events[n])) for n in range(self._events, len(events))]
+                missed = self._missed(events)
                 self._events = max(self._events, len(events))
                 return missed, []
             case _ if self._returning and not isinstance(told, Faulted):
@@ -68,25 +96,52 @@ class Memory:
             case Opened(id=number) if number == self._window:
                 self._said_again = self._submitted is not None
                 return [], [] if self._submitted is None else [self._submitted]
+            case (
+                Welcome()
+                | EventMessage()
+                | Opened()
+                | Accepted()
+                | Rejected()
+                | Closed()
+                | Paused()
+                | Resumed()
+                | Over()
+                | Faulted()
+            ):
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
         self._remember(told)
         return [] if self._knows(told) else [frame], []
 
+    def _missed(self, events: tuple[Any, ...]) -> list[bytes]:
+        """Return the events that the bot has not been told, as it would have been told them.
+
+        Raises:
+            HostError: they hold what cannot be said.
+        """
+        try:
+            return [encode(EventMessage(n=n, event=events[n])) for n in range(self._events, len(events))]
+        except (ValueError, OverflowError, RecursionError):
+            raise HostError("a welcome with a number that is too large") from None
+
     def _invited(self, invited: Invited, frame: bytes) -> list[bytes]:
         """What goes back to the host: a bot that is in the match already says `hello` again."""
+        if not _TOKEN.fullmatch(invited.token):
+            raise HostError("an invitation whose token is none: 1 to 100 printable ASCII characters are")
         if self.token not in {None, invited.token}:
             self.elsewhere = frame
             return []
         self._returning, self.token, self.stands = self._welcomed, invited.token, invited.stands is True
         return [self._hello] if self._hello else []
 
-    def _knows(self, told: Any) -> bool:
+    def _knows(self, told: ServerMessage) -> bool:
         """What comes of having said something twice is no business of the bot's."""
-        match told:
-            case Rejected(window=window, reason=Refusal.FINAL):
-                return self._said_again and window == self._window
+        if isinstance(told, Rejected) and told.reason is Refusal.FINAL:
+            return self._said_again and told.window == self._window
         return False
 
-    def _remember(self, told: Any) -> None:
+    def _remember(self, told: ServerMessage) -> None:
         if not self._knows(told):
             self.summary.hear(told)
         match told:
@@ -98,3 +153,15 @@ class Memory:
                 self._window, self._submitted, self._said_again = number, None, False
             case Over() | Faulted():
                 self.over = True
+            case Invited() | Accepted() | Rejected() | Closed() | Paused() | Resumed():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
+
+
+def _check_events(told: ServerMessage) -> None:
+    """Raise HostError if a message tells more events than a match has, or gives one no number."""
+    if isinstance(told, Welcome) and len(told.told) > MOST_EVENTS:
+        raise HostError(f"a welcome with {len(told.told)} events; a match has {MOST_EVENTS} at most")
+    if isinstance(told, EventMessage) and not 0 <= told.n < MOST_EVENTS:
+        raise HostError(f"an event whose number is not from 0 to {MOST_EVENTS - 1}")

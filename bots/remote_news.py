@@ -8,14 +8,18 @@ import re
 import zlib
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO, assert_never
 
 import msgspec
 
+from bots.remote_bounds import MEGABYTE, Bounds, HostError
 from bots.remote_summary import printable
-from protocol.news import MOST_PARTS, Dismissed, MatchReport, TableRow, TranscriptPart, decode_news
+from protocol.news import Dismissed, MatchReport, TableRow, TranscriptPart, decode_news, most_unpacked
 
-MOST_BYTES = 256 * 1024 * 1024
-"""Of one transcript, unpacked."""
+MOST_FOLDER_BYTES = 1024 * MEGABYTE
+"""Of all transcripts in the folder, also those that were there before."""
+BLOCK_BYTES = MEGABYTE
+"""Of a transcript, unpacked, in memory at a time."""
 MOST_ATTEMPTS = 20
 """At one match, of which transcripts are kept."""
 TEXT = 300
@@ -26,71 +30,125 @@ _NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_.-]{0,99}")
 class News:
     """What the host has told so far."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, bounds: Bounds | None = None) -> None:
         """`folder`: for transcripts, made when the first one comes."""
         self.dismissed = False
         """There are no more matches."""
+        self.farewell = ""
+        """What the host said with that. It is the last thing to be printed."""
         self._folder = folder
-        self._match = ("", -1)
+        self._bounds = bounds or Bounds()
+        self._is_full = False
+        self._match = ("", -1, 0)
         self._parts: list[bytes] = []
 
     def hear(self, frame: bytes) -> list[str] | None:
-        """The lines that an author is told of a frame; None: it is no such news, but a message of a match."""
+        """Return the lines that an author is told of a frame; None: it is no such news, but a message of a match.
+
+        Raises:
+            HostError: it is more than an honest host sends.
+        """
         try:
             news = decode_news(frame)
-        except msgspec.MsgspecError:
-            return None
+        except msgspec.MsgspecError as error:
+            raise HostError(printable(f"a message that cannot be read: {error}"[:TEXT])) from None
         match news:
+            case None:
+                return None
             case Dismissed(text=text):
                 self.dismissed = True
-                said = [text[:TEXT]]
+                self.farewell = printable(text[:TEXT])
+                said = []
             case MatchReport():
+                self._bounds.news()
                 said = [_report(news)]
             case TranscriptPart():
                 said = self._take(news)
+            case _ as unreachable:
+                assert_never(unreachable)
         return [printable(line) for line in said]
 
     def _take(self, part: TranscriptPart) -> list[str]:
         """A part of a transcript; the last one completes it."""
+        which = (part.match, part.seat, part.parts)
         if part.part == 0:
-            self._match, self._parts = (part.match, part.seat), []
-        in_order = (part.match, part.seat) == self._match and part.part == len(self._parts)
-        if not in_order or not 0 < part.parts <= MOST_PARTS:
-            self._match, self._parts = ("", -1), []
+            self._bounds.news()
+            self._match, self._parts = which, []
+        if which != self._match or part.part != len(self._parts):
+            self._bounds.unknown()
+            self._match, self._parts = ("", -1, 0), []
             return []
         self._parts.append(part.data)
         if len(self._parts) < part.parts:
             return []
-        packed, self._parts = b"".join(self._parts), []
+        packed = b"".join(self._parts)
+        self._match, self._parts = ("", -1, 0), []
         if not _NAME.fullmatch(part.match):
-            return ["a transcript came whose name is none of a file"]
+            return ["a transcript was refused: its name is not the name of a file"]
+        return self._keep(part, packed)
+
+    def _keep(self, part: TranscriptPart, packed: bytes) -> list[str]:
+        """Write a whole transcript; return what the author is told of it."""
         try:
+            if _size_of(self._folder) > MOST_FOLDER_BYTES - most_unpacked(len(packed)):
+                return self._refuse_more()
             return [f"transcript: {_write(self._folder, f'{part.match}.seat-{part.seat}', packed)}"]
         except (zlib.error, ValueError) as error:
             return [f"the transcript of match {part.match} cannot be unpacked: {error}"]
         except OSError as error:
             return [f"{self._folder}: cannot be written: {error.strerror}"]
 
+    def _refuse_more(self) -> list[str]:
+        """Return what the author is told, once, when the folder is full."""
+        if self._is_full:
+            return []
+        self._is_full = True
+        return [f"{self._folder}: has {MOST_FOLDER_BYTES >> 20} MB of transcripts: no more are kept"]
+
+
+def _size_of(folder: Path) -> int:
+    """Return the bytes of all files in a folder; 0 if there is none."""
+    try:
+        return sum(file.lstat().st_size for file in folder.iterdir())
+    except FileNotFoundError:
+        return 0
+
 
 def _write(folder: Path, name: str, packed: bytes) -> Path:
-    """Writes a transcript over no other; where it is.
+    """Write a transcript over no other, and return where it is.
 
     Raises:
         zlib.error: it is no such thing.
-        ValueError: it is too long, or not whole.
+        ValueError: it is not whole.
+        HostError: it is longer than a host may send.
         OSError: it cannot be written.
     """
-    unpacker = zlib.decompressobj()
-    lines = unpacker.decompress(packed, MOST_BYTES)
-    if not unpacker.eof:
-        raise ValueError("it is too long, or not whole")
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(1, MOST_ATTEMPTS + 1):
         file = folder / (f"{name}.jsonl" if number == 1 else f"{name}.attempt-{number}.jsonl")
         with suppress(FileExistsError), file.open("xb") as opened:
-            opened.write(lines)
+            try:
+                _unpack(packed, opened)
+            except BaseException:
+                file.unlink()
+                raise
             return file
     raise FileExistsError(errno.EEXIST, f"{MOST_ATTEMPTS} transcripts of match {name} are there already")
+
+
+def _unpack(packed: bytes, file: BinaryIO) -> None:
+    """Write what was packed, a block at a time. Raises as `_write`."""
+    left = most_unpacked(len(packed))
+    unpacker = zlib.decompressobj()
+    while not unpacker.eof:
+        block = unpacker.decompress(packed, BLOCK_BYTES)
+        packed = unpacker.unconsumed_tail
+        left -= len(block)
+        if left < 0:
+            raise HostError("a transcript that is far larger than what was sent of it")
+        if not (block or packed or unpacker.eof):
+            raise ValueError("it is not whole")
+        file.write(block)
 
 
 def _report(report: MatchReport) -> str:

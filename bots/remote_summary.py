@@ -1,8 +1,27 @@
 """What an author reads of a match on another machine when it is over: what his own bot could know. Pure."""
 
 from collections import Counter
+from typing import assert_never
 
-from protocol.messages import Closed, Faulted, Opened, Over, Rejected, ServerMessage, Submit, Undo, Welcome
+from msgspec import UNSET, UnsetType
+
+from protocol.messages import (
+    Accepted,
+    Closed,
+    EventMessage,
+    Faulted,
+    Invited,
+    NoAction,
+    Opened,
+    Over,
+    Paused,
+    Rejected,
+    Resumed,
+    ServerMessage,
+    Submit,
+    Undo,
+    Welcome,
+)
 from protocol.refusals import Refusal
 from protocol.words import Outcome
 
@@ -24,20 +43,23 @@ class Summary:
         self._windows = self._by_default = self._forgone = self._worst_ms = 0
         self._refused = self._late = 0
         self._refusals: Counter[str] = Counter()
+        self._nothing = self._raised = 0
         self._forgoes = False
-        """Whether the bot's last word in the open window asked for the default."""
+        """Whether the bot's last word in the open window chose the default."""
+        self._no_action: NoAction | UnsetType = UNSET
+        """Why its kit chose what it said there in its place; unset: it did not."""
 
     def hear(self, told: ServerMessage) -> None:
         """The host says something to the bot."""
         match told:
             case Welcome(match=name, seat=seat):
-                self._match, self._seat = name, seat
+                self._match, self._seat = name[:TEXT], seat
             case Opened():
                 self._windows += 1
-                self._forgoes = False
+                self._forgoes, self._no_action = False, UNSET
             case Closed(by_default=by_default, charged_ms=charged_ms):
                 self._by_default += by_default
-                self._forgone += by_default and self._forgoes
+                self._count_choice(by_default=by_default)
                 self._worst_ms = max(self._worst_ms, charged_ms)
             case Rejected(reason=Refusal.LATE):
                 self._late += 1
@@ -50,10 +72,21 @@ class Summary:
                 self._outcome = outcome
             case Faulted(reason=reason, text=text):
                 self._fault = f"{reason}: {text[:TEXT]}"
+            case Invited() | EventMessage() | Accepted() | Paused() | Resumed():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    def _count_choice(self, *, by_default: bool) -> None:
+        """Count how the bot, or its kit, came to its last word in the window that has closed."""
+        self._forgone += by_default and self._forgoes and self._no_action is UNSET
+        self._nothing += self._no_action == "returned-nothing"
+        self._raised += self._no_action == "raised"
 
     def say(self, said: Submit | Undo) -> None:
         """The bot says something about the open window."""
         self._forgoes = isinstance(said, Submit) and bytes(said.action) == b"null" and said.final is True
+        self._no_action = said.because if isinstance(said, Submit) else UNSET
 
     def lines(self) -> list[str]:
         """All of it, a line each; none before the match has begun. Unprintable characters are spelled."""
@@ -65,16 +98,18 @@ class Summary:
         if self._late:
             said.append(f"{_times(self._late)} an answer came too late")
         if self._forgone:
-            said.append(
-                f"{_times(self._forgone)} the bot itself asked for the default, as the kit does after an error"
-            )
+            said.append(f"{_times(self._forgone)} the bot chose the default")
+        if self._nothing:
+            said.append(f"{_times(self._nothing)} decide returned nothing")
+        if self._raised:
+            said.append(f"{_times(self._raised)} decide raised an error")
         if self._refused:
             said.append(f"{_times(self._refused)} a message was refused: {self._kinds()}")
         return [printable(line) for line in said]
 
     def _came_out(self) -> str:
         if self._fault:
-            return f"the host hung up: {self._fault}"
+            return f"the host ended it for this bot: {self._fault}"
         if self._outcome is None:
             return "it was not over when the bot ended"
         ranking = self._outcome.ranking

@@ -1,19 +1,26 @@
 """What a seat of Runes to Ruins was told of another seat's symbol, as clues: from its view's history alone."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, assert_never
 
 from msgspec import UNSET
 
 from bots.runes_symbols import GROUP, NUMBER, Clue, Symbol, is_in, nearness
 from protocol.games.runes_to_ruins import (
+    ConditionWon,
     Discovered,
     GuessAnswer,
+    Insight,
     Learned,
     LearnedAnswer,
+    Mirrored,
     Played,
+    Purse,
+    Resubmit,
+    Reveal,
     Revealed,
     RunesView,
+    SymbolSet,
     VisionAnswer,
     Visions,
 )
@@ -42,8 +49,23 @@ def _of_round(played: Played, seat: int) -> Iterator[Clue]:
             ):
                 guess = tuple(NUMBER[rune] for rune in played.action.guesses[index])
                 yield _not_nearer(guess, (exact, moved, group))
-            case _:
+            case (
+                Resubmit()
+                | SymbolSet()
+                | Insight()
+                | ConditionWon()
+                | VisionAnswer()
+                | Mirrored()
+                | LearnedAnswer()
+                | GuessAnswer()
+                | Revealed()
+                | Discovered()
+                | Purse()
+                | Reveal()
+            ):
                 pass
+            case _ as unreachable:
+                assert_never(unreachable)
 
 
 def _of_vision(visions: Visions, kind: str, answer: Any, seat: int) -> Iterator[Clue]:

@@ -1,9 +1,10 @@
 """Bytes to messages and back: the only encoder and decoder."""
 
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -19,6 +20,7 @@ MAX_NESTING = 64
 """How deep a message may be nested. Without this bound the interpreter's stack would be the bound: a replay, which
 has another stack, would say otherwise than the match did."""
 TOO_DEEP = "nested too deeply"
+BYTE_ORDER_MARK = "begins with a byte order mark; a message begins with {"
 MOST_BRACKETS = 4_000
 """Lists and objects of one message, and brackets in its strings: no legal action has a tenth of that."""
 _OPENING = bytes(1 if byte in b"[{" else 0 for byte in range(256))
@@ -51,7 +53,8 @@ def decode_client_message(frame: bytes) -> ClientMessage:
     try:
         message = _client_messages.decode(frame)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise Refused(Refusal.MALFORMED, _short(error)) from None
+        text = BYTE_ORDER_MARK if frame.startswith(BOM_UTF8) else _short(error)
+        raise Refused(Refusal.MALFORMED, text) from None
     opening = frame.count(b"[") + frame.count(b"{")
     if opening > MAX_NESTING and (opening > MOST_BRACKETS or is_deeper(frame, MAX_NESTING)):
         raise Refused(Refusal.MALFORMED, TOO_DEEP)
@@ -83,8 +86,24 @@ def decode_action(raw: bytes | msgspec.Raw, form: type[ActionT]) -> ActionT:
     try:
         decoded: ActionT = _actions(form).decode(raw)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise Refused(Refusal.ILLEGAL, _short(error)) from None
+        raise Refused(Refusal.ILLEGAL, _unknown_field(raw, form) or _short(error)) from None
     return decoded
+
+
+def _unknown_field(raw: bytes | msgspec.Raw, form: type[Action]) -> str:
+    """Return which field of an action its form does not have, and which it has; empty: that is not the fault."""
+    try:
+        given = _json.decode(raw)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return ""
+    fields = form.__struct_encode_fields__
+    if not isinstance(given, dict):
+        return ""
+    strange = [key for key in cast("dict[str, Any]", given) if key not in fields]
+    if not strange:
+        return ""
+    takes = ", ".join(map(repr, fields)) or "no field"
+    return f"this window takes {takes}; it has no {strange[0]!a}"[:MAX_COMPLAINT_CHARACTERS]
 
 
 @lru_cache(maxsize=128)

@@ -1,11 +1,11 @@
 """The two tagged unions of the wire: what a bot says and what it hears. One message is one JSON frame."""
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from protocol.refusals import Fault, Refusal
-from protocol.words import Outcome
+from protocol.words import Number, Outcome
 
 PROTOCOL = 1
 """The version of this file. A bot names the one it speaks in its `hello`."""
@@ -13,6 +13,10 @@ MAX_FRAME_BYTES = 64 * 1024
 """The largest frame a bot may send; a larger one is refused as `oversized`."""
 MAX_NOTE_CHARACTERS = 2_000
 """The longest text of a `note`."""
+
+
+NoAction = Literal["returned-nothing", "raised"]
+"""Why a kit has no action of its bot's: the function that decides returned nothing, or raised an error."""
 
 
 class Hello(Struct, tag="hello", tag_field="type", frozen=True, forbid_unknown_fields=True):
@@ -23,6 +27,9 @@ class Hello(Struct, tag="hello", tag_field="type", frozen=True, forbid_unknown_f
     name: str
     version: str
     protocol: int
+    bridged: bool | UnsetType = UNSET
+    """True: the bridge says it for a program that speaks by lines, of which nothing has been heard yet. Such a bot
+    has started once it has sent a message."""
 
 
 class Submit(Struct, tag="submit", tag_field="type", frozen=True, forbid_unknown_fields=True):
@@ -34,6 +41,8 @@ class Submit(Struct, tag="submit", tag_field="type", frozen=True, forbid_unknown
     final: bool | UnsetType = UNSET
     """Gives up the right to change it, so that the window may close early. Left out it counts as true, but for an
     action of null: to take the default for good must be said."""
+    because: NoAction | UnsetType = UNSET
+    """Why a kit sends the default, or null, in its bot's place. The bot's report says so; no rule reads it."""
 
 
 class Undo(Struct, tag="undo", tag_field="type", frozen=True, forbid_unknown_fields=True):
@@ -58,23 +67,23 @@ ClientMessage = Hello | Submit | Undo | Pause | Note
 class ClockTerms(Struct, frozen=True, kw_only=True):
     """The times of a match, as agreed before it. All in milliseconds."""
 
-    main_ms: dict[str, int]
+    main_ms: dict[str, Number]
     """Window name to its main time."""
-    reserve_ms: int = 0
+    reserve_ms: Number = 0
     """What each seat may use beyond main time, over the whole match."""
-    pauses: int = 0
+    pauses: Number = 0
     """How many pauses each bot may ask for."""
-    pause_ms: int = 0
+    pause_ms: Number = 0
     """How long a bot's pause lasts."""
     pacing: str = "prompt"
     """`prompt`: a window closes as soon as all is in. `fixed`: every window takes its full main time."""
     kind: str | UnsetType = UNSET
     """`cpu`: main time and reserve count the bot's own processor time. Left out: they count time on the wall."""
-    wall_factor: int | UnsetType = UNSET
+    wall_factor: Number | UnsetType = UNSET
     """So many milliseconds on the wall count as one of a `cpu` clock's, where the bot used less than that."""
-    increment_ms: int | UnsetType = UNSET
+    increment_ms: Number | UnsetType = UNSET
     """Added to a seat's reserve after each window of its own. Left out: nothing is."""
-    bronstein_ms: int | UnsetType = UNSET
+    bronstein_ms: Number | UnsetType = UNSET
     """What a window used of the reserve is given back after it, up to this much. Left out: nothing is."""
 
 

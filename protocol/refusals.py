@@ -27,8 +27,13 @@ class Refusal(StrEnum):
     """No pause is left in this seat's budget, or one is running."""
     TOO_LONG = "too-long"
     """A note longer than `MAX_NOTE_CHARACTERS`."""
+    NO_MESSAGE = "no-message"
+    """A line that a program which speaks by lines printed, and that is no message. Counted once a window, and not
+    answered: the program might print the answer, too."""
     FLOOD = "flood"
     """More messages, or more bytes, than a window's budget. Told once a window; what follows is counted only."""
+    TOO_MUCH = "too-much"
+    """The seat has added to the match's transcript all that it may. Told once a window, as a flood is."""
 
 
 class Fault(StrEnum):
@@ -58,4 +63,4 @@ class Conduct(StrEnum):
     MISBEHAVED = "misbehaved"
     """It was hung up on for a wrong `hello` or for too many refused messages."""
     NEVER_STARTED = "never_started"
-    """It never said a right `hello`."""
+    """It never said a right `hello`; or it speaks by lines, and its process ended before it had sent a message."""

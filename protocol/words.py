@@ -5,9 +5,15 @@ no name, the window says which form it has; seats that are keys of an object are
 """
 
 from enum import Enum
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+
+MOST = 2**53 - 1
+"""The greatest number in a message: browsers, and many JSON libraries, hold no greater one exactly."""
+
+Number = Annotated[int, Meta(ge=-MOST, le=MOST)]
+"""A whole number that every reader of JSON holds exactly."""
 
 
 class Audience(Enum):
@@ -51,17 +57,17 @@ class View(Struct, frozen=True, kw_only=True, gc=False):
 class Outcome(Struct, frozen=True, kw_only=True, gc=False):
     """How a match ended, the same for all games."""
 
-    ranking: tuple[tuple[int, ...], ...]
+    ranking: tuple[tuple[Number, ...], ...]
     """Groups of seats, best first; seats of one group are tied. Every seat stands in exactly one group."""
-    winners: tuple[int, ...]
+    winners: tuple[Number, ...]
     """The seats the game names winner, ascending."""
-    eliminated: int | None
+    eliminated: Number | None
     """The elimination candidate's seat, if there is one."""
-    scores: dict[str, int] | None
+    scores: dict[str, Number] | None
     """Seat to number, or None where the game has no scores."""
-    tokens: dict[str, int] = {}
+    tokens: dict[str, Number] = {}
     """Seat to Tokens of Life won; seats with none are left out."""
-    garnets: dict[str, int] = {}
+    garnets: dict[str, Number] = {}
     """Seat to garnets won by the result (negative: lost); seats with none are left out."""
     reason: str
     """A short word for why the match ended."""

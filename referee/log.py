@@ -188,7 +188,8 @@ def _bounded(value: Any, most: int) -> Any:
             return [_bounded(each, MAX_IN_LIST) for each in value]
         case dict():
             return {key: _bounded(each, MAX_IN_LIST) for key, each in value.items()}
-    return value
+        case _:
+            return value
 
 
 def _in_order(_wrapped: Any, _method: str, event: EventDict) -> EventDict:

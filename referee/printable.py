@@ -34,6 +34,11 @@ def printable_name(text: str) -> str:
     return _LOST_SPACE.sub(r"\\x20", printable(text))
 
 
+def is_blank(char: str) -> bool:
+    """Return whether Unicode counts a character among letters and marks, and it shows nothing."""
+    return _BLANK.match(char) is not None
+
+
 def _spelled(char: str) -> str:
     code = ord(char)
     if code <= _TWO_DIGITS:

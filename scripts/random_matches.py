@@ -27,9 +27,9 @@ try:
 except ImportError:  # the baseline
     from referee.games.mist import BOARD  # type: ignore[attr-defined,no-redef]
     from referee.games.registry import GAMES
-    from referee.reveal import shown  # type: ignore[import-untyped,no-redef]
+    from referee.reveal import shown  # type: ignore[import-not-found,no-redef]
     from referee.rules import Illegal, Taken
-    from referee.table import Deal, Table  # type: ignore[import-untyped,no-redef]
+    from referee.table import Deal, Table  # type: ignore[import-not-found,no-redef]
 
 IDLE = 1 / 8
 """How often a seat of Pointing points at nobody."""

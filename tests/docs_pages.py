@@ -2,13 +2,14 @@
 
 import re
 from pathlib import Path
+from textwrap import dedent
 
 from msgspec import Struct
 
 HOUSE = Path(__file__).parents[1]
 PAGES = [HOUSE / "README.md", *sorted((HOUSE / "docs").glob("*.md")), *sorted((HOUSE / "docs/games").glob("*.md"))]
 
-_BLOCK = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^(?P<indent> *)```(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 _CODE = re.compile(r"`([^`]+)`")
 
@@ -19,6 +20,8 @@ class Block(Struct, frozen=True):
     page: Path
     info: str
     text: str
+    line: int
+    """Number of its first line in the page, from 1."""
 
 
 def name(page: Path) -> str:
@@ -36,12 +39,19 @@ def blocks(info: str) -> list[Block]:
     return [block for each in PAGES for block in blocks_of(each, info)]
 
 
+def all_blocks() -> list[Block]:
+    """Return every block of code of the pages, of the examples and of the pages for contributors."""
+    pages = [*PAGES, *sorted((HOUSE / "docs/examples").rglob("*.md")), *sorted((HOUSE / ".github").glob("*.md"))]
+    return [block for each in pages for block in blocks_of(each, "")]
+
+
 def blocks_of(page: Path, info: str) -> list[Block]:
-    """The blocks of one page whose info string begins with this pattern, in order."""
+    """Return the blocks of one page whose info string begins with this pattern, in order; "": all."""
+    text = page.read_text(encoding="utf-8")
     return [
-        Block(page, found["info"], found["text"])
-        for found in _BLOCK.finditer(page.read_text(encoding="utf-8"))
-        if re.match(rf"{info}\b", found["info"])
+        Block(page, found["info"], dedent(found["text"]), text.count("\n", 0, found.start("text")) + 1)
+        for found in _BLOCK.finditer(text)
+        if not info or re.match(rf"{info}\b", found["info"])
     ]
 
 

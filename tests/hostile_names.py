@@ -1,5 +1,8 @@
 """Names that others may choose, of entries' folders, bots and keys. Each does something where it is not text."""
 
+from arena.config import look_alike
+from referee.printable import printable_name
+
 NAMES = {
     "markup": "[a-team]",
     "markup's end": "[b/]",
@@ -78,3 +81,12 @@ NAMES = {
 
 FOLDERS = {kind: name for kind, name in NAMES.items() if "/" not in name and "\x00" not in name}
 """Those that a folder can have."""
+
+
+def entries() -> list[str]:
+    """Return a name for each of `FOLDERS`, with a number in it if it looks like one before."""
+    chosen: list[str] = []
+    for number, name in enumerate(FOLDERS.values()):
+        alike = any(look_alike(printable_name(name), printable_name(other)) for other in chosen)
+        chosen.append(f"{name[:1]}{number}{name[1:]}" if alike else name)
+    return chosen

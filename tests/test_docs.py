@@ -1,5 +1,6 @@
 """The documentation's links lead somewhere, and its tables say what the code does."""
 
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -50,8 +51,14 @@ class TestLinks:
                 assert there.exists(), f"{target} is not there"
                 assert not anchor or anchor in anchors(there.read_text()), f"{target}: there is no such heading"
 
-    def test_the_readme_leads_to_every_page(self) -> None:
-        assert {name(each) for each in PAGES[1:]} <= set(links(page("README.md")))
+    def test_the_list_of_pages_leads_to_every_page(self) -> None:
+        listed = {os.path.normpath(Path("docs", target)) for target in links(page("docs/README.md"))}
+        assert {name(each) for each in PAGES} - {"README.md", "docs/README.md"} <= listed
+
+    def test_the_readme_is_short_and_leads_on(self) -> None:
+        readme = page("README.md")
+        assert len(readme.split()) <= 900
+        assert {"docs/README.md", "docs/limits.md", "docs/command-line.md"} <= set(links(readme))
 
     @EACH_PAGE
     def test_no_page_names_a_place_that_its_reader_does_not_have(self, each: Path) -> None:
@@ -86,6 +93,7 @@ class TestProtocol:
 
     def test_the_limits_are_those_of_the_code(self) -> None:
         policy = Policy()
+        written = policy.transcript_bytes_per_match
         listed = " ".join(f"{row[1]}; {row[2]};" for row in tables(section(PROTOCOL, "Limits"))[0])
         for limit in (
             f"above {MAX_TAKEN_BYTES // 1024} KiB the connection is closed",
@@ -99,6 +107,7 @@ class TestProtocol:
             f"{MAX_NOTE_CHARACTERS:,} characters",
             f"{policy.messages_per_window:,} (`messages_per_window`)",
             f"{policy.bytes_per_window // 1024} KiB ({policy.bytes_per_window:,} bytes, `bytes_per_window`)",
+            f"{written >> 20} MiB ({written:,} bytes, `transcript_bytes_per_match`)",
             f"{policy.refusals_per_match:,} (`refusals_per_match`)",
             f"{policy.startup_ms // 1000} s (`startup_ms`)",
             f"{policy.pause_ms // 1000} s each (`pause_ms`)",

@@ -1,6 +1,7 @@
 """The site of the pages: built without a warning, with nothing from the network, and with a whole reference."""
 
 import html
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -14,7 +15,7 @@ from protocol.feed import FeedMessage
 from protocol.messages import ClientMessage, ServerMessage
 from protocol.refusals import Conduct, Fault, Refusal
 from referee.games.registry import GAMES
-from tests.docs_pages import HOUSE, links, page, section
+from tests.docs_pages import HOUSE, links, page
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 
@@ -43,14 +44,15 @@ def rows(page: Path, heading: str) -> list[str]:
     return [html.unescape(re.sub(r"<[^>]*>", "", row)) for row in ROW.findall(after.partition("<section")[0])][1:]
 
 
-def test_the_list_of_pages_is_the_readmes_by_task(site: Path) -> None:
-    index = section(page("README.md"), "Documentation")
-    tasks = re.findall(r"^### (.*)$", index, re.MULTILINE)
+def test_the_list_of_pages_is_that_of_docs_by_task(site: Path) -> None:
+    index = page("docs/README.md")
+    tasks = re.findall(r"^## (.*)$", index, re.MULTILINE)
     start = (site / "index.html").read_text(encoding="utf-8")
     captions = re.findall(r'<p class="caption"[^>]*><span class="caption-text">(.*?)</span>', start)
     assert [*tasks, "Reference"] == captions
     listed = set(re.findall(r'class="reference internal" href="([^"#]+)"', start))
-    pages = {target.replace(".github", "github").replace(".md", ".html") for target in links(index)}
+    paths = {os.path.normpath(Path("docs", target)) for target in links(index)}
+    pages = {path.replace(".github", "github").replace(".md", ".html") for path in paths}
     assert pages
     assert pages <= listed
 

@@ -29,6 +29,8 @@ MACHINES = Path(sys.base_prefix, "bin/python3")
 """The Python that the project's own environment was made with; its pip is used, too."""
 DEBIANS = Path("/usr/bin/python3")
 OLDEST = (3, 11)
+OF_A_CLONE = ("tests", "scripts", "bots", "arena", "referee", "protocol", "pyproject.toml", "requirements.lock")
+"""What pages also link to, and a wheel has elsewhere or not at all."""
 LINKS = re.compile(r"\]\(([^)]*)\)")
 
 
@@ -74,7 +76,28 @@ class TestPacked:
     def test_the_wheel_has_every_file_of_the_packages_and_no_other(self, wheel: Path) -> None:
         ours = run("git", "ls-files", "--cached", "--others", "--exclude-standard", *ROOMS, cwd=HOUSE).splitlines()
         there = {name for name in ours if (HOUSE / name).exists()}
-        assert there | {"arena/commit.txt"} == {name for name in packed(wheel) if ".dist-info/" not in name}
+        found = {
+            name for name in packed(wheel) if not name.startswith("arena/manual/") and ".dist-info/" not in name
+        }
+        assert there | {"arena/commit.txt"} == found
+
+    def test_the_wheel_has_the_pages_and_their_links_lead_to_each_other(self, wheel: Path) -> None:
+        pages = {
+            name.removeprefix("arena/manual/"): text for name, text in packed(wheel).items() if "/manual/" in name
+        }
+        docs = run("git", "ls-files", "docs", ":!docs/site", cwd=HOUSE).splitlines()
+        assert {*docs, "README.md", "CHANGELOG.md", "LICENSE"} <= pages.keys()
+        assert {name: (HOUSE / name).read_bytes() for name in pages} == pages
+        for name in (name for name in pages if name.endswith(".md")):
+            for target in LINKS.findall(pages[name].decode()):
+                if re.match(r"\w+:|#", target) or target.startswith("<"):
+                    continue
+                there = os.path.normpath(Path(name).parent / target.partition("#")[0])
+                if not there.startswith(OF_A_CLONE):
+                    assert there in pages or any(page.startswith(f"{there}/") for page in pages), (name, target)
+
+    def test_type_checkers_are_told_that_every_package_has_types(self, wheel: Path) -> None:
+        assert {f"{room}/py.typed" for room in ROOMS} <= set(packed(wheel))
 
     @pytest.mark.slow
     def test_the_wheel_of_the_sdist_is_the_same_with_its_commit(self, wheel: Path, wheel_of_sdist: Path) -> None:
@@ -204,9 +227,15 @@ class TestInstalled:
     def test_it_tells_its_version_and_commit(self, programs: Path, away: Path) -> None:
         assert f", commit {commit()}\n" in run(programs / "arena", "--version", cwd=away)
 
+    def test_it_has_the_rules_and_says_where_its_pages_are(self, programs: Path, away: Path) -> None:
+        rules = run(programs / "arena", "games", "hive-mind", "--rules", cwd=away)
+        assert rules.startswith("# Hive Mind\n")
+        (place,) = re.findall(r"Documentation: (\S+)", run(programs / "arena", "--help", cwd=away))
+        assert (HOUSE / "README.md").read_text(encoding="utf-8") == Path(place).read_text(encoding="utf-8")
+
     def test_every_sample_bot_is_there(self, programs: Path, away: Path) -> None:
         said = run(programs / "arena", "match", "mist", "nobody", "nobody", cwd=away, code=2)
-        assert f"built in are {', '.join(built_in())}\n" in said
+        assert f"the bots are {', '.join(built_in())}\n" in said
 
     def test_a_new_bot_plays_in_the_sandbox_and_sees_rules_and_kit_alone(
         self, programs: Path, away: Path, isolation: str

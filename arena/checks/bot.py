@@ -22,6 +22,8 @@ class GameCheck(Struct, Generic[PlayerT], frozen=True):
     seed: int | None
     """The first match's, to which the others' are added; None: drawn for each."""
     seats: int
+    label: str
+    """What the bot is called."""
     opponent: PlayerT
     """Takes the other seats."""
 
@@ -56,5 +58,6 @@ def _order(game: GameCheck[PlayerT], bot: PlayerT, number: int) -> Order[PlayerT
         game.opponent,
         seats=game.seats,
         seat=number % game.seats,
+        label=game.label,
         seed=None if game.seed is None else game.seed + number,
     )

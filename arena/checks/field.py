@@ -1,12 +1,13 @@
 """A tournament's bots before its first match: each is started once, and plays one short match."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from arena.checks.refused import forget_refusal, write_refusal
 from arena.checks.tally import Tally, tally
 from arena.checks.trials import Trial, order, play_trials
 from arena.config import Tournament, entry_place, without
@@ -88,6 +89,7 @@ def check_field(
             check.opponent,
             seats=tournament.seats,
             seat=entrant % tournament.seats,
+            label=tournament.labels[entrant],
             seconds=seconds,
         )
         for entrant in built
@@ -110,6 +112,21 @@ def never_started(found: Tally) -> str:
     return f"never started: {'; '.join(found.said) or 'no hello'}"
 
 
+def _checked(
+    tournament: Tournament, players: Sequence[PlayerT], check: FieldCheck[PlayerT], folder: Path
+) -> Mapping[int, str]:
+    """Check a field and say what was found; return by entrant why it cannot start. Raises as `check_field`."""
+    found = check_field(tournament, players, check, folder)
+    why = {each.entrant: each.broken for each in found if each.broken}
+    for each in found:
+        if each.trial is not None and not each.broken and not each.tally.is_well:
+            say(f"check: {each.label}: {'; '.join(each.tally.said) or 'no result'}")
+    away = f"; {counted(len(tournament.remote), 'remote bot')} not checked" if tournament.remote else ""
+    here = len(found) - len(tournament.remote)
+    say(f"check: {counted(here - len(why), 'bot')} of {here} start{away}; logs: {folder}")
+    return why
+
+
 def settled(
     tournament: Tournament,
     players: tuple[PlayerT, ...],
@@ -117,6 +134,7 @@ def settled(
     *,
     folder: Path,
     begun: Mapping[str, str] | None,
+    entered: Collection[str] = (),
 ) -> tuple[Tournament, tuple[PlayerT, ...]]:
     """The tournament that is to be played, and its players: those bots are left out that cannot start.
 
@@ -126,6 +144,7 @@ def settled(
         check: how to find out; None: all bots are taken to start.
         folder: for its transcripts and logs.
         begun: the bots that are left out since the tournament was begun, and why; None: it begins now.
+        entered: the names of those that have entered since, of which nothing is said.
 
     Raises:
         WrongUse: a bot cannot start, and `broken` does not say to leave it out, or no tournament is left.
@@ -134,18 +153,16 @@ def settled(
     """
     if check is None:
         return tournament, players
-    why: dict[int, str] = dict(check.unbuilt)
-    if begun is None and check.plays:
-        found = check_field(tournament, players, check, folder)
-        why = {each.entrant: each.broken for each in found if each.broken}
-        for each in found:
-            if each.trial is not None and not each.broken and not each.tally.is_well:
-                say(f"check: {each.label}: {'; '.join(each.tally.said) or 'no result'}")
-        away = f"; {counted(len(tournament.remote), 'remote bot')} not checked" if tournament.remote else ""
-        here = len(found) - len(tournament.remote)
-        say(f"check: {counted(here - len(why), 'bot')} of {here} start{away}; logs: {folder}")
+    why: Mapping[int, str] = check.unbuilt
+    if begun is None:
+        forget_refusal(folder)
+        if check.plays:
+            why = _checked(tournament, players, check, folder)
     left_out = dict(begun or {})
     broken = {entrant: text for entrant, text in why.items() if tournament.labels[entrant] not in left_out}
+    if begun is None and broken:
+        # If it begins all the same, without these bots, nobody reads this.
+        write_refusal(folder, {tournament.labels[entrant]: text for entrant, text in broken.items()})
     if begun is None and tournament.form.broken == "leave-out":
         left_out |= {tournament.labels[entrant]: text for entrant, text in broken.items()}
     elif broken:
@@ -158,6 +175,7 @@ def settled(
         raise WrongUse(f"{last}; {WAY_ON}" if begun is None and tournament.house not in broken else last)
     rest = without(tournament, left_out)
     for label, text in rest.left_out.items():
-        say(f"left out: {label}: {text}")
+        if label not in entered:
+            say(f"left out: {label}: {text}")
     stay = [player for player, label in zip(players, tournament.labels, strict=True) if label not in left_out]
     return rest, tuple(stay)

@@ -2,17 +2,18 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from statistics import fmean
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.checks.trials import Trial
-from arena.statistics import points
+from arena.statistics import mean_points, points
 from protocol.refusals import Conduct
 from referee.host import Result
 from referee.match import Complaint, SeatReport, Verdict, sentences, summed
 
+MOSTLY = 2
+"""A bot that returns nothing in one window of so many, or less, may well mean it."""
 MOST_KINDS = 3
 """Kinds of refusals that are named, the most frequent first."""
 
@@ -29,6 +30,8 @@ class Tally(Struct, frozen=True, kw_only=True):
     wins: int
     mean_points: float | None
     """A match, as tournaments count them: the share of the other seats that it ranked before. None: no match."""
+    interval: tuple[float, float] | None
+    """Of the mean, at 95 %; None: no match."""
     windows: int
     refused: int
     lost: int
@@ -40,8 +43,14 @@ class Tally(Struct, frozen=True, kw_only=True):
 
     @property
     def is_well(self) -> bool:
-        """Whether it started, played to the end, and lost no window by its own fault."""
-        return bool(self.matches) and self.conduct == {Conduct.OK.value: self.matches} and not self.lost
+        """Whether it started, played to the end, lost no window by its own fault, and decided by itself."""
+        is_ok = bool(self.matches) and self.conduct == {Conduct.OK.value: self.matches} and not self.lost
+        return is_ok and not self.report.raised and not self.seldom_decides
+
+    @property
+    def seldom_decides(self) -> bool:
+        """Whether its function returned nothing in most windows: a `return` seems to be missing."""
+        return self.report.returned_nothing * MOSTLY > self.windows
 
     @property
     def said(self) -> list[str]:
@@ -53,15 +62,28 @@ class Tally(Struct, frozen=True, kw_only=True):
         return [*sentences(report, windows=self.windows, refused=self.refused), *dict.fromkeys(self.troubles)]
 
 
+def only_void(found: Sequence[tuple[Tally, Sequence[Trial]]]) -> str | None:
+    """Return why a match is void, if that is all that is wrong with a bot; None: it is not, or none is void."""
+    if any(each.lost or set(each.conduct) - {Conduct.OK.value} for each, _ in found):
+        return None
+    for _, trials in found:
+        for trial in trials:
+            if trial.result is not None and trial.result.outcome is None:
+                return trial.trouble
+    return None
+
+
 def tally(trials: Sequence[Trial]) -> Tally:
     """Adds up one bot's matches."""
     seen = [(trial.result, trial.seat) for trial in trials if trial.result is not None and trial.result.outcome]
+    found = mean_points(list(enumerate(shares))) if (shares := _shares(seen)) else None
     return Tally(
         matches=len(seen),
         started=sum(result.conduct[seat] is not Conduct.NEVER_STARTED for result, seat in seen),
         conduct=dict(Counter(result.conduct[seat].value for result, seat in seen)),
         wins=sum(result.outcome is not None and seat in result.outcome.winners for result, seat in seen),
-        mean_points=fmean(shares) if (shares := _shares(seen)) else None,
+        mean_points=None if found is None else found.mean,
+        interval=None if found is None else (found.low, found.high),
         windows=sum(result.windows[seat] for result, seat in seen),
         refused=sum(result.refused[seat] for result, seat in seen if result.refused),
         lost=sum(_lost(result, seat) for result, seat in seen),

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from rich.progress import TimeElapsedColumn
 
 from arena import event_loop
+from arena.config import random_bot
 from arena.errors import cannot_write, errors_as_exits
 from arena.quantities import duration
 from arena.schedule import SEED_BITS
@@ -58,8 +59,10 @@ class Trial(Struct, frozen=True, kw_only=True):
 
     @property
     def started(self) -> bool:
-        """Whether the bot said `hello`, as far as is known."""
-        return self.result is None or self.result.conduct[self.seat] is not Conduct.NEVER_STARTED
+        """Whether the bot said `hello`, as far as is known: of a void match nothing is held against it."""
+        if self.result is None or self.result.outcome is None:
+            return True
+        return self.result.conduct[self.seat] is not Conduct.NEVER_STARTED
 
 
 def order(
@@ -70,16 +73,18 @@ def order(
     *,
     seats: int,
     seat: int,
+    label: str,
     seed: int | None = None,
     seconds: float = math.inf,
 ) -> Order[PlayerT]:
-    """A match of `bot` in a seat and `others` in all the rest.
+    """Return a match of `bot`, called `label`, in a seat and `others`, random sample bots, in all the rest.
 
     No `seed`: it is drawn, and no tournament's. A check tells nobody which deals are to come.
     """
     players = tuple(bot if each == seat else others for each in range(seats))
     deal = SystemRandom().getrandbits(SEED_BITS) if seed is None else seed
-    plan = replace(plan, match=f"check-{secrets.token_hex(4)}", seed=deal)
+    labels = tuple(label if each == seat else random_bot(plan.game) for each in range(seats))
+    plan = replace(plan, match=f"check-{secrets.token_hex(4)}", seed=deal, labels=labels)
     return Order(name=name, plan=plan, players=players, seat=seat, seconds=seconds)
 
 

@@ -25,12 +25,12 @@ def command(file: str) -> None:
         adjudicate_stream(sys.stdin.buffer, sys.stdout.buffer)
         return
     with _opened(Path(file)) as opened:
-        content = opened.read(MAX_SCENARIO_BYTES + 1)
+        content = opened.read(MAX_SCENARIO_BYTES + len(b"\r\n") + 1)
         if _is_many(content):
             opened.seek(0)
             adjudicate_stream(opened, sys.stdout.buffer)
             return
-    result = adjudicate_line(content)
+    result = adjudicate_line(content.removesuffix(b"\n").removesuffix(b"\r"))
     failed = decode_json(result).get("error")
     if failed is not None:
         raise WrongUse(f"{file}: {failed}")

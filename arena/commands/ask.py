@@ -7,16 +7,17 @@ from pathlib import Path
 
 import click
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from arena import event_loop
-from arena.config import BotCaps, find_entry, say_link
+from arena.config import BotCaps, find_entry, label_of, say_link
 from arena.errors import NO, WrongUse, errors_as_exits
 from arena.live import at_terminal, in_place, presses, under_pdb
 from arena.reports import all_compared, compared_lines
 from arena.terminal import print_json, results_console, say
 from arena.workers import ready
-from referee.bot_folder import MEGABYTE, BotFolder, BotFolderError
+from referee.bot_folder import MEGABYTE, BotFolder, BotFolderError, read_bot_name
 from referee.host import Interviewed, Question, Questionnaire, ask_at_terminal, questions_of
 from referee.match import Header, SeatHeader
 from referee.sandbox import Terminal
@@ -42,12 +43,12 @@ LONGEST_NAME = 40
 @click.option(
     "--seat",
     type=click.IntRange(min=0),
-    help="Whose decision.  [default: the seat of the bot with this name; a seat's own file has one]",
+    help="Whose decision.  [default: the seat of the bot of this name; a seat's own file has one]",
 )
 @click.option(
     "--window",
     type=click.IntRange(min=0),
-    help="Which one, by the seat's own count.  "
+    help="Which decision, by its number in the seat's windows.  "
     "[default: the first that took the default or had a message refused, else the last]",
 )
 @click.option("--all", "all_windows", is_flag=True, help="Every decision of the seat.")
@@ -70,13 +71,13 @@ def command(
 ) -> int:
     """Put a decision of TRANSCRIPT to BOT again, and show its answer beside the recorded one.
 
-    BOT runs outside the sandbox, at this terminal, and no time ends: breakpoint() works in it. It hears all that
-    came before, and is asked all decisions before. TRANSCRIPT is a whole one or a seat's own.
+    BOT runs outside the sandbox, at this terminal, and without a clock: breakpoint() works in it. It gets
+    everything that came before, and makes all earlier decisions. TRANSCRIPT is a whole one or a seat's own.
 
     The exit code is 0 if the answers are the same, and 1 if one differs or is missing.
     """
     if all_windows and window is not None:
-        raise WrongUse("--all: goes without --window")
+        raise WrongUse("--all: cannot be combined with --window")
     try:
         found, asked = _read(bot, transcript, seat)
     except Differs as differs:
@@ -118,13 +119,14 @@ def _read(bot: str, transcript: Path, seat: int | None) -> tuple[BotFolder, Ques
         dealt(header) if isinstance(header, Header) else check_seat_terms(header)
     except BadTermsError as error:
         raise Differs(1, str(error)) from None
-    say_link(bot)
+    name = read_bot_name(bot)
+    say_link(name)
     try:
-        found = find_entry(bot, header.game, BotCaps())
+        found = find_entry(name, header.game, BotCaps())
     except BotFolderError as error:
         raise WrongUse(str(error)) from None
     if isinstance(header, Header) and seat is None:
-        seat = _seat_of(found, header)
+        seat = _seat_of(found, label_of(bot), header)
     say(f"reading {transcript}")
     asked = questions_of(read_transcript(transcript), seat)
     if asked is None or not asked.questions:
@@ -132,13 +134,16 @@ def _read(bot: str, transcript: Path, seat: int | None) -> tuple[BotFolder, Ques
     return found, asked
 
 
-def _seat_of(bot: BotFolder, header: Header) -> int:
-    """The one seat with a bot of this name."""
-    seats = [seat for seat, each in enumerate(header.bots) if each.name == bot.name]
+def _seat_of(bot: BotFolder, label: str, header: Header) -> int:
+    """Return the one seat with a bot of this label, or else the one whose bot has this name in its bot.toml."""
+    seats = [seat for seat, each in enumerate(header.bots) if each.name == label]
+    if not seats:
+        own = [each.name if each.manifest is UNSET else each.manifest for each in header.bots]
+        seats = [seat for seat, name in enumerate(own) if name == bot.name]
     if len(seats) != 1:
         there = ", ".join(f"{seat} {each.name[:LONGEST_NAME]}" for seat, each in enumerate(header.bots))
         many = "no seat has" if not seats else "more than one seat has"
-        raise WrongUse(f"--seat: which one? {many} a bot named {bot.name}; the seats are {there}")
+        raise WrongUse(f"--seat: which one? {many} a bot called {label}; the seats are {there}")
     return seats[0]
 
 

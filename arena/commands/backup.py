@@ -11,7 +11,7 @@ from arena.errors import AnswerIsNo
 from arena.quantities import counted
 from arena.season import back_up_season, check_season_backup, season_folder
 from arena.terminal import print_json, progress_bar, progress_console, results_console, say
-from arena.tournament import Backup, Checked, Told, back_up, backup_place, check_backup, ledger_of
+from arena.tournament import Backup, Checked, Told, back_up, backup_place, check_backup, results_folder_of
 
 MOST_SAID = 20
 """Lines of what is missing or wrong; `--json` has all."""
@@ -21,21 +21,21 @@ MOST_SAID = 20
 @click.argument("cup", metavar="FOLDER_OR_FILE", type=click.Path(path_type=Path))
 @click.argument("dest", metavar="[DEST]", type=click.Path(path_type=Path, file_okay=False), required=False)
 @click.option(
-    "--check", "checks", is_flag=True, help="Make none; look through the backup FOLDER_OR_FILE: is all there?"
+    "--check", "checks", is_flag=True, help="Make no backup; verify that the one in FOLDER_OR_FILE is complete."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was done or found as JSON.")
 def command(cup: Path, dest: Path | None, *, checks: bool, as_json: bool) -> None:
-    """Back up a tournament into the folder DEST, while an arena plays it or while it stands still.
+    """Back up a tournament into the folder DEST, while an arena plays it or while it is stopped.
 
     Without DEST it goes to backups/NAME beside the folder that holds the results. A later backup into the same
     folder copies what is new. To restore one, copy it to where the results were. Of a season, by its file or
     folder, all stages that have begun.
     """
     season = season_folder(cup)
-    results = ledger_of(cup).parent if season is None else season
+    results = results_folder_of(cup) if season is None else season
     if checks:
         if dest is not None:
-            raise click.UsageError("--check takes the backup's folder alone")
+            raise click.UsageError("--check takes only the backup's folder")
         _check(results, check_backup if season is None else check_season_backup, as_json=as_json)
         return
     to = backup_place(results) if dest is None else dest
@@ -52,7 +52,8 @@ def command(cup: Path, dest: Path | None, *, checks: bool, as_json: bool) -> Non
 def _say(made: Backup) -> None:
     new = counted(made.copied, "file", ",")
     results_console().say(
-        f"{made.folder}: {counted(made.matches, 'match', ',')} that count; {new} copied, {made.kept:,} were there"
+        f"{made.folder}: {counted(made.matches, 'match', ',')} that count;"
+        f" {new} copied, {made.kept:,} there already"
     )
     if made.elsewhere:
         are = "is" if made.elsewhere == 1 else "are"
@@ -68,11 +69,11 @@ def _check(folder: Path, look: Callable[[Path, Told], Checked], *, as_json: bool
     else:
         results_console().say(
             f"{folder}: {counted(found.matches, 'match', ',')} that count,"
-            f" {counted(found.transcripts, 'transcript', ',')} and {counted(found.entries, 'bot')} looked through"
+            f" {counted(found.transcripts, 'transcript', ',')} and {counted(found.entries, 'bot')} verified"
         )
         _say_some(list(found.wrong))
     if found.wrong:
-        raise AnswerIsNo(f"{folder}: {counted(len(found.wrong), 'thing')} missing or not as it was written")
+        raise AnswerIsNo(f"{folder}: {counted(len(found.wrong), 'thing')} missing or changed since it was written")
 
 
 def _say_some(lines: list[str]) -> None:

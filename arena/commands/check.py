@@ -9,7 +9,7 @@ import click
 from msgspec import Raw
 from msgspec.structs import replace
 
-from arena.checks import FieldCheck, GameCheck, check_bot, check_field, forecast
+from arena.checks import FieldCheck, GameCheck, check_bot, check_field, forecast, only_void
 from arena.commands.completion import complete_bots, complete_games, complete_variants
 from arena.commands.options import (
     AT_ONCE,
@@ -22,17 +22,23 @@ from arena.commands.options import (
     warm_option,
 )
 from arena.config import (
+    HOUSE_MARK,
     Tournament,
+    called,
     entry_place,
     find_entry,
     is_season,
+    label_of,
+    other_name,
     random_bot,
     read_season,
     read_tournament,
     say_link,
+    short_name,
 )
-from arena.errors import AnswerIsNo, WrongUse
+from arena.errors import AnswerIsNo, MachineCannot, WrongUse
 from arena.game_options import read_clock, rules_asked
+from arena.output_folders import default_folder, refuse_in_bot
 from arena.quantities import counted, duration
 from arena.reports import (
     CheckedGame,
@@ -42,6 +48,7 @@ from arena.reports import (
     game_json,
     game_table,
     said_lines,
+    strength_text,
 )
 from arena.schedule import Fixed, blocks_so_far, design_of
 from arena.season import all_bots
@@ -49,17 +56,29 @@ from arena.tables import show
 from arena.terminal import print_json, results_console, say
 from arena.workers import LOCAL, Where, matches_at_once, venue_for
 from protocol.messages import ClockTerms
-from referee.bot_folder import BotFolder, BotFolderError, find_bot
+from protocol.refusals import Conduct
+from referee.bot_folder import BotFolder, BotFolderError, find_bot, read_bot_name
 from referee.games import GAMES
 from referee.host import Plan
 from referee.match import MICROSECONDS_PER_MS, ClockTable, Policy, clock_terms
 from referee.printable import printable_name
 from referee.sandbox import Isolation
+from referee.suggestions import did_you_mean
 
 MOST_MATCHES = 10_000
 MOST_MS = 60_000
 """Main time of a window, and reserve, unless the command line says: most games give a day, and a bot may hang."""
-OF_ONE_BOT = ("games", "matches", "variant", "options", "seed", "clock", "caps", *Policy.__struct_fields__)
+OF_ONE_BOT = (
+    "games",
+    "matches",
+    "against",
+    "variant",
+    "options",
+    "seed",
+    "clock",
+    "caps",
+    *Policy.__struct_fields__,
+)
 """Options that a tournament's file says itself."""
 
 check_options = adding(
@@ -71,6 +90,12 @@ check_options = adding(
         help="Game to play; repeatable.  [default: all of BOT]",
     ),
     click.option("--matches", type=click.IntRange(1, MOST_MATCHES), help="Matches of each game.  [default: 10]"),
+    click.option(
+        "--against",
+        metavar="BOT",
+        shell_complete=complete_bots,
+        help="Bot for all other seats.  [default: the game's random sample bot]",
+    ),
     click.option(
         "--variant", shell_complete=complete_variants, help="Variant of the game.  [default: the game's]"
     ),
@@ -85,7 +110,7 @@ check_options = adding(
     click.option(
         "--results",
         type=click.Path(path_type=Path),
-        help="Folder for transcripts and logs.  [default: a new one in runs/check]",
+        help="Folder for transcripts and logs.  [default: a new one in runs/check, never in a bot's folder]",
     ),
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
     policy_options,
@@ -100,13 +125,17 @@ def command(target: str, *, results: Path | None, as_json: bool, **given: Any) -
     """Check that a BOT starts and plays, or that all bots of a tournament's FILE.toml do.
 
     A BOT is a folder, FOLDER@REVISION or a sample bot's name. It plays matches of each of its games against the
-    random sample bot. Each bot of a tournament plays one, under the tournament's terms; no result is kept. Of a
-    season's file, each bot plays one under the terms of the first stage.
+    random sample bot, or the bot that --against names, and gets its mean points with a 95 % interval. Each bot of
+    a tournament plays one, under the tournament's terms; no result is kept. Of a season's file, each bot plays one
+    under the terms of the first stage.
 
     Exit codes: 0 all is well; 1 a bot cannot start, or BOT has a fault or lost a window by its own fault; 2 wrong
     use or bad input; 3 this machine cannot do it.
     """
-    folder = results or Path("runs/check") / f"{_short(target)}-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    if results is not None:
+        refuse_in_bot(results, "--results")
+    started = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    folder = results or default_folder(f"runs/check/{_short(target)}-{started}")
     if target.endswith(".toml"):
         _check_tournament(Path(target), folder, as_json=as_json, given=given)
     else:
@@ -115,31 +144,12 @@ def command(target: str, *, results: Path | None, as_json: bool, **given: Any) -
 
 def _check_bot(name: str, folder: Path, *, as_json: bool, given: dict[str, Any]) -> None:
     bot, games = _found(name, given)
-    policy = read_policy(given)
-    if given["unfair"] is None:
-        # A check is to end on a busy machine, too.
-        policy = replace(policy, unfair="note")
-    plans = [_plan(game, policy, given) for game in games]
-    failed: dict[int, str] = {}
-    samples = [find_bot(random_bot(game)) for game in games]
-    isolation = plans[0].isolation
-    players, venue = venue_for(_here(given), (bot, *samples), isolation, failed=failed)
-    if failed:
-        raise AnswerIsNo(f"{name}: {failed[0]}")
-    checks = [
-        GameCheck(plan, given["seed"], _seats(plan), player)
-        for plan, player in zip(plans, players[1:], strict=True)
-    ]
-    if given["clock"] is None:
-        _say_short(plans)
-    found = check_bot(checks, players[0], given["matches"] or 10, venue, folder)
-    checked = [
-        CheckedGame(plan.game, plan.variant, _clock(plan), tally, trials)
-        for plan, (tally, trials) in zip(plans, found, strict=True)
-    ]
+    checked = _played(name, bot, games, folder, given)
     wrong = [each.game for each in checked if not each.tally.is_well]
+    label, calls_itself = called(name), other_name(bot, label_of(name))
     if as_json:
-        about = {"bot": name, "version": bot.version, "content": bot.content, "well": not wrong}
+        about: dict[str, Any] = {"bot": label, "name": bot.name, "version": bot.version}
+        about |= {"content": bot.content, "well": not wrong}
         print_json({**about, "games": [game_json(each, bot) for each in checked], "folder": str(folder)})
     else:
         screen = results_console()
@@ -147,9 +157,77 @@ def _check_bot(name: str, folder: Path, *, as_json: bool, given: dict[str, Any])
         for each in checked:
             for line in said_lines(each.game, each.tally, each.trials):
                 screen.say(line)
+            if each.tally.is_well and (strength := strength_text(label, each, MOST_MATCHES)):
+                screen.say(strength)
+        if calls_itself is not None:
+            screen.say(f"{label}: {calls_itself}")
         screen.say(f"transcripts and logs: {folder}")
+    if wrong and (why := only_void([(each.tally, each.trials) for each in checked])) is not None:
+        raise MachineCannot(f"{label}: {why}")
     if wrong:
-        raise AnswerIsNo(f"{name}: not well in {', '.join(wrong)}")
+        raise AnswerIsNo(_failed_text(label, wrong, as_json=as_json))
+
+
+def _played(
+    name: str, bot: BotFolder, games: Sequence[str], folder: Path, given: dict[str, Any]
+) -> list[CheckedGame]:
+    """Play the matches of a bot's check."""
+    policy = read_policy(given)
+    if given["unfair"] is None:
+        # A check is to end on a busy machine, too.
+        policy = replace(policy, unfair="note")
+    plans = [_plan(game, policy, given) for game in games]
+    others = [given["against"] or random_bot(game) for game in games]
+    opponents = [_opponent(other, game, given) for other, game in zip(others, games, strict=True)]
+    failed: dict[int, str] = {}
+    isolation, seats = plans[0].isolation, max(map(_seats, plans))
+    players, venue = venue_for(_here(given), (bot, *opponents), isolation, seats=seats, failed=failed)
+    if 0 in failed:
+        raise AnswerIsNo(f"{called(name)}: {failed[0]}")
+    if failed:
+        raise WrongUse(f"--against: {others[0]}: {next(iter(failed.values()))}")
+    checks = [
+        GameCheck(plan, given["seed"], _seats(plan), label_of(name), player)
+        for plan, player in zip(plans, players[1:], strict=True)
+    ]
+    if given["clock"] is None:
+        _say_short(plans)
+    found = check_bot(checks, players[0], given["matches"] or 10, venue, folder)
+    checked = [
+        CheckedGame(plan.game, plan.variant, _clock(plan), tally, trials, called(other))
+        for plan, (tally, trials), other in zip(plans, found, others, strict=True)
+    ]
+    if given["against"] is not None:
+        _demand_started(given["against"], checked)
+    return checked
+
+
+def _opponent(name: str, game: str, given: dict[str, Any]) -> BotFolder:
+    """The bot for all other seats.
+
+    Raises:
+        WrongUse: --against names none that may play the game here.
+    """
+    try:
+        return find_entry(name, game, caps_given(given["caps"]))
+    except BotFolderError as error:
+        raise WrongUse(f"--against: {error}") from None
+
+
+def _demand_started(name: str, checked: Sequence[CheckedGame]) -> None:
+    """Check that the opponent took part, which would otherwise be beaten by its absence.
+
+    Raises:
+        WrongUse: it never started.
+    """
+    for each in checked:
+        for trial in each.trials:
+            conduct = () if trial.result is None else trial.result.conduct
+            others = [one for seat, one in enumerate(conduct) if seat != trial.seat]
+            if Conduct.NEVER_STARTED in others:
+                raise WrongUse(
+                    f"--against: {name} never started in {each.game}; check it first: arena check {name}"
+                )
 
 
 def _found(name: str, given: dict[str, Any]) -> tuple[BotFolder, list[str]]:
@@ -157,22 +235,24 @@ def _found(name: str, given: dict[str, Any]) -> tuple[BotFolder, list[str]]:
     caps = caps_given(given["caps"])
     for game in given["games"]:
         rules_asked(game, None, None)
-    say_link(name)
+    read = read_bot_name(name)
+    say_link(read)
     try:
-        bot = find_bot(name)
+        bot = find_bot(read)
         games = list(dict.fromkeys(given["games"])) or [game for game in GAMES if bot.plays(game)]
         for game in games:
-            find_entry(name, game, caps)
+            find_entry(read, game, caps)
     except BotFolderError as error:
         raise WrongUse(str(error)) from None
     if unknown := [game for game in bot.games or () if game not in GAMES]:
-        say(f"{name}: bot.toml: games: there is no {', '.join(map(repr, unknown))}; there are {', '.join(GAMES)}")
+        near = did_you_mean(unknown[0], GAMES, "games")
+        say(f"{name}: bot.toml: games: there is no {', '.join(map(repr, unknown))}; {near}")
     if not games:
-        raise WrongUse(f"{name}: plays no game that there is")
+        raise WrongUse(f"{name}: bot.toml names no game that is installed here")
     if len(games) > 1:
         for option in ("variant", "options", "clock"):
             if given[option] is not None:
-                raise WrongUse(f"--{option}: is for one game; choose with --game among {', '.join(games)}")
+                raise WrongUse(f"--{option}: applies to one game; choose it with --game: {', '.join(games)}")
     return bot, games
 
 
@@ -213,7 +293,8 @@ def _say_short(plans: Sequence[Plan]) -> None:
     ]
     if short:
         most = duration(MOST_MS * MICROSECONDS_PER_MS)
-        say(f"a window has {most} at most, where the rules give more ({', '.join(short)}); --main-ms decides")
+        whose = ", ".join(f"{game}'s" for game in short)
+        say(f"This check cuts {whose} windows to {most}; --main-ms changes that")
 
 
 def _seats(plan: Plan) -> int:
@@ -229,7 +310,7 @@ def _check_tournament(file: Path, folder: Path, *, as_json: bool, given: dict[st
     for option in OF_ONE_BOT:
         if given.get(option) not in (None, ()):
             flag = {"games": "game", "caps": "cap"}.get(option, option).replace("_", "-")
-            raise WrongUse(f"--{flag}: is for a bot; a tournament's file says it itself")
+            raise WrongUse(f"--{flag}: applies to a bot only; a tournament's file sets it")
     of_season = is_season(file)
     tournament = all_bots(read_season(file)) if of_season else read_tournament(file)
     form = tournament.form
@@ -239,7 +320,9 @@ def _check_tournament(file: Path, folder: Path, *, as_json: bool, given: dict[st
     at_once = given["concurrency"] or form.concurrency or matches_at_once()
     failed: dict[int, str] = {}
     bots = (*tournament.bots, find_bot(random_bot(form.game)))
-    players, venue = venue_for(_here(given), bots, form.isolation, at_once=form.concurrency, failed=failed)
+    players, venue = venue_for(
+        _here(given), bots, form.isolation, seats=tournament.seats, at_once=form.concurrency, failed=failed
+    )
     found = check_field(tournament, players[:-1], FieldCheck(players[-1], venue, failed), folder)
     design = expected = None
     ahead: tuple[str, ...] = ("a season: how long it takes depends on the tables of its stages",)
@@ -270,19 +353,33 @@ def _check_tournament(file: Path, folder: Path, *, as_json: bool, given: dict[st
 
 
 def _names(tournament: Tournament) -> Sequence[str]:
-    """Which names are not shown as they are written."""
-    return [
+    """Return a line for each name that is shown otherwise, and for each bot with another name in its bot.toml."""
+    lines = [
         f"{entry_place(tournament, index)}: its name is shown as {tournament.labels[index]}"
         for index, name in enumerate(tournament.form.bots)
         if printable_name(name) != name
     ]
+    for index, (label, bot) in enumerate(zip(tournament.labels, tournament.bots, strict=True)):
+        own = label.removesuffix(HOUSE_MARK) if index == tournament.house else label
+        text = other_name(bot, own) if isinstance(bot, BotFolder) else None
+        if text is not None:
+            lines.append(f"{entry_place(tournament, index)}: {label}: {text}")
+    return lines
 
 
 def _here(given: dict[str, Any]) -> Where:
     return Where(on=LOCAL, transcripts=None, concurrency=given["concurrency"], workers=None)
 
 
+def _failed_text(label: str, games: Sequence[str], *, as_json: bool) -> str:
+    """Return the last line of the check of a bot that failed in these games."""
+    if as_json:
+        return f"{label} failed in {', '.join(games)}"
+    lines = "the line above says" if len(games) == 1 else "the lines above say"
+    return f"{label} failed in {', '.join(games)}; {lines} why"
+
+
 def _short(target: str) -> str:
     """The last part of a name, fit for a file's."""
-    name = Path(target).name.removesuffix(".toml")[:60]
+    name = short_name(target).removesuffix(".toml")[:60]
     return "".join(char if char.isalnum() or char in "._@+-" else "_" for char in name)

@@ -32,7 +32,7 @@ def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> No
     Each row is an escape: the wall that should stop it, whether this machine has that wall, and the result for a
     fresh and for a warm start. In brackets, `(escaped)`: the level does not promise to stop it. `not tried`: the
     machine has nothing to try it on. `too busy`: the machine had too little time to tell. The exit code is 1 if a
-    promised wall failed or could not be tested.
+    promised wall failed or could not be tested, 3 if only the machine was too busy to test it.
     """
     screen = progress_console()
     try:
@@ -53,7 +53,14 @@ def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> No
         _print(reports)
     failed = [finding for report in reports for finding in report.findings if not finding.is_proved]
     if failed:
-        raise AnswerIsNo(f"{level} is not proved to hold what it promises: {_names(failed)}{_remedy(failed)}")
+        why = f"not all protections of {level} could be proved: {_names(failed)}{_remedy(failed)}"
+        if all(finding.result == "too busy" for finding in failed):
+            raise MachineCannot(why)
+        raise AnswerIsNo(why)
+    if not as_json:
+        untried = any(each.promised and each.result != "held" for report in reports for each in report.findings)
+        how_far = ", as far as it could be tried" if untried else ""
+        results_console().say(f"all protections of {level} hold{how_far}")
 
 
 def _names(findings: list[Finding]) -> str:
@@ -61,16 +68,16 @@ def _names(findings: list[Finding]) -> str:
 
 
 def _remedy(failed: list[Finding]) -> str:
-    """What to do where nothing got out, but could not be told."""
+    """Return what to do where the machine was too busy for some attempts, or "" if it was not."""
     busy = [finding for finding in failed if finding.result == "too busy"]
     if not busy:
         return ""
-    which = "" if len(busy) == len(failed) else f" of {_names(busy)}"
-    return f"; this machine was too busy to tell{which}: stop other work on it, and run it again"
+    which = "" if len(busy) == len(failed) else f" during {_names(busy)}"
+    return f"; other programs used the processors{which}: stop them, and run the command again"
 
 
 def _examined(how: How, screen: Screen) -> Report:
-    """The report, with a bar while it is made, at a terminal."""
+    """Run the attempts, with a progress bar at a terminal, and return the report."""
     with progress_bar(screen, TimeElapsedColumn(), transient=True) as bar:
         task = bar.add_task(f"attempts on {how.isolation}, {_start(how)}", total=None)
 
@@ -79,7 +86,10 @@ def _examined(how: How, screen: Screen) -> Report:
 
         def waits(attempts: tuple[str, ...]) -> None:
             which = ", ".join(attempts)
-            screen.say(f"this machine is too busy to tell of {which}: waiting, at most {QUIET_SECONDS:.0f} s")
+            screen.say(
+                f"cannot test {which} now: other programs use the processors; "
+                f"waiting for {QUIET_SECONDS:.0f} s at most"
+            )
 
         return trio.run(examine, how, advance, waits)
 

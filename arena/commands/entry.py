@@ -1,10 +1,16 @@
 """`arena entry`: bots enter a tournament that is under way, come in a new version, or withdraw."""
 
-from contextlib import closing
+import stat
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
+from typing import Literal, get_args
 
 import click
+from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.checks import check_field
@@ -13,20 +19,23 @@ from arena.commands.options import check_asked
 from arena.config import (
     Entry,
     Tournament,
-    bot_given,
+    bot_name_of,
+    difference,
     find_entrant,
     is_season,
-    link_in,
+    label_of,
+    look_alike,
+    other_name,
     read_season,
     read_tournament,
     say_link,
-    short_name,
 )
-from arena.errors import WrongUse
+from arena.errors import AnswerIsNo, WrongUse
 from arena.reports import entries_json, entries_table
+from arena.schedule import Entered, competing
 from arena.season import tournament_as_begun
-from arena.tables import show
-from arena.terminal import print_json, results_console, say
+from arena.tables import Grid, show
+from arena.terminal import print_json, progress_bar, progress_console, results_console, say
 from arena.tournament import (
     CHECKS,
     LEDGER,
@@ -34,20 +43,34 @@ from arena.tournament import (
     Ledger,
     Standing,
     begun_in,
-    change_text,
+    change_to_come_text,
     copies_of_file,
     enter,
     keep_begun,
     keep_entry,
     ledger_of,
     now,
+    results_folder_of,
     standing_of,
+    unchanged_text,
     update,
     withdraw,
 )
 from arena.workers import LOCAL, Where, venue_for
-from referee.bot_folder import BotFolder, BotFolderError
-from referee.host import REMOTE, RemoteBot
+from referee.bot_folder import (
+    MOST_FILES,
+    MOST_MB,
+    BotFolder,
+    BotFolderError,
+    BotName,
+    UploadError,
+    folder_name,
+    is_upload,
+    label_of_upload,
+    read_bot_name,
+    unpacked_upload,
+)
+from referee.host import RemoteBot
 from referee.printable import printable_name
 
 HERE = Where(on=LOCAL, transcripts=None, concurrency=None, workers=None)
@@ -67,36 +90,42 @@ check_option = click.option(
 
 @click.group("entry")
 def command() -> None:
-    """Change the field of a tournament that has begun, while it is played or stands still.
+    """Change the bots of a tournament that has begun, while it is running or stopped.
 
     Results stay. An arena that plays the tournament takes a change in before the next block, or the next round;
     otherwise the next `arena tournament` does.
     """
 
 
-@command.command("add")
+@command.command("add", short_help="Enter a bot.")
 @cup_argument
 @click.argument("bot", metavar="BOT", shell_complete=complete_bots)
-@click.option("--label", help="What it is called.  [default: the last part of its path]")
+@click.option("--label", help="The bot's label.  [default: the last part of its path]")
 @results_option
 @check_option
 def add(cup: Path, bot: str, *, label: str | None, results: Path | None, checks: bool) -> None:
-    """Enter a BOT (a folder, FOLDER@REVISION, a sample bot's name, or remote:NAME.key for a bot with that key)."""
+    """Enter a BOT.
+
+    It is a folder, FOLDER@REVISION, an archive of a folder (ZIP, tar), a sample bot's name, or remote:NAME.key for
+    a bot with that key.
+    """
     tournament = _tournament(cup, results)
-    given = _absolute(bot)
-    found = _found(tournament, given, bot)
-    label = printable_name(short_name(bot)) if label is None else label
+    name = read_bot_name(bot)
+    found = _found(tournament, name, bot)
+    if label is None:
+        label = label_of(bot)
+        if is_upload(name.path):
+            label = label_of_upload(label) or label
     with closing(Ledger(tournament.results / LEDGER)) as ledger:
         begun = begun_in(ledger)
         standing_of(ledger, begun).check_deadline(now())
-        _check(tournament, begun, found, label, plays=checks)
-        if isinstance(found, BotFolder):
-            keep_entry(tournament.results, found)
-        event = enter(ledger, begun, found, label, given)
-        _tell(standing_of(ledger, begun), change_text(event, ()))
+        field = _Field(tournament, ledger, begun, checks=checks)
+        field.take_in(found, label, name.resolved().given)
+        _say_other_name(found, label)
+        _tell(standing_of(ledger, begun), ())
 
 
-@command.command("update")
+@command.command("update", short_help="Let a new version of a bot take its place.")
 @cup_argument
 @click.argument("label")
 @click.argument("bot", metavar="[BOT]", required=False, shell_complete=complete_bots)
@@ -110,36 +139,66 @@ def update_command(cup: Path, label: str, bot: str | None, *, results: Path | No
         standing = standing_of(ledger, begun)
         standing.check_deadline(now())
         before = standing.entrant(label)
-        given = _folder(tournament, standing, before) if bot is None else _absolute(bot)
-        found = _found(tournament, given, bot or given)
+        name = _former_name(tournament, standing, before) if bot is None else read_bot_name(bot)
+        given = name.resolved().given
+        found = _found(tournament, name, bot or given)
         if standing.content(before) == found.content:
-            raise WrongUse(f"{given}: is the version of {standing.labels[before]} that competes already")
-        keep_begun(tournament.results, begun, before)
-        _check(tournament, begun, found, standing.next_version(before), plays=checks)
-        if isinstance(found, BotFolder):
-            keep_entry(tournament.results, found)
-        event = update(ledger, begun, found, label, given)
-        _tell(standing_of(ledger, begun), change_text(event, standing.labels))
+            raise WrongUse(unchanged_text(given, standing.labels[before]))
+        field = _Field(tournament, ledger, begun, checks=checks)
+        field.take_in(found, label, given, before)
+        _say_other_name(found, standing.labels[standing.teams[before]])
+        _tell(standing_of(ledger, begun), standing.labels)
 
 
-@command.command("withdraw")
+@command.command("sync", short_help="Enter all new and changed bots of a folder.")
+@cup_argument
+@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@results_option
+@check_option
+@click.option("--dry-run", is_flag=True, help="Show what would be done; start no bot and write nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def sync_command(
+    cup: Path, folder: Path, *, results: Path | None, checks: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Enter all bots of FOLDER that are new, and new versions of those that have changed.
+
+    FOLDER holds a folder or an archive (ZIP, tar) for each bot; its name is the bot's label. A bot that is refused
+    does not stop the others. No bot is withdrawn: competitors that are not in FOLDER are reported as missing.
+    After a stop, run the same command again: what has entered is unchanged then.
+    """
+    tournament = _tournament(cup, results)
+    with closing(Ledger(tournament.results / LEDGER)) as ledger:
+        begun = begun_in(ledger)
+        standing_of(ledger, begun).check_deadline(now())
+        field = _Field(tournament, ledger, begun, checks=checks)
+        found = Sync(field, dry_run=dry_run).run(folder)
+    if as_json:
+        print_json({"dry_run": dry_run, "entries": found})
+    else:
+        _print_sync(found, dry_run=dry_run)
+    if refused := sum(each.result == "refused" for each in found):
+        total = sum(each.result != "missing" for each in found)
+        raise AnswerIsNo(f"{refused} of {total} in {folder} refused; the list says why")
+
+
+@command.command("withdraw", short_help="Withdraw a bot; its results stay.")
 @any_cup_argument
 @click.argument("label")
 def withdraw_command(cup: Path, label: str) -> None:
-    """Let the bot called LABEL play no more. Its results stay."""
+    """Withdraw the bot called LABEL. Its results stay."""
     with closing(Ledger(ledger_of(cup))) as ledger:
         begun = begun_in(ledger)
         keep_begun(ledger.path.parent, begun)
-        event = withdraw(ledger, begun, label)
+        withdraw(ledger, begun, label)
         standing = standing_of(ledger, begun)
-        _tell(standing, change_text(event, standing.labels))
+        _tell(standing, standing.labels)
 
 
-@command.command("list")
+@command.command("list", short_help="List a tournament's bots and the changes to come.")
 @any_cup_argument
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def list_command(cup: Path, *, as_json: bool) -> None:
-    """List the bots of a tournament: versions, since when they play, and what waits to be taken in."""
+    """List the bots of a tournament: versions, since when they play, and the changes to come."""
     with closing(Ledger(ledger_of(cup))) as ledger:
         begun, events = begun_in(ledger), ledger.events()
         standing = Standing.of(begun, events, ledger.begun())
@@ -152,11 +211,189 @@ def list_command(cup: Path, *, as_json: bool) -> None:
             screen.say(f"entries until {standing.entries_until}")
 
 
+SyncResult = Literal["added", "updated", "unchanged", "refused", "ignored", "missing"]
+MOST_IN_FOLDER = 2_000
+"""Entries of a folder that is synchronized."""
+
+
+class Synced(Struct, frozen=True, kw_only=True):
+    """What became of one entry of a folder that was synchronized, or of a competitor that it does not hold."""
+
+    entry: str
+    """Its name in the folder; of one that is missing, its label."""
+    label: str | None
+    """None: it is no bot."""
+    result: SyncResult
+    note: str = ""
+    """Why it was refused, or from which block on it plays."""
+
+
+class _Field:
+    """The bots of a tournament that has begun, which a command changes."""
+
+    def __init__(self, tournament: Tournament, ledger: Ledger, begun: Begun, *, checks: bool) -> None:
+        """`checks`: start each bot before it is taken in."""
+        self.tournament = tournament
+        self._ledger = ledger
+        self._begun = begun
+        self._checks = checks
+
+    @property
+    def standing(self) -> Standing:
+        """The field as the ledger has it now."""
+        return standing_of(self._ledger, self._begun)
+
+    def take_in(self, bot: Entry, label: str, given: str, before: int | None = None) -> None:
+        """Check a bot, keep a copy of it, and enter it.
+
+        Args:
+            bot: the bot.
+            label: its label; with `before`, the label of the bot that it is a version of.
+            given: the name by which it is found again.
+            before: the entrant whose place it takes as a new version.
+
+        Raises:
+            WrongUse: it cannot start, or may not enter.
+            MachineCannot: it could not be started or kept.
+        """
+        version = label if before is None else self.standing.next_version(before)
+        if before is not None:
+            keep_begun(self.tournament.results, self._begun, before)
+        _check(self.tournament, self._begun, bot, version, plays=self._checks)
+        if isinstance(bot, BotFolder):
+            keep_entry(self.tournament.results, bot)
+        write = enter if before is None else update
+        write(self._ledger, self._begun, bot, label, given)
+
+
+class Sync:
+    """The bots of a folder enter a tournament, or come in new versions."""
+
+    def __init__(self, field: _Field, *, dry_run: bool) -> None:
+        """`dry_run`: start no bot, and write nothing down."""
+        self._field = field
+        self._dry_run = dry_run
+
+    def run(self, folder: Path) -> list[Synced]:
+        """Take in what is new in the folder, in the order of names. Each change is written down at once.
+
+        Raises:
+            WrongUse: the folder cannot be read, or holds too much.
+            MachineCannot: a bot could not be started or kept; those before it have been taken in.
+        """
+        try:
+            names = sorted(each.name for each in islice(folder.iterdir(), MOST_IN_FOLDER + 1))
+        except OSError as error:
+            raise WrongUse(f"{folder}: cannot be read: {error.strerror}") from None
+        if len(names) > MOST_IN_FOLDER:
+            raise WrongUse(f"{folder}: holds more than {MOST_IN_FOLDER} entries")
+        shown = [name for name in names if not name.startswith(".")]
+        found: list[Synced] = []
+        with progress_bar(progress_console(), transient=True) as bar:
+            for name in bar.track(shown, description="entries"):
+                found.append(self._take(folder / name, {each.label for each in found}))
+        return [*found, *self._missing({each.label for each in found})]
+
+    def _take(self, path: Path, before: set[str | None]) -> Synced:
+        """Take in one entry of the folder, unless it is refused."""
+        shown, label = printable_name(path.name), None
+        try:
+            label = _label_in(path, before)
+            if label is None:
+                note = "neither a folder nor an archive"
+                return Synced(entry=shown, label=None, result="ignored", note=note)
+            result, note = self._change(_found_in(self._field.tournament, path), label)
+        except WrongUse as error:
+            return Synced(entry=shown, label=label, result="refused", note=error.format_message())
+        return Synced(entry=shown, label=label, result=result, note=note)
+
+    def _change(self, bot: Entry, label: str) -> tuple[SyncResult, str]:
+        """Enter a bot, or let it take the place of the last version. Return what was done, and a note.
+
+        Raises:
+            WrongUse: it cannot enter.
+        """
+        standing = self._field.standing
+        before: int | None = None
+        version = label
+        if label in standing.labels:
+            number = standing.labels.index(label)
+            first = standing.teams[number]
+            if first != number:
+                raise WrongUse(f"{label}: is what a version of {standing.labels[first]} is called")
+            before = standing.entrant(label)
+            if standing.content(before) == bot.content:
+                return "unchanged", ""
+            version = standing.next_version(before)
+        elif other := next((each for each in standing.labels if look_alike(label, each)), None):
+            raise WrongUse(f"{label}: looks like {other}: {difference(label, other)}; give it another name")
+        entered = Entered(
+            label=version, folder=bot.given, content=bot.content, version=bot.version, predecessor=before
+        )
+        standing.checked(entered)  # Before the bot is started, which takes long.
+        result: SyncResult = "added" if before is None else "updated"
+        if self._dry_run:
+            return result, ""
+        self._field.take_in(bot, label, bot.given, before)
+        block = (self._field.standing.events[-1].block or 0) + 1
+        notes = [f"{version} will play from block {block} or later"]
+        if isinstance(bot, BotFolder) and (text := other_name(bot, label)):
+            notes.append(text)
+        return result, "; ".join(notes)
+
+    def _missing(self, there: set[str | None]) -> list[Synced]:
+        """Return the competitors on this machine that the folder does not hold, by the label of their bot."""
+        standing = self._field.standing
+        teams = dict.fromkeys(
+            standing.teams[number]
+            for number in competing(standing.spec)
+            if number not in standing.spec.remote and number != standing.spec.house
+        )
+        labels = (standing.labels[team] for team in teams)
+        return [Synced(entry=label, label=label, result="missing") for label in labels if label not in there]
+
+
+def _label_in(path: Path, before: set[str | None]) -> str | None:
+    """Return what an entry of a folder is called; None: it is neither a folder nor an archive.
+
+    Args:
+        path: the entry's.
+        before: what the entries before it are called.
+
+    Raises:
+        WrongUse: no bot may be called so, or it is a link.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except OSError as error:
+        raise WrongUse(f"cannot be read: {error.strerror}") from None
+    if stat.S_ISLNK(mode):
+        raise WrongUse("is a symbolic link")
+    label = path.name if stat.S_ISDIR(mode) else label_of_upload(path.name)
+    if label is not None and printable_name(label) != label:
+        raise WrongUse("its name has characters that cannot be shown")
+    if label is not None and label in before:
+        raise WrongUse("the folder holds a bot of this name already")
+    return label
+
+
+def _print_sync(found: list[Synced], *, dry_run: bool) -> None:
+    """Print what became of each entry, and how many of each there are."""
+    table = Grid({"entry": False, "result": False, "note": False})
+    for each in found:
+        table.add_row(each.entry, each.result, each.note)
+    screen = results_console()
+    show(screen, table)
+    counts = Counter(each.result for each in found)
+    said = ", ".join(f"{counts[result]} {result}" for result in get_args(SyncResult) if counts[result])
+    screen.say(f"{'would be: ' if dry_run else ''}{said or 'the folder is empty'}")
+
+
 def _tournament(cup: Path, results: Path | None) -> Tournament:
     """The tournament of a file, its bots as they were when it was begun, whatever their folders hold now."""
     if is_season(cup):
         return _of_stage(cup, results)
-    place = ledger_of(results or cup).parent
+    place = results_folder_of(results or cup)
     return replace(read_tournament(cup, copies_of_file(place, withdrawn_only=False)), results=place)
 
 
@@ -175,43 +412,63 @@ def _of_stage(cup: Path, results: Path | None) -> Tournament:
     return tournament_as_begun(season, parts[results.name], results.name)
 
 
-def _absolute(bot: str) -> str:
-    """A folder or key by its whole path without links: an update may be asked for from elsewhere, and later."""
-    if bot.startswith(REMOTE):
-        return f"{REMOTE}{Path(bot.removeprefix(REMOTE)).resolve()}"
-    folder, at, revision = bot.partition("@")
-    return f"{Path(folder).resolve()}{at}{revision}" if "/" in bot or Path(folder).is_dir() else bot
-
-
-def _folder(tournament: Tournament, standing: Standing, entrant: int) -> str:
-    """Where an entrant's bot was found.
+def _former_name(tournament: Tournament, standing: Standing, entrant: int) -> BotName:
+    """Return the name by which an entrant's bot was found.
 
     Raises:
         WrongUse: the file does not name it, or its folder has become a symbolic link: its author, who may write
             there, would choose what of this machine is taken in.
     """
     if entrant >= len(standing.begun.labels):
-        given = standing.folder(entrant)
-        path = given.removeprefix(REMOTE)
-        link = link_in(path, Path("/")) if path.startswith("/") else None
+        # A ledger has whole paths and the names of sample bots: nothing in the current folder is meant.
+        name = read_bot_name(standing.folder(entrant), Path("/"))
     else:
         label = standing.begun.labels[entrant]
         if label not in tournament.labels:
             raise WrongUse(f"{tournament.file}: names no {label}")
         number = tournament.labels.index(label)
-        given = bot_given(tournament, number)
-        link = link_in(tournament.form.bots[number].removeprefix(REMOTE), tournament.file.parent)
-    if link is not None:
-        raise WrongUse(f"{given}: {link} has become a symbolic link; name what it leads to as BOT")
-    return _absolute(given)
+        name = bot_name_of(tournament, number)
+    if link := name.first_link():
+        raise WrongUse(f"{name.given}: {link} has become a symbolic link; name what it leads to as BOT")
+    return name
 
 
-def _found(tournament: Tournament, given: str, called: str) -> Entry:
-    say_link(given)
+def _found(tournament: Tournament, name: BotName, called: str) -> Entry:
+    """Return the bot of a name, which may be that of an archive.
+
+    Raises:
+        WrongUse: it may not play in this tournament.
+    """
+    say_link(name)
+    resolved = name.resolved()
+    if not name.is_remote and not name.is_folder and name.revision is None and is_upload(resolved.path):
+        return _found_in(tournament, resolved.path)
     try:
-        return find_entrant(tournament, given, called)
+        return find_entrant(tournament, resolved, called)
     except BotFolderError as error:
         raise WrongUse(str(error)) from None
+
+
+def _found_in(tournament: Tournament, path: Path) -> Entry:
+    """Return the bot of a folder or an archive.
+
+    Raises:
+        WrongUse: it may not play in this tournament.
+    """
+    caps = tournament.form.entry
+    with ExitStack() as stack:
+        place = path
+        try:
+            if not path.is_dir():
+                most_mb, most_files = caps.size_mb or MOST_MB, caps.files or MOST_FILES
+                place = stack.enter_context(unpacked_upload(path, most_mb=most_mb, most_files=most_files))
+            bot = find_entrant(tournament, folder_name(place), str(path))
+        except UploadError as error:
+            raise WrongUse(f"{path}: {error}") from None
+        except BotFolderError as error:
+            # Its author knows nothing of the folder into which it was unpacked.
+            raise WrongUse(str(error).replace(str(place), str(path))) from None
+    return replace(bot, given=str(path.absolute()))
 
 
 def _check(tournament: Tournament, begun: Begun, bot: Entry, label: str, *, plays: bool) -> None:
@@ -239,6 +496,13 @@ def _check(tournament: Tournament, begun: Begun, bot: Entry, label: str, *, play
         say(f"check: {label}: {text}")
 
 
-def _tell(standing: Standing, text: str) -> None:
-    """What was written down, and when it is taken in at the earliest."""
-    say(f"{text}: waits to be taken in, from block {(standing.events[-1].block or 0) + 1} on at the earliest")
+def _say_other_name(bot: Entry, label: str) -> None:
+    """Warn if the bot's own manifest calls it otherwise than the tournament does."""
+    if isinstance(bot, BotFolder) and (text := other_name(bot, label)):
+        say(f"check: {label}: {text}")
+
+
+def _tell(standing: Standing, labels: Sequence[str]) -> None:
+    """Say what was written down, and when it is taken in at the earliest."""
+    event = standing.events[-1]
+    say(f"{change_to_come_text(event, labels)} at block {(event.block or 0) + 1} or later")

@@ -9,7 +9,7 @@ import click
 from arena.errors import WrongUse
 from arena.schedule import MOST_BLOCKS
 from arena.terminal import say
-from arena.tournament import Ledger, begun_in, change_text, extend, extend_entries, ledger_of
+from arena.tournament import Ledger, begun_in, change_to_come_text, extend, extend_entries, ledger_of
 
 OTHERS = 2
 """Options that are not given with the one that is."""
@@ -27,23 +27,27 @@ def _time(context: click.Context, option: click.Parameter, given: str | None) ->
             return found.astimezone(UTC)
     except (ValueError, OverflowError):
         pass
-    raise WrongUse(f"--entries-until: {given!r} is no time with its offset, such as 2026-12-01T12:00:00Z")
+    raise WrongUse(
+        f"--entries-until: {given!r} is not a time with an offset from UTC, such as 2026-12-01T12:00:00Z"
+    )
 
 
 @click.command("extend")
 @click.argument("cup", metavar="FOLDER_OR_FILE", type=click.Path(path_type=Path))
-@click.option("--blocks", type=TOTAL, help="Blocks of each pair, or rounds of more than two seats, in all.")
-@click.option("--rounds", type=TOTAL, help="Rounds of a Swiss tournament or a ladder, in all.")
+@click.option(
+    "--blocks", type=TOTAL, help="New total of blocks for each pair; with more than two seats, of rounds."
+)
+@click.option("--rounds", type=TOTAL, help="New total of rounds of a Swiss tournament or a ladder.")
 @click.option(
     "--entries-until",
     callback=_time,
     metavar="TIME",
-    help="A later time until which bots may enter or come in new versions, for example 2026-12-01T12:00:00Z.",
+    help="A later deadline for new bots and new versions, for example 2026-12-01T12:00:00Z.",
 )
 def command(cup: Path, *, blocks: int | None, rounds: int | None, entries_until: datetime | None) -> None:
     """Give a tournament that has begun a new total of blocks or rounds, or a later deadline for entries.
 
-    It may be played meanwhile, or stand still.
+    It may be running or stopped.
     """
     if [blocks, rounds, entries_until].count(None) != OTHERS:
         raise WrongUse("give a new total or a later time: --blocks, --rounds or --entries-until")
@@ -53,4 +57,5 @@ def command(cup: Path, *, blocks: int | None, rounds: int | None, entries_until:
             event = extend_entries(ledger, begun, entries_until)
         else:
             event = extend(ledger, begun, blocks=blocks, rounds=rounds)
-    say(f"{change_text(event, ())}: waits to be taken in")
+    when = "" if entries_until is not None else ", from its next block or round on"
+    say(f"{change_to_come_text(event, ())}{when}")

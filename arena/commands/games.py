@@ -1,5 +1,6 @@
 """`arena games`: what can be played, and with which options."""
 
+import re
 import sys
 from random import SystemRandom
 from typing import Any
@@ -9,18 +10,26 @@ import msgspec
 
 from arena.commands.completion import complete_games, complete_variants
 from arena.errors import WrongUse
-from arena.game_options import clock_json, clock_text, drawn_setup, variant_named
+from arena.game_options import clock_json, clock_text, drawn_setup, game_named, variant_named
+from arena.manual import rules_page
 from arena.schedule import SEED_BITS
 from arena.tables import Grid, show
 from arena.terminal import print_json, results_console, say
 from referee.games import GAMES
 from referee.rules import Game
 
+PAGE_COLUMNS = 100
+"""Columns of a page of rules, at most: longer lines are hard to read."""
+_LINK = re.compile(r"\[([^\]\n]*(?:\n[^\]\n]+)?)\]\([^)\s]*\)")
+
 
 @click.command("games")
 @click.argument("game", shell_complete=complete_games, required=False)
 @click.option(
     "--setup", is_flag=True, help="Print drawn secrets for GAME, to edit and give to `arena match --setup`."
+)
+@click.option(
+    "--rules", is_flag=True, help="Print the rules of GAME, laid out at a terminal, as Markdown elsewhere."
 )
 @click.option("--clock", is_flag=True, help="Print the times of GAME's variant as a [clock] table, to edit.")
 @click.option(
@@ -32,21 +41,24 @@ from referee.rules import Game
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(game: str | None, as_json: bool, **asked: Any) -> None:
     """List the games, or describe GAME: its variants, their times, its options and windows."""
-    setup, clock, variant, seed = (asked[name] for name in ("setup", "clock", "variant", "seed"))
-    if game is not None and game not in GAMES:
-        raise WrongUse(f"there is no game {game!r}; there are {', '.join(GAMES)}")
-    if setup and clock:
-        raise WrongUse("--clock: is a file of its own, and so is --setup: ask for one")
+    setup, clock, variant, seed, rules = (asked[name] for name in ("setup", "clock", "variant", "seed", "rules"))
+    if game is not None:
+        game_named(game, "GAME")
+    if setup + clock + rules > 1:
+        raise WrongUse("--setup, --clock, --rules: give one of them")
+    if rules:
+        _print_rules(game, as_json=as_json)
+        return
     if setup:
         _print_setup(game, variant, seed)
         return
     if seed is not None:
-        raise WrongUse("--seed: is for --setup")
+        raise WrongUse("--seed: has no effect without --setup")
     if clock:
         _print_clock(game, variant, as_json=as_json)
         return
     if variant is not None:
-        raise WrongUse("--variant: is for --setup and --clock")
+        raise WrongUse("--variant: has no effect without --setup or --clock")
     chosen = [describe(each) for name, each in GAMES.items() if game in (None, name)]
     if as_json:
         content = chosen if game is None else chosen[0]
@@ -89,6 +101,30 @@ def _print_clock(game: str | None, variant: str | None, *, as_json: bool) -> Non
         raise WrongUse(f"--clock: of which game? There are {', '.join(GAMES)}")
     rules, name = GAMES[game], variant_named(GAMES[game], variant)
     sys.stdout.write(f"{clock_json(rules, name)}\n" if as_json else clock_text(rules, name))
+
+
+def _print_rules(game: str | None, *, as_json: bool) -> None:
+    """Print the page with a game's rules, whose links to other places are left out.
+
+    Raises:
+        WrongUse: no game is named, or it has no page.
+    """
+    if game is None:
+        raise WrongUse(f"--rules: of which game? The games are {', '.join(GAMES)}")
+    page = rules_page(game)
+    if page is None:
+        raise WrongUse(f"--rules: {game} has no page of rules here; see the package that it comes from")
+    text = _LINK.sub(r"\1", page.read_text(encoding="utf-8"))
+    screen = results_console()
+    if as_json:
+        print_json({"game": game, "rules": text})
+    elif screen.is_terminal:
+        # Here: it takes longer to import than all else that this command does.
+        from rich.markdown import Markdown  # noqa: PLC0415
+
+        screen.print(Markdown(text, code_theme="ansi_light"), width=min(screen.width, PAGE_COLUMNS))
+    else:
+        sys.stdout.write(text)
 
 
 def _list(games: list[dict[str, Any]]) -> None:

@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from arena.commands.match import match_options, play_asked
+from arena.commands.match import match_options, play_asked, transcripts_folder
 from arena.commands.options import feed_asked, host_keys, open_log
 from arena.errors import WrongUse
 from arena.feed import open_feed
 from arena.live import play_hosted, play_match
 from arena.workers import Hosting
-from referee.host import REMOTE
+from referee.bot_folder import REMOTE, is_remote
 from referee.wire import BadAddressError, read_address
 
 MAX_WAIT_SECONDS = 365 * 86_400
@@ -46,7 +46,7 @@ def command(
     game: str,
     bots: tuple[str, ...],
     *,
-    transcripts: Path,
+    transcripts: Path | None,
     as_json: bool,
     at: str,
     key: Path | None,
@@ -60,16 +60,17 @@ def command(
     A BOT is as for `arena match`, or remote:NAME.key for a bot with that key. The match begins when all bots are
     connected. A connection without one of the keys does not get in.
     """
-    if not any(name.startswith(REMOTE) for name in (*bots, given["fill"] or "")):
-        raise WrongUse(f"BOT: none is {REMOTE}NAME.key; `arena match` plays among bots on this machine")
+    if not any(is_remote(name) for name in (*bots, given["fill"] or "")):
+        raise WrongUse(f"BOT: none is {REMOTE}NAME.key; for bots on this machine use `arena match`")
     if math.isnan(wait):
-        raise WrongUse("--wait: nan is no time")
+        raise WrongUse("--wait: nan is not a time")
     try:
         hosting = Hosting(read_address(at), host_keys(key), wait)
     except BadAddressError as error:
         raise WrongUse(f"--at: {error}") from None
-    with open_log(log) as events, open_feed(feed_asked(feed, transcripts)) as line:
+    folder = transcripts_folder(transcripts)
+    with open_log(log) as events, open_feed(feed_asked(feed, folder)) as line:
         publish = None if line is None else line.publish
         hosted = partial(play_hosted, hosting, publish=publish, log=events.logger)
         play_it = partial(play_match, play=hosted)
-        play_asked(game, bots, given, play_it, transcripts=transcripts, as_json=as_json)
+        play_asked(game, bots, given, play_it, transcripts=folder, as_json=as_json)

@@ -9,15 +9,16 @@ from arena.terminal import results_console, say
 from referee.wire import KeyFileError, new_pair, write_pair, z85
 
 
-@click.command("keys")
+@click.command("keys", short_help="Make a pair of keys for a host or a remote bot.")
 @click.argument("name", type=click.Path(path_type=Path))
 def command(name: Path) -> None:
-    """Make a pair of keys: NAME.key to give away, and NAME.key_secret to keep.
+    """Make a pair of keys: NAME.key to send to the other side, and NAME.key_secret to keep private.
 
-    A bot's author gives NAME.key to the host, and a host gives it to all authors. The public key is printed, too.
+    A bot's author sends NAME.key to the host, and a host sends its own to all authors. The public key is also
+    printed.
     """
     if not name.name:
-        raise WrongUse(f"NAME: is no name of a file: {str(name)!r}")
+        raise WrongUse(f"NAME: {str(name)!r} is not the name of a file")
     if not name.parent.is_dir():
         raise WrongUse(f"{name}: there is no folder {name.parent}")
     pair = new_pair()
@@ -28,4 +29,5 @@ def command(name: Path) -> None:
     except OSError as error:
         raise cannot_write(name, error) from None
     results_console().say(z85(pair.public))
-    say(f"{public} is to be given away; keep {secret} to yourself")
+    say(f"send {public} to the other side: a host to all authors, an author to the host")
+    say(f"keep {secret} private")

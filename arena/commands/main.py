@@ -22,15 +22,18 @@ from click.shell_completion import CompletionItem
 
 from arena.commit import commit
 from arena.errors import CANNOT, DONE, SIGNALLED, WRONG_USE, Stopped, WrongUse, reason_of
+from arena.manual import manual
 from referee.printable import printable
 
 COMMANDS = {
     "match": ("match", "Play one match and write its transcript."),
     "check": ("check", "Check that a bot starts and plays, or that a tournament's bots do."),
     "host": ("host", "Play one match with bots on their authors' own machines."),
+    "remote": ("remote", "Join matches on another machine with a bot on this one: join, keys."),
     "keys": ("keys", "Make a pair of keys for a host or a remote bot."),
     "tournament": ("tournament", "Play a tournament from a file, or go on with it."),
-    "entry": ("entry", "Change the field of a tournament that has begun: add, update, withdraw, list."),
+    "entry": ("entry", "Change the bots of a tournament that has begun: add, update, sync, withdraw, list."),
+    "decide": ("decide", "Decide what becomes of a block that was set aside."),
     "extend": ("extend", "Give a tournament that has begun more blocks or rounds, or a later deadline."),
     "season": ("season", "Play a season from a file: stages, each drawn from the table of the one before."),
     "regress": ("regress", "Test whether a bot's new version is better; the exit code is for CI."),
@@ -40,7 +43,7 @@ COMMANDS = {
     "package": ("package", "Pack a bot's own transcripts, logs, results and faults for its author."),
     "backup": ("backup", "Back up a tournament while it is played, or check a backup."),
     "site": ("site", "Write pages of tournaments as files, for any web server or bucket."),
-    "stress": ("stress", "Attack the rules of time, and find how many matches this machine carries."),
+    "stress": ("stress", "Attack the timing rules, and find how many matches at once this machine can play."),
     "replay": ("replay", "Verify a transcript, step through it, or extract one seat's."),
     "ask": ("ask", "Put a recorded decision to a bot again, in a debugger if you like."),
     "adjudicate": ("adjudicate", "Play scenarios without bots or clock."),
@@ -70,6 +73,15 @@ class Arena(click.Group):
             return None
         command: click.Command = import_module(f"arena.commands.{COMMANDS[cmd_name][0]}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; click would suggest only commands that are imported already."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:
+            raise click.exceptions.NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Commands and options that a shell offers, from the table: nothing is imported for it."""
@@ -169,6 +181,12 @@ def _verdict(reason: BaseException) -> tuple[int, str]:
         return reason.exit_code, reason.format_message()
     if isinstance(reason, KeyboardInterrupt | click.Abort):
         return INTERRUPTED, "stopped"
+    # Here: `arena --help` waits for this module.
+    from referee.linux.shortage import shortage_in, shortage_text  # noqa: PLC0415
+
+    short = shortage_in(reason)
+    if short is not None and not short.filename:
+        return CANNOT, shortage_text(short)
     if isinstance(reason, OSError):
         where = f"{reason.filename}: " if reason.filename else ""
         return CANNOT, f"{where}{reason.strerror or reason}"
@@ -187,7 +205,12 @@ def _show_version(context: click.Context, option: click.Parameter, asked: bool) 
     context.exit()
 
 
-@click.group("arena", cls=Arena, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    "arena",
+    cls=Arena,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=f"\b\nDocumentation: {manual() / 'README.md'}\nRules of a game: arena games GAME --rules",
+)
 @click.option(
     "--version",
     is_flag=True,

@@ -1,5 +1,7 @@
 """`arena new-bot`: a folder with a bot that plays legally at once, its test, and what to do next."""
 
+import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -7,12 +9,16 @@ import click
 import msgspec
 from msgspec import Struct
 
-from arena.commands.completion import complete_games
+from arena.commands.completion import complete_bots, complete_games
 from arena.commands.recorded import recorded
+from arena.config import random_bot
 from arena.errors import WrongUse, cannot_write
+from arena.game_options import game_named
+from arena.schedule import TWO
 from arena.terminal import command_line, results_console
-from referee.bot_folder import BUILT_IN, FILE, PATH
+from referee.bot_folder import BUILT_IN, FILE, PATH, BotFolder, built_in, find_bot
 from referee.games import GAMES
+from referee.suggestions import did_you_mean
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 """A folder a language: the program, and a file a game with its `decide`."""
@@ -33,7 +39,16 @@ class Language(Struct, frozen=True, kw_only=True):
     """More of bot.toml."""
 
 
-FIRST_STEPS = {"hive-mind": "a-first-improvement"}
+CHAT = "chat"
+"""The sample that asks a language model."""
+KIT = frozenset({"kit", "kit_testing", "kit_types", "wire", "debugger", "stdio_bridge"})
+"""Modules of `bots` that every bot finds there."""
+_IMPORT = re.compile(r"^\s*from bots\.(\w+) import", re.MULTILINE)
+_RUN = re.compile(r"^    run\((\w+)", re.MULTILINE)
+_NAMED = re.compile(r"^(?:name|version) = .*\n", re.MULTILINE)
+FIRST_STEPS = dict.fromkeys(
+    ("mist", "fight-for-a-name", "hive-mind", "pointing", "runes-to-ruins"), "a-first-improvement"
+)
 """Games whose page says how to improve the bot, and where."""
 LANGUAGES = {
     "python": Language(decide="bot.py", files=(), command=("python", "bot.py")),
@@ -63,53 +78,130 @@ LANGUAGES = {
 @click.command("new-bot")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
-    "--game", shell_complete=complete_games, default=next(iter(GAMES)), show_default=True, help="Game of the bot."
+    "--game",
+    shell_complete=complete_games,
+    help=f"Game of the bot.  [default: {next(iter(GAMES))}, or the sample's]",
 )
+@click.option("--language", type=click.Choice(list(LANGUAGES)), help="Language of the bot.  [default: python]")
 @click.option(
-    "--language",
-    type=click.Choice(list(LANGUAGES)),
-    default="python",
-    show_default=True,
-    help="Language of the bot.",
+    "--from",
+    "sample",
+    metavar="SAMPLE",
+    shell_complete=complete_bots,
+    help="Copy this sample bot, with the modules that it needs.",
 )
-def command(folder: Path, game: str, language: str) -> None:
+def command(folder: Path, game: str | None, language: str | None, sample: str | None) -> None:
     """Write a bot to start from into FOLDER, which must be new or empty.
 
-    It plays legal random moves, and has a test that runs without an arena.
+    It plays legal random moves, or as SAMPLE does, and has a test that runs without an arena.
     """
-    if game not in GAMES:
-        raise WrongUse(f"--game: there is no {game!r}; there are {', '.join(GAMES)}")
-    files = _files(folder.resolve().name, game, language)
+    if game is not None:
+        game_named(game, "--game")
+    if sample is None:
+        game, language = game or next(iter(GAMES)), language or "python"
+        files = _files(folder.resolve().name, game, language)
+    else:
+        if language not in {None, "python"}:
+            raise WrongUse("--language: sample bots are in Python")
+        copied = _sample_named(sample, game)
+        game, language = game or (copied.games or tuple(GAMES))[0], "python"
+        files = _files_from(folder.resolve().name, copied, game)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
-            raise WrongUse(f"{folder}: is not empty")
-        (folder / RECORDS).mkdir()
+            raise WrongUse(f"{folder} exists and is not empty; choose another name")
         for name, content in files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(content)
     except OSError as error:
         raise cannot_write(folder, error) from None
     made = LANGUAGES[language]
-    results_console().say(f"edit `decide` in {folder / made.decide}; it plays already:")
-    results_console().say(command_line("match", game, folder, "--fill", folder))
-    results_console().say(f"{folder / 'README.md'} says what to do next")
+    screen = results_console()
+    if sample == CHAT:
+        screen.say("It asks a language model, for which the sandbox has no network: docs/language-models.md.")
+    else:
+        screen.say(f"It plays already. Try it: {_first_match(folder, game)}")
+    change = "edit" if sample is not None else "edit `decide` in"
+    screen.say(f"To change how it plays, {change} {folder / made.decide}.")
+    screen.say(f"What to do next is in {folder / 'README.md'}.")
     program = (made.build or made.command)[0]
     if language != "python" and shutil.which(program, path=PATH) is None:
-        results_console().say(f"{program} is not in {PATH.replace(':', ', ')}: this machine cannot play it")
+        screen.say(f"{program} is not in {PATH.replace(':', ', ')}: this machine cannot play it")
+
+
+def _first_match(folder: Path, game: str, *, in_readme: bool = False) -> str:
+    """Return the command of a match against the game's random sample bot, which takes all other seats."""
+    rules, other = GAMES[game], random_bot(game)
+    seats = rules.seats(rules.read_options(rules.variants[0].name, None))
+    words = ("match", game, str(folder), *((other,) if seats == TWO else ("--fill", other)))
+    return shlex.join(("arena", *words)) if in_readme else command_line(*words)
+
+
+def _sample_named(name: str, game: str | None) -> BotFolder:
+    """Return a sample bot.
+
+    Raises:
+        WrongUse: there is none of this name, or it does not play the game.
+    """
+    if name not in built_in():
+        raise WrongUse(f"--from: no sample bot is called {name}; {did_you_mean(name, built_in(), 'sample bots')}")
+    bot = find_bot(name)
+    if game is not None and not bot.plays(game):
+        raise WrongUse(f"--game: {name} does not play {game}")
+    return bot
+
+
+def _files_from(name: str, sample: BotFolder, game: str) -> dict[str, bytes]:
+    """Return all files of a copy of a sample bot, by their path in its folder.
+
+    The modules that it shares with other samples lie beside it, and are imported from there. The kit stays.
+    """
+    files = {each.name: each.read_bytes() for each in (BUILT_IN / sample.given).iterdir() if each.is_file()}
+    program = files["bot.py"].decode()
+    modules = _helpers(program)
+    files |= {f"{module}.py": text.encode() for module, text in modules.items()}
+    if modules:
+        shared = re.compile(rf"^(\s*)from bots\.({'|'.join(modules)}) import", re.MULTILINE)
+        for path in ("bot.py", *(f"{module}.py" for module in modules)):
+            files[path] = shared.sub(r"\1from \2 import", files[path].decode()).encode()
+    manifest = _NAMED.sub("", files[FILE].decode())
+    files[FILE] = f'name = {_quoted(name)}\nversion = "0.1"\n{manifest}'.encode()
+    player = None if sample.given == CHAT else _RUN.search(program)
+    if player is not None:
+        files[TEST] = _test(game, "python", player[1]).encode()
+        files |= _records(game)
+    files["README.md"] = _readme_of_copy(name, sample.given, game, is_tested=player is not None).encode()
+    return files
+
+
+def _helpers(program: str) -> dict[str, str]:
+    """Return the modules of `bots`, without the kit, that a program and these modules import, by name."""
+    found: dict[str, str] = {}
+    waiting = [program]
+    while waiting:
+        for module in _IMPORT.findall(waiting.pop()):
+            if module not in found and module not in KIT:
+                found[module] = (BUILT_IN / f"{module}.py").read_text(encoding="utf-8")
+                waiting.append(found[module])
+    return found
+
+
+def _records(game: str) -> dict[str, bytes]:
+    """Return what one seat heard in a match of each variant, by its path in a bot's folder."""
+    return {f"{RECORDS}/{each.name}.jsonl": recorded(game, each.name) for each in GAMES[game].variants}
 
 
 def _files(name: str, game: str, language: str) -> dict[str, bytes]:
     """All files of a new bot, by their path in its folder."""
     made = LANGUAGES[language]
-    records = {f"{RECORDS}/{each.name}.jsonl": recorded(game, each.name) for each in GAMES[game].variants}
     texts = {
         FILE: _bot_toml(name, game, made),
         "README.md": _readme(name, game, language),
-        TEST: _test(game, language),
+        TEST: _test(game, language, "decide"),
         made.decide: _decide(game, language).read_text(encoding="utf-8"),
         **{each: (TEMPLATES / language / each).read_text(encoding="utf-8") for each in made.files},
     }
-    return {**{path: text.encode() for path, text in texts.items()}, **records}
+    return {**{path: text.encode() for path, text in texts.items()}, **_records(game)}
 
 
 def _decide(game: str, language: str) -> Path:
@@ -160,7 +252,7 @@ The game's rules and words are in docs/games/{module}.md, the kit and the sandbo
 ```sh
 pytest {TEST}           # it answers the recorded windows; no match is played
 arena check .               # it starts and plays; time, memory and refusals
-arena match --help          # one match; --watch=host shows it
+{_first_match(Path(), game, in_readme=True)} --watch=host    # one match, shown as it goes
 arena ask . TRANSCRIPT      # a recorded decision again
 ```
 
@@ -171,10 +263,34 @@ from the clone. Without a clone, `pip install pytest` in the arena's environment
 """
 
 
-def _test(game: str, language: str) -> str:
+def _readme_of_copy(name: str, sample: str, game: str, *, is_tested: bool) -> str:
+    """Return what the author of a copy of a sample bot reads first."""
+    module = game.replace("-", "_")
+    test = f"pytest {TEST}           # it answers the recorded windows; no match is played\n" if is_tested else ""
+    return f"""# {name}
+
+A copy of the sample bot {sample}, for {game}. Its program begins in `bot.py`. The modules beside it came with it:
+change them as you like. `bots.kit` is the arena's, as for every bot.
+
+The game's rules and words are in docs/games/{module}.md, the kit and the sandbox in docs/writing-a-bot.md.
+
+```sh
+{test}arena check .               # it starts and plays; time, memory and refusals
+{_first_match(Path(), game, in_readme=True)} --watch=host    # one match, shown as it goes
+arena ask . TRANSCRIPT      # a recorded decision again
+```
+
+In a clone of the arena, write `scripts/arena` for `arena` and `scripts/test` for `pytest`, with the paths as seen
+from the clone. Without a clone, `pip install pytest` in the arena's environment comes first.
+"""
+
+
+def _test(game: str, language: str, player: str) -> str:
+    """Return a bot's test; `player`: the name of the function or class that plays, in its program."""
     forms = GAMES[game].actions
     module = next(iter(forms.values())).__module__
     program = language != "python"
+    subject = player if player == "decide" else f"{player}()"
     names = ", ".join(sorted({form.__name__ for form in forms.values()}))
     answers = "program_answers" if program else "answers"
     table = "\n".join(f'    "{window}": {form.__name__},' for window, form in forms.items())
@@ -185,7 +301,7 @@ from typing import Any
 
 import msgspec
 import pytest
-{"" if program else "from bot import decide" + chr(10)}
+{"" if program else f"from bot import {player}" + chr(10)}
 from bots.kit_testing import {answers}
 from {module} import {names}
 
@@ -199,7 +315,7 @@ FORMS: dict[str, Any] = {{
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.stem)
 def test_each_window_is_answered_in_the_words_of_the_game(record: Path) -> None:
-    answered = list({answers}({"FOLDER" if program else "decide"}, record))
+    answered = list({answers}({"FOLDER" if program else subject}, record))
     assert answered
     for opened, action in answered:
         if action is not None:

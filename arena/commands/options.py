@@ -1,6 +1,5 @@
 """Options that several commands have, and what their values mean."""
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from msgspec.structs import replace
 from arena.checks import FieldCheck
 from arena.config import BotCaps, Broken, Tournament, random_bot, read_caps, url_complaint
 from arena.errors import Stopped, WrongUse, cannot_write, reason_of
-from arena.quantities import counted
+from arena.quantities import counted, seconds_in
 from arena.terminal import say
 from arena.tournament import feed_endpoint
 from arena.workers import LOCAL, MAX_CONCURRENCY, PATIENCE_SECONDS, Where, venue_for
@@ -29,13 +28,6 @@ NOTIFY = "--notify"
 FEED_HERE = "here"
 """Value of `--feed` where none is given."""
 AT_ONCE = click.IntRange(1, MAX_CONCURRENCY)
-_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
-
-
-def seconds_in(text: str) -> int | None:
-    """The seconds of `90s`, `30m`, `2h` or `1d`; None: it is no such time."""
-    found = re.fullmatch(r"([0-9]{1,6})([smhd])", text)
-    return None if found is None else int(found[1]) * _UNITS[found[2]]
 
 
 class Seconds(click.ParamType[int]):
@@ -47,7 +39,9 @@ class Seconds(click.ParamType[int]):
         """See `click.ParamType`."""
         seconds = seconds_in(value)
         if seconds is None:
-            self.fail(f"{value!r} is no time; a whole number and s, m, h or d, for example 2h", param, ctx)
+            self.fail(
+                f"{value!r} is not a time; give a whole number with s, m, h or d, for example 2h", param, ctx
+            )
         return seconds
 
 
@@ -90,7 +84,7 @@ policy_options = adding(
     click.option(
         "--messages-per-window",
         type=click.IntRange(min=1),
-        help="Limit on a bot's messages from window to window.",
+        help="Limit on a bot's messages per window.",
     ),
     click.option("--bytes-per-window", type=click.IntRange(min=1), help="Limit on the bytes of these messages."),
     click.option("--refusals-per-match", type=click.IntRange(min=1), help="Limit on a bot's refused messages."),
@@ -238,7 +232,8 @@ def check_asked(
     opponent = find_bot(random_bot(form.game))
     # A cluster is sent the bots that it is asked for; those that play here are built already.
     bots = (opponent,) if where.on == LOCAL else (*tournament.folders, opponent)
-    players, venue = venue_for(replace(where, transcripts=None), bots, form.isolation, at_once=form.concurrency)
+    where, seats = replace(where, transcripts=None), tournament.seats
+    players, venue = venue_for(where, bots, form.isolation, seats=seats, at_once=form.concurrency)
     return FieldCheck(players[-1], venue, failed, plays=plays)
 
 

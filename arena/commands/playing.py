@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from arena.commands.options import NOTIFY, check_asked, host_keys
 from arena.config import Tournament, TournamentFile
-from arena.errors import Stopped, WrongUse
+from arena.errors import CannotGoOn, Stopped, WrongUse
 from arena.feed import FeedLine
 from arena.pages import write_beside
 from arena.terminal import command_line, say
@@ -22,7 +22,7 @@ from referee.wire import BadAddressError, read_address
 
 FRESH, FRESH_FROM = "--fresh", "--fresh-from"
 """Options that a command has which is given again."""
-NO_LISTENER = "--listen ADDRESS:PORT is wanted for bots on other machines"
+NO_LISTENER = "--listen ADDRESS:PORT is needed for bots on other machines"
 NOT_THERE = "--on: remote bots play on the arena's own machine: go on without --on, with --listen ADDRESS:PORT"
 
 
@@ -74,6 +74,7 @@ def play_to_its_end(
         where,
         tournament.bots,
         form.isolation,
+        seats=tournament.seats,
         at_once=form.concurrency,
         fresh=fresh,
         failed=failed,
@@ -86,7 +87,14 @@ def play_to_its_end(
         if changed.remote and remote is None:
             raise WrongUse(f"{_lack(where)}: {changed.remote[0].name} has entered")
         return venue_for(
-            where, changed.bots, form.isolation, at_once=form.concurrency, feed=line, log=log, remote=remote
+            where,
+            changed.bots,
+            form.isolation,
+            seats=changed.seats,
+            at_once=form.concurrency,
+            feed=line,
+            log=log,
+            remote=remote,
         )
 
     found = play_tournament(
@@ -125,7 +133,7 @@ def _remote(
         if tournament.remote:
             raise WrongUse(f"{_lack(where)}: {tournament.file} names {tournament.remote[0].given}")
         if listening.key is not None:
-            raise WrongUse("--key: goes with --listen")
+            raise WrongUse("--key: has no effect without --listen")
         return None
     form = tournament.form
     try:
@@ -145,17 +153,23 @@ def _lack(where: Where) -> str:
 
 @contextmanager
 def told_how_to_go_on() -> Iterator[None]:
-    """Says with a stop which command goes on: the same, that begins nothing anew."""
+    """Add to an error that ends a command which command goes on: the same, without what begins anew."""
     try:
         yield
     except Stopped as stopped:
-        words = sys.argv[1:]
-        if FRESH_FROM in words:  # With its value.
-            at = words.index(FRESH_FROM)
-            words = [*words[:at], *words[at + 2 :]]
-        kept = (word for word in words if word != FRESH and not word.startswith(f"{FRESH_FROM}="))
-        again = command_line(*_without_secret(kept))
-        raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None
+        raise Stopped(stopped.signal, f"stopped; to go on where it was: {_command_again()}") from None
+    except CannotGoOn as error:
+        raise CannotGoOn(error.why, error.kept, _command_again()) from None
+
+
+def _command_again() -> str:
+    """Return this process's command as it is given again to go on."""
+    words = sys.argv[1:]
+    if FRESH_FROM in words:  # With its value.
+        at = words.index(FRESH_FROM)
+        words = [*words[:at], *words[at + 2 :]]
+    kept = (word for word in words if word != FRESH and not word.startswith(f"{FRESH_FROM}="))
+    return command_line(*_without_secret(kept))
 
 
 def _without_secret(words: Iterable[str]) -> list[str]:

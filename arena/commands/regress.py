@@ -1,5 +1,6 @@
 """`arena regress`: is a bot's new version better than its old one? Its exit code is for CI."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Any, get_args
@@ -26,9 +27,11 @@ from arena.commands.options import (
 )
 from arena.errors import AnswerIsNo, MachineCannot, Stopped, Undecided, WrongUse, cannot_write
 from arena.feed import open_feed
+from arena.output_folders import refuse_in_bot
 from arena.quantities import counted
 from arena.regression import (
     HEAD,
+    QUESTION_NAMES,
     Asked,
     Explained,
     Finding,
@@ -39,23 +42,30 @@ from arena.regression import (
     folder_for,
     play_regression,
     regression_of,
+    same_content_text,
 )
 from arena.reports import (
     attempts_text,
-    broken_markdown,
     decisions_table,
     explained_json,
     explained_lines,
     explained_markdown,
     explained_rows,
     finding_json,
+    finding_junit,
     finding_lines,
     finding_markdown,
     finding_table,
     head_lost,
     outcomes_table,
+    problem,
+    problems_json,
+    problems_of,
     rows_left_out,
+    unplayed_junit,
+    unplayed_markdown,
     usage_table,
+    verdict_text,
 )
 from arena.schedule import MOST_BLOCKS
 from arena.statistics import EloModel, Verdict
@@ -63,11 +73,12 @@ from arena.tables import show
 from arena.terminal import command_line, print_json, results_console, say
 from arena.tournament import TRANSCRIPTS
 from arena.workers import Where, matches_at_once, ready, venue_for
+from referee.linux.whole_file import write_bytes_whole
 from referee.sandbox import Isolation
 
 EXPLAINED = 20
-BLOCKS = click.IntRange(1, MOST_BLOCKS)
 """Of base's matches, unless it is said: some minutes at most, for bots that take seconds a match."""
+BLOCKS = click.IntRange(1, MOST_BLOCKS)
 
 
 @click.command("regress")
@@ -76,29 +87,52 @@ BLOCKS = click.IntRange(1, MOST_BLOCKS)
 @click.option("--head", shell_complete=complete_bots, required=True, metavar="BOT", help="The new version.")
 @click.option("--variant", shell_complete=complete_variants, help="Variant of the game.  [default: the game's]")
 @click.option("--options", help="The game's options, as a JSON object.")
-@click.option("--elo0", type=float, help="Two seats: head's advantage in Elo under H0.  [default: 0]")
-@click.option("--elo1", type=float, help="Two seats: head's advantage in Elo under H1.  [default: 5]")
-@click.option("--elo-model", "model", type=click.Choice(get_args(EloModel)), help="[default: normalized]")
-@click.option("--low", type=float, help="More seats: head's advantage in points a match under H0.  [default: 0]")
 @click.option(
-    "--high", type=float, help="More seats: head's advantage in points a match under H1.  [default: 0.05]"
+    "--question",
+    type=click.Choice(QUESTION_NAMES),
+    help="What is asked: is head better, not worse, or much better?  [default: better]",
 )
 @click.option(
-    "--alpha", type=float, default=0.05, show_default=True, help="Bound on the rate of accepting H1 wrongly."
+    "--slower",
+    type=float,
+    metavar="RATIO",
+    help="Also fail head if its processor time per move is more than RATIO times base's.",
 )
 @click.option(
-    "--beta", type=float, default=0.05, show_default=True, help="Bound on the rate of accepting H0 wrongly."
+    "--larger",
+    type=float,
+    metavar="RATIO",
+    help="Also fail head if its peak memory is more than RATIO times base's.",
 )
 @click.option(
     "--field",
     shell_complete=complete_bots,
     multiple=True,
     metavar="BOT",
-    help="More seats: bot of the other seats; repeatable.",
+    help="A fixed opponent: base and head each play against the field; repeatable."
+    "  [default with two seats: base and head meet; with more: a random bot]",
+)
+@click.option("--elo0", type=float, help="In place of --question: head's advantage in Elo under H0.")
+@click.option("--elo1", type=float, help="In place of --question: head's advantage in Elo under H1.")
+@click.option("--elo-model", "model", type=click.Choice(get_args(EloModel)), help="[default: normalized]")
+@click.option(
+    "--low", type=float, help="In place of --question, with a field: advantage in points a match under H0."
+)
+@click.option(
+    "--high", type=float, help="In place of --question, with a field: advantage in points a match under H1."
+)
+@click.option(
+    "--alpha", type=float, default=0.05, show_default=True, help="Bound on the rate of accepting head wrongly."
+)
+@click.option(
+    "--beta", type=float, default=0.05, show_default=True, help="Bound on the rate of rejecting head wrongly."
 )
 @click.option("--rotations", type=BLOCKS, help="More seats: number of seatings of a deal.  [default: all]")
 @click.option(
     "--blocks", type=BLOCKS, default=40_000, show_default=True, help="Limit on blocks; then the test is undecided."
+)
+@click.option(
+    "--same-content", is_flag=True, help="Test even if base and head have the same content: a test of the test."
 )
 @click.option("--seed", type=int, help="Seed of all deals.  [default: drawn, and kept with the results]")
 @clock_option
@@ -123,6 +157,9 @@ BLOCKS = click.IntRange(1, MOST_BLOCKS)
     "--markdown", "summary", type=click.Path(path_type=Path), metavar="FILE", help="Add a summary for CI to FILE."
 )
 @click.option(
+    "--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write the result as JUnit XML to FILE."
+)
+@click.option(
     "--explain",
     "explains",
     is_flag=True,
@@ -143,10 +180,12 @@ def command(
     results: Path | None,
     as_json: bool,
     summary: Path | None,
+    junit: Path | None,
     explains: bool,
     limit: int | None,
     keep_bots: bool,
     checks: bool,
+    same_content: bool,
     feed: str | None,
     log: str | None,
     usage: bool,
@@ -157,11 +196,12 @@ def command(
     A BOT is a folder, FOLDER@REVISION or a sample bot's name. Blocks count in the order of the schedule, and the
     test ends as soon as it is sure.
 
-    Exit codes: 0 accepted, H1 fits better than H0; 1 rejected, H0 fits better; 2 wrong use or bad input; 3
-    undecided after --blocks, or this machine cannot do it: then the last line says so, and --json has no verdict.
+    Exit codes: 0 accepted, head is better (or what --question asks); 1 rejected, or head cannot start; 2 wrong use
+    or bad input; 3 undecided after --blocks, or this machine cannot do it: then the last line says so, and --json
+    has no verdict. If base and head have the same content, the test is undecided before its first match.
     """
     if limit is not None and not explains:
-        raise WrongUse("--limit: says how many matches --explain asks about")
+        raise WrongUse("--limit: has no effect without --explain")
     if transcripts is not None and explains:
         raise WrongUse("--explain: reads transcripts in the results folder; --transcripts puts them elsewhere")
     asked = Asked(
@@ -170,25 +210,29 @@ def command(
         **{name: given[name] for name in Asked.__struct_fields__ if name in given},
     )
     regression = regression_of(asked)
-    where = folder_for(regression) if results is None else results
+    where = _results_folder(regression, results)
     regression = replace(regression, arena=replace(regression.arena, results=where))
     if summary is not None:
         # Tried before hours of play, not after.
         _add(summary, "")
+    _write_junit(junit, unplayed_junit(regression, Verdict.UNDECIDED, "the test was begun, and has not ended"))
+    _check_contents(regression, insists=same_content, as_json=as_json, summary=summary, junit=junit)
     place = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers, patience=patience)
     try:
         finding = _played(regression, place, fresh=fresh, checks=checks, feed=feed, log=log)
     except HeadBrokenError as broken:
-        _tell_broken(regression, broken.format_message(), as_json=as_json, summary=summary)
+        _tell_broken(regression, broken.format_message(), as_json=as_json, summary=summary, junit=junit)
         raise
     if not as_json:
         _print(regression, finding, transcripts, usage=usage)
     if summary is not None:
         _add(summary, finding_markdown(regression, finding))
+    _write_junit(junit, finding_junit(regression, finding))
     at_once = concurrency or matches_at_once()
     matches = None if not explains else _explained(regression, finding, at_once=at_once, limit=limit or EXPLAINED)
     if as_json:
-        content = finding_json(regression, finding)
+        head = problems_of("head", regression.arena.folders[HEAD], finding.reports[HEAD])
+        content = finding_json(regression, finding) | {"problems": problems_json(head)}
         content |= {} if matches is None else {"explained": explained_json(matches)}
         print_json(content)
     elif matches is not None:
@@ -198,12 +242,48 @@ def command(
     _answer(finding, regression)
 
 
-def _tell_broken(regression: Regression, why: str, *, as_json: bool, summary: Path | None) -> None:
+def _write_junit(path: Path | None, content: bytes) -> None:
+    """Write a report for CI systems, if one was asked for."""
+    if path is None:
+        return
+    try:
+        write_bytes_whole(path, content)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def _tell_broken(
+    regression: Regression, why: str, *, as_json: bool, summary: Path | None, junit: Path | None
+) -> None:
     """For CI: head cannot start."""
     if as_json:
-        print_json({"verdict": Verdict.REJECTED.value, "broken": why})
+        found = problem("head", regression.arena.folders[HEAD], why)
+        print_json({"verdict": Verdict.REJECTED.value, "broken": why, "problems": problems_json([found])})
+    _write_junit(junit, unplayed_junit(regression, Verdict.REJECTED, why))
     if summary is not None:
-        _add(summary, broken_markdown(regression, why))
+        _add(summary, unplayed_markdown(regression, Verdict.REJECTED, why))
+
+
+def _results_folder(regression: Regression, asked: Path | None) -> Path:
+    if asked is None:
+        return folder_for(regression)
+    refuse_in_bot(asked, "--results")
+    return asked
+
+
+def _check_contents(
+    regression: Regression, *, insists: bool, as_json: bool, summary: Path | None, junit: Path | None
+) -> None:
+    """Raise `Undecided` if base and head have the same content, unless the user insists; tell CI."""
+    why = same_content_text(regression)
+    if insists or why is None:
+        return
+    if as_json:
+        print_json({"verdict": Verdict.UNDECIDED.value, "same_content": regression.arena.folders[HEAD].content})
+    if summary is not None:
+        _add(summary, unplayed_markdown(regression, Verdict.UNDECIDED, why))
+    _write_junit(junit, unplayed_junit(regression, Verdict.UNDECIDED, why))
+    raise Undecided(why)
 
 
 def _played(
@@ -211,7 +291,9 @@ def _played(
 ) -> Finding:
     arena = regression.arena
     with open_log(log) as events, open_feed(feed_asked(feed, arena.results)) as line:
-        players, venue = venue_for(where, arena.bots, arena.form.isolation, fresh=fresh, feed=line, log=events)
+        players, venue = venue_for(
+            where, arena.bots, arena.form.isolation, seats=arena.seats, fresh=fresh, feed=line, log=events
+        )
         check = check_asked(where, arena, {}, plays=checks)
         try:
             return play_regression(regression, players, venue, fresh=fresh, check=check, log=events.logger)
@@ -221,14 +303,17 @@ def _played(
 
 
 def _print(regression: Regression, finding: Finding, elsewhere: str | None, *, usage: bool) -> None:
-    """The final table, and what it comes to."""
+    """What it comes to, first what head won; then the table, and the statistics."""
     screen = results_console()
+    first, *rest = finding_lines(regression, finding)
+    screen.say(first)
+    screen.print()
     show(screen, finding_table(regression, finding))
     screen.print()
     if usage:
         show(screen, usage_table(regression.arena.labels, [report.total for report in finding.reports]))
         screen.print()
-    for line in finding_lines(regression, finding):
+    for line in rest:
         screen.say(line)
     for line in attempts_text(finding):
         screen.say(line)
@@ -264,8 +349,12 @@ def _print_explained(regression: Regression, matches: list[Explained]) -> None:
 
 def _add(file: Path, text: str) -> None:
     """Added, not written over: a CI's summary may hold what earlier steps said."""
+    # A fifo that nobody reads would be waited for.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY
     try:
-        with file.open("a", encoding="utf-8") as page:
+        descriptor = os.open(file, flags, 0o666)
+        os.set_blocking(descriptor, True)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as page:
             page.write(text)
     except OSError as error:
         raise cannot_write(file, error) from None
@@ -273,11 +362,15 @@ def _add(file: Path, text: str) -> None:
 
 def _answer(finding: Finding, regression: Regression) -> None:
     """The exit code."""
-    verdict = finding.state.verdict
+    verdict, why = finding.verdict, verdict_text(regression.test, finding)
     if verdict is Verdict.REJECTED:
-        raise AnswerIsNo(f"rejected: head is not better{head_lost(finding)}")
+        raise AnswerIsNo(f"{why}{head_lost(finding)}")
     if verdict is Verdict.UNDECIDED:
-        raise Undecided(
-            f"undecided after {counted(regression.limit, 'block')}; more --blocks would go on from here"
-            f"{head_lost(finding)}"
+        matches = counted(finding.blocks * regression.seatings, "match", ",")
+        hopeless = [each.limit.resource for each in finding.usage if each.state.is_over and each.ratio is None]
+        remedy = (
+            f"{' and '.join(hopeless)} could not be measured"
+            if hopeless
+            else "more --blocks would go on from here"
         )
+        raise Undecided(f"undecided after {matches}; {remedy}{head_lost(finding)}")

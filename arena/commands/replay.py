@@ -22,9 +22,12 @@ from arena.replay import (
     recording_of_seat,
     transcripts_in,
 )
+from arena.reports import over_text
 from arena.tables import Grid, show
 from arena.terminal import print_json, progress_bar, progress_console, results_console
 from arena.viewer import page_of
+from referee.linux.private_file import MODE
+from referee.linux.whole_file import write_bytes_whole
 from referee.match import SeatHeader
 from referee.transcript import Broken, Differs, TranscriptError, Verified, read_transcript, seat_lines
 
@@ -41,18 +44,18 @@ MOST_ROWS = 200
     metavar="[host|spectator|SEAT]",
     is_flag=False,
     flag_value="host",
-    help="Show every step, as seen by the host, a spectator or a seat; at a terminal by keys, ? lists them.",
+    help="Show every step, as seen by the host, a spectator or a seat; at a terminal with keys, which ? lists.",
 )
 @click.option(
     "--html",
     "page",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a page that shows every step in a browser. With --boards, for these eyes alone.",
+    help="Write a page that shows every step in a browser. With --boards, from this viewpoint alone.",
 )
 @click.option(
     "--jobs",
     type=click.IntRange(1, MOST_JOBS),
-    help="Processes that verify many files.  [default: one a processor, for more than a few files]",
+    help="Number of processes that verify.  [default: one per core, for more than a few files]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, one line a transcript.")
 def command(
@@ -64,18 +67,18 @@ def command(
     jobs: int | None,
     as_json: bool,
 ) -> None:
-    """Verify each TRANSCRIPT: its hashes, and that the rules lead to every message in it.
+    """Verify each TRANSCRIPT: its hashes, and that the rules reproduce every message in it.
 
-    A folder stands for all *.jsonl in it and below. The exit code is 1 if a transcript does not hold.
+    A folder stands for all *.jsonl in it and below. The exit code is 1 if a transcript fails.
     """
     if not transcripts:
         transcripts, boards = (_behind_boards(boards),), "host"
     if boards is not None and (as_json or seat is not None):
         raise WrongUse(
-            f"--boards: goes without {'--json' if as_json else '--seat'}; --boards N has the eyes of seat N"
+            f"--boards: goes without {'--json' if as_json else '--seat'}; --boards N shows what seat N saw"
         )
     if page is not None and seat is not None:
-        raise WrongUse("--html: goes without --seat; --boards N has the eyes of seat N")
+        raise WrongUse("--html: goes without --seat; --boards N shows what seat N saw")
     if len(transcripts) == 1 and not transcripts[0].is_dir():
         _one(transcripts[0], seat, boards, page, as_json=as_json)
         return
@@ -119,12 +122,8 @@ def _one(transcript: Path, seat: int | None, boards: str | None, page: Path | No
 
 def _write_page(path: Path, text: str) -> None:
     """The page, whole or not at all. It may hold a match's secrets: only its owner can read it."""
-    part = path.with_name(f"{path.name}.part")
     try:
-        part.unlink(missing_ok=True)
-        part.touch(mode=0o600, exist_ok=False)
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        write_bytes_whole(path, text.encode(), MODE)
     except OSError as error:
         raise WrongUse(f"--html: {path}: {error.strerror}") from None
 
@@ -166,16 +165,25 @@ def _print(said: Found) -> None:
         f"match {said['match']}, {said['game']} {said['variant']}",
     ]
     if "seat" in said:
-        lines.append(f"the file of seat {said['seat']} alone ({said['bot']}): its hashes hold")
+        named = f"{said['bot']}{_manifest(said['manifest'])}"
+        lines.append(f"the file of seat {said['seat']} alone ({named}): its hashes hold")
     else:
         names = [
-            name + " (remote)" * (seat in said["remote"]) + " (debugged)" * (seat in said["debugged"])
+            name
+            + _manifest(said["manifests"][seat])
+            + " (remote)" * (seat in said["remote"])
+            + " (debugged)" * (seat in said["debugged"])
             for seat, name in enumerate(said["bots"])
         ]
-        lines.append(f"the rules lead to every line of it: {', '.join(names)}, seed {said['seed']}")
+        lines.append(f"Verified: the rules reproduce every line. Bots: {', '.join(names)}; seed {said['seed']}")
         lines.append(_ending(said))
     for line in lines:
         screen.say(line)
+
+
+def _manifest(text: str) -> str:
+    """Return what goes behind a bot's label: the name and version in its bot.toml, if the name is another."""
+    return f" (manifest: {text})" if text else ""
 
 
 def _ending(said: Found) -> str:
@@ -184,7 +192,7 @@ def _ending(said: Found) -> str:
     places = ", then ".join(
         " and ".join(said["bots"][seat] for seat in group) for group in said["outcome"].ranking
     )
-    return f"over ({said['outcome'].reason}): {places}"
+    return over_text(said["outcome"].reason, places)
 
 
 def _show(recording: Recording, eyes: Eyes) -> None:

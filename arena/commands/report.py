@@ -6,9 +6,10 @@ import click
 
 from arena.commands.options import usage_option
 from arena.errors import WrongUse
-from arena.pages import write_report, write_season_report
+from arena.pages import write_report, write_season_report, write_waiting
 from arena.quantities import counted
 from arena.reports import (
+    asides_json,
     attempts_text,
     conduct_table,
     digest_json,
@@ -16,6 +17,8 @@ from arena.reports import (
     field_usage,
     left_out_json,
     matches_text,
+    not_begun_json,
+    not_begun_lines,
     notes,
     print_result,
     print_season,
@@ -33,7 +36,7 @@ from arena.schedule import format_of
 from arena.season import SeasonResults, season_folder, season_in
 from arena.tables import show
 from arena.terminal import print_json, results_console
-from arena.tournament import TRANSCRIPTS, Results, entries_until, ledger_of, results_in
+from arena.tournament import TRANSCRIPTS, NotBegun, Results, entries_until, ledger_of, results_in
 
 OUT = click.Path(path_type=Path, dir_okay=False)
 
@@ -49,10 +52,17 @@ def command(results: Path, *, html: Path | None, table: Path | None, usage: bool
 
     Of a season, show each stage's table, and who goes on.
     """
-    if (folder := season_folder(results)) is not None:
-        _report_season(season_in(folder), html=html, table=table, usage=usage, as_json=as_json)
-        return
-    ledger = ledger_of(results)
+    try:
+        if (folder := season_folder(results)) is not None:
+            _report_season(season_in(folder), html=html, table=table, usage=usage, as_json=as_json)
+        else:
+            _report_tournament(ledger_of(results), html=html, table=table, usage=usage, as_json=as_json)
+    except NotBegun as waiting:
+        _report_waiting(waiting, html=html, table=table, as_json=as_json)
+
+
+def _report_tournament(ledger: Path, *, html: Path | None, table: Path | None, usage: bool, as_json: bool) -> None:
+    """Report one tournament. Raises NotBegun."""
     found = results_in(ledger)
     terms, digest = found.terms, found.digest
     logs = ledger.parent / TRANSCRIPTS
@@ -64,12 +74,27 @@ def command(results: Path, *, html: Path | None, table: Path | None, usage: bool
         attempts = {"void": len(found.voids), "set_aside": len(found.set_aside), "lost": len(found.lost)}
         content = terms_told(terms) | digest_json(digest) | {"matches_in_all": found.total} | attempts
         content |= {"reports": reports_json(digest.labels, found.reports, logs)}
-        content["left_out"] = left_out_json(terms)
+        content["left_out"] = left_out_json(found)
         content["entries_until"] = entries_until(terms, found.events)
         content["changes"] = events_of(found)
+        content |= asides_json(found.asides, digest.labels)
         print_json(content)
     else:
         _print(found, logs, usage=usage)
+
+
+def _report_waiting(waiting: NotBegun, *, html: Path | None, table: Path | None, as_json: bool) -> None:
+    """Say that a competition has not begun, and which bots cannot start."""
+    if table is not None:
+        raise WrongUse(f"--csv: {waiting.format_message()}")
+    if html is not None:
+        write_waiting(html, waiting)
+    if as_json:
+        print_json(not_begun_json(waiting))
+    else:
+        screen = results_console()
+        for line in not_begun_lines(waiting):
+            screen.say(line)
 
 
 def _print(found: Results, logs: Path, *, usage: bool) -> None:

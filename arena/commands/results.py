@@ -12,16 +12,18 @@ from arena.quantities import counted
 from arena.reports import (
     MatchFilter,
     MatchListed,
+    asides_text,
     causes_text,
     entrant_called,
     field_of,
     matches_csv,
     matches_listed,
     matches_table,
+    not_begun_lines,
 )
 from arena.tables import show
-from arena.terminal import print_json_list, results_console
-from arena.tournament import Ledger, ledger_of
+from arena.terminal import print_json_list, results_console, say
+from arena.tournament import Ledger, NotBegun, ledger_of
 from protocol.refusals import Conduct
 
 IN_TABLE = 50
@@ -37,7 +39,7 @@ IN_TABLE = 50
     "--conduct",
     multiple=True,
     type=click.Choice([each.value for each in Conduct]),
-    help="Only matches in which the bot, or without --bot any, behaved so; repeatable.",
+    help="Only matches with this conduct of the bot, or without --bot of any bot; repeatable.",
 )
 @click.option(
     "--last",
@@ -64,7 +66,11 @@ def command(
     if as_csv and as_json:
         raise click.UsageError("give --csv or --json, not both")
     with closing(Ledger(ledger_of(cup))) as ledger:
-        standing = field_of(ledger)
+        try:
+            standing = field_of(ledger)
+        except NotBegun as waiting:
+            _show_waiting(waiting, as_csv=as_csv, as_json=as_json)
+            return
         asked = MatchFilter(
             bot=None if bot is None else entrant_called(standing, bot),
             opponent=None if opponent is None else entrant_called(standing, opponent),
@@ -82,6 +88,19 @@ def command(
             print_json_list(_last(found, last))
         else:
             _show(found, last or IN_TABLE)
+        for line in asides_text(ledger.asides(), standing.labels):
+            say(line)
+
+
+def _show_waiting(waiting: NotBegun, *, as_csv: bool, as_json: bool) -> None:
+    """Print a list without matches, and that the tournament has not begun."""
+    if as_csv:
+        sys.stdout.write("".join(matches_csv(())))
+    elif as_json:
+        print_json_list(())
+    tell = say if as_csv or as_json else results_console().say
+    for line in not_begun_lines(waiting):
+        tell(line)
 
 
 def _last(found: Callable[[], Iterator[MatchListed]], last: int | None) -> Iterator[MatchListed]:
@@ -104,10 +123,10 @@ def _show(found: Callable[[], Iterator[MatchListed]], last: int) -> None:
         count += 1
     screen = results_console()
     if not count:
-        screen.say("no match counts that fits")
+        screen.say("no match that counts fits these options")
         return
     show(screen, matches_table(shown))
     for line in causes_text(shown):
         screen.say(line)
     if count > len(shown):
-        screen.say(f"the last {len(shown)} of {counted(count, 'match', ',')}: --last, --csv and --json have more")
+        screen.say(f"the last {len(shown)} of {counted(count, 'match', ',')}: --last, --csv and --json show more")

@@ -1,6 +1,7 @@
 """`arena season`: plays what is left of a season's stages, then prints how each came out."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -25,6 +26,7 @@ from arena.commands.playing import Listening, notices_url, play_to_its_end, told
 from arena.config import Broken, Season, Tournament, read_season
 from arena.errors import WrongUse
 from arena.feed import open_feed
+from arena.output_folders import refuse_in_bot
 from arena.pages import write_season_beside
 from arena.reports import print_season, season_json
 from arena.season import begin_anew, play_season, remote_bots, season_in
@@ -83,6 +85,7 @@ def command(
     season = read_season(file)
     if results is not None:
         season = replace(season, results=results)
+    refuse_in_bot(season.results, f"{file}: results" if results is None else "--results")
     season = _with(season, isolation=isolation, broken=broken)
     where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers, patience=patience)
     if fresh and fresh_from is not None:
@@ -107,6 +110,7 @@ def command(
                     log=events,
                     notify=told,
                     listening=Listening(listen, key, tuple(known.values()), tournament.results != last),
+                    time_is_up=_is_over(tournament),
                     checks=new,
                 )
                 known.update((bot.key, bot) for bot in came_out.tournament.remote)
@@ -121,6 +125,12 @@ def command(
         print_json(season_json(found))
     else:
         print_season(results_console(), found, usage=usage)
+
+
+def _is_over(tournament: Tournament) -> Callable[[], bool] | None:
+    """Return whether the time of a ladder without an end is up, as a function; None: its end is another."""
+    ends = tournament.ends
+    return None if ends is None else lambda: datetime.now(UTC) >= ends
 
 
 def _with(season: Season, **given: Isolation | Broken | None) -> Season:
@@ -140,7 +150,9 @@ def _left_out(season: Season, everybody: Tournament, where: Where, *, plays: boo
     """Starts every bot of the file once; those that cannot start and are to be left out."""
     failed: dict[int, str] = {}
     form = everybody.form
-    players, _ = venue_for(where, everybody.bots, form.isolation, at_once=form.concurrency, failed=failed)
+    players, _ = venue_for(
+        where, everybody.bots, form.isolation, seats=everybody.seats, at_once=form.concurrency, failed=failed
+    )
     check = check_asked(where, everybody, failed, plays=plays)
     rest, _ = settled(everybody, players, check, folder=checks_folder(season.results), begun=None)
     return rest.left_out

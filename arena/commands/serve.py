@@ -35,7 +35,7 @@ def _delay(context: click.Context, option: click.Parameter, given: str) -> float
     "feeds",
     multiple=True,
     metavar="ENDPOINT",
-    help="Also follow this live feed, ipc://PATH or tcp://ADDRESS:PORT; repeatable.",
+    help="Also show this live feed, ipc://PATH or tcp://ADDRESS:PORT; repeatable.",
 )
 @click.option(
     "--delay",
@@ -43,14 +43,14 @@ def _delay(context: click.Context, option: click.Parameter, given: str) -> float
     metavar="SECONDS|after",
     default=AFTER,
     show_default=True,
-    help="Show matches with all eyes while they are played, so much later, or only when their blocks count.",
+    help="Show all views of a match this many seconds late while it is played, or (after) once its deal is over.",
 )
 @click.option(
     "--streams",
     type=click.IntRange(1, MAX_CLIENTS),
     default=MOST_CLIENTS,
     show_default=True,
-    help="Limit on the pages that follow at once.",
+    help="Limit on open pages with live updates.",
 )
 @click.option(
     "--streams-per-address",
@@ -58,7 +58,7 @@ def _delay(context: click.Context, option: click.Parameter, given: str) -> float
     type=click.IntRange(1, MAX_CLIENTS),
     default=MOST_OF_ADDRESS,
     show_default=True,
-    help="Limit on those of one address, other than this machine's own.",
+    help="Limit on such pages per address; this machine's own addresses have none.",
 )
 @log_option
 def command(

@@ -23,14 +23,12 @@ MOST_SAID = 10
 @click.argument("out", type=click.Path(path_type=Path, file_okay=False))
 @click.argument("places", nargs=-1, metavar="[FOLDER_OR_FILE]...", type=click.Path(path_type=Path))
 @click.option(
-    "--jobs", type=click.IntRange(1, MOST_JOBS), help="Processes that make replays.  [default: one a processor]"
+    "--jobs",
+    type=click.IntRange(1, MOST_JOBS),
+    help="Number of processes that make replays.  [default: one per core]",
 )
-@click.option(
-    "--replays/--no-replays", default=True, help="Write a page of each match that shows its steps, or do not."
-)
-@click.option(
-    "--transcripts/--no-transcripts", default=True, help="Write the transcript of each match, or do not."
-)
+@click.option("--replays/--no-replays", default=True, help="Write a replay page for each match, or none.")
+@click.option("--transcripts/--no-transcripts", default=True, help="Write the transcript of each match, or none.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
 def command(
     out: Path, places: tuple[Path, ...], *, jobs: int | None, replays: bool, transcripts: bool, as_json: bool
@@ -38,13 +36,13 @@ def command(
     """Write pages of tournaments into the folder OUT: standings, bots, and every match that counts.
 
     Give results folders, tournaments' files, or folders of results folders; runs/ is taken if none is given. What
-    is in OUT already and has not changed is not written again. All that is in OUT is for everybody to see.
+    is in OUT already and has not changed is not written again. Everything in OUT is public.
     """
     competitions = competitions_in(places)
     for each in competitions:
         if each.folder.resolve().is_relative_to(out.resolve()):
             raise WrongUse(
-                f"{out}: holds the results {each.folder}, which are not for all to see: give another folder"
+                f"{out}: holds the results {each.folder}, which must not be published: give another folder"
             )
     with (
         open_output(out) as output,
@@ -61,7 +59,9 @@ def command(
     if done.unread:
         raise WrongUse("; ".join(done.unread))
     if done.failures:
-        raise AnswerIsNo(f"{counted(done.failures, 'file')} could not be made of transcripts; all else is written")
+        raise AnswerIsNo(
+            f"{counted(done.failures, 'file')} could not be made from transcripts; everything else was written"
+        )
 
 
 class _Shown:

@@ -38,7 +38,7 @@ OF_REAL = ("levels", "matches", "main_ms", "hogs", "isolation", "html", "calibra
     type=click.IntRange(min=1),
     default=20_000,
     show_default=True,
-    help="Virtual: least number of windows.",
+    help="Virtual: minimum number of windows.",
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the matches.  [default: drawn]")
 @click.option(
@@ -72,7 +72,7 @@ OF_REAL = ("levels", "matches", "main_ms", "hogs", "isolation", "html", "calibra
     show_default=True,
     help="Real: main time of a window.",
 )
-@click.option("--hogs", type=HOGS, default=0, help="Real: number of other processes that burn processor time.")
+@click.option("--hogs", type=HOGS, default=0, help="Real: number of other processes that use processor time.")
 @click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)
 @click.option("--html", type=click.Path(path_type=Path), help="Real: write a page with histograms.")
 @click.option("--calibrate", is_flag=True, help="Real: keep the largest safe level as `tournament`'s concurrency.")
@@ -121,7 +121,7 @@ def command(
             sys.stdout.write(script_text(finding.script))
         keep.write_text(script_text(finding.script))
         again = command_line("stress", "--virtual", "--script", keep)
-        raise AnswerIsNo(f"a rule of time is broken: {finding.what}; to see it again: {again}")
+        raise AnswerIsNo(f"a timing rule is broken: {finding.what}; to reproduce it: {again}")
 
 
 def _check_place(option: str, file: Path) -> None:
@@ -185,15 +185,15 @@ def _play_real(
         screen.say(f"{verdict}; times in ms; seed {seed}")
     if calibrate:
         if safe is None:
-            raise AnswerIsNo("no level was safe: nothing is kept; try smaller ones, or a quieter machine")
-        say(f"kept in {keep_calibration(safe)}")
+            raise AnswerIsNo("no level was safe, so nothing was saved; try smaller ones, or a quieter machine")
+        say(f"saved in {keep_calibration(safe)}")
 
 
 def _levels(text: str) -> tuple[int, ...]:
     try:
         levels = tuple(int(word) for word in text.split(","))
     except ValueError:
-        raise WrongUse(f"--levels: {text!r} is no list of numbers, as 1,10,50") from None
+        raise WrongUse(f"--levels: {text!r} is not a list of numbers such as 1,10,50") from None
     if not 1 <= min(levels) <= max(levels) <= MAX_CONCURRENCY:
         raise WrongUse(f"--levels: from 1 to {MAX_CONCURRENCY} matches at once")
     return levels
@@ -226,7 +226,7 @@ def _play_one(file: Path, *, as_json: bool) -> None:
     if as_json:
         print_json({"script": str(file), "broken": what})
     if what is not None:
-        raise AnswerIsNo(f"{file}: a rule of time is broken: {what}")
+        raise AnswerIsNo(f"{file}: a timing rule is broken: {what}")
     if not as_json:
         results_console().say(f"{file}: no rule is broken")
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from time import monotonic
 
 import click
+import trio
 from msgspec.structs import replace
 
 from arena.commands.options import (
@@ -18,7 +18,6 @@ from arena.commands.options import (
     log_option,
     notify_option,
     open_log,
-    seconds_in,
     usage_option,
     where_options,
 )
@@ -26,6 +25,8 @@ from arena.commands.playing import Listening, notices_url, play_to_its_end, told
 from arena.config import Broken, Tournament, read_form, read_tournament, results_of
 from arena.errors import WrongUse
 from arena.feed import open_feed
+from arena.output_folders import refuse_in_bot
+from arena.quantities import seconds_in
 from arena.reports import (
     attempts_text,
     field_usage,
@@ -54,12 +55,12 @@ from referee.sandbox import Isolation
     "--for",
     "how_long",
     metavar="TIME",
-    help="Play a ladder without an end for so long, for example 90s, 30m or 2h.",
+    help="Play a ladder without an end for this long, for example 90s, 30m or 2h.",
 )
 @click.option(
     "--until",
     metavar="WHEN",
-    help="Play a ladder without an end until then, for example 2026-12-24T18:00; a local time, unless it says.",
+    help="Play a ladder without an end until this time: 2026-12-24T18:00 (local, unless it has an offset).",
 )
 @where_options
 @listen_options
@@ -99,6 +100,7 @@ def command(
         tournament = replace(tournament, form=replace(tournament.form, broken=broken))
     if results is not None:
         tournament = replace(tournament, results=results)
+    refuse_in_bot(tournament.results, f"{file}: results" if results is None else "--results")
     time_is_up = _time_limit(how_long, until)
     if time_is_up is not None and not tournament.form.endless:
         raise WrongUse("--for, --until: are for a ladder without an end; other tournaments have one")
@@ -127,6 +129,30 @@ def command(
         _print(tournament, came_out, transcripts, usage=usage)
 
 
+class PlayingTime:
+    """The time that is left to play in, from when it is first asked for in a loop.
+
+    A ladder is played in one loop after another, each with a clock of its own. A loop's clock leaves out time in
+    which the arena was stopped; time between two loops, in which nothing is played, does not count either.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+        self._clock: trio.abc.Clock | None = None
+        self._looked = 0.0
+        """When it was last asked for, on that clock."""
+
+    def is_up(self) -> bool:
+        """Return whether nothing is left; outside of a loop, as it was when that was last asked."""
+        if trio.lowlevel.in_trio_run():
+            clock = trio.lowlevel.current_clock()
+            now = clock.current_time()
+            if clock is self._clock:
+                self._left -= now - self._looked
+            self._clock, self._looked = clock, now
+        return self._left <= 0
+
+
 def _time_limit(how_long: str | None, until: str | None) -> Callable[[], bool] | None:
     """Whether the time is up; None: there is no limit."""
     if how_long is not None and until is not None:
@@ -134,23 +160,19 @@ def _time_limit(how_long: str | None, until: str | None) -> Callable[[], bool] |
     if how_long is not None:
         seconds = seconds_in(how_long)
         if seconds is None:
-            raise WrongUse(f"--for: {how_long!r} is no time; a whole number and s, m, h or d, for example 2h")
-        begun: list[float] = []
-
-        def is_up() -> bool:
-            # Asked first when the first match can begin: a check before it is not counted.
-            begun.append(monotonic())
-            del begun[1:]
-            return monotonic() >= begun[0] + seconds
-
-        return is_up
+            raise WrongUse(
+                f"--for: {how_long!r} is not a time; give a whole number with s, m, h or d, for example 2h"
+            )
+        return PlayingTime(seconds).is_up
     if until is None:
         return None
     try:
         # What says nothing of its zone is this machine's.
         when = datetime.fromisoformat(until).astimezone(UTC)
     except (ValueError, OverflowError, OSError):
-        raise WrongUse(f"--until: {until!r} is no time; for example 2026-12-24T18:00") from None
+        raise WrongUse(f"--until: {until!r} is not a time; give one such as 2026-12-24T18:00") from None
+    if when <= datetime.now(UTC):
+        raise WrongUse(f"--until: {until} is in the past: it is {datetime.now().astimezone():%Y-%m-%dT%H:%M} now")
     return lambda: datetime.now(UTC) >= when
 
 

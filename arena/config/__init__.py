@@ -1,7 +1,8 @@
 """What hosts write for the arena: tournament files and caps, read and checked."""
 
 from arena.config.caps import BotCaps, read_caps
-from arena.config.entries import Entry, find_entry, find_remote, link_in, random_bot, say_link, short_name
+from arena.config.entries import Entry, called, find_entry, find_remote, random_bot, say_link, short_name
+from arena.config.labels import difference, label_of, labels_of, look_alike, other_name
 from arena.config.notices import NoticeEvent, Notices, url_complaint
 from arena.config.season_file import (
     Season,
@@ -13,12 +14,12 @@ from arena.config.season_file import (
     tournament_of_stage,
 )
 from arena.config.tournament_file import (
-    CONSOLE,
+    HOUSE_MARK,
     THE_ARENA,
     Broken,
     Tournament,
     TournamentFile,
-    bot_given,
+    bot_name_of,
     entry_place,
     find_entrant,
     read_form,
@@ -29,7 +30,7 @@ from arena.config.tournament_file import (
 )
 
 __all__ = [
-    "CONSOLE",
+    "HOUSE_MARK",
     "THE_ARENA",
     "BotCaps",
     "Broken",
@@ -41,13 +42,18 @@ __all__ = [
     "StageBot",
     "Tournament",
     "TournamentFile",
-    "bot_given",
+    "bot_name_of",
+    "called",
+    "difference",
     "entry_place",
     "find_entrant",
     "find_entry",
     "find_remote",
     "is_season",
-    "link_in",
+    "label_of",
+    "labels_of",
+    "look_alike",
+    "other_name",
     "random_bot",
     "read_caps",
     "read_form",

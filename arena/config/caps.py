@@ -57,8 +57,8 @@ def read_caps(given: Iterable[str]) -> BotCaps:
         try:
             msgspec.convert(parse(cap), BotCaps)
         except (TomlError, msgspec.ValidationError, RecursionError) as error:
-            raise ValueError(f"{cap}: {error}; right would be, say, limits.memory_mb=2048") from None
+            raise ValueError(f"{cap}: {error}; use, for example, limits.memory_mb=2048") from None
     try:
         return msgspec.convert(parse("\n".join(given)), BotCaps)
     except TomlError:
-        raise ValueError("one of them is there twice") from None
+        raise ValueError("one field is given twice") from None

@@ -1,6 +1,5 @@
 """Finds the bot that a command line or a file names, and sees that it may play here."""
 
-from contextlib import suppress
 from pathlib import Path
 
 from arena.config.caps import BotCaps, Caps, EntryCaps
@@ -9,18 +8,24 @@ from referee.bot_folder import (
     BUILD_LIMITS,
     FILE,
     MEGABYTE,
+    REMOTE,
     BotFolder,
     BotFolderError,
+    BotName,
     ContentError,
     Limits,
     built_in,
     find_bot,
+    is_remote,
+    last_part,
     line_of,
+    read_bot_name,
     size_of,
 )
 from referee.games import GAMES
-from referee.host import REMOTE, RemoteBot
+from referee.host import RemoteBot
 from referee.linux.regular_file import read_regular
+from referee.suggestions import did_you_mean
 from referee.wire import MAX_KEY_FILE_BYTES, PUBLIC, KeyFileError, read_public, z85
 
 MOST_NAMED = 5
@@ -33,46 +38,58 @@ Entry = BotFolder | RemoteBot
 """A bot that competes: one that plays here, or one that comes with a key."""
 
 
-def find_remote(given: str) -> RemoteBot:
-    """The bot that comes with the key of `remote:FILE`, named as the file.
+def find_remote(name: BotName) -> RemoteBot:
+    """Find the bot that comes with the key of `remote:FILE`, called as the file is.
 
     Raises:
         BotFolderError: one line that says what is wrong with the file.
     """
-    file = Path(given.removeprefix(REMOTE))
+    file = name.path
     try:
         key = read_public(file)
         if _holds_secret(file):
             raise BotFolderError(
-                f"{file}: holds a secret key, which is its owner's alone; {REMOTE} takes NAME{PUBLIC}"
+                f"{file}: holds a secret key, which only its owner may have; {REMOTE} takes NAME{PUBLIC}"
             )
     except KeyFileError as error:
         raise BotFolderError(str(error)) from None
-    return RemoteBot(short_name(given), z85(key))
+    return RemoteBot(short_name(name.given), z85(key))
 
 
-def short_name(given: str) -> str:
-    """The last part of a bot's path; of a remote bot's key, without the file's ending."""
-    name = Path(given.removeprefix(REMOTE)).name
-    if given.startswith(REMOTE):
+def short_name(given: str, beside: Path | None = None) -> str:
+    """Return the last part of a bot's path; of a remote bot's key, without the file's ending.
+
+    Args:
+        given: the bot's name.
+        beside: the folder that a relative path starts from; None: the current one.
+    """
+    name = last_part(given, beside)
+    if is_remote(given):
         for ending in KEY_ENDINGS:
             name = name.removesuffix(ending) or name
     return name
+
+
+def called(given: str) -> str:
+    """Return how a bot's name is shown: as it was given, but `.` and `..` as the folder that they stand for."""
+    path, at, _ = given.partition("@")
+    return short_name(given) if Path(path).name in {"", ".."} and (path or not at) else given
 
 
 def _holds_secret(file: Path) -> bool:
     """Whether a key's file is one that nobody but its owner should have."""
     return any(
         line.partition("=")[0].strip() == "secret-key"
-        for line in read_regular(file, MAX_KEY_FILE_BYTES).decode().splitlines()
+        for line in read_regular(file, MAX_KEY_FILE_BYTES).decode("utf-8-sig").splitlines()
     )
 
 
-def find_entry(given: str, game: str, caps: BotCaps, called: str | None = None) -> BotFolder:
-    """The bot of this name, which plays the game and asks for no more than the caps allow.
+def find_entry(given: str | BotName, game: str, caps: BotCaps, called: str | None = None) -> BotFolder:
+    """Find the bot of a name, which plays the game and asks for no more than the caps allow.
 
     Args:
-        given: a folder, `FOLDER@REVISION`, or a built-in bot's name.
+        given: the name of a folder, `FOLDER@REVISION`, or a built-in bot, seen from the current folder; or a name
+            that has been read.
         game: that it is to play.
         caps: the host's.
         called: what an error calls it, if not `given`.
@@ -80,49 +97,30 @@ def find_entry(given: str, game: str, caps: BotCaps, called: str | None = None) 
     Raises:
         BotFolderError: one line that says what is wrong with it.
     """
-    if given.startswith(REMOTE):
-        raise BotFolderError(f"{given}: a remote bot plays in `arena host` and `arena tournament` alone")
-    if asks := _too_large(given, caps.entry):
+    name = read_bot_name(given) if isinstance(given, str) else given
+    if name.is_remote:
+        raise BotFolderError(f"{name.given}: a remote bot plays in `arena host` and `arena tournament` alone")
+    if asks := _too_large(name, caps.entry):
         raise BotFolderError(asks)
-    bot = find_bot(given)
+    bot = find_bot(name)
     if not bot.plays(game):
         games = list(bot.games or ())
         unknown = [name for name in games if name not in GAMES][:MOST_NAMED]
-        known = f", and there is no game {', '.join(unknown)}; there are {', '.join(GAMES)}" if unknown else ""
+        known = ""
+        if unknown:
+            known = f", and there is no game {', '.join(unknown)}; {did_you_mean(unknown[0], GAMES, 'games')}"
         more = f" and {len(games) - MOST_NAMED} more" if len(games) > MOST_NAMED else ""
         its = f"its bot.toml has games = {games[:MOST_NAMED]}{more}"
-        raise BotFolderError(f"{called or given} does not play {game}: {its}{known}")
+        raise BotFolderError(f"{called or name.given} does not play {game}: {its}{known}")
     if asks := over(bot, caps):
         raise BotFolderError(asks)
     return bot
 
 
-def link_in(given: str, beside: Path) -> Path | None:
-    """The first part of a folder's name that is a symbolic link; None: none is.
-
-    A stranger who may write there chooses where it leads; an arena that root runs would follow it anywhere.
-
-    Args:
-        given: as `find_entry`.
-        beside: the folder that the name is seen from.
-    """
-    at = beside
-    for part in Path(given.partition("@")[0]).parts:
-        at = at / part
-        try:
-            if at.is_symlink():
-                return at
-        except OSError:  # No folder can have such a name.
-            return None
-    return None
-
-
-def say_link(given: str) -> None:
-    """Says where the bot is, if its name on a command line is a symbolic link."""
-    folder = Path(given.partition("@")[0])
-    with suppress(OSError):
-        if folder.is_symlink():
-            say(f"{given}: is a symbolic link to {folder.resolve()}")
+def say_link(name: BotName) -> None:
+    """Say where the bot is, if its name on a command line is a symbolic link."""
+    if name.is_link:
+        say(f"{name.given}: is a symbolic link to {name.resolved().path}")
 
 
 def random_bot(game: str) -> str:
@@ -141,16 +139,16 @@ def over(bot: BotFolder, caps: BotCaps) -> str | None:
             cap = getattr(most, field)
             why = None if cap is None else _more(limits, defaults, field, cap)
             if why is not None:
-                line = line_of((bot.folder / FILE).read_text(encoding="utf-8"), f"{table}.{field}")
+                line = line_of((bot.folder / FILE).read_text(encoding="utf-8-sig"), f"{table}.{field}")
                 place = f"{bot.given}/{FILE}:{line}: {table}.{field}"
                 return f"{place}: {why} than {cap:g}, the most that may be asked for here"
     return _larger(bot.given, bot.folder, caps.entry)
 
 
-def _too_large(given: str, most: EntryCaps) -> str | None:
+def _too_large(name: BotName, most: EntryCaps) -> str | None:
     """What of a folder is more than a bot may have here, before it is read and copied; None: it is no folder."""
     try:
-        return _larger(given, Path(given), most) if Path(given).is_dir() else None
+        return _larger(name.given, name.path, most) if name.is_folder else None
     except (ContentError, OSError):
         return None  # `find_bot` says what is wrong with it.
 
@@ -173,7 +171,7 @@ def _more(limits: Limits, defaults: Limits, field: str, cap: float) -> str | Non
     if value is None and field == "address_space_mb":
         return f"left out, it is memory_mb, {limits.memory_mb}, more" if limits.memory_mb > cap else None
     if value is None:
-        return "left out, it has no bound, and so is more"
+        return "left out, it has no limit, which is more"
     if value <= cap:
         return None
     return f"{value:g}{', the default,' if value == getattr(defaults, field) else ''} is more"

@@ -41,4 +41,4 @@ def url_complaint(url: str) -> str | None:
         is_whole = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_whole = False
-    return None if is_whole else "is no URL of the form https://HOST/PATH"
+    return None if is_whole else "is not a URL of the form https://HOST/PATH"

@@ -5,6 +5,7 @@ place there. All of it is read and checked before anything is played.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -22,10 +23,13 @@ from arena.config.tournament_file import (
     tournament_of,
 )
 from arena.errors import WrongUse
+from arena.quantities import seconds_in
 from arena.schedule import complaint
-from referee.bot_folder import TomlError, line_of, parse, read_text, read_toml
+from arena.terminal import command_line
+from referee.bot_folder import TomlError, line_of, parse, read_text, read_toml_with_text
 from referee.host import RemoteBot
 from referee.match import Positive
+from referee.suggestions import did_you_mean
 
 MOST_STAGES, MOST_GROUPS = 20, 26
 NAME = r"\A[a-z0-9][a-z0-9-]{0,29}\Z"
@@ -53,10 +57,15 @@ class StageRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How bots are drawn into groups: in their order, or by lot among as many as there are groups."""
     vacant: Literal["next", "empty"] = "next"
     """Whether the next one moves up for a bot that has withdrawn, or its place stays empty."""
+    until: Annotated[datetime, Meta(tz=True)] | None = None
+    """When a ladder without an end is over."""
+    how_long: str | None = field(name="for", default=None)
+    """How long after its first match a ladder without an end is over, for example `20h`."""
     versions: Literal["kept", "new"] = "kept"
     """Whether the bots play that played before, or what is in their folders when the stage begins."""
 
 
+SPELLED = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine", 10: "ten"}
 OF_THE_SEASON = frozenset(
     {"game", "bots", "seed", "results", "limits", "build_limits", "entry", "broken", "concurrency", "notices"}
 )
@@ -145,13 +154,19 @@ class Season(Struct, frozen=True, kw_only=True):
         """
         rules = stage.rules
         if stage.source is None:
-            return "all bots of the file"
+            return "all bots"
         source = self.stages[stage.source].name
         if rules.top is not None:
-            return f"the best {rules.top} of {source}"
+            return f"{_best(rules.top)} of {source}"
         if rules.each_group is not None:
-            return f"the best {rules.each_group} of each group of {source}"
-        return f"{'the rest' if rules.rest else 'all'} of {source}"
+            where = "" if stage.source == stage.number - 1 else f" in {source}"
+            return f"{_best(rules.each_group)} of each group{where}"
+        return f"{'the others' if rules.rest else 'all bots'} of {source}"
+
+
+def _best(number: int) -> str:
+    """Return `the winner`, `the top two`, `the top 12`."""
+    return "the winner" if number == 1 else f"the top {SPELLED.get(number, number)}"
 
 
 def is_season(path: Path) -> bool:
@@ -169,13 +184,15 @@ def read_season(path: Path) -> Season:
         WrongUse: one line with file, line and field of what is wrong.
     """
     try:
-        form = read_toml(path, SeasonFile)
+        form, text = read_toml_with_text(path, SeasonFile)
     except TomlError as error:
+        if ": stages: is missing" in str(error):
+            play = command_line("tournament", path)
+            raise WrongUse(f"{path}: is the file of a tournament, not of a season; play it with: {play}") from None
         raise WrongUse(str(error)) from None
-    text = path.read_text(encoding="utf-8")
     place = FilePlace(path, text)
     if not 0 < len(form.stages) <= MOST_STAGES:
-        raise place.wrong("stages", f"{len(form.stages)} are none, or more than {MOST_STAGES}")
+        raise place.wrong("stages", f"there are {len(form.stages)}; a season has 1 to {MOST_STAGES}")
     stages = tuple(_stage(form, number, place) for number in range(len(form.stages)))
     _check_names(stages, place)
     labels = labels_of_file(replace(form, fill=None), place)
@@ -217,7 +234,7 @@ def tournament_of_stage(
     houses = labels_of_file(replace(form, bots=()), place)
     labels = (*(bot.label for bot in bots), *houses)
     if houses and houses[0] in labels[:-1]:
-        raise place.wrong("fill", f"{houses[0]!r} is what another bot is called, too")
+        raise place.wrong("fill", f"another bot is called {houses[0]!r}, too")
     copies = {bot.label: bot.copy for bot in bots if bot.copy is not None}
     tournament = tournament_of(form, place, labels=labels, results=season.folder(part), kept={**copies, **kept})
     for bot, found in zip(bots, tournament.bots, strict=False):
@@ -239,13 +256,16 @@ def _stage(form: SeasonFile, number: int, place: FilePlace) -> Stage:
     if rules.name in names:
         raise place.wrong(f"{here}.name", f"{rules.name!r} is the name of stages[{names.index(rules.name)}], too")
     if len(taken) > 1:
-        raise place.wrong(f"{here}.{taken[1]}", f"a stage has one rule, and this one has {taken[0]}, too")
+        raise place.wrong(
+            f"{here}.{taken[1]}", f"a stage takes one of top, each_group and rest; this one also has {taken[0]}"
+        )
     if number == 0:
         for name, key in (("source", "from"), *((each, each) for each in taken), ("versions", "versions")):
             if getattr(rules, name) not in {None, "kept"}:
                 raise place.wrong(f"{here}.{key}", FIRST_HAS_ALL)
     elif rules.source is not None and rules.source not in names:
-        raise place.wrong(f"{here}.from", f"no stage before it is called {rules.source!r}; there are {names}")
+        near = did_you_mean(rules.source, names, "stages before it")
+        raise place.wrong(f"{here}.from", f"no stage before it is called {rules.source!r}; {near}")
     source = None if number == 0 else number - 1 if rules.source is None else names.index(rules.source)
     if rules.each_group and source is not None and form.stages[source].groups is None:
         raise place.wrong(f"{here}.each_group", f"{names[source]} has no groups")
@@ -259,10 +279,30 @@ def _stage(form: SeasonFile, number: int, place: FilePlace) -> Stage:
     if rules.rest and not before:
         raise place.wrong(f"{here}.rest", f"no stage before it takes bots from {names[source or 0]}")
     stage_form = TournamentFile(**known | own)
-    if stage_form.endless:
-        field = f"{here}.endless" if "endless" in own else "endless"
-        raise place.wrong(field, "a stage has an end: the next one is drawn from its table")
+    _check_end(rules, stage_form, here, place, f"{here}.endless" if "endless" in own else "endless")
     return Stage(number=number, rules=rules, form=stage_form, source=source, before=before)
+
+
+def _check_end(rules: StageRules, form: TournamentFile, here: str, place: FilePlace, endless: str) -> None:
+    """See that a stage has an end; `endless`: where the file has the field of that name.
+
+    Raises:
+        WrongUse: one line with file, line and field of what is wrong.
+    """
+    ends = {"until": rules.until, "for": rules.how_long}
+    given = [name for name, value in ends.items() if value is not None]
+    if not form.endless:
+        if given:
+            raise place.wrong(f"{here}.{given[0]}", 'is for format = "ladder" with endless = true')
+        return
+    if not given:
+        raise place.wrong(endless, 'a stage has an end: give it until = 2026-12-24T18:00:00Z, or for = "20h"')
+    if len(given) > 1:
+        raise place.wrong(f"{here}.for", "a stage has one end, and this one has until, too")
+    if rules.how_long is not None and not seconds_in(rules.how_long):
+        raise place.wrong(f"{here}.for", f"{rules.how_long!r} is not a time, such as 90s, 30m, 20h or 7d")
+    if rules.groups is not None:
+        raise place.wrong(f"{here}.groups", "a ladder without an end is played in one group")
 
 
 def _source(form: SeasonFile, number: int) -> int:

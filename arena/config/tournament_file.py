@@ -12,9 +12,11 @@ from msgspec import Meta, Raw, Struct
 from msgspec.structs import replace
 
 from arena.config.caps import BotCaps, Caps, EntryCaps
-from arena.config.entries import Entry, find_entry, find_remote, link_in, short_name
+from arena.config.entries import Entry, find_entry, find_remote
+from arena.config.labels import difference, first_alike, label_of, labels_of
 from arena.config.notices import Notices, url_complaint
 from arena.errors import WrongUse
+from arena.output_folders import default_folder
 from arena.schedule import (
     FILE_FIELDS,
     Event,
@@ -26,17 +28,27 @@ from arena.schedule import (
     format_of,
     labels_now,
 )
+from arena.terminal import command_line
 from protocol.words import Options
-from referee.bot_folder import BotFolder, BotFolderError, TomlError, line_of, read_toml
+from referee.bot_folder import (
+    BotFolder,
+    BotFolderError,
+    BotName,
+    TomlError,
+    folder_name,
+    is_remote,
+    line_of,
+    read_bot_name,
+    read_text,
+    read_toml_with_text,
+)
 from referee.games import GAMES
-from referee.host import REMOTE, Plan, RemoteBot, can_stay, cannot_play
+from referee.host import Plan, RemoteBot, can_stay, cannot_play
 from referee.match import BadClockError, ClockTable, Policy, Positive, clock_terms
-from referee.printable import printable_name
 from referee.rules import BadSetupError, Game
 from referee.sandbox import Isolation
+from referee.suggestions import did_you_mean, with_known_options
 
-CONSOLE = "console"
-"""The name of a seat for a person at the terminal."""
 THE_ARENA = "the arena"
 """No bot is called so: the terms of a tournament have the content of the arena and of each bot by its label."""
 HOUSE_MARK = " (house)"
@@ -141,6 +153,9 @@ class Tournament(Struct, frozen=True, kw_only=True):
     stage: Mapping[str, Any] = {}
     """Of a season's stage: what its field and its results depend on beside the rest, as plain values by name."""
 
+    ends: datetime | None = None
+    """When a season's stage that is a ladder without an end is over; None: it has another end, or none."""
+
     @property
     def house(self) -> int | None:
         """The number of the bot that fills seats, if there is one."""
@@ -216,8 +231,8 @@ def read_tournament(path: Path, kept: Mapping[str, str] | None = None) -> Tourna
     Raises:
         WrongUse: one line with file, line and field of what is wrong.
     """
-    form = read_form(path)
-    place = FilePlace(path, path.read_text())
+    form, text = _read_form(path)
+    place = FilePlace(path, text)
     labels = labels_of_file(form, place)
     return tournament_of(form, place, labels=labels, results=results_of(path, form), kept=kept or {})
 
@@ -228,11 +243,17 @@ def read_form(path: Path) -> TournamentFile:
     Raises:
         WrongUse: one line with file, line and field of what is wrong.
     """
+    return _read_form(path)[0]
+
+
+def _read_form(path: Path) -> tuple[TournamentFile, str]:
+    """Return the fields of a tournament's file, and its text. Raises as `read_form`."""
     try:
-        return read_toml(path, TournamentFile)
+        return read_toml_with_text(path, TournamentFile)
     except TomlError as error:
-        if ": stages: is no known field" in str(error):
-            raise WrongUse(f"{path}: is a season's file; play it with: arena season {path}") from None
+        if ": stages: is not a known field" in str(error):
+            play = command_line("season", path)
+            raise WrongUse(f"{path}: is the file of a season, not of a tournament; play it with: {play}") from None
         raise WrongUse(str(error)) from None
 
 
@@ -323,28 +344,28 @@ def with_changes(tournament: Tournament, bots: Sequence[Entry], changes: Sequenc
     )
 
 
-def bot_given(tournament: Tournament, number: int) -> str:
-    """How a bot of the file is named from here."""
-    return _anchored(tournament.form.bots[number], tournament.file.parent)
+def bot_name_of(tournament: Tournament, number: int) -> BotName:
+    """Return the name of a bot of the file, seen from the current folder."""
+    return read_bot_name(tournament.form.bots[number], tournament.file.parent)
 
 
-def find_entrant(tournament: Tournament, given: str, called: str | None = None) -> Entry:
-    """A bot that may enter a tournament.
+def find_entrant(tournament: Tournament, name: BotName, called: str | None = None) -> Entry:
+    """Find a bot that may enter a tournament.
 
     Args:
         tournament: that it is to play.
-        given: its folder, `FOLDER@REVISION`, a built-in bot's name, or `remote:FILE`.
-        called: what an error calls it, if not `given`.
+        name: of the bot.
+        called: what an error calls it, if not by its name.
 
     Raises:
         BotFolderError: it may not. One line says why.
     """
-    if given.startswith(REMOTE):
-        bot = find_remote(given)
+    if name.is_remote:
+        bot = find_remote(name)
         if why := cannot_play(tournament.plan(), [bot], [bot.key]):
-            raise BotFolderError(f"{given}: {why}")
+            raise BotFolderError(f"{name.given}: {why}")
         return bot
-    return find_entry(given, tournament.form.game, _caps(tournament.form), called)
+    return find_entry(name, tournament.form.game, _caps(tournament.form), called)
 
 
 def _caps(form: TournamentFile) -> BotCaps:
@@ -356,13 +377,19 @@ def entry_place(tournament: Tournament, entrant: int) -> str:
     """Where a tournament's file names an entrant: `cup.toml:3: bots[1]`."""
     field = "fill" if entrant == tournament.house else f"bots[{entrant}]"
     field = tournament.fields[entrant] if tournament.fields else field
-    return f"{tournament.file}:{line_of(tournament.file.read_text(encoding='utf-8'), field)}: {field}"
+    try:
+        line = line_of(read_text(tournament.file), field)
+    except TomlError:  # It was there when the tournament was read.
+        return f"{tournament.file}: {field}"
+    return f"{tournament.file}:{line}: {field}"
 
 
 def results_of(path: Path, form: TournamentFile) -> Path:
     """The folder that a tournament's file puts its results in."""
+    if form.results is None:
+        return Path(normpath(default_folder(f"runs/{path.stem}", path.parent)))
     # Without the `..` that a file in a folder of examples needs: this path is shown to people.
-    return Path(normpath(path.parent / (form.results or f"runs/{path.stem}")))
+    return Path(normpath(path.parent / form.results))
 
 
 class FilePlace(Struct, frozen=True):
@@ -383,14 +410,15 @@ class FilePlace(Struct, frozen=True):
 
 def _game(form: TournamentFile, place: FilePlace) -> Game[Any]:
     if form.game not in GAMES:
-        raise place.wrong("game", f"there is no {form.game!r}; there are {', '.join(GAMES)}")
+        raise place.wrong("game", f"there is no {form.game!r}; {did_you_mean(form.game, GAMES, 'games')}")
     return GAMES[form.game]
 
 
 def _variant(form: TournamentFile, game: Game[Any], place: FilePlace) -> str:
     names = [variant.name for variant in game.variants]
     if form.variant is not None and form.variant not in names:
-        raise place.wrong("variant", f"{game.name} has no {form.variant!r}; it has {', '.join(names)}")
+        near = did_you_mean(form.variant, names, "variants")
+        raise place.wrong("variant", f"{game.name} has no {form.variant!r}; {near}")
     return form.variant or names[0]
 
 
@@ -401,7 +429,8 @@ def _options(form: TournamentFile, game: Game[Any], variant: str, place: FilePla
         what = str(error).removeprefix("options: ")
         key = re.search(r" - at `\$\.?(.*)`$| `(\w+)`$", what)
         field = f"options.{key[1] or key[2]}" if key else "options"
-        raise place.wrong(field, re.sub(r" - at `.*`$", "", what)) from None
+        what = with_known_options(re.sub(r" - at `.*`$", "", what), game.options)
+        raise place.wrong(field, what) from None
 
 
 def spec_of(form: TournamentFile, place: FilePlace) -> ScheduleSpec:
@@ -418,7 +447,7 @@ def spec_of(form: TournamentFile, place: FilePlace) -> ScheduleSpec:
 def _spec(form: TournamentFile, seats: int) -> ScheduleSpec:
     """The fields of the file that the schedule depends on."""
     fields = {name: getattr(form, name) for name in FILE_FIELDS}
-    remote = tuple(number for number, bot in enumerate(form.bots) if bot.startswith(REMOTE))
+    remote = tuple(number for number, bot in enumerate(form.bots) if is_remote(bot))
     return ScheduleSpec(
         entrants=len(form.bots), seats=seats, filled=form.fill is not None, remote=remote, **fields
     )
@@ -449,50 +478,49 @@ def _check_remote(tournament: Tournament, place: FilePlace) -> None:
         raise place.wrong("policy.ponder" if field == "ponder" else field, what)
 
 
-def _bot(field: str, name: str, form: TournamentFile, place: FilePlace, kept: str | None = None) -> Entry:
+def _bot(field: str, text: str, form: TournamentFile, place: FilePlace, kept: str | None = None) -> Entry:
     """The bot that a field names; `kept`: the folder that stands for it."""
-    is_remote = name.startswith(REMOTE)
-    if is_remote and field == "fill":
+    name = read_bot_name(text, place.path.parent)
+    if name.is_remote and field == "fill":
         raise place.wrong(field, "the house's bot plays on this machine")
-    if name == CONSOLE:
+    if name.kind == "console":
         raise place.wrong(field, "a person plays single matches only: arena match")
-    if kept is None and (link := link_in(name.removeprefix(REMOTE), place.path.parent)):
-        what = "file" if is_remote else "folder"
-        raise place.wrong(field, f"{name!r}: {link} is a symbolic link; name the {what} that it leads to")
+    if kept is None and (link := name.first_link()):
+        what = "file" if name.is_remote else "folder"
+        raise place.wrong(field, f"{text!r}: {link} is a symbolic link; name the {what} that it leads to")
     try:
-        if is_remote:
-            return find_remote(_anchored(name, place.path.parent))
-        return find_entry(kept or _anchored(name, place.path.parent), form.game, _caps(form), repr(name))
+        if name.is_remote:
+            return find_remote(name)
+        found = name if kept is None else folder_name(Path(kept))
+        return find_entry(found, form.game, _caps(form), repr(text))
     except BotFolderError as error:
         raise place.wrong(field, str(error)) from None
 
 
-def _anchored(name: str, folder: Path) -> str:
-    """A folder or key beside the file, as seen from here; a built-in bot's name as it is."""
-    if name.startswith(REMOTE):
-        return f"{REMOTE}{folder / name.removeprefix(REMOTE)}"
-    beside = folder / name.partition("@")[0]
-    return str(folder / name) if "/" in name or beside.is_dir() else name
-
-
 def labels_of_file(form: TournamentFile, place: FilePlace) -> tuple[str, ...]:
-    """What each bot, and last the house's, is called: none reads as another."""
+    """Return what each bot, and last the house's, is called.
+
+    Raises:
+        WrongUse: two labels look alike, or one is reserved.
+    """
     for index, name in enumerate(form.bots):
         if name in form.bots[:index]:
-            raise place.wrong(f"bots[{index}]", f"{name!r} is there twice")
-    labels = [printable_name(name) for name in _short(form.bots)]
+            raise place.wrong(f"bots[{index}]", f"{name!r} is given twice")
+    labels = labels_of(form.bots, place.path.parent)
     if form.fill is not None:
-        labels.append(f"{printable_name(Path(form.fill).name)}{HOUSE_MARK}")
-    for index, label in enumerate(labels):
-        field = f"bots[{index}]" if index < len(form.bots) else "fill"
-        if label == THE_ARENA:
-            raise place.wrong(field, f"{label!r} is what the arena's own content is called")
-        if label in labels[:index]:
-            raise place.wrong(field, f"{label!r} is what bots[{labels.index(label)}] is called, too")
+        labels.append(f"{label_of(form.fill, place.path.parent)}{HOUSE_MARK}")
+    if THE_ARENA in labels:
+        field = _field(form, labels.index(THE_ARENA))
+        raise place.wrong(field, f"{THE_ARENA!r} is the name of the arena's own content")
+    if alike := first_alike(labels):
+        label, other, before = labels[alike[1]], labels[alike[0]], _field(form, alike[0])
+        text = f"{label!r} looks like {other!r}, {before}: {difference(label, other)}"
+        if label == other:
+            text = f"{label!r} is the name of {before}, too"
+        raise place.wrong(_field(form, alike[1]), f"{text}; give one of the two another name")
     return tuple(labels)
 
 
-def _short(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The last part of each bot's path, where these differ; otherwise the whole."""
-    short = tuple(short_name(name) for name in names)
-    return short if len(set(map(printable_name, short))) == len(short) else names
+def _field(form: TournamentFile, number: int) -> str:
+    """Return the field that names a bot of the file, or the house."""
+    return f"bots[{number}]" if number < len(form.bots) else "fill"

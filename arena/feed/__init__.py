@@ -1,4 +1,4 @@
-"""The live feed: a process that publishes it, one that hears it, and the arena's end of the line to each."""
+"""The live feed: a process that publishes it, one that hears each, and the arena's end of the line to each."""
 
 from arena.feed.publisher import FeedLine, inherited, open_feed
 from arena.feed.subscriber import Heard, Subscriber, is_endpoint

@@ -10,12 +10,13 @@ import resource
 import socket
 import stat
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import zmq
 
 from arena.feed.publisher import BOUND, MAX_BYTES, SEPARATOR
+from referee.linux.folder_lock import locked
 
 MAX_WAITING = 1_000
 """Messages that wait for a subscriber that does not keep up; further ones are dropped for it."""
@@ -45,11 +46,15 @@ def main(line: socket.socket, endpoint: str) -> None:
     os.nice(NICENESS)
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     try:
-        publisher = _publisher(context, endpoint)
+        publisher = _listening(context, endpoint)
     except CannotListenError as error:
         line.send(str(error).encode())
         context.destroy(linger=0)
         return
+    bound = None
+    if endpoint.startswith(IPC):
+        with suppress(OSError):
+            bound = Path(endpoint.removeprefix(IPC)).lstat()
     resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     with suppress(OSError):
         line.send(BOUND + publisher.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0").encode())
@@ -58,7 +63,27 @@ def main(line: socket.socket, endpoint: str) -> None:
     publisher.close(linger=LAST_WORDS_MS)
     context.term()
     if endpoint.startswith(IPC):
-        Path(endpoint.removeprefix(IPC)).unlink(missing_ok=True)
+        _clear_away(Path(endpoint.removeprefix(IPC)), bound)
+
+
+def _clear_away(place: Path, bound: os.stat_result | None) -> None:
+    """Removes the socket's file, unless another publisher has taken the place since."""
+    with suppress(OSError), locked(place.absolute().parent):
+        if bound is not None and os.path.samestat(place.lstat(), bound):
+            place.unlink()
+
+
+def _listening(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq.Socket[bytes]":
+    """A socket that listens there. Of several arenas that begin at once, one does, and the others are refused.
+
+    Raises:
+        CannotListenError: it cannot.
+    """
+    with ExitStack() as held:
+        if endpoint.startswith(IPC):
+            with suppress(OSError):  # No such folder, or a file system without locks.
+                held.enter_context(locked(Path(endpoint.removeprefix(IPC)).absolute().parent))
+        return _publisher(context, endpoint)
 
 
 def _publisher(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq.Socket[bytes]":
@@ -114,7 +139,7 @@ def _make_way(place: str) -> None:
     except OSError as error:
         raise CannotListenError(f"cannot listen there: {error.strerror}") from None
     if not stat.S_ISSOCK(found.st_mode):
-        raise CannotListenError("there is a file, and it is no socket")
+        raise CannotListenError("a file that is not a socket is there")
     with socket.socket(socket.AF_UNIX) as knock:
         try:
             knock.connect(place)
@@ -122,7 +147,7 @@ def _make_way(place: str) -> None:
             return  # Left behind by one that was killed.
         except OSError as error:
             raise CannotListenError(f"cannot listen there: {error.strerror}") from None
-    raise CannotListenError("cannot listen there: somebody does already")
+    raise CannotListenError("cannot listen there: another program already does")
 
 
 if __name__ == "__main__":

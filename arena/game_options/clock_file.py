@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from arena.errors import WrongUse
-from referee.bot_folder import TomlError, line_of, read_toml
+from referee.bot_folder import TomlError, line_of, read_toml_with_text
 from referee.match import BadClockError, ClockTable, Policy, clock_terms, table_of
 from referee.rules import Game
 
@@ -43,7 +43,8 @@ def read_clock(path: Path, game: Game[Any], variant: str, policy: Policy) -> Clo
         WrongUse: one line with file, line and field of what is wrong.
     """
     try:
-        table = read_toml(path, ClockFile).clock
+        form, text = read_toml_with_text(path, ClockFile)
+        table = form.clock
         clock_terms(game, variant, policy, table)
     except TomlError as error:
         raise WrongUse(str(error)) from None
@@ -51,7 +52,8 @@ def read_clock(path: Path, game: Game[Any], variant: str, policy: Policy) -> Clo
         if error.field.startswith("policy."):
             option = error.field.removeprefix("policy.").replace("_", "-")
             raise WrongUse(f"--{option}: {error.what}: {path}") from None
-        raise WrongUse(f"{path}:{line_of(path.read_text(), error.field)}: {error}") from None
+        line = line_of(text, error.field)
+        raise WrongUse(f"{path}:{line}: {error}") from None
     return table
 
 

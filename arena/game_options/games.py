@@ -9,6 +9,7 @@ from arena.errors import WrongUse
 from protocol.words import Options
 from referee.games import GAMES
 from referee.rules import BadSetupError, Game
+from referee.suggestions import did_you_mean, with_known_options
 
 
 def variant_named(game: Game[Any], name: str | None) -> str:
@@ -19,8 +20,19 @@ def variant_named(game: Game[Any], name: str | None) -> str:
     """
     names = [variant.name for variant in game.variants]
     if name is not None and name not in names:
-        raise WrongUse(f"--variant: {game.name} has no {name!r}; it has {', '.join(names)}")
+        raise WrongUse(f"--variant: {game.name} has no {name!r}; {did_you_mean(name, names, 'variants')}")
     return name or names[0]
+
+
+def game_named(name: str, option: str) -> Game[Any]:
+    """Return the game of this name; `option`: where the command line names it.
+
+    Raises:
+        WrongUse: there is no such game.
+    """
+    if name not in GAMES:
+        raise WrongUse(f"{option}: there is no {name!r}; {did_you_mean(name, GAMES, 'games')}")
+    return GAMES[name]
 
 
 def rules_asked(game: str, variant: str | None, options: str | None) -> tuple[Game[Any], str, Options]:
@@ -29,11 +41,9 @@ def rules_asked(game: str, variant: str | None, options: str | None) -> tuple[Ga
     Raises:
         WrongUse: there is no such game, or it has no such variant or options.
     """
-    if game not in GAMES:
-        raise WrongUse(f"GAME: there is no {game!r}; there are {', '.join(GAMES)}")
-    rules = GAMES[game]
+    rules = game_named(game, "GAME")
     chosen = variant_named(rules, variant)
     try:
         return rules, chosen, rules.read_options(chosen, None if options is None else Raw(os.fsencode(options)))
     except BadSetupError as error:
-        raise WrongUse(f"--{error}") from None
+        raise WrongUse(f"--{with_known_options(str(error), rules.options)}") from None

@@ -1,6 +1,7 @@
 """A host's secrets as a file to edit: one that is drawn, and the reading of one that is given."""
 
 import re
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def read_setup(path: Path, game: Game[Any], variant: str, options: Options) -> R
             that is off.
     """
     try:
-        content = read_regular(path, MAX_SETUP_BYTES)
+        content = read_regular(path, MAX_SETUP_BYTES).removeprefix(BOM_UTF8)
         content.decode()
         msgspec.json.decode(content)
         refuse_repeated_keys(content)

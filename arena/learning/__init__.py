@@ -1,9 +1,11 @@
 """Environments for learning libraries, PettingZoo, Gymnasium and OpenSpiel, and self-play, on the referee's rules.
 
-`Episode`, encoders and self-play need nothing but NumPy. The rest comes with extras of the package.
+`Episode`, encoders and self-play need nothing but NumPy. The rest comes with extras of the package. Importing this
+package registers `arena/Mist-v0` and the other games with Gymnasium, if that is installed.
 """
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -77,3 +79,22 @@ def __getattr__(name: str) -> Any:
             f"{name} needs {error.name}, which comes with an extra: pip install 'mist-arena[{extra}]'",
             name=error.name,
         ) from error
+
+
+def _register() -> None:
+    """Register the games with Gymnasium, which has no other way to find them, if it is installed."""
+    try:
+        registration = import_module("arena.learning.registration")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "gymnasium":
+            raise
+    else:
+        registration.register_games()
+
+
+_register()
+
+
+def __dir__() -> list[str]:
+    """List the API, none of which is imported for that, and the submodules that are imported."""
+    return sorted({*__all__, *(name for name, value in globals().items() if isinstance(value, ModuleType))})

@@ -1,6 +1,7 @@
 """PettingZoo's AEC environment: one agent chooses after the other."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -9,22 +10,33 @@ from pettingzoo import AECEnv
 
 from arena.learning.episode import Episode
 from arena.learning.rendering import checked_mode, rendered
-from arena.learning.spaces import Observed, agents_of, check_begun, infos_of, metadata, observation_space
+from arena.learning.spaces import (
+    Observed,
+    agents_of,
+    check_begun,
+    info_of,
+    metadata,
+    observation_space,
+    state_of,
+    state_space,
+)
 from arena.quantities import whole
 
 
-class AecArena(AECEnv[str, Observed, int]):  # type: ignore[misc] # it has no types
+class AecArena(AECEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it has no types
     """A match, choice by choice. A seat is selected again until its action is complete.
 
     Seats that owe an action in the same window choose one after the other; none sees what another has chosen.
     """
 
-    def __init__(self, episode: Episode, render_mode: str | None = None) -> None:
+    def __init__(self, episode: Episode, render_mode: str | None = None, *, info_text: bool = False) -> None:
         """Raises ValueError: there is no such `render_mode`."""
         super().__init__()
         self.episode = episode
         self.render_mode = checked_mode(render_mode)
+        self.info_text = info_text
         self.metadata = metadata(episode, parallel=False)
+        self.state_space = state_space(episode)
         self.possible_agents = agents_of(episode)
         self.agents: list[str] = []
         self.agent_selection = self.possible_agents[0]
@@ -40,7 +52,7 @@ class AecArena(AECEnv[str, Observed, int]):  # type: ignore[misc] # it has no ty
         """A choice of `Game.choices`; the last one, `pass`, is never allowed here."""
         return self.action_spaces[agent]
 
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+    def reset(self, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None) -> None:
         """Deals a match: that of the seed, or the next one. `options` are not used."""
         self.episode.reset(seed)
         self.agents = agents = self.possible_agents.copy()
@@ -54,11 +66,25 @@ class AecArena(AECEnv[str, Observed, int]):  # type: ignore[misc] # it has no ty
         """What that agent sees now."""
         return self.episode.observe(self._seat[agent])
 
-    def step(self, action: int | None) -> None:
+    def agent_iter(self, max_iter: int = 2**63) -> Iterable[str]:
+        """Yields the selected agent before each step, until all are terminated or truncated."""
+        agents: Iterable[str] = super().agent_iter(max_iter)
+        return agents
+
+    def last(self, observe: bool = True) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
+        """Returns observation, reward since its last step, terminated, truncated and info of the selected agent.
+
+        With `observe` false the observation is None, as in PettingZoo, whatever the type says.
+        """
+        told: tuple[Observed, float, bool, bool, dict[str, Any]] = super().last(observe)
+        return told
+
+    def step(self, action: SupportsIndex | None) -> None:
         """The selected agent's next choice; None once it is terminated or truncated.
 
         Raises:
-            IllegalChoiceError: the agent's `action_mask` does not hold it. Nothing has changed.
+            IllegalChoiceError: the agent's `action_mask` does not hold it, and `on_refused` is `raise`. Nothing
+                has changed.
             ValueError: it is no number.
             ResetNeeded: the match is over for all agents, or not begun.
         """
@@ -68,29 +94,37 @@ class AecArena(AECEnv[str, Observed, int]):  # type: ignore[misc] # it has no ty
             self._was_dead_step(action)
             return
         episode, seat = self.episode, self._seat[agent]
-        episode.choose(seat, whole("choice", action))
         self._cumulative_rewards[agent] = 0.0
-        if episode.owed(seat):
+        if not episode.attempt(seat, whole("choice", action)):
+            self.infos[agent] = self._info(agent)
+        elif episode.owed(seat):
             return
-        if not episode.close():
-            self.agent_selection = self.possible_agents[episode.choosing[0]]
-        elif episode.over or episode.truncated:
+        closed = episode.close()
+        if closed and (episode.over or episode.truncated):
             self._end()
-        else:
+        elif closed:
             self._select()
+        elif not episode.owed(seat):
+            self.agent_selection = self.possible_agents[episode.choosing[0]]
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """The whole match, secrets included: text for `ansi`, an array (height, width, 3) for `rgb_array`."""
         return rendered(self.episode, self.render_mode)
 
+    def state(self) -> npt.NDArray[Any]:
+        """Return what all seats together see: their observations as one vector, in order of seats."""
+        return state_of(self.episode)
+
     def close(self) -> None:
         """There is nothing to close."""
+
+    def _info(self, agent: str) -> dict[str, Any]:
+        return info_of(self.episode, self._seat[agent], text=self.info_text)
 
     def _select(self) -> None:
         """The agents of a new window."""
         owed = self.episode.drafts
-        infos = infos_of(self.episode)
-        self.infos = {agent: infos[self._seat[agent]] for agent in self.agents}
+        self.infos = {agent: self._info(agent) for agent in self.agents}
         self.agent_selection = self.possible_agents[next(iter(owed))]
 
     def _end(self) -> None:
@@ -99,6 +133,6 @@ class AecArena(AECEnv[str, Observed, int]):  # type: ignore[misc] # it has no ty
             self.rewards[agent] = rewards[self._seat[agent]]
         ends = self.terminations if self.episode.over else self.truncations
         ends.update(dict.fromkeys(self.agents, True))
-        self.infos = {agent: {"window": None} for agent in self.agents}
+        self.infos = {agent: self._info(agent) for agent in self.agents}
         self._accumulate_rewards()
         self.agent_selection = self.agents[0]

@@ -7,7 +7,7 @@ the action is complete. Its window closes when all that owe one are done. A seat
 from collections.abc import Callable, Sequence
 from operator import index
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from arena.quantities import whole
 from arena.simulation import dealt, seed_of
 from arena.statistics import points
 from protocol.words import Action, Outcome, View
-from referee.rules import Addressed, Draft, Table, Taken, Window
+from referee.rules import Addressed, Draft, IllegalChoiceError, Table, Taken, Window
 
 ELAPSED_MS = 1_000
 """How long every action takes, where a rule asks: no time passes in an environment."""
@@ -28,9 +28,35 @@ Given = Struct | dict[str, Any] | None
 Reward = Literal["rank", "win"] | Callable[[Outcome, int], float]
 """`rank`: from 1 for the best to -1 for the worst, by the share of other seats that rank below, ties as a half.
 `win`: 1 for the winners that the game names, -1 for the others. Or a function of outcome and seat."""
+OnRefused = Literal["raise", "ask", "lose"]
+"""What a choice that the mask does not hold leads to: `raise`: IllegalChoiceError. `ask`: nothing changes, and the
+seat is asked again. `lose`: the seat loses the match at once."""
+MOST_REFUSED = 1_000
 Mask = npt.NDArray[np.int8]
-_OWN = ("_memory", "_taken", "_answered", "_views", "_frames")
+_OWN = ("_memory", "_taken", "_answered", "_views", "_frames", "refused")
 """What changes while a window is open."""
+
+
+class Refusals(Struct, frozen=True):
+    """What choices that a mask does not hold lead to."""
+
+    on_refused: OnRefused = "ask"
+    max_refused: int | None = MOST_REFUSED
+    """After so many refused choices in a match, a seat loses it; None: no bound."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError: a value is none of those allowed."""
+        if self.on_refused not in get_args(OnRefused):
+            words = ", ".join(get_args(OnRefused))
+            raise ValueError(f"on_refused: there is no {self.on_refused!r}; there are {words}")
+        if self.max_refused is not None:
+            whole("max_refused", self.max_refused, 1)
+
+    def lost(self, refused: int) -> bool:
+        """Tell whether a seat with so many refused choices loses."""
+        if self.on_refused == "lose":
+            return refused > 0
+        return self.max_refused is not None and refused >= self.max_refused
 
 
 class Episode:
@@ -63,6 +89,10 @@ class Episode:
         self.pass_choice = len(table.game.choices)
         """The last choice: of a seat that owes nothing."""
         self.choices = self.pass_choice + 1
+        self.refusals = Refusals()
+        """What choices that a mask does not hold lead to: to be replaced before the first match."""
+        self.refused = [0] * self.seats
+        """By seat: choices refused in this match."""
         self._deal = table.deal
         self._reward = _reward(reward)
         self._mask_bytes = (self.choices + 7) // 8
@@ -82,8 +112,9 @@ class Episode:
         self._taken: list[Taken | None] = []
         self._answered: list[Addressed] = []
         self._left = 0
+        self._forfeit: Outcome | None = None
 
-    def reset(self, seed: int | None = None) -> None:
+    def reset(self, seed: SupportsIndex | None = None) -> None:
         """Deals. The seed is the match's; without one it is drawn from a stream that the last seed given began.
 
         Raises:
@@ -96,6 +127,8 @@ class Episode:
             self._luck = Random(seed)
         self.table = Table(self.game, replace(self._deal, seed=seed))
         self.told = list(self.table.start)
+        self.refused = [0] * self.seats
+        self._forfeit = None
         self._memory = [None] * self.seats
         self._open()
 
@@ -107,17 +140,27 @@ class Episode:
     @property
     def window(self) -> Window | None:
         """The open window; None at the end."""
-        return self.table.window
+        return None if self.over else self.table.window
+
+    @property
+    def begun(self) -> bool:
+        """Whether a match was dealt."""
+        return bool(self._memory)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The outcome, once there is one. Seats with too many refused choices stand last in it, tied."""
+        return self._forfeit or self.table.outcome
 
     @property
     def over(self) -> bool:
         """Whether there is an outcome."""
-        return self.table.window is None
+        return self.outcome is not None
 
     @property
     def truncated(self) -> bool:
         """Whether `max_windows` are over, and the match is not."""
-        return self.table.window is not None and self.table.number == self.max_windows
+        return not self.over and self.table.number == self.max_windows
 
     @property
     def choosing(self) -> Sequence[int]:
@@ -138,10 +181,30 @@ class Episode:
         Raises:
             IllegalChoiceError: its mask does not hold it.
         """
+        if not 0 <= index(choice) < self.choices:
+            name = self.table.game.name
+            raise IllegalChoiceError(f"choice {choice} does not exist: {name} has 0 to {self.choices - 1}")
         draft = self.drafts[seat]
-        draft.choose(choice)
+        try:
+            draft.choose(choice)
+        except IllegalChoiceError:
+            raise IllegalChoiceError(self._why_illegal(choice)) from None
         if draft.action is not None:
             self._complete(seat, draft.action)
+
+    def attempt(self, seat: int, choice: int) -> bool:
+        """Choose for a seat that owes a choice, or count a choice that its mask does not hold as refused.
+
+        Returns whether it was taken. A seat that has had too many refused loses when `close` is called.
+
+        Raises:
+            IllegalChoiceError: it is refused, and `on_refused` is `raise`.
+        """
+        if self.may(seat, choice) or self.refusals.on_refused == "raise":
+            self.choose(seat, choice)
+            return True
+        self.refused[seat] += 1
+        return False
 
     def submit(self, seat: int, action: Action | None) -> None:
         """A whole action, legal and canonical, for a seat that owes one; None: the default."""
@@ -154,7 +217,13 @@ class Episode:
             self._complete(seat, action)
 
     def close(self) -> bool:
-        """Closes the window and opens the next, if all that owe an action in it are done; otherwise False."""
+        """Close the window and open the next, if all that owe an action in it are done; otherwise return False.
+
+        Ends the match instead if a seat has had too many choices refused.
+        """
+        if losers := [seat for seat, refused in enumerate(self.refused) if self.refusals.lost(refused)]:
+            self._end_without(losers)
+            return True
         if self._left:
             return False
         self.taken = self._taken
@@ -197,6 +266,25 @@ class Episode:
         other.__setstate__(self.__getstate__())
         return other
 
+    def in_world(self, state: Any, seat: int, seed: int) -> "Episode":
+        """Return an episode that stands here in another state, such as this seat's worlds are (`Game.worlds`).
+
+        The seat remembers what it does here, and has chosen as here. The others know what the state tells, and
+        have chosen nothing in the open window. The seed is that of what is drawn from now on.
+        """
+        other = self.copy()
+        table = other.table
+        table.deal = replace(table.deal, seed=seed)
+        table.state = state
+        table.window = self.game.window(state)
+        table.journal = []
+        memory, chosen = self._memory[seat], self.drafts[seat].choices if seat in self.drafts else ()
+        other._memory = [memory if each == seat else None for each in range(self.seats)]  # noqa: SLF001 - a copy
+        other._open(keep=seat)  # noqa: SLF001 - a copy
+        for choice in chosen:
+            other.choose(seat, choice)
+        return other
+
     def __deepcopy__(self, memo: dict[int, Any]) -> "Episode":
         return self.copy()
 
@@ -216,8 +304,28 @@ class Episode:
 
     def rewards(self) -> list[float]:
         """By seat, once there is an outcome; before that 0."""
-        outcome = self.table.outcome
+        outcome = self.outcome
         return [0.0 if outcome is None else self._reward(outcome, seat) for seat in range(self.seats)]
+
+    def _why_illegal(self, choice: int) -> str:
+        names = self.game.choices
+        if not 0 <= choice < len(names):
+            return f"choice {choice} does not exist: {self.game.name} has 0 to {len(names) - 1}"
+        return f"choice {choice}, {names[choice]}, is not allowed here: the mask does not hold it"
+
+    def _end_without(self, losers: Sequence[int]) -> None:
+        """End the match: these seats have lost it."""
+        others = tuple(seat for seat in range(self.seats) if seat not in losers)
+        self._forfeit = Outcome(
+            ranking=tuple(group for group in (others, tuple(losers)) if group),
+            winners=others,
+            eliminated=losers[0] if len(losers) == 1 else None,
+            scores=None,
+            reason="refused",
+        )
+        self.taken, self.told = [None] * self.seats, []
+        for draft in self.drafts.values():
+            draft.mask = 0
 
     def _complete(self, seat: int, action: Action) -> None:
         self._taken[seat] = Taken(action, elapsed_ms=ELAPSED_MS)
@@ -227,15 +335,19 @@ class Episode:
             self._views.pop(seat, None)
             self._frames.pop(seat, None)
 
-    def _open(self) -> None:
-        """Prepares the drafts of the window that has opened, and what their seats see."""
+    def _open(self, keep: int | None = None) -> None:
+        """Prepare the drafts of the window that has opened, and what their seats see.
+
+        The seat `keep` has seen that window already.
+        """
         table, game = self.table, self.game
         self._views, self._frames, self.drafts = {}, {}, {}
         self._taken, self._answered = [None] * self.seats, []
         for owed in table.owed:
             seat = owed.seat
             view = self._views[seat] = game.view(table.state, seat)
-            self._memory[seat] = self.encoder.remember(self._memory[seat], view)
+            if seat != keep:
+                self._memory[seat] = self.encoder.remember(self._memory[seat], view)
             self.drafts[seat] = game.legal_actions(view, seat).draft()
         self._opening = self._views.copy()
         self._left = len(self.drafts)

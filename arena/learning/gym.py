@@ -1,7 +1,7 @@
 """Gymnasium's environment: one seat against a fixed field."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -10,20 +10,31 @@ from gymnasium.spaces import Discrete
 
 from arena.learning.episode import Episode
 from arena.learning.rendering import checked_mode, rendered
-from arena.learning.spaces import Observed, metadata, observation_space
+from arena.learning.spaces import Observed, info_of, metadata, observation_space
 from arena.quantities import whole
 from arena.simulation import BotGiven, Opponents
 from referee.rules import Luck, drawn
 
+MOST_DEALT = 100
+"""Matches that `reset` deals to find one in which the seat has a choice."""
 
-class GymArena(gymnasium.Env[Observed, int]):
+
+class GymArena(gymnasium.Env[Observed, SupportsIndex]):
     """The match as one seat meets it. A step is one of its choices; the others act when their turn comes.
 
-    A choice that the mask does not hold is refused: it changes nothing, and `info` says `refused`.
+    What a choice that the mask does not hold leads to is the episode's to say (`Refusals`). `info` counts them.
+
+    It can be pickled if its opponents can. In the copy, they are played to the same place again.
     """
 
     def __init__(
-        self, episode: Episode, seat: int, opponents: Mapping[int, BotGiven], render_mode: str | None = None
+        self,
+        episode: Episode,
+        seat: int,
+        opponents: Mapping[int, BotGiven],
+        render_mode: str | None = None,
+        *,
+        info_text: bool = False,
     ) -> None:
         """Takes the seat, and bots by their seats; of the others, each choice is drawn from its mask.
 
@@ -36,45 +47,78 @@ class GymArena(gymnasium.Env[Observed, int]):
         self.episode = episode
         self.seat = seat
         self.render_mode = checked_mode(render_mode)
+        self.info_text = info_text
         self.metadata = metadata(episode, parallel=False)
         self.observation_space = observation_space(episode)  # type: ignore[assignment] # it knows no shapes
-        self.action_space = Discrete(episode.choices)  # type: ignore[assignment] # its integers are NumPy's
+        self.action_space = Discrete(episode.choices)
         self._opponents = Opponents(episode.game.name, opponents)
         self._bots = frozenset(opponents)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observed, dict[str, Any]]:
-        """Deals a match: that of the seed, or the next one. `options` are not used. Raises as the bots do."""
-        super().reset(seed=seed)
-        self.episode.reset(seed)
-        self._opponents.begin(self.episode.table)
-        self._others_act()
-        self._play_on()
-        return self.episode.observe(self.seat), self._info()
+        """Deal a match: that of the seed, or the next one. `options` are not used.
 
-    def step(self, action: int) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
-        """The seat's next choice. Raises as the bots do, and ValueError: it is no number."""
-        episode, info = self.episode, {}
-        if not episode.owed(self.seat):
+        Deals on if a match ends before the seat has had a choice. Raises as the bots do.
+
+        Raises:
+            ValueError: the seat had no choice in any of many matches.
+        """
+        super().reset(seed=seed)
+        for _ in range(MOST_DEALT):
+            self.episode.reset(seed)
+            self._opponents.begin(self.episode.table)
+            self._others_act()
+            self._play_on()
+            if not self.done:
+                return self.episode.observe(self.seat), self._info()
+            seed = None
+        raise ValueError(
+            f"seat: {MOST_DEALT} matches ended before seat {self.seat} had a choice to make; "
+            "give it another seat, or change options or max_windows"
+        )
+
+    def step(self, action: SupportsIndex) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
+        """Make the seat's next choice. Raises as the bots do.
+
+        Raises:
+            ResetNeeded: the match is over, or not begun.
+            ValueError: the choice is no number.
+            IllegalChoiceError: the mask does not hold it, and `on_refused` is `raise`.
+        """
+        episode, seat = self.episode, self.seat
+        if self.done:
             raise gymnasium.error.ResetNeeded("the match is over, or not begun: call reset()")
-        choice = whole("choice", action)
-        if episode.may(self.seat, choice):
-            episode.choose(self.seat, choice)
-            if not episode.owed(self.seat):
-                self._play_on()
-        else:
-            info["refused"] = True
-        reward = episode.rewards()[self.seat]
-        return episode.observe(self.seat), reward, episode.over, episode.truncated, self._info() | info
+        if not episode.attempt(seat, whole("choice", action)):
+            episode.close()
+        elif not episode.owed(seat):
+            self._play_on()
+        return episode.observe(seat), episode.rewards()[seat], episode.over, episode.truncated, self._info()
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return which choices are allowed now, of length `choices`: MaskablePPO of sb3-contrib asks for this."""
+        return self.episode.mask(self.seat).astype(bool)
+
+    @property
+    def done(self) -> bool:
+        """Whether there is no match to step: none was dealt, or it is over or truncated."""
+        return not self.episode.begun or self.episode.over or self.episode.truncated
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """What the seat sees: text for `ansi`, an array (height, width, 3) for `rgb_array`."""
         return rendered(self.episode, self.render_mode, self.seat)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_opponents": self._opponents.givens}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._opponents = Opponents(self.episode.game.name, state["_opponents"])
+        if self.episode.begun:
+            self._opponents.catch_up(self.episode.table)
+
     def _info(self) -> dict[str, Any]:
-        window = self.episode.window
-        return {"window": window.name if window is not None and self.episode.owed(self.seat) else None}
+        return info_of(self.episode, self.seat, text=self.info_text)
 
     def _play_on(self) -> None:
         """Plays until the seat owes a choice, or the match is over."""
@@ -85,7 +129,7 @@ class GymArena(gymnasium.Env[Observed, int]):
             self._opponents.closed(
                 {seat: taken for seat, taken in enumerate(episode.taken) if seat in self._bots and taken}
             )
-            if episode.over or episode.truncated:
+            if self.done:
                 return
             self._others_act()
 

@@ -1,19 +1,41 @@
 """How environments are made."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, SupportsIndex, TypedDict, Unpack, overload
 
 from pettingzoo import AECEnv
 from pettingzoo.utils import parallel_to_aec
 
 from arena.learning.aec import AecArena
 from arena.learning.encoders import Encoder
-from arena.learning.episode import Episode, Given, Reward
+from arena.learning.episode import MOST_REFUSED, Episode, Given, OnRefused, Refusals, Reward
 from arena.learning.gym import GymArena
 from arena.learning.parallel import ParallelArena
+from arena.quantities import counted
 from arena.simulation import BotGiven
 
 
+class EnvArguments(TypedDict, total=False):
+    """What environments can be given besides the game and a bound on their steps: see `aec_env`."""
+
+    variant: str | None
+    options: Given
+    setup: Given
+    reward: Reward
+    max_windows: int | None
+    on_refused: OnRefused | None
+    max_refused: int | None
+    encoder: Encoder | None
+    info_text: bool
+    render_mode: str | None
+
+
+@overload
+def aec_env(game: str, *, max_cycles: None = None, **arguments: Unpack[EnvArguments]) -> AecArena: ...
+@overload
+def aec_env(
+    game: str, *, max_cycles: int, **arguments: Unpack[EnvArguments]
+) -> AECEnv[str, dict[str, Any], SupportsIndex]: ...
 def aec_env(
     game: str,
     *,
@@ -23,9 +45,12 @@ def aec_env(
     reward: Reward = "rank",
     max_windows: int | None = None,
     max_cycles: int | None = None,
+    on_refused: OnRefused | None = None,
+    max_refused: int | None = MOST_REFUSED,
     encoder: Encoder | None = None,
+    info_text: bool = False,
     render_mode: str | None = None,
-) -> AECEnv[str, dict[str, Any], int]:
+) -> AECEnv[str, dict[str, Any], SupportsIndex]:
     """PettingZoo's AEC environment of a game: a step is a choice of the selected agent.
 
     Args:
@@ -37,12 +62,18 @@ def aec_env(
         max_windows: after so many windows the match is truncated, without rewards.
         max_cycles: given, this is `parallel_env` as PettingZoo turns it into an AEC environment. In each cycle
             every agent steps once, those that owe nothing pass; after so many the match is truncated.
+        on_refused: what a choice that the mask does not hold leads to: `raise`, an IllegalChoiceError; `ask`, the
+            agent is selected again; `lose`, the agent loses the match. None: `raise`, and with `max_cycles` `ask`.
+        max_refused: with `ask`, an agent loses after so many refused choices in a match; None: never.
         encoder: what makes the observations; None: the game's own.
+        info_text: whether infos also name the window in words, as `window_name`; else they hold numbers only.
         render_mode: `ansi` or `rgb_array`.
 
     Raises:
         ValueError: one of these is wrong; the text names it.
     """
+    if on_refused is None:
+        on_refused = "raise" if max_cycles is None else "ask"
     episode = Episode(
         game,
         variant=variant,
@@ -52,9 +83,10 @@ def aec_env(
         max_windows=max_windows,
         encoder=encoder,
     )
+    episode.refusals = Refusals(on_refused, max_refused)
     if max_cycles is None:
-        return AecArena(episode, render_mode)
-    return parallel_to_aec(ParallelArena(episode, render_mode, max_cycles))
+        return AecArena(episode, render_mode, info_text=info_text)
+    return parallel_to_aec(ParallelArena(episode, render_mode, max_cycles, info_text=info_text))
 
 
 def parallel_env(
@@ -66,12 +98,16 @@ def parallel_env(
     reward: Reward = "rank",
     max_windows: int | None = None,
     max_cycles: int | None = None,
+    on_refused: OnRefused = "ask",
+    max_refused: int | None = MOST_REFUSED,
     encoder: Encoder | None = None,
+    info_text: bool = False,
     render_mode: str | None = None,
 ) -> ParallelArena:
     """PettingZoo's Parallel environment of a game: a step is a choice of every agent, or `pass`.
 
-    For the arguments see `aec_env`; `max_cycles` truncates the match after so many steps.
+    For the arguments see `aec_env`; `max_cycles` truncates the match after so many steps. `on_refused` is `ask` if
+    left out.
 
     Raises:
         ValueError: one of them is wrong; the text names it.
@@ -85,7 +121,8 @@ def parallel_env(
         max_windows=max_windows,
         encoder=encoder,
     )
-    return ParallelArena(episode, render_mode, max_cycles)
+    episode.refusals = Refusals(on_refused, max_refused)
+    return ParallelArena(episode, render_mode, max_cycles, info_text=info_text)
 
 
 def gym_env(
@@ -98,7 +135,10 @@ def gym_env(
     setup: Given = None,
     reward: Reward = "rank",
     max_windows: int | None = None,
+    on_refused: OnRefused = "ask",
+    max_refused: int | None = MOST_REFUSED,
     encoder: Encoder | None = None,
+    info_text: bool = False,
     render_mode: str | None = None,
 ) -> GymArena:
     """Gymnasium's environment of one seat against a fixed field; a step is a choice of that seat.
@@ -113,7 +153,10 @@ def gym_env(
         setup: see there.
         reward: see there.
         max_windows: see there; all windows of the match count.
+        on_refused: see there; `ask` if left out.
+        max_refused: see there.
         encoder: see there.
+        info_text: see there.
         render_mode: see there; this seat's view is shown.
 
     Raises:
@@ -128,7 +171,8 @@ def gym_env(
         max_windows=max_windows,
         encoder=encoder,
     )
-    return GymArena(episode, seat, _by_seat(opponents, episode.seats, seat), render_mode)
+    episode.refusals = Refusals(on_refused, max_refused)
+    return GymArena(episode, seat, _by_seat(opponents, episode.seats, seat), render_mode, info_text=info_text)
 
 
 def _by_seat(
@@ -139,10 +183,11 @@ def _by_seat(
         return {}
     if isinstance(given, Mapping):
         if strange := given.keys() - set(others):
-            raise ValueError(f"opponents: {min(strange)} is no seat of an opponent")
+            raise ValueError(f"opponents: seat {min(strange)} is not an opponent's; those are {others}")
         return dict(given)
     if isinstance(given, Sequence) and not isinstance(given, str):
         if len(given) != len(others):
-            raise ValueError(f"opponents: {len(given)} for {len(others)} seats")
+            many = f"a list of {len(given)} for {counted(len(others), 'seat')}"
+            raise ValueError(f"opponents: {many}; give one bot without a list for all of them")
         return dict(zip(others, given, strict=True))
     return dict.fromkeys(others, given)

@@ -1,6 +1,7 @@
 """PettingZoo's Parallel environment: all agents choose at once."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -9,26 +10,44 @@ from pettingzoo import ParallelEnv
 
 from arena.learning.episode import Episode
 from arena.learning.rendering import checked_mode, rendered
-from arena.learning.spaces import Observed, agents_of, check_begun, infos_of, metadata, observation_space
+from arena.learning.spaces import (
+    Observed,
+    agents_of,
+    check_begun,
+    info_of,
+    metadata,
+    observation_space,
+    state_of,
+    state_space,
+)
 from arena.quantities import whole
 
 Stepped = tuple[dict[str, Observed], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
 
 
-class ParallelArena(ParallelEnv[str, Observed, int]):  # type: ignore[misc] # it has no types
+class ParallelArena(ParallelEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it has no types
     """A match in which each step is a choice of every agent; those that owe nothing pass.
 
-    Libraries step this form with actions for which they looked at no mask. So a choice that the mask does not hold
-    is refused, as by a referee: it changes nothing, the seat still owes its choice, and `infos` says `refused`.
+    Libraries step this form with actions for which they looked at no mask. What a choice that the mask does not
+    hold leads to is the episode's to say (`Refusals`). `infos` count them.
     """
 
-    def __init__(self, episode: Episode, render_mode: str | None = None, max_cycles: int | None = None) -> None:
+    def __init__(
+        self,
+        episode: Episode,
+        render_mode: str | None = None,
+        max_cycles: int | None = None,
+        *,
+        info_text: bool = False,
+    ) -> None:
         """Raises ValueError: there is no such `render_mode`, or `max_cycles` is no number of steps."""
         self.episode = episode
         self.render_mode = checked_mode(render_mode)
         self.max_cycles = None if max_cycles is None else whole("max_cycles", max_cycles, 1)
         """After so many steps the match is truncated; None: it is not."""
+        self.info_text = info_text
         self.metadata = metadata(episode, parallel=True)
+        self.state_space = state_space(episode)
         self.possible_agents = agents_of(episode)
         self.agents: list[str] = []
         self.observation_spaces = {agent: observation_space(episode) for agent in self.possible_agents}
@@ -43,43 +62,36 @@ class ParallelArena(ParallelEnv[str, Observed, int]):  # type: ignore[misc] # it
         return self.action_spaces[agent]
 
     def reset(
-        self, seed: int | None = None, options: dict[str, Any] | None = None
+        self, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observed], dict[str, dict[str, Any]]]:
         """Deals a match: that of the seed, or the next one. `options` are not used."""
         self.episode.reset(seed)
         self.agents = self.possible_agents.copy()
         self._cycles = 0
-        return self._observed(), dict(zip(self.possible_agents, infos_of(self.episode), strict=True))
+        return self._observed(), self._infos()
 
-    def step(self, actions: dict[str, int]) -> Stepped:
-        """A choice of every agent. Choices of agents that owe none are passed over.
+    def step(self, actions: Mapping[str, SupportsIndex]) -> Stepped:
+        """Takes a choice of every agent, as an integer of Python or NumPy. Ignores those of agents that owe none.
 
         Raises:
             ResetNeeded: the match is over, or not begun.
             ValueError: a choice is no number.
+            IllegalChoiceError: a mask does not hold a choice, and `on_refused` is `raise`.
         """
         agents, episode = self.agents, self.episode
         check_begun(agents)
-        refused = []
         for seat in episode.choosing:
-            choice = whole("choice", actions[self.possible_agents[seat]])
-            if episode.may(seat, choice):
-                episode.choose(seat, choice)
-            else:
-                refused.append(seat)
+            episode.attempt(seat, whole("choice", actions[self.possible_agents[seat]]))
         episode.close()
         self._cycles += 1
         over = episode.over
         truncated = not over and (episode.truncated or self._cycles == self.max_cycles)
-        infos = infos_of(episode)
-        for seat in refused:
-            infos[seat]["refused"] = True
         stepped = (
             self._observed(),
             dict(zip(agents, episode.rewards(), strict=True)),
             dict.fromkeys(agents, over),
             dict.fromkeys(agents, truncated),
-            dict(zip(agents, infos, strict=True)),
+            self._infos(),
         )
         if over or truncated:
             self.agents = []
@@ -89,8 +101,18 @@ class ParallelArena(ParallelEnv[str, Observed, int]):  # type: ignore[misc] # it
         """The whole match, secrets included: text for `ansi`, an array (height, width, 3) for `rgb_array`."""
         return rendered(self.episode, self.render_mode)
 
+    def state(self) -> npt.NDArray[Any]:
+        """Return what all seats together see: their observations as one vector, in order of seats."""
+        return state_of(self.episode)
+
     def close(self) -> None:
         """There is nothing to close."""
+
+    def _infos(self) -> dict[str, dict[str, Any]]:
+        return {
+            agent: info_of(self.episode, seat, text=self.info_text)
+            for seat, agent in enumerate(self.possible_agents)
+        }
 
     def _observed(self) -> dict[str, Observed]:
         return {agent: self.episode.observe(seat) for seat, agent in enumerate(self.possible_agents)}

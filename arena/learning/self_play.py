@@ -29,6 +29,7 @@ from arena.processes import process_pool
 from arena.quantities import whole
 from arena.terminal import Words, progress_bar, progress_console
 from bots.kit import error_text
+from referee.linux.regular_file import open_regular
 
 Policy = Callable[[npt.NDArray[Any], npt.NDArray[np.int8], np.random.Generator], npt.NDArray[Any]]
 """From observations and masks, a row for each choice that is due, to the number of a choice for each row.
@@ -254,7 +255,7 @@ class SelfPlay:
         if not path.exists() and any(folder.glob(PATTERN)):
             raise ValueError(f"{folder}: it holds shards of an unknown run, without {MANIFEST}; take a new one")
         if path.exists():
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 if file.read(MOST_MANIFEST) != manifest:
                     raise ValueError(f"{path}: another run is in this folder; take a new one")
             return
@@ -357,9 +358,9 @@ def _legal(choices: Any, masks: npt.NDArray[np.int8]) -> list[int]:
     chosen = np.asarray(choices)
     if chosen.shape != (len(masks),) or chosen.dtype.kind not in "iu":
         given = f"{chosen.dtype} of shape {chosen.shape}"
-        raise ValueError(f"policy: it gave {given}; a whole number for each of {len(masks)} rows is due")
+        raise ValueError(f"policy: it gave {given}; expected one whole number for each of {len(masks)} rows")
     if chosen.min() < 0 or chosen.max() >= masks.shape[1] or not masks[np.arange(len(masks)), chosen].all():
-        raise ValueError("policy: it chose what its mask does not hold")
+        raise ValueError("policy: it chose an action that its mask does not allow")
     return [int(choice) for choice in chosen]
 
 

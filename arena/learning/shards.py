@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+from referee.linux.regular_file import open_regular
+
 MOST_BYTES = 1 << 30
 """A shard is no larger, so that it fits into memory. A larger one is neither written nor read."""
 PATTERN = "shard-*.npz"
@@ -82,9 +84,12 @@ def read_shard(path: Path) -> Shard:
 
     Raises:
         ShardError: it is none.
-        OSError: the file cannot be read.
+        OSError: the file cannot be read, or is no regular one.
     """
-    with Path(path).open("rb") as opened:
+    with open_regular(Path(path)) as opened:
+        size = os.fstat(opened.fileno()).st_size
+        if size > 2 * MOST_BYTES:
+            raise ShardError(f"{path}: {size:,} bytes; at most {2 * MOST_BYTES:,}")
         try:
             columns = _columns(path, opened)
         except ShardError:

@@ -1,8 +1,9 @@
 """Matches that people are at: watched, hosted, or played from a terminal."""
 
+from arena.live.chat_seat import ChatHere
 from arena.live.console import person_here
 from arena.live.debugging import at_terminal, in_place, presses, under_pdb
-from arena.live.drawing import board_text
+from arena.live.drawing import board_text, with_names
 from arena.live.frame import joined, laid_out, part_of
 from arena.live.hosted_match import play_hosted
 from arena.live.single_match import play_match
@@ -10,6 +11,7 @@ from arena.live.time_left import clock_text
 from arena.live.watch import Eyes, Watcher, read_eyes
 
 __all__ = [
+    "ChatHere",
     "Eyes",
     "Watcher",
     "at_terminal",
@@ -25,4 +27,5 @@ __all__ = [
     "presses",
     "read_eyes",
     "under_pdb",
+    "with_names",
 ]

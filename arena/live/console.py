@@ -9,16 +9,32 @@ import sys
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import AsyncExitStack, aclosing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import trio
 
-from arena.config import CONSOLE
 from arena.live.human import Person, Shown
 from arena.live.time_left import TimeLeft
 from arena.terminal import Screen, progress_console
 from protocol.codec import decode_server_message, encode
-from protocol.messages import PROTOCOL, ClientMessage, Closed, Hello, Opened, Paused, Resumed, ServerMessage
+from protocol.messages import (
+    PROTOCOL,
+    Accepted,
+    ClientMessage,
+    Closed,
+    EventMessage,
+    Faulted,
+    Hello,
+    Invited,
+    Opened,
+    Over,
+    Paused,
+    Rejected,
+    Resumed,
+    ServerMessage,
+    Welcome,
+)
+from referee.bot_folder import CONSOLE
 from referee.wire import MemoryLine
 
 if TYPE_CHECKING:
@@ -178,8 +194,20 @@ class Console:
                 self._time.pause(now)
             case Resumed() if self._time is not None:
                 self._time.resume(now)
-            case _:
+            case (
+                Invited()
+                | Welcome()
+                | EventMessage()
+                | Accepted()
+                | Rejected()
+                | Paused()
+                | Resumed()
+                | Over()
+                | Faulted()
+            ):
                 pass
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def _edit(self, editor: "LineEditor", message: ServerMessage) -> None:
         """Lets the line follow the match: what was typed for one window is not to be entered in another."""

@@ -4,14 +4,13 @@ import sys
 import termios
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from arena.errors import WrongUse
 from arena.event_loop import TWICE_SECONDS
 from arena.terminal import say
-from referee.bot_folder import PYTHON, BotFolder
+from referee.bot_folder import PYTHON, BotFolder, read_bot_name
 from referee.sandbox import Terminal
 
 STDERR = 2
@@ -25,8 +24,9 @@ def presses(bot: BotFolder) -> int:
 
 def in_place(bot: BotFolder) -> BotFolder:
     """The bot, run from its author's folder and not from a copy: a debugger knows files by their paths."""
-    given = Path(bot.given)
-    return replace(bot, folder=given.resolve()) if given.is_dir() and not bot.build else bot
+    name = read_bot_name(bot.given)
+    is_here = name.kind == "folder" and name.is_folder
+    return replace(bot, folder=name.path.resolve()) if is_here and not bot.build else bot
 
 
 @contextmanager

@@ -63,7 +63,7 @@ async def _gather(lobby: Lobby, bots: Sequence[RemoteBot], seconds: float, scree
             names = ", ".join(bot.name for bot in missing)
             left = until - trio.current_time()
             if left <= 0:
-                raise AnswerIsNo(f"{names} did not come within {seconds:.0f} s")
+                raise AnswerIsNo(f"{names} did not connect within {seconds:.0f} s")
             status.update(screen.render_str(f"waiting for {names}: {left:.0f} s left"))
             with trio.move_on_after(min(LOOK_SECONDS, left)):
                 await lobby.lines[missing[0].key].present()
@@ -72,7 +72,7 @@ async def _gather(lobby: Lobby, bots: Sequence[RemoteBot], seconds: float, scree
 
 def _tell_changes(before: set[str], now: set[str], screen: Screen) -> set[str]:
     for name in sorted(now - before):
-        screen.say(f"{name} is here")
+        screen.say(f"{name} is connected")
     for name in sorted(before - now):
-        screen.say(f"{name} has left again")
+        screen.say(f"{name} is disconnected")
     return now

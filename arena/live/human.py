@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any, Union, assert_never
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -34,7 +34,7 @@ from protocol.messages import (
     Welcome,
 )
 from protocol.refusals import Refusal
-from protocol.text import ParseError, drawing_of, quoted
+from protocol.text import ParseError, Terms, drawing_of, quoted
 from protocol.words import Event, View
 from referee.games import GAMES
 
@@ -82,7 +82,7 @@ class Person:
         self._settles = False
         """It is final."""
 
-    def hear(self, message: ServerMessage) -> list[Shown]:  # noqa: C901, PLR0911 - one case for each message
+    def hear(self, message: ServerMessage) -> list[Shown]:  # noqa: C901, PLR0911, PLR0912 - a case a message
         """What to show for a message."""
         match message:
             case Invited():
@@ -112,6 +112,8 @@ class Person:
             case Faulted(reason=reason, text=text):
                 self.over = True
                 return [f"the referee hangs up ({reason}): {text}"]
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def act(self, text: str) -> tuple[list[ClientMessage], list[Shown]]:
         """Submits what was typed to the open window; call it when `ready`."""
@@ -134,7 +136,7 @@ class Person:
         """Does what a word that begins with `/` asks for, but for `/submit` and `/quit`."""
         match text.split(maxsplit=1)[0].lower():
             case "/help":
-                return [], [HELP, *([game_text.explain(self._game())] if self._welcome else ()), *self._asked()]
+                return [], [HELP, *self._help(), *self._asked()]
             case "/board":
                 return [], self.board()
             case "/pause":
@@ -227,8 +229,21 @@ class Person:
     def _asked(self) -> Sequence[Shown]:
         if self._opened is None or self._view is None:
             return []
-        asked = game_text.ask(self._game(), self._opened.window, self._view)
-        return [f"{asked}. If you submit nothing: {self._default()}"]
+        game, window = self._game(), self._opened.window
+        asked = game_text.ask(game, window, self._view)
+        return [f"{asked}. {game_text.if_nothing(game, window, self._opened.default)}"]
+
+    def _help(self) -> list[Shown]:
+        """Return what may be typed in the windows of this match, and examples for the open one."""
+        if self._welcome is None:
+            return []
+        terms = Terms(self._welcome.variant, self._welcome.options, self._welcome.seat)
+        shown: list[Shown] = [game_text.explain(self._welcome.game, terms)]
+        if self._opened is not None and self._view is not None:
+            examples = game_text.examples(self._welcome.game, self._opened.window, self._view)
+            if examples:
+                shown.append("\n".join(["now, for example:", *game_text.listed(examples)]))
+        return shown
 
     def _event(self, told: Any) -> Event:
         event: Event = msgspec.convert(told, Union[GAMES[self._game()].events])  # noqa: UP007 - at run time

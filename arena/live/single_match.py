@@ -1,6 +1,5 @@
 """Plays one match for somebody at the terminal, who may stop its clocks by a signal."""
 
-import signal
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import trio
 
-from arena import event_loop
+from arena import event_loop, pause_signals
 from arena.errors import MachineCannot, Stopped, WrongUse, cannot_write, errors_as_exits
 from arena.terminal import say
 from referee.host import Plan, Result
@@ -58,7 +57,7 @@ def play_match(
 async def _with_operator(
     plan: Plan, players: Sequence[Any], path: Path, *, play: PlayWatched, watch: Watch | None
 ) -> Result:
-    """Plays while SIGUSR1 stops the clocks and starts them again."""
+    """Plays while SIGUSR1 stops the clocks, and SIGUSR2 starts them again."""
     orders, operator = trio.open_memory_channel[bool](1)
     async with trio.open_nursery() as nursery:
         await nursery.start(_pass_on_signals, orders)
@@ -72,10 +71,13 @@ async def _with_operator(
 
 
 async def _pass_on_signals(orders: trio.MemorySendChannel[bool], task_status: trio.TaskStatus[None]) -> None:
+    """Pass on each order that changes something: a bot's own pause is not ended by a needless one."""
     paused = False
-    with trio.open_signal_receiver(signal.SIGUSR1) as signals:
+    with trio.open_signal_receiver(*pause_signals.BOTH) as signals:
         task_status.started()
-        async for _ in signals:
-            paused = not paused
-            say("paused by the operator" if paused else "resumed by the operator")
-            await orders.send(paused)
+        async for number in signals:
+            pause = number == pause_signals.PAUSE
+            if pause != paused:
+                paused = pause
+                say("paused by the operator" if paused else "resumed by the operator")
+                await orders.send(paused)

@@ -16,7 +16,7 @@ from rich.live import Live
 from rich.text import Text
 
 from arena.errors import WrongUse
-from arena.live.drawing import board_text
+from arena.live.drawing import board_text, with_names
 from arena.live.frame import joined, laid_out, part_of
 from arena.quantities import counted
 from arena.terminal import Screen
@@ -129,7 +129,7 @@ class Watcher:
         self._told += [each.event for each in seen]
         words = [
             ("" if each.seat is None else f"to seat {each.seat} ({self._names[each.seat]}): ")
-            + words_of(each.event)
+            + with_names(words_of(each.event), self._names)
             for each in seen
         ]
         board = board_text(

@@ -2,7 +2,7 @@
 
 from arena.pages.competition import UNFORESEEN, Competition, Overview
 from arena.pages.contents import NoReplayError, replay_page, replay_path, transcript_bytes, transcript_path
-from arena.pages.report import write_beside, write_report
+from arena.pages.report import write_beside, write_report, write_waiting
 from arena.pages.season import SeasonPages, write_season_beside, write_season_report
 from arena.pages.website import Page, Website
 
@@ -22,4 +22,5 @@ __all__ = [
     "write_report",
     "write_season_beside",
     "write_season_report",
+    "write_waiting",
 ]

@@ -7,9 +7,10 @@ import msgspec
 
 from arena.pages.charts import line_chart
 from arena.pages.competition import Overview
+from arena.pages.standings import ratings_over_time
 from arena.pages.tables import Cell, Table, table
 from arena.pages.template import name
-from arena.pages.words import Fact
+from arena.pages.words import Fact, competitors
 from arena.quantities import counted, duration
 from arena.reports import USAGE, interval, labels_of, note, usage_rows
 from arena.schedule import TWO
@@ -65,15 +66,17 @@ def bot_parts(overview: Overview, bot: int) -> dict[str, Any]:
     rating = digest.ratings.ratings[bot]
     over_time = None
     if len(digest.moments) > 1 and overview.history is None:
-        values = [moment.elo[bot] for moment in digest.moments]
-        over_time = line_chart(
-            [(digest.labels[bot], values, "")], [each.blocks for each in digest.moments], "blocks"
-        )
+        values = ratings_over_time(digest, bot)
+        times = [each.matches for each in digest.moments]
+        over_time = line_chart([(digest.labels[bot], values, "")], times, "match")
     met = [other.entrant for other in digest.standings if other.entrant in row.against]
     content = overview.found.content(bot)
     return {
         "facts_of_bot": [
-            Fact("place", "the house: it fills seats" if row.house else f"{place} of {len(digest.labels)}"),
+            Fact(
+                "place",
+                "none: the house bot fills empty seats" if row.house else f"{place} of {competitors(digest)}",
+            ),
             Fact("rating", f"{rating.elo:+z.0f}"),
             Fact("95 % interval", interval(rating)),
             Fact("mean points", "-" if row.mean is None else f"{row.mean:.3f}"),
@@ -119,4 +122,4 @@ def _usage(overview: Overview, bot: int) -> Table:
     [(_, *cells)] = usage_rows([""], [overview.found.reports[bot].total])
     use = digest.time[bot]
     median = "-" if use is None else duration(use.median)
-    return table("Time and memory", ("a window", *USAGE[1:]), [[median, *cells]], head="")
+    return table("Time and memory", ("time per move", *USAGE[1:]), [[median, *cells]], head="")

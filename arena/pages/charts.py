@@ -8,6 +8,8 @@ from math import ceil, floor, log10
 
 from msgspec import Struct
 
+from arena.quantities import counted
+
 STEPS = (1, 2, 5, 10)
 MOST_TICKS = 6
 WIDE, HIGH = 1000, 300
@@ -18,8 +20,6 @@ INNER = (3.0, 97.0)
 """Percent of a frame that values are laid out in: dots at its ends are whole."""
 FLAT = 1e-6
 """Values that lie no further apart are drawn as one."""
-ROOM = 0.8
-"""Of a time axis, that its last label with its unit leaves to others."""
 SHADES = 10
 """Of each colour of a cell."""
 
@@ -82,6 +82,10 @@ class Line(Struct, frozen=True):
     href: str = ""
 
 
+Values = Sequence[float | None]
+"""None: there was no value yet."""
+
+
 class LineChart(Struct, frozen=True):
     """Values over time."""
 
@@ -134,7 +138,7 @@ def _logarithmic(rows: Sequence[Interval], ends: Sequence[float], label: Callabl
 
 
 def line_chart(
-    series: Sequence[tuple[str, Sequence[float], str]],
+    series: Sequence[tuple[str, Values, str]],
     times: Sequence[int],
     unit: str,
     *,
@@ -144,49 +148,49 @@ def line_chart(
     """Values over time.
 
     Args:
-        series: of each line its name, its values at the times, and where it links to.
+        series: of each line its name, its values at the times, and where it links to. A line begins at its first
+            value.
         times: when.
-        unit: of the times.
+        unit: what a time counts: `match`.
         bounds: values at which something is decided, and what.
         words: writes a value.
     """
-    every = [value for _, values, _ in series for value in values] + [bound for bound, _ in bounds]
+    every = [value for _, values, _ in series for value in values if value is not None]
+    every += [bound for bound, _ in bounds]
     low, high, marks = axis(min(every, default=0), max(every, default=1))
     last = max(times, default=1) or 1
 
     def down(value: float) -> float:
         return 100 - _percent(value, low, high, (0, 100))
 
-    def points(values: Sequence[float]) -> str:
-        return " ".join(
-            f"{WIDE * when / last:.0f},{HIGH * down(value) / 100:.0f}"
-            for when, value in zip(times, values, strict=True)
-        )
-
-    lines = [
-        Line(
+    def line(number: int, name: str, values: Values, href: str) -> Line:
+        known = [(when, value) for when, value in zip(times, values, strict=True) if value is not None]
+        spots = [f"{WIDE * when / last:.0f},{HIGH * down(value) / 100:.0f}" for when, value in known]
+        if len(spots) == 1:  # A line of no length, which is drawn as a dot.
+            spots *= 2
+        end = known[-1][1] if known else None
+        return Line(
             name=name,
-            points=points(values),
-            end=down(values[-1]) if values else 50,
-            words=words(values[-1]) if values else "",
+            points=" ".join(spots),
+            end=50 if end is None else down(end),
+            words="" if end is None else words(end),
             kind=number % COLOURS,
             href=href,
         )
-        for number, (name, values, href) in enumerate(series)
-    ]
+
     return LineChart(
-        lines=lines,
+        lines=[line(number, *each) for number, each in enumerate(series)],
         ticks=[Tick(down(mark), f"{mark:zg}") for mark in marks],
-        times=[Tick(100 * when / last, str(when)) for when in _some(times) if when == last or when < ROOM * last],
+        times=[Tick(100 * mark / last, str(mark)) for mark in _round_times(last)],
         bounds=[Tick(down(bound), label) for bound, label in bounds],
-        unit=unit if last > 1 else unit.removesuffix("s"),
+        unit=counted(last, unit).partition(" ")[2],
     )
 
 
-def heat_cell(share: float | None, tip: str) -> HeatCell:
-    """A share from 0 to 1 in percent; one half has no colour. None: there is nothing to say."""
+def heat_cell(share: float | None, tip: str, missing: str = "") -> HeatCell:
+    """A share from 0 to 1 in percent; one half has no colour. None: there is only `missing` to say."""
     if share is None:
-        return HeatCell("", "none", "")
+        return HeatCell(missing, "none", tip if missing else "")
     shade = round(2 * SHADES * abs(share - 0.5))
     kind = "" if shade == 0 else f"{'good' if share > 0.5 else 'bad'}{shade}"  # noqa: PLR2004 - the middle
     return HeatCell(f"{100 * share:.0f}", kind, tip)
@@ -211,7 +215,8 @@ def _percent(value: float, low: float, high: float, frame: tuple[float, float] =
     return round(frame[0] + share * (frame[1] - frame[0]), 2)
 
 
-def _some(those: Sequence[int]) -> list[int]:
-    """A few of many, the last among them."""
-    every = max(1, -(-len(those) // MOST_TICKS))
-    return list(those[::-1][::every])[::-1]
+def _round_times(last: int) -> list[int]:
+    """Round whole numbers from the first step to `last` at most."""
+    _, _, marks = axis(0, last)
+    step = max(1, round(marks[1] - marks[0]))
+    return list(range(step, last + 1, step))

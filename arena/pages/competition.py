@@ -5,7 +5,7 @@ that is over would be a secret of one that is not.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
@@ -17,11 +17,21 @@ from msgspec.structs import replace
 
 from arena.errors import WrongUse
 from arena.pages.match_index import MatchIndex, index_of
-from arena.regression import Explained, History, explained_in, history_of
-from arena.schedule import TWO, Block, Cells, Fixed, ScheduleSpec, Tie, format_of, next_round
+from arena.regression import USAGE, Explained, History, explained_in, history_of
+from arena.schedule import Block, Cells, Closed, Fixed, ScheduleSpec, Tie, format_of, next_round
 from arena.season import Finish, finishes_of, title_of
 from arena.statistics import Played
-from arena.tournament import DECISIONS, LEDGER, TRANSCRIPTS, Ledger, LedgerTimes, Results, is_held, results_in
+from arena.tournament import (
+    DECISIONS,
+    LEDGER,
+    TRANSCRIPTS,
+    Ledger,
+    LedgerTimes,
+    NotBegun,
+    Results,
+    is_held,
+    results_in,
+)
 from referee.match import SeatReport
 
 Stamp = tuple[tuple[int, int], ...]
@@ -62,8 +72,8 @@ class Overview(Struct, frozen=True, kw_only=True):
     """Whether an arena is playing now."""
     finished: bool
     """Whether all is played; of a regression test, whether it is decided."""
-    blocks: int | None
-    """In all, as far as is known; None of a regression test, and of a ladder without an end."""
+    total: int | None
+    """Matches in all, as far as is known; None of a regression test, and of a ladder without an end."""
     coming: tuple[Block, ...]
     """The next blocks that do not count yet. They hold the seed, which is secret."""
     times: LedgerTimes
@@ -113,10 +123,24 @@ class Competition:
                 found.append((its.st_size, its.st_mtime_ns))
         return tuple(found)
 
+    def as_of(self) -> float | None:
+        """Return when its ledger was last looked at, in seconds of the wall's clock, if that is worth saying.
+
+        None: just now, or not long ago.
+        """
+        return None
+
+    def _open(self) -> Ledger:
+        """Return its ledger, which is not made if it is not there. Raises NotBegun."""
+        if not self.ledger.exists():
+            raise NotBegun(self.folder)
+        return Ledger(self.ledger)
+
     def overview(self) -> Overview:
         """How it stands.
 
         Raises:
+            NotBegun: it has not begun.
             WrongUse: the file is not a ledger, or a damaged one.
             MachineCannot: it cannot be read.
         """
@@ -124,10 +148,13 @@ class Competition:
             stamp = self.stamp()
             if self._read is None or self._read[0] != stamp:
                 self._read = None  # Not both at once.
-                with closing(Ledger(self.ledger)) as ledger:
+                with closing(self._open()) as ledger:
                     times = ledger.times()
                 try:
-                    found = overview_of(results_in(self.ledger), times, running=self.running)
+                    results = results_in(self.ledger)
+                    with closing(Ledger(self.ledger)) as ledger:
+                        reports = reports_of_test(ledger)
+                    found = overview_of(results, times, reports, running=self.running)
                 except UNFORESEEN as error:
                     why = f"{type(error).__name__}: {error}"[:MOST_SAID]
                     raise WrongUse(f"{self.ledger}: holds what cannot be shown: {why}") from error
@@ -149,7 +176,7 @@ class Competition:
 
     def some(self, keys: Sequence[tuple[int, int]]) -> list[MatchOnPage]:
         """These of the matches that count, by block and seating."""
-        with closing(Ledger(self.ledger)) as ledger:
+        with closing(self._open()) as ledger:
             return [MatchOnPage(*row) for row in ledger.some(keys)]
 
     def all_matches(self) -> Iterator[MatchOnPage]:
@@ -159,7 +186,7 @@ class Competition:
         """
         block, seating = -1, 0
         while True:
-            with closing(Ledger(self.ledger)) as ledger:
+            with closing(self._open()) as ledger:
                 rows = ledger.after(block, seating, AT_ONCE)
             yield from (MatchOnPage(*row) for row in rows)
             if len(rows) < AT_ONCE:
@@ -180,7 +207,7 @@ class Competition:
 
     def counted(self, heads: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Those of these transcripts' heads whose matches count, with block and seating."""
-        with closing(Ledger(self.ledger)) as ledger:
+        with closing(self._open()) as ledger:
             return ledger.counted(heads)
 
     def transcript(self, match: MatchOnPage) -> Path | None:
@@ -194,18 +221,31 @@ class Competition:
             return None
 
 
-def overview_of(found: Results, times: LedgerTimes, *, running: bool) -> Overview:
-    """What pages need of results. `running`: whether an arena is playing now.
+def reports_of_test(ledger: Ledger) -> dict[tuple[int, int], tuple[SeatReport, ...]]:
+    """Return the reports that a regression test of time or memory needs, by block and seating; else none."""
+    if not any(key.startswith(USAGE) for key in ledger.terms()):
+        return {}
+    return {(match.block, match.seating): reports for match, reports, _ in ledger.reports()}
+
+
+def overview_of(
+    found: Results,
+    times: LedgerTimes,
+    reports: Mapping[tuple[int, int], tuple[SeatReport, ...]] | None = None,
+    *,
+    running: bool,
+) -> Overview:
+    """What pages need of results. `running`: whether an arena is playing now; `reports`: see `history_of`.
 
     Raises:
         WrongUse: the terms are of no tournament and of no regression test.
     """
     contest, spec, digest = found.contest, found.spec, found.digest
     try:
-        history = history_of(found.terms, found.played) if "format" not in found.terms else None
+        history = history_of(found.terms, found.played, reports) if "format" not in found.terms else None
         coming = () if spec is None else _coming(spec, found)
     except (msgspec.ValidationError, LookupError, ValueError, ArithmeticError) as error:
-        raise WrongUse(f"holds terms of no tournament and of no regression test: {error}") from None
+        raise WrongUse(f"holds neither a tournament nor a regression test: {error}") from None
     format_ = None if spec is None else format_of(spec)
     return Overview(
         found=replace(found, contest=None, played=[]),
@@ -215,7 +255,7 @@ def overview_of(found: Results, times: LedgerTimes, *, running: bool) -> Overvie
         order="" if format_ is None else format_.order_text,
         running=running,
         finished=_finished(found, coming, history),
-        blocks=None if spec is None or spec.endless else _blocks(spec, found, coming),
+        total=None if spec is None or spec.endless else _total(found, coming),
         coming=coming[:COMING],
         times=times,
         history=history,
@@ -241,18 +281,17 @@ def _coming(spec: ScheduleSpec, found: Results) -> tuple[Block, ...]:
 
 
 def _finished(found: Results, coming: Sequence[Block], history: History | None) -> bool:
-    """Whether all is played."""
+    """Return whether all is played.
+
+    A ladder without an end is over once a season's next stage was drawn from its table.
+    """
     if history is not None:
         return history.decided
-    return (
-        found.spec is not None
-        and not found.spec.endless
-        and not coming
-        and len(found.played) >= (found.total or 0)
-    )
+    if found.spec is not None and found.spec.endless:
+        return any(isinstance(event.what, Closed) and event.block is not None for event in found.events)
+    return found.spec is not None and not coming and len(found.played) >= (found.total or 0)
 
 
-def _blocks(spec: ScheduleSpec, found: Results, coming: Sequence[Block]) -> int:
-    """How many there are in all; tie-breaks that are not begun left out."""
-    in_block = TWO if spec.seats == TWO else spec.rotations or spec.seats
-    return max((found.total or 0) // in_block, found.digest.blocks + len(coming))
+def _total(found: Results, coming: Sequence[Block]) -> int:
+    """Return how many matches there are in all; tie-breaks that have not begun are left out."""
+    return max(found.total or 0, found.digest.matches + sum(len(block.shifts) for block in coming))

@@ -18,7 +18,7 @@ from referee.match import AnyRecord
 from referee.transcript import Broken, Reading, TranscriptError
 
 MICROSECONDS = 1_000_000
-BACK = ("../late.html", "All matches with all eyes")
+BACK = ("../late.html", "All delayed matches")
 """Where the page of a match leads."""
 
 

@@ -6,11 +6,11 @@ from typing import Any
 from msgspec import Struct
 
 from arena.pages.competition import MatchOnPage, Overview
-from arena.pages.tables import Cell, Table, table
-from arena.quantities import duration, ordinal
-from arena.reports import usage_rows
+from arena.pages.tables import Cell, Table, in_line, listed, table
+from arena.quantities import counted, duration, ordinal
+from arena.reports import unusual_end, usage_rows
 from arena.schedule import TWO, match_name
-from arena.statistics import Played, points
+from arena.statistics import Digest, Played, points
 from protocol.refusals import Conduct
 from referee.match import SeatReport, sentences
 
@@ -45,8 +45,8 @@ class SeatOnPage(Struct, frozen=True, kw_only=True):
 
 
 def match_file(block: int, seating: int) -> str:
-    """The name of its page, both counted from 0."""
-    return f"{block}-{seating}.html"
+    """Return the name of a match's page: `18a.html`, as the match is called. Both are counted from 0."""
+    return f"{match_name(block, seating)}.html"
 
 
 def match_href(here: str) -> Callable[[MatchOnPage], str]:
@@ -56,12 +56,11 @@ def match_href(here: str) -> Callable[[MatchOnPage], str]:
 
 def match_parts(overview: Overview, match: MatchOnPage, block: Sequence[MatchOnPage]) -> dict[str, Any]:
     """What the template of one match shows. `block`: all matches of its block."""
-    labels, played = overview.found.digest.labels, match.played
+    digest, played = overview.found.digest, match.played
     return {
-        "result": result_text(played, labels),
-        "reason": played.outcome.reason,
-        "seats": seats_of(match, labels),
-        "block": played.block + 1,
+        "result": result_cell(played, digest),
+        "reason": unusual_end(played.outcome.reason),
+        "seats": seats_of(match, digest.labels),
         "others": _seatings(overview, block),
         # They were secret while the block was played: all know now what it was dealt.
         "voids": [why for block, _, why in overview.found.voids if block == played.block][:MOST_VOIDS],
@@ -74,74 +73,99 @@ def match_parts(overview: Overview, match: MatchOnPage, block: Sequence[MatchOnP
 
 def _seatings(overview: Overview, matches: Iterable[MatchOnPage]) -> Table:
     """The matches of a block, with who sat where."""
-    labels = overview.found.digest.labels
+    digest = overview.found.digest
     rows = [
         [
             Cell(
                 match_name(match.played.block, match.played.seating),
                 match_file(match.played.block, match.played.seating),
             ),
-            Cell(_some([labels[entrant] for entrant in match.played.entrants], MOST_SEATS)),
-            Cell(result_text(match.played, labels)),
+            seats_cell(match.played.entrants, digest),
+            result_cell(match.played, digest),
         ]
         for match in matches
     ]
-    return table("The block's matches", ("match", "seats", "result"), rows, head="match")
+    return table("Matches from this deal", ("match", "seats", "result"), rows, head="match")
+
+
+def seats_cell(entrants: Sequence[int], digest: Digest) -> Cell:
+    """Who sits where: names by seat from seat 0, of many the first ones; competitors' seats among house bots."""
+    if digest.house in entrants:
+        seated = [(seat, bot) for seat, bot in enumerate(entrants) if bot != digest.house]
+        parts: list[Cell | str] = []
+        for seat, bot in seated[:MANY]:
+            parts += [Cell(digest.labels[bot]), f" in seat {seat}, "]
+        more = f"{len(seated) - MANY} more, " if len(seated) > MANY else ""
+        return in_line(*parts, f"{more}house bots in the others")
+    return _some([digest.labels[bot] for bot in entrants], MOST_SEATS)
 
 
 def match_table(overview: Overview, matches: Iterable[MatchOnPage], href: Callable[[MatchOnPage], str]) -> Table:
     """A row for each of these. `href`: where a match's name links to; empty: nowhere."""
-    labels = overview.found.digest.labels
-    return _matches(labels, matches, href, ("result",), lambda match: [Cell(result_text(match.played, labels))])
+    digest = overview.found.digest
+    return _matches(digest, matches, href, ("result",), lambda match: [result_cell(match.played, digest)])
 
 
 def matches_of_bot(
     overview: Overview, matches: Iterable[MatchOnPage], href: Callable[[MatchOnPage], str], bot: int
 ) -> Table:
     """A row for each of a bot's matches: where it sat, how it did, and against whom."""
-    labels = overview.found.digest.labels
+    digest = overview.found.digest
 
     def cells(match: MatchOnPage) -> list[Cell]:
         entrants = match.played.entrants
         seats = [seat for seat, entrant in enumerate(entrants) if entrant == bot]
-        others = [labels[entrant] for entrant in dict.fromkeys(entrants) if entrant != bot]
         ended = [_ended(match.played, seat) for seat in seats]
         return [
             Cell(", ".join(map(str, seats))),
             Cell(", ".join(words for words, _ in ended), kind=ended[0][1] if len(ended) == 1 else ""),
-            Cell(_some(others, MANY)),
+            _opponents(entrants, digest, bot),
         ]
 
-    return _matches(labels, matches, href, ("seat", "ended", "against"), cells)
+    return _matches(digest, matches, href, ("seat", "ended", "against"), cells)
+
+
+def _opponents(entrants: Sequence[int], digest: Digest, bot: int) -> Cell:
+    """The bots in the other seats; house bots are counted."""
+    others = [entrant for entrant in dict.fromkeys(entrants) if entrant not in (bot, digest.house)]
+    cell = _some([digest.labels[entrant] for entrant in others], MANY)
+    houses = sum(entrant == digest.house for entrant in entrants) if bot != digest.house else 0
+    if not houses:
+        return cell
+    return in_line(*cell.parts, f"{' and ' if others else ''}{counted(houses, 'house bot')}")
 
 
 def _matches(
-    labels: Sequence[str],
+    digest: Digest,
     matches: Iterable[MatchOnPage],
     href: Callable[[MatchOnPage], str],
     heads: tuple[str, ...],
     cells: Callable[[MatchOnPage], list[Cell]],
 ) -> Table:
-    """A row for each match. The column of conduct is there if it says something."""
-    found = [(match, _conducts(match.played, labels)) for match in matches]
-    faults = any(conduct for _, conduct in found)
+    """A row for each match. The columns of conduct and of unusual ends are there if they say something."""
+    found = [
+        (match, _conducts(match.played, digest), unusual_end(match.played.outcome.reason)) for match in matches
+    ]
+    faults = any(conduct for _, conduct, _ in found)
+    ends = any(end for _, _, end in found)
     rows = [
         [
             Cell(match_name(match.played.block, match.played.seating), href(match)),
             *cells(match),
             *([Cell(conduct, kind="bad" if conduct else "")] if faults else []),
-            Cell(match.played.outcome.reason),
+            *([Cell(end)] if ends else []),
         ]
-        for match, conduct in found
+        for match, conduct, end in found
     ]
-    columns = ("match", *heads, *(("conduct",) if faults else ()), "ended by")
+    columns = ("match", *heads, *(("conduct",) if faults else ()), *(("ended by",) if ends else ()))
     return table("Matches", columns, rows, head="match")
 
 
-def _some(names: Sequence[str], most: int) -> str:
+def _some(names: Sequence[str], most: int) -> Cell:
     """Names in a row; of more than `most` the first ones, and how many there are else."""
-    named = [*names[:MANY], f"and {len(names) - MANY} more"] if len(names) > most else names
-    return ", ".join(named)
+    if len(names) <= most:
+        return in_line(*listed(names))
+    return in_line(*listed(names[:MANY]), f", and {len(names) - MANY} more")
 
 
 def _ended(played: Played, seat: int) -> tuple[str, str]:
@@ -152,22 +176,32 @@ def _ended(played: Played, seat: int) -> tuple[str, str]:
     return f"{ordinal(place)}{' shared' if shared else ''} of {len(played.entrants)}", "won" if place == 1 else ""
 
 
-def result_text(played: Played, labels: Sequence[str], most: int = MANY) -> str:
-    """The bots by their places from the first, so many places of many."""
+def result_cell(played: Played, digest: Digest) -> Cell:
+    """Who won; of more seats the first competitors with their places, and the places of house bots."""
+    labels, house = digest.labels, digest.house
     if len(played.entrants) == TWO:
-        one, *others = (labels[played.entrants[seat]] for group in played.outcome.ranking for seat in group)
-        return f"{one} and {others[0]} tied" if len(played.outcome.ranking) == 1 else f"{one} beat {others[0]}"
-    groups = [" = ".join(labels[played.entrants[seat]] for seat in group) for group in played.outcome.ranking]
-    if len(groups) > most:
-        more = len(groups) - most
-        groups = [*groups[:most], f"and {more} more"]
-    return " > ".join(groups)
+        one, other = (labels[played.entrants[seat]] for group in played.outcome.ranking for seat in group)
+        if len(played.outcome.ranking) == 1:
+            return in_line(Cell(one), " and ", Cell(other), " tied")
+        return in_line(Cell(one), " beat ", Cell(other))
+    ranked = [(_place(played, seat), played.entrants[seat]) for group in played.outcome.ranking for seat in group]
+    named = [(place, bot) for place, bot in ranked if bot != house]
+    parts: list[Cell | str] = []
+    for place, bot in named[:MANY]:
+        parts += [f"{', ' if parts else ''}{place if place.endswith('=') else f'{place}.'} "]
+        parts += [Cell(labels[bot])]
+    if len(named) > MANY:
+        parts.append(f", and {len(named) - MANY} more")
+    houses = [place for place, bot in ranked if bot == house]
+    if houses:
+        parts.append(f"; house {'bots' if len(houses) > 1 else 'bot'}: {', '.join(houses)}")
+    return in_line(*parts)
 
 
-def _conducts(played: Played, labels: Sequence[str]) -> str:
+def _conducts(played: Played, digest: Digest) -> str:
     """Who did not behave, and how."""
     return "; ".join(
-        f"{labels[entrant]}: {conduct.value.replace('_', ' ')}"
+        f"{'house bot' if entrant == digest.house else digest.labels[entrant]}: {conduct.value.replace('_', ' ')}"
         for entrant, conduct in zip(played.entrants, played.conduct, strict=True)
         if conduct is not Conduct.OK
     )
@@ -203,14 +237,14 @@ def _seat(played: Played, seat: int, report: SeatReport | None, labels: Sequence
 def _used(report: SeatReport) -> list[tuple[str, str]]:
     (_, half, most, worst, processor, memory), *_ = usage_rows([""], [report])
     found = [
-        ("half of windows", half),
-        ("99 %", most),
-        ("worst", worst),
+        ("median time per move", half),
+        ("99th percentile", most),
+        ("longest", worst),
         ("processor time", processor),
         ("peak memory", memory),
     ]
     if report.hello_us is not None:
-        found.append(("until its hello", duration(report.hello_us)))
+        found.append(("start-up", duration(report.hello_us)))
     return [(name, value) for name, value in found if value != "-"]
 
 

@@ -11,14 +11,22 @@ from msgspec.structs import replace
 from arena.pages.charts import LineChart, line_chart
 from arena.pages.competition import Overview
 from arena.pages.tables import Table, table
-from arena.regression import History, evidence
-from arena.reports import HEADINGS, difference_text, explained_lines, explained_rows, hypotheses_text
+from arena.regression import History, answers, evidence
+from arena.reports import (
+    HEADINGS,
+    difference_text,
+    explained_lines,
+    explained_rows,
+    headline_of,
+    hypotheses_text,
+    usage_text,
+)
 from arena.statistics import Progress, Sprt
 
 MOST_DECISIONS = 200
 BINS = 9
 """Bars of a test of more seats: equal parts from -1 to 1."""
-LLR_ABOUT = "The log-likelihood ratio of H1 to H0. The test ends where it leaves the bounds."
+LLR_ABOUT = "The log-likelihood ratio (LLR). The test ends where it leaves the bounds."
 MONEY_ABOUT = "Powers of ten of the e-values for and against. The test ends where one of them reaches its bound."
 POINTS = ("0", "0.5", "1", "1.5", "2")
 
@@ -41,6 +49,10 @@ def test_parts(overview: Overview) -> dict[str, Any]:
         return {"test": None}
     return {
         "test": history,
+        "headline": ""
+        if history.interval is None
+        else headline_of(history.test, history.scores, history.interval),
+        "resources": list(map(usage_text, history.usage)),
         "hypotheses": hypotheses_text(history.test),
         "evidence": evidence(history.test, history.state),
         "estimate": ""
@@ -66,15 +78,16 @@ def _decisions(overview: Overview) -> Table:
 def walk_chart(history: History) -> LineChart:
     """The evidence after each block, and the bounds at which it decides."""
     blocks = [state.blocks for state in history.states]
+    yes, no = answers(history.test)
     if isinstance(history.test, Sprt):
         ratios = [state.llr for state in history.states if isinstance(state, Progress)]
-        bounds = [(history.test.upper, "accepted: H1"), (history.test.lower, "rejected: H0")]
-        return line_chart([("LLR", ratios, "")], blocks, "blocks", bounds=bounds, words="{:+z.2f}".format)
+        bounds = [(history.test.upper, f"accepted: {yes}"), (history.test.lower, f"rejected: {no}")]
+        return line_chart([("LLR", ratios, "")], blocks, "block", bounds=bounds, words="{:+z.2f}".format)
     better = [log10(max(state.against_low, 1e-12)) for state in history.states]  # type: ignore[union-attr]
     worse = [log10(max(state.against_high, 1e-12)) for state in history.states]  # type: ignore[union-attr]
     bounds = [(-log10(history.test.alpha), "enough")]
-    series = [("for: head is better", better, ""), ("against", worse, "")]
-    return line_chart(series, blocks, "blocks", bounds=bounds, words="{:+z.2f}".format)
+    series = [(f"for: {yes}", better, ""), (f"for: {no}", worse, "")]
+    return line_chart(series, blocks, "block", bounds=bounds, words="{:+z.2f}".format)
 
 
 def bars(history: History) -> list[Bar]:

@@ -6,14 +6,14 @@ from pathlib import Path
 from urllib.parse import quote
 
 from arena.pages.assets import content
-from arena.pages.competition import MatchOnPage, overview_of
+from arena.pages.competition import MatchOnPage, overview_of, reports_of_test
 from arena.pages.matches import match_table
 from arena.pages.standings import standings_parts
 from arena.pages.template import markup, render
-from arena.pages.words import facts, state_of, terms
+from arena.pages.words import State, facts, state_of, terms
 from arena.reports import write_csv, write_whole
 from arena.season import title_of
-from arena.tournament import LEDGER, PAGE, TABLE, TRANSCRIPTS, Ledger, Results, is_held
+from arena.tournament import LEDGER, PAGE, TABLE, TRANSCRIPTS, Ledger, NotBegun, Results, is_held
 
 MOST_MATCHES = 100
 """That a report names, the last ones of the schedule."""
@@ -30,6 +30,14 @@ def write_beside(folder: Path, found: Results) -> None:
     write_csv(folder / TABLE, found)
 
 
+def write_waiting(path: Path, waiting: NotBegun) -> None:
+    """Writes a report of a competition that has not begun; see `write_beside`."""
+    css = markup(content("site.css").decode())
+    values = {"title": title_of(waiting.folder), "css": css, "state": State("stopped", waiting.text)}
+    lines = [] if waiting.refused is None else waiting.refused.lines
+    write_whole(path, render("waiting_report", lines=lines, **values))
+
+
 def write_report(path: Path, folder: Path, found: Results) -> None:
     """Writes the report of a results folder; see `write_beside`."""
     write_whole(path, report_of(folder, found, path.absolute().parent))
@@ -38,7 +46,7 @@ def write_report(path: Path, folder: Path, found: Results) -> None:
 def report_of(folder: Path, found: Results, place: Path) -> str:
     """The report as HTML, without a script. Links to transcripts lead from the folder `place`."""
     with closing(Ledger(folder / LEDGER)) as ledger:
-        overview = overview_of(found, ledger.times(), running=is_held(folder))
+        overview = overview_of(found, ledger.times(), reports_of_test(ledger), running=is_held(folder))
         last = range(len(overview.index) - 1, max(-1, len(overview.index) - 1 - MOST_MATCHES), -1)
         matches = [MatchOnPage(*row) for row in ledger.some(overview.index.keys(last))]
     transcripts = os.path.relpath(folder / TRANSCRIPTS, place)

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.pages.competition import Overview
-from arena.pages.tables import Cell, Table, table
+from arena.pages.matches import seats_cell
+from arena.pages.tables import Cell, Table, in_line, listed, table
 from arena.pages.template import name
+from arena.quantities import counted
 from arena.schedule import Block, match_name
 
 MOST_NOW = 200
@@ -45,24 +47,27 @@ def _under_way(overview: Overview) -> tuple[tuple[int, int, str], ...]:
 
 
 def _now(overview: Overview, matches: Sequence[tuple[tuple[int, int, str], Block]]) -> Table:
-    labels = overview.found.digest.labels
     rows = []
     for (number, seating, _), block in matches:
         shift = block.shifts[seating] if seating < len(block.shifts) else 0
         seated = block.entrants[-shift:] + block.entrants[:-shift] if shift else block.entrants
-        rows.append([Cell(match_name(number, seating)), Cell(", ".join(labels[each] for each in seated))])
+        rows.append([Cell(match_name(number, seating)), seats_cell(seated, overview.found.digest)])
     return table("Being played now", ("match", "seats"), rows, head="match")
 
 
 def _coming(overview: Overview, blocks: Sequence[Block]) -> Table:
-    labels = overview.found.digest.labels
-    rows = [
-        [
-            Cell(str(block.number + 1)),
-            Cell(str(block.round + 1)),
-            Cell(", ".join(labels[each] for each in block.entrants)),
-            Cell(str(len(block.shifts))),
-        ]
-        for block in blocks
-    ]
-    return table("What comes next", ("block", "round", "bots", "matches"), rows, head="block")
+    labels, house = overview.found.digest.labels, overview.found.digest.house
+    rows = []
+    for block in blocks:
+        first, last = match_name(block.number, 0), match_name(block.number, len(block.shifts) - 1)
+        names = [labels[each] for each in block.entrants if each != house]
+        houses = len(block.entrants) - len(names)
+        more = [f", {counted(houses, 'house bot')}"] if houses else []
+        rows.append(
+            [
+                Cell(first if first == last else f"{first} to {last}"),
+                Cell(str(block.round + 1)),
+                in_line(*listed(names), *more),
+            ]
+        )
+    return table("What comes next", ("matches", "round", "bots"), rows, head="matches")

@@ -12,10 +12,11 @@ from arena.pages.competition import Competition, Overview
 from arena.pages.standings import BracketRound, bracket_rounds
 from arena.pages.tables import Cell, Table, table
 from arena.pages.template import markup, render
-from arena.pages.words import State, state_of
-from arena.reports import part_rows, season_state_text, write_whole
+from arena.pages.words import State, last_result, state_of
+from arena.quantities import counted
+from arena.reports import part_rows, season_state_text, terms_told, write_whole
 from arena.season import PlannedStage, SeasonResults, cut_in, field_in, goes_on, read_book
-from arena.tournament import PAGE
+from arena.tournament import PAGE, NotBegun
 
 Href = Callable[[Competition, int | None], str]
 """The page of a bot of a stage's tournament, or (None) of the tournament; empty: there is none."""
@@ -66,8 +67,22 @@ class SeasonPages:
         book = read_book(self.folder)
         return () if book is None else book.stages
 
+    def current(self) -> Competition | None:
+        """Return the tournament that is being played, or else the one that began last; None: none has begun.
+
+        Raises:
+            WrongUse: its file is not as an arena writes it.
+        """
+        begun = [
+            self._competitions[name] for plan in self.stages() for name in plan.parts if name in self._competitions
+        ]
+        running = [each for each in begun if each.running]
+        return running[0] if running else begun[-1] if begun else None
+
     def parts(self, href: Href) -> dict[str, Any]:
-        """What the template shows: state, stages, and who is first in those that are over and lead to no other.
+        """What the template shows: what is played and when the last result came, state, stages, and who won them.
+
+        Only stages that are over and lead to no other have a winner.
 
         Raises:
             WrongUse: its file is not as an arena writes it.
@@ -105,25 +120,45 @@ class SeasonPages:
             if len(plan.parts) == 1 and name in read and read[name].finished and not goes_on(fields, name)
         }
         firsts = [
-            (stage, digest.labels[row.entrant]) for stage, digest in ends.items() for row in digest.standings[:1]
+            (stage if len(ends) > 1 or kind != "finished" else "", digest.labels[row.entrant])
+            for stage, digest in ends.items()
+            for row in digest.standings[:1]
         ]
-        return {"state": State(kind, words), "stages": shown, "firsts": firsts}
+        return {
+            "about": season_line(read, fields),
+            "last": max(filter(None, map(last_result, read.values())), key=lambda fact: fact.at, default=None),
+            "state": State(kind, words),
+            "stages": shown,
+            "firsts": firsts,
+        }
 
-    def _seen(self, competition: Competition) -> Overview | str:
-        """How a stage's tournament stands, or why that cannot be shown."""
+    def _seen(self, competition: Competition) -> Overview | State | str:
+        """How a stage's tournament stands; of one that has not begun, only that; or why it cannot be shown."""
         try:
             return competition.overview()
+        except NotBegun as waiting:
+            return State("stopped", waiting.text)
         except (WrongUse, MachineCannot) as error:
             # Where it is on this machine is not for all to see.
             return error.format_message().replace(f"{competition.ledger}: ", "")
 
 
+def season_line(read: Mapping[str, Overview], fields: Sequence[tuple[str, Sequence[tuple[str, int, str]]]]) -> str:
+    """Return game, variant and number of bots, as far as the tournaments that have begun say; or nothing."""
+    told = [terms_told(overview.found.terms) for overview in read.values()]
+    words = [", ".join(dict.fromkeys(each[name] for each in told if name in each)) for name in ("game", "variant")]
+    bots = {label for _, field in fields for _, _, label in field}
+    return ", ".join([*filter(None, words), *([counted(len(bots), "bot")] if bots else [])])
+
+
 def _part(
-    competition: Competition, seen: Overview | str, on: Mapping[str, Sequence[str]], href: Href
+    competition: Competition, seen: Overview | State | str, on: Mapping[str, Sequence[str]], href: Href
 ) -> PartOnPage:
     title, its = competition.folder.name, href(competition, None)
     if isinstance(seen, str):
         return PartOnPage(title=title, href=its, error=seen)
+    if isinstance(seen, State):
+        return PartOnPage(title=title, href=its, state=seen)
     digest = seen.found.digest
     heads, rows = part_rows(seen.finishes, digest, on)
     cells = [

@@ -11,6 +11,7 @@ from arena.pages.tables import Cell, Table, table
 from arena.pages.words import moment, rating_text
 from arena.quantities import counted, duration
 from arena.reports import (
+    NOT_COMPARABLE,
     USAGE,
     events_of,
     field_usage,
@@ -22,9 +23,12 @@ from arena.reports import (
     seat_rows,
     usage_rows,
 )
-from arena.schedule import TWO, Tie
+from arena.schedule import TWO, Tie, match_name, round_title
 from arena.statistics import Digest, StandingsRow
+from arena.tables import LONGEST_CELL, distinct_names
 
+CHART_NAME, SMALL_NAME, BRACKET_NAME, PROJECTOR_NAME = 24, 20, 20, 42
+"""Columns of a name where it has one line: beside a bar, above a small chart, in a bracket, on a projector."""
 ROWS = 100
 """Bots in a table of one page."""
 MOST_CHANGES = 100
@@ -103,11 +107,11 @@ class BracketRound(Struct, frozen=True):
 
 def bracket_rounds(overview: Overview, href: Href) -> list[BracketRound]:
     """The rounds, also those to come, but for the first ones of a large field; empty where there is no bracket."""
-    labels = overview.found.digest.labels
+    labels = distinct_names(overview.found.digest.labels, BRACKET_NAME)
     drawn = [[_sides(tie, labels, href) for tie in ties] for ties in overview.bracket]
     while drawn and len(drawn[-1]) > 1:
         drawn.append([[] for _ in drawn[-1][::2]])
-    rounds = [BracketRound(_round_title(turn, len(drawn)), each) for turn, each in enumerate(drawn)]
+    rounds = [BracketRound(round_title(turn, len(drawn)), each) for turn, each in enumerate(drawn)]
     return [each for each in rounds if len(each.meetings) <= MOST_MEETINGS]
 
 
@@ -117,13 +121,6 @@ def _sides(tie: Tie, labels: Sequence[str], href: Href) -> list[Side]:
         Side(labels[bot], href(bot), "" if tie.other is None else points_text(tie, side), tie.winner == bot)
         for side, bot in enumerate(met)
     ]
-
-
-def _round_title(turn: int, rounds: int) -> str:
-    """By how many rounds are left."""
-    ends = ("Final", "Semi-finals", "Quarter-finals")
-    left = rounds - 1 - turn
-    return ends[left] if left < len(ends) else f"Round {turn + 1}"
 
 
 def standings_table(digest: Digest, page: slice, href: Href) -> Table:
@@ -162,10 +159,12 @@ def standings_table(digest: Digest, page: slice, href: Href) -> Table:
 def leaders_table(digest: Digest, count: int) -> Table:
     """The best so many, in columns that a projector and a telephone have room for."""
     rows = []
-    for place, row in _part(digest, slice(0, count)):
+    best = _part(digest, slice(0, count))
+    names = _short_names(digest, [row for _, row in best], PROJECTOR_NAME)
+    for (place, row), name in zip(best, names, strict=True):
         mean = "-" if row.mean is None else f"{row.mean:.3f}"
         rating = f"{digest.ratings.ratings[row.entrant].elo:+z.0f}" if row.played else "-"
-        rows.append([*map(Cell, (place, digest.labels[row.entrant], mean, rating, str(row.played)))])
+        rows.append([*map(Cell, (place, name, mean, rating, str(row.played)))])
     return table("Standings", ("#", "bot", "mean points", "rating", "played"), rows)
 
 
@@ -211,13 +210,21 @@ def _changes(overview: Overview) -> Table | None:
     found = events_of(overview.found)[: -MOST_CHANGES - 1 : -1]
     rows = [
         [
-            Cell(each["text"]),
+            # A total is of deals; the terminal calls their matches a block.
+            Cell(each["text"].replace("block", "deal") if each["change"] == "extended" else each["text"]),
             Cell(_day(each["at"])),
-            Cell("refused" if each["refused"] else "waits" if each["block"] is None else str(each["block"] + 1)),
+            Cell(_from(each)),
         ]
         for each in found
     ]
-    return table("Changes", ("change", "asked for", "from block"), rows, head="change") if rows else None
+    return table("Changes", ("change", "asked for", "from match"), rows, head="change") if rows else None
+
+
+def _from(change: dict[str, Any]) -> str:
+    """Return the first match that a change concerns."""
+    if change["refused"]:
+        return "refused"
+    return "waits" if change["block"] is None else match_name(change["block"], 0)
 
 
 def _day(at: str) -> str:
@@ -234,42 +241,54 @@ def _conduct(digest: Digest, page: slice, href: Href) -> Table:
     return table("Conduct", ("bot", *kinds), rows)
 
 
+def _short_names(digest: Digest, rows: Sequence[StandingsRow], most: int) -> list[str]:
+    return distinct_names([digest.labels[row.entrant] for row in rows], most)
+
+
+def _tip(digest: Digest, row: StandingsRow, name: str, words: str) -> str:
+    """Return what is shown under the pointer: where the name is cut, the whole name, too."""
+    whole = digest.labels[row.entrant]
+    return words if name == whole else f"{whole}: {words}"
+
+
 def _ratings(digest: Digest, rows: Sequence[StandingsRow], href: Href) -> IntervalChart:
-    def drawn(row: StandingsRow) -> Interval:
+    def drawn(row: StandingsRow, name: str) -> Interval:
         rating = digest.ratings.ratings[row.entrant]
+        words = f"{rating_text(rating)}, {counted(row.played, 'match')}"
         return Interval(
-            name=digest.labels[row.entrant],
+            name=name,
             value=rating.elo,
             low=rating.prior_low,
             high=rating.prior_high,
             words=f"{rating.elo:+z.0f}",
-            tip=f"{rating_text(rating)}, {counted(rating.blocks, 'block')}",
+            tip=_tip(digest, row, name, words),
             href=href(row.entrant),
             open_low=rating.low is None,
             open_high=rating.high is None,
         )
 
-    return interval_chart([drawn(row) for row in rows])
+    names = _short_names(digest, rows, CHART_NAME)
+    return interval_chart([drawn(row, name) for row, name in zip(rows, names, strict=True)])
 
 
 def _time(digest: Digest, rows: Sequence[StandingsRow], href: Href) -> IntervalChart:
     """A row for each bot that had a window."""
     found = []
-    for row in rows:
+    for row, name in zip(rows, _short_names(digest, rows, CHART_NAME), strict=True):
         use = digest.time[row.entrant]
         if use is not None:
-            tip = (
+            words = (
                 f"median {duration(use.median)}, {duration(use.tenth)} to {duration(use.nine_tenths)},"
-                f" most {duration(use.most)}"
+                f" longest {duration(use.most)}"
             )
             found.append(
                 Interval(
-                    name=digest.labels[row.entrant],
+                    name=name,
                     value=use.median,
                     low=use.tenth,
                     high=use.nine_tenths,
                     words=duration(use.median),
-                    tip=tip,
+                    tip=_tip(digest, row, name, words),
                     href=href(row.entrant),
                 )
             )
@@ -278,17 +297,31 @@ def _time(digest: Digest, rows: Sequence[StandingsRow], href: Href) -> IntervalC
 
 def _over_time(digest: Digest, href: Href) -> LineChart:
     rows = digest.standings[:MOST_OVER_TIME]
+    # Few share a chart, whose key has room for whole names.
+    names = _short_names(digest, rows, LONGEST_CELL if len(digest.standings) <= ONE_CHART else SMALL_NAME)
     series = [
-        (digest.labels[row.entrant], [moment.elo[row.entrant] for moment in digest.moments], href(row.entrant))
-        for row in rows
+        (name, ratings_over_time(digest, row.entrant), href(row.entrant))
+        for name, row in zip(names, rows, strict=True)
     ]
-    return line_chart(series, [moment.blocks for moment in digest.moments], "blocks")
+    return line_chart(series, [moment.matches for moment in digest.moments], "match")
+
+
+def ratings_over_time(digest: Digest, entrant: int) -> list[float | None]:
+    """A bot's rating at each of the moments; None before it had a result."""
+    first = digest.first[entrant]
+    return [
+        moment.elo[entrant] if first is not None and first < moment.matches else None for moment in digest.moments
+    ]
 
 
 def _compared(
-    title: str, digest: Digest, href: Href, share: Callable[[StandingsRow, StandingsRow], float | None]
+    title: str,
+    digest: Digest,
+    href: Href,
+    share: Callable[[StandingsRow, StandingsRow], float | None],
+    missing: str = "",
 ) -> Heat:
-    """Each of the best against each."""
+    """Each of the best against each. `missing`: the text where two different ones have no share."""
     rows = digest.standings[:MOST_COLUMNS]
     places = labels_of(digest.standings)[:MOST_COLUMNS]
     return Heat(
@@ -298,7 +331,7 @@ def _compared(
             (
                 _bot(digest, row, href),
                 [
-                    heat_cell(share(row, other), f"against {place}")
+                    heat_cell(share(row, other), f"against {place}", "" if row is other else missing)
                     for place, other in zip(places, rows, strict=True)
                 ],
             )
@@ -318,7 +351,7 @@ def _superiority(digest: Digest, href: Href) -> Heat:
     def share(row: StandingsRow, other: StandingsRow) -> float | None:
         return None if row is other else digest.ratings.superiority[row.entrant][other.entrant]
 
-    return _compared("Likelihood of superiority", digest, href, share)
+    return _compared("Likelihood of superiority", digest, href, share, NOT_COMPARABLE)
 
 
 def _seats(digest: Digest, href: Href) -> Heat:

@@ -5,68 +5,68 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 ABOUT = {
-    "#": "The place. h is the house, which fills seats and does not compete.",
+    "#": "The place. h is the house bot, which fills empty seats and does not compete.",
     "bot": "The program that played.",
     "rating": "Strength in Elo: 400 points are odds of 10 to 1 to be ranked before the other. The mean is 0.",
-    "95 % interval": "Where the rating is, as far as the results say; clustered by block.",
-    "mean points": "Points a match: the share of the other seats that were ranked below, ties as a half.",
+    "95 % interval": "Where the true rating most likely is. Matches from one deal count as one result here.",
+    "mean points": "Points per match: the share of the other seats that were ranked below, ties as a half.",
     "points": "The sum over all matches. A match has 1 for the first place and 0 for the last, ties a half.",
+    "reached": "The last round of the bracket that the bot came to.",
     "played": "Matches that count. A bot in several seats of a match counts for each.",
-    "won": "Matches that it alone won.",
-    "tied": "Matches in which it shared the first place.",
+    "won": "Matches that the bot alone won.",
+    "tied": "Matches in which the bot shared the first place.",
     "lost": "All other matches.",
-    "wins": "Matches in which it alone was first.",
-    "shared wins": "Matches in which it was first with others.",
+    "wins": "Matches in which the bot alone was first.",
+    "shared wins": "Matches in which the bot was first with others.",
     "W-T-L": "Matches won, tied and lost.",
     "faults": "Matches in which the bot crashed, left, misbehaved or never started.",
-    "defaults": "Windows in which the default action was taken, because no legal action came in time.",
+    "defaults": "Moves that the game made for the bot, because no legal action came in time.",
     "refused": "Messages of the bot that the referee could not act on.",
-    "a window": "Charged time a window, on average.",
+    "time per move": "Average thinking time per move.",
     "Buchholz": "The sum of the points of the bot's opponents.",
     "byes": "Rounds without an opponent.",
-    "house": "Rounds against the house's bot.",
-    "half of windows": "Half of all windows took at most so long.",
-    "99 %": "99 % of all windows took at most so long.",
-    "worst": "The longest window.",
-    "processor time": "Of all matches together. A dash: nobody counted.",
-    "peak memory": "The most memory that the bot's processes held at once. A dash: nobody counted.",
-    "ok": "Matches to the end of which the bot was there.",
+    "house": "Rounds against the house bot.",
+    "median time per move": "Half of all moves took this long or less.",
+    "99th percentile": "99 % of all moves took this long or less.",
+    "longest": "The longest move.",
+    "processor time": "Of all matches together. A dash: not measured.",
+    "peak memory": "The most memory that the bot's processes used at once. A dash: not measured.",
+    "ok": "Matches in which the bot played to the end.",
     "crashed": "Its process ended by a signal or with an exit code other than 0 before the match was over.",
-    "disconnected": "Its process ended with exit code 0, or it left unread what it was sent.",
-    "misbehaved": "The referee hung up on it, for a wrong hello or too many refused messages.",
-    "never_started": "It never said a right hello.",
+    "disconnected": "Its process ended with exit code 0, or it did not read what it was sent.",
+    "misbehaved": "The referee ended the connection, because of a wrong hello or too many refused messages.",
+    "never_started": "It never sent a valid hello.",
     "window": "The window in which they part, by its name.",
     "turn": "The turn or round, as the game counts.",
     "base": "What base did.",
     "head": "What head would have done.",
     "base's outcome": "How the match ended for base.",
     "head's there": "How the match of the same deal ended for head in the same seat.",
-    "match": "The block's number and the letter of the seating.",
+    "match": "A number for the deal and a letter for the seating: 18a and 18b have the same deal.",
     "place": "The seat's place in the match; = where it is shared.",
-    "seat": "Counted from 0.",
-    "conduct": "ok, or the first fault that the bot committed.",
-    "windows": "Times that the seat was asked to act.",
-    "charged": "Time charged to the seat in the whole match.",
+    "seat": "The place at the table, counted from 0.",
+    "conduct": "ok, or the bot's first fault.",
     "ended": "How the match ended for the bot.",
     "against": "The bots in the other seats.",
-    "result": "Who won; or the bots by their places, with > before the next place and = where one is shared.",
-    "ended by": "Why the match was over, in the game's words.",
+    "result": "Who won. With more than two bots: the first places; = marks a shared place.",
+    "ended by": "Why the match ended, where that is unusual.",
     "opponent": "A bot that it met.",
-    "ranked before": "Times that the bot was ranked before the other in a match of both.",
-    "level": "Times that both had the same place.",
-    "ranked behind": "Times that it was ranked behind the other.",
+    "ranked before": "How often the bot was ranked before the other in a match of both.",
+    "level": "How often both had the same place.",
+    "ranked behind": "How often the bot was ranked behind the other.",
     "matches lost by a fault": "Matches in which the bot lost by a fault, of all that it played. A dash: none.",
     "seats": "The bots by seat, from seat 0.",
-    "block": "The block's number. All its matches are played from one deal.",
     "round": "The round's number. A round's pairings are known before its results.",
     "bots": "The bots that meet.",
-    "matches": "Matches of the block, each in another seating.",
-    "share": "Points, of those that it would have if it had won all its matches.",
+    "matches": "The matches from one deal, each with the bots in other seats.",
+    "share": "Points, of those that the bot would have if it had won all its matches.",
     "asked for": "When the host asked for it.",
-    "from block": "The first block that it concerns; waits: no arena has taken it in yet.",
+    "from match": "The first match that it concerns; waits: not in effect yet.",
     "goes on to": "The stages in which the bot plays next.",
 }
 """What headings mean, in the words of the glossary."""
+BETWEEN = "between"
+"""The kind of words between names."""
 AGAINST = "against "
 """Before a bot's name: a heading of a gauntlet's table."""
 WORDS = frozenset(
@@ -81,6 +81,8 @@ WORDS = frozenset(
         "name",
         "opponent",
         "ended by",
+        "matches",
+        "reached",
         "bots",
         "window",
         "base",
@@ -100,6 +102,8 @@ class Cell(Struct, frozen=True):
     href: str = ""
     kind: str = ""
     """A class of the style."""
+    parts: tuple["Cell", ...] = ()
+    """Names and the words between them (kind `between`), in place of a text: each name stays a whole."""
 
 
 class Table(Struct, frozen=True):
@@ -126,6 +130,19 @@ class Table(Struct, frozen=True):
     def is_words(self, column: str) -> bool:
         """Whether the column holds words, and no numbers."""
         return column in WORDS
+
+
+def listed(names: Sequence[str], between: str = ", ") -> list[Cell]:
+    """Names with the same words between them, as parts of a cell."""
+    found: list[Cell] = []
+    for name in names:
+        found += [Cell(between, kind=BETWEEN), Cell(name)] if found else [Cell(name)]
+    return found
+
+
+def in_line(*parts: Cell | str) -> Cell:
+    """A cell of several names; strings are the words between them."""
+    return Cell("", parts=tuple(each if isinstance(each, Cell) else Cell(each, kind=BETWEEN) for each in parts))
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str | Cell]], head: str = "bot") -> Table:

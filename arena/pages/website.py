@@ -6,7 +6,8 @@ relative to the page they stand on.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
+from arena.pages import glossary
 from arena.pages.assets import DRAWING, asset_at, asset_path, asset_paths
 from arena.pages.bots import bot_index, bot_parts, bots_table, index_chunks
 from arena.pages.competition import MOST_SAID, Competition, MatchOnPage, Overview
@@ -31,10 +33,11 @@ from arena.pages.matches import match_file, match_href, match_parts, match_table
 from arena.pages.regression import test_parts
 from arena.pages.schedule import coming_text, schedule_parts
 from arena.pages.season import SeasonPages
-from arena.pages.standings import ROWS, leaders_table, standings_parts
+from arena.pages.standings import ROWS, bracket_rounds, leaders_table, standings_parts
 from arena.pages.template import render
 from arena.pages.words import Fact, State, facts, last_result, state_of, terms, terms_line
-from arena.schedule import match_name
+from arena.schedule import match_name, match_of
+from arena.tournament import NotBegun
 from protocol.codec import encode
 
 HTML, CSS, JS, JSON = (
@@ -46,7 +49,9 @@ HTML, CSS, JS, JSON = (
 LINES = "application/jsonl"
 KINDS = {"css": CSS, "js": JS}
 MATCHES_A_PAGE = 100
-ON_KIOSK = 10
+ROUNDS_ON_KIOSK = 3
+"""Of a bracket, the last ones, that a projector has room for."""
+ON_KIOSK = 16
 """Bots that a projector shows while nothing is played: the best ones."""
 MOST_REFUSED = 1_000
 """Transcripts that cannot be shown, of which we keep why."""
@@ -54,6 +59,8 @@ LIVE = "live"
 """The slug of matches of no competition here, of which a server hears by a feed."""
 SLUG = "[a-z0-9][a-z0-9-]{0,63}"
 NUMBER = "[0-9]{1,9}"
+MATCH = "[1-9][0-9]{0,8}[a-z]{1,4}"
+"""What a match is called; see `match_name`."""
 FileStamp = tuple[int, int, int]
 
 
@@ -122,16 +129,26 @@ class Website:
             return Page(body, KINDS[path.rpartition(".")[2]], for_ever=True)
         for pattern, make in ROUTES:
             if found := pattern.fullmatch(path):
-                return make(
-                    self, **{name: value for name, value in found.groupdict().items() if value is not None}
-                )
+                values = {name: value for name, value in found.groupdict().items() if value is not None}
+                try:
+                    return make(self, **values)
+                except NotBegun as waiting:
+                    return self._waiting(path, values["slug"], waiting)
         return None
 
     def shared_paths(self) -> Iterator[str]:
         """The paths of pages and files that belong to no competition alone."""
         yield from (f"{slug}/index.html" for slug in self._seasons)
-        yield "index.html"
+        yield from ("index.html", glossary.PATH)
         yield from asset_paths()
+
+    def _waiting(self, path: str, slug: str, waiting: NotBegun) -> Page | None:
+        """Return what stands in place of a page of a competition that has not begun."""
+        if not path.endswith((".html", "/")):
+            return None
+        return self._html(
+            "waiting", path, title=self._competitions[slug].title, state=State("stopped", waiting.text)
+        )
 
     def paths(self, slug: str) -> Iterator[str]:
         """The paths of a competition's pages, in which those come first that others link to.
@@ -194,7 +211,18 @@ class Website:
         alone = [each for each in self._competitions.values() if self._season_of(each) is None]
         seasons = [self._season_card(each) for each in self._seasons.values()]
         cards = [self._card(each) for each in alone]
-        return self._html("index", "index.html", title="Competitions", cards=cards, seasons=seasons)
+        return self._html(
+            "index",
+            "index.html",
+            title="Competitions",
+            cards=cards,
+            seasons=seasons,
+            as_of=_as_of(self._competitions.values()),
+        )
+
+    def glossary(self) -> Page:
+        """The words of pages."""
+        return self._html("glossary", glossary.PATH, title="Glossary", words=list(glossary.GLOSSARY.items()))
 
     def season(self, slug: str) -> Page | None:
         """A season: its stages."""
@@ -206,7 +234,9 @@ class Website:
             page = "index.html" if entrant is None else f"bot/{entrant}.html"
             return f"../{competition.slug}/{page}"
 
-        return self._html("season", f"{slug}/index.html", title=season.title, **season.parts(href))
+        parts = season.parts(href)
+        as_of = _as_of(each for each in self._competitions.values() if season.holds(each))
+        return self._html("season", f"{slug}/index.html", title=season.title, as_of=as_of, **parts)
 
     def standings(self, slug: str, number: str = "1") -> Page | None:
         """A competition: how it stands. Of many bots, a part of them."""
@@ -274,38 +304,43 @@ class Website:
             f"{slug}/matches.html" if number is None else f"{slug}/matches-{page}.html",
             title="Matches",
             tab="matches.html",
-            span=f"Matches {first + 1} to {first + len(found)}" if found else "",
+            span=f"Matches {first + len(found)} to {first + 1}, newest first." if found else "",
             table=match_table(overview, found[::-1], match_href("")),
             pages=_newest_first(page, pages, lambda each: f"matches-{each}.html", "matches.html"),
         )
 
-    def match(self, slug: str, block: str, seating: str) -> Page | None:
+    def match_at(self, slug: str, block: str, seating: str) -> Page | None:
+        """The same at an address of block and seating, which older pages linked to."""
+        return self.match(slug, match_name(int(block), int(seating)))
+
+    def match(self, slug: str, match: str) -> Page | None:
         """One match; not before its block counts."""
-        competition = self._competitions.get(slug)
-        if competition is None:
+        competition, key = self._competitions.get(slug), match_of(match)
+        if competition is None or key is None:
             return None
+        block, seating = key
         overview = competition.overview()
-        row = overview.index.row_of(int(block), int(seating))
-        block_matches = competition.some(overview.index.of_block(int(block))) if row is not None else []
-        match = next((each for each in block_matches if each.played.seating == int(seating)), None)
-        if row is None or match is None:
+        row = overview.index.row_of(block, seating)
+        block_matches = competition.some(overview.index.of_block(block)) if row is not None else []
+        found = next((each for each in block_matches if each.played.seating == seating), None)
+        if row is None or found is None:
             return None
-        head = match.played.head
-        here = competition.transcript(match) is not None
+        head = found.played.head
+        here = competition.transcript(found) is not None
         return self._of(
             competition,
             overview,
             "match",
-            f"{slug}/match/{int(block)}-{int(seating)}.html",
-            title=f"Match {match_name(int(block), int(seating))}",
+            f"{slug}/match/{match}.html",
+            title=f"Match {match}",
             tab="matches.html",
             replay=replay_path(head) if here and self._replays else None,
             transcript=transcript_path(head) if here and self._transcripts else None,
-            its_name=f"{slug}/{int(block)}-{int(seating)}",
+            its_name=f"{slug}/{match}",
             is_elsewhere=not here,
             finished=overview.finished,
             pages=_neighbours(overview, row),
-            **match_parts(overview, match, block_matches),
+            **match_parts(overview, found, block_matches),
         )
 
     def bots(self, slug: str, number: str = "1") -> Page | None:
@@ -377,26 +412,35 @@ class Website:
     def live(self, slug: str, page: str) -> Page | None:
         """The matches that are being played: with their boards (`live`), or one after the other (`kiosk`)."""
         competition = self._competitions.get(slug)
+        if slug in self._seasons and page == "kiosk":
+            return self._season_kiosk(self._seasons[slug])
         if competition is None and not (slug == LIVE and self._feed):
             return None
         path = f"{slug}/{page}.html"
         values: dict[str, Any] = {
             "late": self._delay is not None and competition is not None,
-            "live_style": asset_path("live.css"),
-            "live_script": asset_path("live.js"),
-            "drawing_style": asset_path(DRAWING),
+            **_live_assets(),
         }
         if competition is None or page == "kiosk":
             title = "Live" if competition is None else competition.title
-            idle: dict[str, Any] = {"coming": [], "standings": None, "state": None}
-            if competition is not None:
-                overview = competition.overview()
-                first = leaders_table(overview.found.digest, ON_KIOSK)
-                idle = {"coming": coming_text(overview), "standings": first, "state": state_of(overview)}
-            return self._html(page, path, layout="base.html.jinja", title=title, **idle, **values)
+            return self._html(page, path, layout="base.html.jinja", title=title, **_idle(competition), **values)
         layout = "competition.html.jinja"
         return self._of(
             competition, competition.overview(), page, path, layout=layout, title="Live", tab="live.html", **values
+        )
+
+    def _season_kiosk(self, season: SeasonPages) -> Page:
+        """The projector of a season: the tournament that is being played, or else the one that began last."""
+        competition = season.current()
+        shown: dict[str, Any] = {"firsts": season.parts(lambda _, __: "")["firsts"]}
+        if competition is not None:
+            shown |= {"events": f"../{competition.slug}/live/events", "part": competition.name}
+        return self._html(
+            "kiosk",
+            f"{season.slug}/kiosk.html",
+            title=season.title,
+            **_idle(competition) | shown,
+            **_live_assets(),
         )
 
     def late(self, slug: str) -> Page | None:
@@ -409,21 +453,22 @@ class Website:
             competition.overview(),
             "late",
             f"{slug}/late.html",
-            title="With all eyes",
+            title="All views, with a delay",
             tab="live.html",
             seconds=f"{self._delay:g}",
             matches=[
-                (f"late/{block}-{seating}.html", match_name(block, seating))
+                (f"late/{match_file(block, seating)}", match_name(block, seating))
                 for block, seating in shown_late(competition)
             ],
         )
 
-    def late_match(self, slug: str, block: str, seating: str) -> Page | None:
+    def late_match(self, slug: str, match: str) -> Page | None:
         """A match that is shown with all eyes while it is played."""
         competition = self._competitions.get(slug)
-        if competition is None or self._delay is None:
+        key = match_of(match)
+        if competition is None or self._delay is None or key is None:
             return None
-        body = late_page(competition, int(block), int(seating), self._delay)
+        body = late_page(competition, *key, self._delay)
         return None if body is None else Page(body)
 
     def _of_transcript(self, head: str, make: Callable[[Path, str], bytes], kind: str) -> Page | None:
@@ -464,8 +509,7 @@ class Website:
         try:
             shown = season.parts(lambda _, __: "")
             return card | {
-                "state": shown["state"],
-                "firsts": shown["firsts"],
+                **{key: shown[key] for key in ("about", "last", "state", "firsts")},
                 "stages": [stage.name for stage in season.stages()],
             }
         except (WrongUse, MachineCannot) as error:
@@ -476,6 +520,8 @@ class Website:
         href = f"{competition.slug}/index.html"
         try:
             overview = competition.overview()
+        except NotBegun as waiting:
+            return Card(title=competition.title, href=href, state=State("stopped", waiting.text))
         except (WrongUse, MachineCannot) as error:
             # Where it is on this machine is not for all to see.
             why = error.format_message().replace(f"{competition.ledger}: ", "")
@@ -505,21 +551,60 @@ class Website:
             here="../" * (path.count("/") - 1),
             state=state_of(overview),
             is_test=overview.history is not None,
+            as_of=_as_of([competition]),
             **values,
         )
 
-    def _html(self, template: str, path: str, **values: Any) -> Page:
+    def _html(self, template: str, path: str, *, as_of: datetime | None = None, **values: Any) -> Page:
         """A page made from its template. `top` leads from it to the top of the site: "" or "../"."""
         top = "../" * path.count("/")
         text = render(
             template,
             top=top,
             live=self._live,
+            as_of=as_of,
             style=asset_path("site.css"),
             script=asset_path("site.js"),
+            glossary=f"{top}{glossary.PATH}",
             **values,
         )
         return Page(text.encode())
+
+
+def _live_assets() -> dict[str, Any]:
+    return {
+        "live_style": asset_path("live.css"),
+        "live_script": asset_path("live.js"),
+        "drawing_style": asset_path(DRAWING),
+    }
+
+
+NOTHING: dict[str, Any] = {
+    "coming": [], "standings": None, "state": None, "bracket": [], "events": "", "part": "", "firsts": []
+}  # fmt: skip
+"""What a projector shows while nothing is known."""
+
+
+def _idle(competition: Competition | None) -> dict[str, Any]:
+    """Return what a projector shows while nothing is played, and what comes next."""
+    if competition is None:
+        return NOTHING
+    try:
+        overview = competition.overview()
+    except NotBegun as waiting:
+        return NOTHING | {"state": State("stopped", waiting.text)}
+    return NOTHING | {
+        "coming": coming_text(overview),
+        "standings": leaders_table(overview.found.digest, ON_KIOSK),
+        "state": state_of(overview),
+        "bracket": bracket_rounds(overview, lambda _: "")[-ROUNDS_ON_KIOSK:],
+    }
+
+
+def _as_of(competitions: Iterable[Competition]) -> datetime | None:
+    """Return the moment from which the oldest of what is shown is, if it is so old that the page says it."""
+    moments = [moment for each in competitions if (moment := each.as_of()) is not None]
+    return datetime.fromtimestamp(min(moments), UTC) if moments else None
 
 
 def _stamp(file: Path) -> FileStamp:
@@ -575,7 +660,7 @@ def _neighbours(overview: Overview, row: int) -> list[tuple[str, str]]:
     """The matches before and after this one in the schedule."""
     found = []
     for word, other in (("Previous match", row - 1), ("Next match", row + 1)):
-        found += [(word, f"{block}-{seating}.html") for block, seating in overview.index.keys([other])]
+        found += [(word, match_file(*key)) for key in overview.index.keys([other])]
     return found
 
 
@@ -584,17 +669,20 @@ ROUTES: tuple[tuple[re.Pattern[str], Make], ...] = tuple(
     (re.compile(pattern), make)
     for pattern, make in (
         (r"(?:index\.html)?", Website.index),
+        (r"glossary\.html", Website.glossary),
         (rf"(?P<slug>{SLUG})/(?:index\.html)?", Website.standings),
         (rf"(?P<slug>{SLUG})/index-(?P<number>{NUMBER})\.html", Website.standings),
         (rf"(?P<slug>{SLUG})/schedule\.html", Website.schedule),
         (rf"(?P<slug>{SLUG})/matches(?:-(?P<number>{NUMBER}))?\.html", Website.matches),
-        (rf"(?P<slug>{SLUG})/match/(?P<block>{NUMBER})-(?P<seating>{NUMBER})\.html", Website.match),
+        (rf"(?P<slug>{SLUG})/match/(?P<match>{MATCH})\.html", Website.match),
+        # Old addresses: block and seating counted from 0.
+        (rf"(?P<slug>{SLUG})/match/(?P<block>{NUMBER})-(?P<seating>{NUMBER})\.html", Website.match_at),
         (rf"(?P<slug>{SLUG})/bots(?:-(?P<number>{NUMBER}))?\.html", Website.bots),
         (rf"(?P<slug>{SLUG})/bots(?:-(?P<number>{NUMBER}))?\.json", Website.bots_json),
         (rf"(?P<slug>{SLUG})/bot/(?P<entrant>{NUMBER})(?:-matches-(?P<number>{NUMBER}))?\.html", Website.bot),
         (rf"(?P<slug>{SLUG})/(?P<page>live|kiosk)\.html", Website.live),
         (rf"(?P<slug>{SLUG})/late\.html", Website.late),
-        (rf"(?P<slug>{SLUG})/late/(?P<block>{NUMBER})-(?P<seating>{NUMBER})\.html", Website.late_match),
+        (rf"(?P<slug>{SLUG})/late/(?P<match>{MATCH})\.html", Website.late_match),
         (r"replay/(?P<head>[0-9a-f]{64})-(?P<viewer>[0-9a-f]{16})\.html", Website.replay),
         (r"transcript/(?P<head>[0-9a-f]{64})\.jsonl", Website.transcript),
     )

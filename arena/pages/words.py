@@ -4,26 +4,22 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from statistics import median
+from typing import assert_never
 
 from msgspec import Struct
 
 from arena.pages.competition import Overview
 from arena.quantities import counted
-from arena.reports import interval, terms_told
-from arena.schedule import fields_of, withdrawn
-from arena.statistics import Rating, Verdict
-from arena.tournament import entries_until, left_out_of
+from arena.reports import interval, terms_told, verdict_text
+from arena.schedule import fields_of, match_name, withdrawn
+from arena.statistics import Digest, Rating
+from arena.tournament import Again, BlockSetAside, LeftOut, entries_until, left_out_now
 
 FEW = 4
 """With fewer results than these nobody can tell how long the rest will take."""
 LONG = 20
 """A gap between two results that is so many times the usual one was a stop, not play."""
 MINUTE, HOUR, DAY = 60, 3600, 86400
-VERDICTS = {
-    Verdict.ACCEPTED: "accepted: head is better",
-    Verdict.REJECTED: "rejected: head is not better",
-    Verdict.UNDECIDED: "undecided",
-}
 
 
 class State(Struct, frozen=True):
@@ -40,37 +36,33 @@ def state_of(overview: Overview) -> State:
     """How far it is, in words. An unfinished one says so."""
     if overview.history is not None:
         return _state_of_test(overview)
-    done, total = overview.found.digest.blocks, overview.blocks or 0
+    done, total = overview.found.digest.matches, overview.total or 0
     if overview.finished:
-        return State("finished", f"finished: {counted(done, 'block')}", 1.0)
+        return State("finished", f"finished: {counted(done, 'match')}", 1.0)
     share = done / total if total else None
-    far = f"{done} of {counted(total, 'block')}" if total else counted(done, "block")
+    far = f"{done} of {counted(total, 'match')}" if total else counted(done, "match")
     if not overview.running:
-        return State("stopped", f"stopped at {far}: unfinished", share)
-    left = ""
-    if total:
-        left = time_left(overview.times.ended, total - done, overview.found.digest.matches / max(1, done))
+        return State("stopped", f"unfinished: {far}", share)
+    left = time_left(overview.times.ended, total - done) if total else ""
     return State("running", f"{far}, {left} left" if left else f"{far}, being played now", share)
 
 
 def _state_of_test(overview: Overview) -> State:
     history = overview.history
     assert history is not None  # noqa: S101 - by the caller
-    after = f"after {counted(history.state.blocks, 'block')}"
+    digest = overview.found.digest
+    after = f"after {counted(len(history.differences) * (digest.matches // max(1, digest.blocks)), 'match')}"
     if history.decided:
-        return State("finished", f"{VERDICTS[history.state.verdict]}, {after}", 1.0)
+        return State("finished", f"{verdict_text(history.test, history)}, {after}", 1.0)
     if overview.running:
         return State("running", f"undecided {after}, being played now")
     return State("stopped", f"stopped {after}: undecided")
 
 
-def time_left(ended: Sequence[str], blocks: float, matches: float) -> str:
-    """About how long so many blocks will take, in words; empty: too little is known.
+def time_left(ended: Sequence[str], matches: int) -> str:
+    """Return about how long so many matches will take, in words; empty: too little is known.
 
-    Args:
-        ended: when the latest matches ended, the last at the end.
-        blocks: how many are left.
-        matches: of a block.
+    `ended`: when the latest matches ended, the last at the end.
     """
     times = [when for each in ended if (when := moment(each)) is not None]
     if len(times) < FEW:
@@ -78,7 +70,7 @@ def time_left(ended: Sequence[str], blocks: float, matches: float) -> str:
     gaps = [(after - before).total_seconds() for before, after in pairwise(times)]
     usual = max(median(gaps), sum(sorted(gaps)[: len(gaps) * 9 // 10]) / len(gaps))
     played = [gap for gap in gaps if gap <= LONG * usual] or gaps
-    return span(timedelta(seconds=sum(played) / len(played) * matches * blocks))
+    return span(timedelta(seconds=sum(played) / len(played) * matches))
 
 
 def span(time: timedelta) -> str:
@@ -121,26 +113,57 @@ def facts(overview: Overview) -> list[Fact]:
     if isinstance(rule := found.terms.get("stage.rule"), str):
         said.append(Fact("stage", rule))
     said += [
-        Fact("bots", _bots(overview)),
-        Fact("matches", f"{digest.matches} of {found.total}" if found.total else str(digest.matches)),
+        Fact("bots", bots_text(overview)),
+        Fact("matches", f"{digest.matches} of {overview.total}" if overview.total else str(digest.matches)),
     ]
     said += _time("entries until", entries_until(found.terms, found.events))
     said += _time("begun", overview.times.begun)
     said += _time("last result", overview.times.ended[-1] if overview.times.ended else None)
     said.append(Fact("arena", str(found.terms.get("arena", "unknown"))))
     if found.voids:
-        said.append(Fact("void attempts, made again", str(len(found.voids))))
+        said.append(Fact("void attempts", f"{len(found.voids)}, played again"))
+    said += [Fact("set aside", _aside_text(each, digest.labels)) for each in found.asides.blocks]
+    said += [
+        Fact("no longer excused", f"{digest.labels[each.entrant]} causes its hold-ups itself: {each.evidence}")
+        for each in found.asides.own_doing
+        if each.entrant < len(digest.labels)
+    ]
     if found.lost:
-        said.append(Fact("lost with a referee process, made again", str(len(found.lost))))
-    said += [Fact("left out", f"{label}: {why}") for label, why in (left_out_of(found.terms) or {}).items()]
+        said.append(Fact("attempts lost with a referee process", f"{len(found.lost)}, played again"))
+    left_out = left_out_now(found.terms, found.events)
+    said += [Fact("left out", f"{label}: {why}") for label, why in left_out.items()]
     return said[:MOST_FACTS]
 
 
-def _bots(overview: Overview) -> str:
+def bots_text(overview: Overview) -> str:
+    """Return how many bots there are: `4 bots, 1 of them withdrawn`; the house bot is named and not counted."""
     digest, spec = overview.found.digest, overview.found.spec
-    bots = str(len(digest.labels) - (digest.house is not None))
+    bots = counted(competitors(digest), "bot")
     gone = 0 if spec is None else len(withdrawn(spec))
-    return f"{bots}, {gone} of them withdrawn" if gone else bots
+    bots = f"{bots}, {gone} of them withdrawn" if gone else bots
+    return bots if digest.house is None else f"{bots} and a house bot"
+
+
+def competitors(digest: Digest) -> int:
+    """Return how many bots have a place: all but the house bot."""
+    return len(digest.labels) - (digest.house is not None)
+
+
+def _aside_text(aside: BlockSetAside, labels: Sequence[str]) -> str:
+    match aside.decision:
+        case None:
+            state = "the host has not decided yet"
+        case Again():
+            state = "played again"
+        case LeftOut():
+            state = "left out by the host"
+        case _ as unreachable:
+            assert_never(unreachable)
+    bot = aside.set_aside.entrant
+    name = labels[bot] if bot < len(labels) else f"entrant {bot}"
+    attempts = counted(len(aside.set_aside.evidence), "attempt")
+    match_ = match_name(aside.block, 0)
+    return f"{match_} and the other matches from its deal: {state}; {name} alone was held up in {attempts}"
 
 
 def last_result(overview: Overview) -> Fact | None:
@@ -155,7 +178,7 @@ def terms_line(overview: Overview) -> str:
     words = [told[name].replace("_", " ") for name in ("game", "variant", "format") if name in told]
     if overview.history is not None:
         words.append("regression test")
-    return ", ".join([*words, counted(len(overview.found.digest.labels), "bot")])
+    return ", ".join([*words, bots_text(overview)])
 
 
 def _time(name: str, text: str | None) -> list[Fact]:
@@ -170,13 +193,13 @@ def terms(overview: Overview) -> list[tuple[str, list[tuple[str, str]]]]:
     found = []
     for title in ("clock", "policy", "options", "test"):
         fields = [
-            (key.removeprefix(f"{title}."), "as the variant has it" if value is None else str(value).lower())
+            (key.removeprefix(f"{title}."), "set by the variant" if value is None else str(value).lower())
             for key, value in overview.found.terms.items()
             if key.startswith(f"{title}.")
         ]
         if fields:
             found.append((title, fields[:MOST_FACTS]))
-    schedule = [(key, str(value)) for key, value in _schedule(overview)]
+    schedule = [("deals" if key == "blocks" else key, str(value)) for key, value in _schedule(overview)]
     return [*found, *([("schedule", schedule)] if schedule else [])]
 
 

@@ -2,15 +2,20 @@
 
 from arena.regression.divergence import Decision, Explained, Group, Place, decision_of, total
 from arena.regression.explainer import asking, explain, explained_in
-from arena.regression.history import History, history_of
+from arena.regression.history import USAGE, History, history_of
 from arena.regression.model import BASE, FIELD, HEAD, Regression, evidence
-from arena.regression.options import Asked, regression_of
+from arena.regression.options import Asked, regression_of, same_content_text
+from arena.regression.questions import QUESTION_NAMES, QUESTIONS, answers
 from arena.regression.run import Finding, HeadBrokenError, folder_for, play_regression
+from arena.regression.usage import UsageFinding
 
 __all__ = [
     "BASE",
     "FIELD",
     "HEAD",
+    "QUESTIONS",
+    "QUESTION_NAMES",
+    "USAGE",
     "Asked",
     "Decision",
     "Explained",
@@ -20,6 +25,8 @@ __all__ = [
     "History",
     "Place",
     "Regression",
+    "UsageFinding",
+    "answers",
     "asking",
     "decision_of",
     "evidence",
@@ -29,5 +36,6 @@ __all__ = [
     "history_of",
     "play_regression",
     "regression_of",
+    "same_content_text",
     "total",
 ]

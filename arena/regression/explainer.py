@@ -20,6 +20,7 @@ from referee.bot_folder import BotFolder
 from referee.host import Interviewed, Plan, ask
 from referee.linux.private_file import FOLDER_MODE
 from referee.linux.regular_file import read_regular
+from referee.linux.whole_file import write_bytes_whole
 from referee.transcript import Differs, TranscriptError, read_transcript, verify_transcript
 from referee.wire import open_wire
 
@@ -75,10 +76,8 @@ def explain(
 
 def _keep(path: Path, found: Sequence[Explained]) -> None:
     """Writes what was found beside the results, for pages of them."""
-    part = path.with_name(f"{path.name}.part")
     try:
-        part.write_bytes(msgspec.json.encode(found))
-        part.replace(path)
+        write_bytes_whole(path, msgspec.json.encode(found))
     except OSError as error:
         raise cannot_write(path, error) from None
 

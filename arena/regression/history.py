@@ -1,17 +1,43 @@
 """How a regression test came to stand as it does, block by block, from its ledger alone. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from statistics import fmean
+from typing import get_args
 
 import msgspec
 from msgspec import Struct
 
-from arena.regression.model import SeatedResult, State, Test, difference, head_to_head
-from arena.statistics import Anytime, Played, Sprt, Verdict, anytime, sprt
+from arena.regression.model import (
+    BASE,
+    HEAD,
+    SeatedResult,
+    State,
+    Test,
+    difference,
+    head_to_head,
+    is_decided,
+    used_ratio,
+    verdict_of,
+)
+from arena.regression.usage import UsageFinding, usage_finding, uses_of
+from arena.statistics import (
+    Anytime,
+    Played,
+    Resource,
+    Score,
+    Sprt,
+    UsageLimit,
+    UsageWalk,
+    Verdict,
+    anytime,
+    sprt,
+    standings_of,
+)
 from arena.tournament import Terms
+from referee.match import SeatReport
 
-TEST = "test."
+TEST, USAGE = "test.", "usage."
 """Before the names of the terms that say what is tested."""
 MOST_POINTS = 400
 """Blocks after which the state is kept, at most, evenly spread; and of tests of two seats, the last ones."""
@@ -30,10 +56,20 @@ class History(Struct, frozen=True, kw_only=True):
     differences: tuple[float, ...]
     """By block that counts: head's points a match minus base's."""
 
+    scores: tuple[Score, Score]
+    """Base's and head's, over the blocks that count."""
+    usage: tuple[UsageFinding, ...] = ()
+    """The tests of time and memory."""
+
     @property
     def state(self) -> State:
-        """As it stands."""
+        """The test of strength as it stands."""
         return self.states[-1]
+
+    @property
+    def verdict(self) -> Verdict:
+        """What all tests together say."""
+        return verdict_of(self.state, [each.state for each in self.usage])
 
     @property
     def mean(self) -> float:
@@ -43,28 +79,85 @@ class History(Struct, frozen=True, kw_only=True):
     @property
     def decided(self) -> bool:
         """Whether no more blocks are needed."""
-        return self.state.verdict is not Verdict.UNDECIDED
+        return is_decided(self.state, [each.state for each in self.usage])
 
 
-def history_of(terms: Terms, played: Sequence[Played]) -> History:
-    """The history of a test by its terms and the matches that count, in schedule order.
+def usage_limits(terms: Terms) -> tuple[UsageLimit, ...]:
+    """Return what head may use beside base, by the terms of a test.
+
+    Raises:
+        msgspec.ValidationError: the terms are of no test.
+    """
+    rates = {rate: terms.get(f"{TEST}{rate}", 0.05) for rate in ("alpha", "beta")}
+    return tuple(
+        msgspec.convert({"resource": resource, "most": terms[f"{USAGE}{resource}"], **rates}, UsageLimit)
+        for resource in get_args(Resource)
+        if f"{USAGE}{resource}" in terms
+    )
+
+
+def history_of(
+    terms: Terms,
+    played: Sequence[Played],
+    reports: Mapping[tuple[int, int], Sequence[SeatReport]] | None = None,
+) -> History:
+    """The history of a test.
+
+    Args:
+        terms: what it was begun with.
+        played: the matches that count, in schedule order.
+        reports: how their seats did, by block and seating; only tests of time and memory need them.
 
     Raises:
         msgspec.ValidationError: the terms are of no test.
     """
     given = {key.removeprefix(TEST): value for key, value in terms.items() if key.startswith(TEST)}
     test: Test = msgspec.convert(given, Sprt) if "elo0" in given else msgspec.convert(given, Anytime)
+    limits = usage_limits(terms)
+    blocks = list(_blocks(played, reports or {}))
     observe = head_to_head if isinstance(test, Sprt) else difference
-    seen = [observe(matches) for matches in _blocks(played)]
+    # All tests end with the first that rejects.
+    walks = _usage_walks(limits, blocks)
+    seen = [observe(matches) for matches in blocks[: _first_rejected(walks, len(blocks))]]
     states: list[State] = [*_of_two(test, seen)] if isinstance(test, Sprt) else [*_of_more(test, seen)]
-    counted = seen[: states[-1].blocks]
+    last = states[-1]
+    if last.verdict is Verdict.REJECTED:
+        walks = _usage_walks(limits, blocks[: last.blocks])
+    ends = [walk.state.blocks + walk.state.unmeasured for walk in walks]
+    counted = seen[: max([last.blocks, *ends])]
     differences = [each - 1 for each in counted] if isinstance(test, Sprt) else counted
     return History(
         test=test,
         states=tuple(states),
         interval=anytime.interval(differences) if differences else None,
         differences=tuple(differences),
+        scores=_scores([match for match in played if match.block < len(counted)]),
+        usage=tuple(map(usage_finding, walks)),
     )
+
+
+def _scores(played: Sequence[Played]) -> tuple[Score, Score]:
+    """Base's and head's."""
+    entrants = 1 + max((entrant for match in played for entrant in match.entrants), default=HEAD)
+    rows = {row.entrant: row for row in standings_of(entrants, played)}
+    return rows[BASE], rows[HEAD]
+
+
+def _usage_walks(limits: Sequence[UsageLimit], blocks: Sequence[Sequence[SeatedResult]]) -> list[UsageWalk]:
+    """The tests of time and memory after these blocks."""
+    walks = [UsageWalk(limit) for limit in limits]
+    for walk in walks:
+        for matches in blocks:
+            if walk.state.is_over:
+                break
+            walk.add(used_ratio(matches, walk.limit.resource))
+    return walks
+
+
+def _first_rejected(walks: Sequence[UsageWalk], blocks: int) -> int:
+    """How many blocks there were when the first of them rejected head; all of them if none did."""
+    rejected = [walk.state for walk in walks if walk.state.verdict is Verdict.REJECTED]
+    return min([state.blocks + state.unmeasured for state in rejected], default=blocks)
 
 
 def _of_two(test: Sprt, seen: Sequence[float]) -> Iterator[sprt.Progress]:
@@ -100,9 +193,18 @@ def _of_more(test: Anytime, seen: Sequence[float]) -> Iterator[anytime.AnytimePr
             return
 
 
-def _blocks(played: Sequence[Played]) -> Iterator[list[SeatedResult]]:
-    """The blocks up to the first that is missing: the test takes them in schedule order."""
+def _blocks(
+    played: Sequence[Played], reports: Mapping[tuple[int, int], Sequence[SeatReport]]
+) -> Iterator[list[SeatedResult]]:
+    """The blocks up to the first that is missing: the tests take them in schedule order."""
     for number, (block, matches) in enumerate(groupby(played, key=lambda match: match.block)):
         if block != number:
             return
-        yield [SeatedResult(match.entrants, match.outcome) for match in matches]
+        yield [
+            SeatedResult(
+                match.entrants,
+                match.outcome,
+                uses_of(reports.get((match.block, match.seating), ()), match.windows, match.conduct),
+            )
+            for match in matches
+        ]

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from rich.progress import TimeElapsedColumn
 
 from arena.quantities import counted
-from arena.regression.model import BlockTally, Regression, SeatedResult, evidence
+from arena.regression.model import BlockTally, Regression, SeatedResult, leaning
+from arena.regression.usage import uses_of
 from arena.schedule import Match
 from arena.terminal import Screen, Words
 from arena.tournament import Gauge
@@ -21,20 +22,22 @@ class RegressionProgress(Gauge):
         """`decided` is called once, with the block that decides."""
         super().__init__(console, Words("blocks"), TimeElapsedColumn())
         self._test = regression.test
+        self._seatings = regression.seatings
         self._tally = tally
         self._decided = decided
-        self._task = self._bar.add_task(self._found(), total=regression.limit, completed=tally.state.blocks)
+        self._task = self._bar.add_task(self._found(), total=regression.limit, completed=tally.blocks)
 
     def ended(self, match: Match, result: Result) -> None:
         """See `runner.Progress`."""
         if result.outcome is None:
             raise ValueError(f"a void attempt at {match.name} was given as a result")
-        before = self._tally.state.blocks
-        self._tally.ended(match.block, match.seating, SeatedResult(match.entrants, result.outcome))
-        self._bar.update(self._task, completed=self._tally.state.blocks, description=self._found())
+        before = self._tally.blocks
+        uses = uses_of(result.reports, result.windows, result.conduct)
+        self._tally.ended(match.block, match.seating, SeatedResult(match.entrants, result.outcome, uses))
+        self._bar.update(self._task, completed=self._tally.blocks, description=self._found())
         self._say_now_and_then()
         # Blocks that were being played when it was decided may still end.
-        if self._tally.decided and before < self._tally.state.blocks:
+        if self._tally.decided and before < self._tally.blocks:
             self._decided()
 
     def void(self, match: Match, reason: str, set_aside: int) -> None:
@@ -44,7 +47,14 @@ class RegressionProgress(Gauge):
         self._tell_void(match, reason)
 
     def _said(self) -> str:
-        return f"{counted(self._tally.state.blocks, 'block')}, {self._found()}{self._lost_said()}"
+        matches = counted(self._tally.blocks * self._seatings, "match", ",")
+        return f"{matches}: {self._found()}{self._lost_said()}"
 
     def _found(self) -> str:
-        return evidence(self._test, self._tally.state)
+        """The answer that the results lean to, as `head is better: 43 % of the evidence needed`."""
+        answer, share = leaning(self._test, self._tally.state)
+        said = [f"{answer}: {100 * share:.0f} % of the evidence needed"]
+        for walk in self._tally.usage:
+            blocks = f"{walk.state.within} of {counted(walk.state.blocks, 'block')}"
+            said.append(f"{walk.limit.resource} within {walk.limit.most:g} times in {blocks}")
+        return "; ".join(said)

@@ -4,6 +4,7 @@ from functools import partial
 from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
+from statistics import fmean
 from time import monotonic
 from typing import TypeVar
 
@@ -12,14 +13,34 @@ import trio
 from msgspec import Struct
 
 from arena import event_loop
-from arena.checks import FieldCheck, check_field
+from arena.checks import FieldCheck, check_field, forget_refusal, write_refusal
+from arena.config import label_of
 from arena.errors import AnswerIsNo, WrongUse
+from arena.output_folders import default_folder
 from arena.quantities import counted
-from arena.regression.model import BASE, HEAD, BlockTally, Regression, SeatedResult, State, interval
+from arena.regression.model import (
+    BASE,
+    HEAD,
+    BlockTally,
+    Regression,
+    SeatedResult,
+    State,
+    interval,
+    points_ahead,
+    verdict_of,
+)
 from arena.regression.progress import RegressionProgress
-from arena.statistics import BotReport, StandingsRow, reports_of, standings_of
+from arena.regression.usage import UsageFinding, usage_finding, uses_of
+from arena.statistics import (
+    BotReport,
+    StandingsRow,
+    Verdict,
+    reports_of,
+    standings_of,
+)
 from arena.terminal import progress_console
 from arena.tournament import (
+    Asides,
     Ledger,
     MatchSetup,
     Terms,
@@ -35,6 +56,7 @@ from arena.tournament import (
 )
 from arena.workers import Venue
 from referee.log import SILENT, Logger
+from referee.printable import printable_name
 
 PlayerT = TypeVar("PlayerT")
 DIGITS = 12
@@ -46,8 +68,13 @@ class Finding(Struct, frozen=True):
 
     seed: int
     state: State
+    """Of the test of strength."""
+    blocks: int
+    """How many count: those up to the one that decided all tests."""
+    mean: float
+    """Head's points a match minus base's, over all that count."""
     interval: tuple[float, float]
-    """Of the difference in points a match; see `regression.interval`."""
+    """Of that difference; see `regression.interval`."""
     standings: tuple[StandingsRow, ...]
     """By entrant, of the blocks that counted."""
     reports: tuple[BotReport, ...]
@@ -58,6 +85,15 @@ class Finding(Struct, frozen=True):
     """The same of attempts whose referee process ended before them."""
     seconds: float
     """How long this run played; earlier ones are not counted."""
+    asides: Asides = Asides()
+    """Blocks that were void again and again because of one bot."""
+    usage: tuple[UsageFinding, ...] = ()
+    """The tests of time and memory."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What all tests together say."""
+        return verdict_of(self.state, [each.state for each in self.usage])
 
 
 class HeadBrokenError(AnswerIsNo):
@@ -119,35 +155,42 @@ def _check_starts(regression: Regression, players: tuple[PlayerT, ...], check: F
     """
     arena = regression.arena
     folder = checks_folder(arena.results)
+    forget_refusal(folder)
     found = check_field(arena, players, check, folder)
     broken = [each for each in found if each.broken]
+    if broken:
+        named = {f"{each.label} ({label_of(arena.bots[each.entrant].given)})": each.broken for each in broken}
+        write_refusal(folder, named)
     for each in broken:
         if each.entrant != HEAD:
             flag = "--base" if each.entrant == BASE else "--field"
             raise WrongUse(f"{flag}: {arena.bots[each.entrant].given}: {each.broken}; logs: {folder}")
     if broken:
-        raise HeadBrokenError(f"rejected: head {broken[0].broken}; logs: {folder}")
+        given = printable_name(arena.bots[HEAD].given)
+        raise HeadBrokenError(f"rejected: head ({given}) {broken[0].broken}; logs: {folder}")
 
 
 def folder_for(regression: Regression) -> Path:
     """Where results go unless it is said: a folder for each set of terms, so that the same command goes on."""
     terms = _terms(regression, regression.arena.form.seed or 0)
     name = sha256(msgspec.json.encode(terms, order="deterministic")).hexdigest()[:DIGITS]
-    return Path("runs/regress") / f"{regression.arena.form.game}-{name}"
+    return default_folder(f"runs/regress/{regression.arena.form.game}-{name}")
 
 
 def _terms(regression: Regression, seed: int) -> Terms:
     """All that the finding depends on. Not the limit: a test that is undecided may go on with a higher one."""
     terms = terms_of(regression.arena, seed)
     del terms["format"], terms["blocks"]
-    return terms | {f"test.{key}": value for key, value in msgspec.to_builtins(regression.test).items()}
+    limits = {f"usage.{limit.resource}": limit.most for limit in regression.usage}
+    return terms | {f"test.{key}": value for key, value in msgspec.to_builtins(regression.test).items()} | limits
 
 
 def _tally_of(regression: Regression, ledger: Ledger) -> BlockTally:
     """The test as the ledger leaves it. Matches of blocks that were stopped half-way are known too: they stand."""
     tally = BlockTally(regression)
-    for played in ledger.played():
-        tally.ended(played.block, played.seating, SeatedResult(played.entrants, played.outcome))
+    for played, reports in ledger.played():
+        uses = uses_of(reports, played.windows, played.conduct)
+        tally.ended(played.block, played.seating, SeatedResult(played.entrants, played.outcome, uses))
     return tally
 
 
@@ -162,9 +205,9 @@ def _play_rest(
     log: Logger,
 ) -> None:
     """Plays until it is decided. What is being played then is given up: it would not count."""
-    done = tally.state.blocks
-    limit = f"at most {counted(regression.limit, 'block')} of {counted(regression.seatings, 'match')}"
-    say_going_on(ledger, limit, done, field)
+    done = tally.blocks
+    limit = f"at most {counted(regression.limit * regression.seatings, 'match', ',')}"
+    say_going_on(ledger, limit, done * regression.seatings, field)
     if tally.decided or done == regression.limit:
         return
     # Those beyond a limit that was higher before are finished too.
@@ -183,6 +226,8 @@ def _play_rest(
                         workers=workers,
                         progress=progress,
                         log=log,
+                        settle="at_once",
+                        tell_aside=progress.say,
                     )
 
         event_loop.run(play_all)
@@ -191,17 +236,20 @@ def _play_rest(
 
 def _finding(regression: Regression, ledger: Ledger, tally: BlockTally, seed: int, seconds: float) -> Finding:
     """What it came to: of the blocks up to the one that decided, whatever else was played."""
-    counted = [played for played in ledger.results() if played.block < tally.state.blocks]
     entrants = len(regression.arena.bots)
-    rows = sorted(standings_of(entrants, counted), key=lambda row: row.entrant)
-    within = interval(regression, tally.observations)
+    rows = sorted(standings_of(entrants, ledger.results(end=tally.blocks)), key=lambda row: row.entrant)
+    ahead = points_ahead(regression, tally.observations)
     return Finding(
         seed=seed,
         state=tally.state,
-        interval=within,
+        blocks=tally.blocks,
+        mean=fmean(ahead) if ahead else 0.0,
+        interval=interval(ahead),
+        usage=tuple(map(usage_finding, tally.usage)),
         standings=tuple(rows),
-        reports=reports_of(entrants, ledger.reports(tally.state.blocks)),
+        reports=reports_of(entrants, ledger.reports(tally.blocks)),
         voids=ledger.voids(),
         lost=ledger.lost_with_workers(),
+        asides=ledger.asides(),
         seconds=seconds,
     )

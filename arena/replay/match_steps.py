@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import assert_never
 
 import msgspec
 
@@ -29,22 +30,43 @@ from arena.replay.recording import (
     took_text,
     turn_of,
 )
+from arena.reports import over_text
 from protocol.codec import decode_server_message
-from protocol.messages import Accepted, Faulted, Rejected, Welcome
+from protocol.messages import (
+    Accepted,
+    Closed,
+    EventMessage,
+    Faulted,
+    Invited,
+    Opened,
+    Over,
+    Paused,
+    Rejected,
+    Resumed,
+    Welcome,
+)
 from protocol.refusals import Refusal
 from protocol.words import View
 from referee.match import (
     MICROSECONDS_PER_MS,
     AnyRecord,
+    Cpu,
     Ended,
+    Footer,
+    Handed,
     Header,
     In,
     Judged,
     Left,
     Out,
     PauseOrder,
+    SeatEnded,
+    SeatHeader,
     SeatTime,
+    Started,
+    Used,
     WindowTime,
+    Woke,
 )
 from referee.printable import printable
 from referee.rules import Addressed, Table, shown
@@ -73,7 +95,7 @@ def recorded(records: Iterable[AnyRecord], transcript: Path, *, unfinished: bool
     except Differs:
         if not unfinished:
             raise
-    return Recording(grown.game, grown.names, grown.steps, None, grown.terms, grown.ranking)
+    return Recording(grown.game, grown.names, grown.steps, None, grown.terms, grown.ranking, grown.manifests)
 
 
 class _Steps:
@@ -82,6 +104,7 @@ class _Steps:
     def __init__(self, transcript: Path) -> None:
         self.game = ""
         self.names: list[str] = []
+        self.manifests: list[str] = []
         self.ranking: Sequence[Sequence[int]] = ()
         self.terms = Terms(match="", variant="", seats=0, reserve_ms=0)
         self.steps: list[Step] = []
@@ -130,6 +153,7 @@ class _Steps:
             case Header():
                 self.game = record.game
                 self.names = [printable(bot.name) for bot in record.bots]
+                self.manifests = [printable(bot.manifest_text) for bot in record.bots]
                 self._measured = record.measured
                 self._main_ms = record.clock.main_ms
                 self.terms = Terms(
@@ -156,11 +180,18 @@ class _Steps:
                 self._judge(record)
             case Ended():
                 self._end(record, replayed)
+            case Handed() | Cpu() | Woke() | Started() | Used() | Out() | Footer() | SeatHeader() | SeatEnded():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def _say(self, seat: int, text: str, kind: FactKind) -> None:
         self._pending.append(Fact(f"{seat_text(seat, self.names)}: {text}", seat, kind))
 
     def _note(self, record: In) -> None:
+        if record.closed:
+            self._say(record.seat, f"its connection was closed: {printable(record.closed)}", "refused")
+            return
         note = note_of(record)
         if note is not None:
             self._notes[record.seat] += 1
@@ -183,6 +214,10 @@ class _Steps:
                 self._say(out.seat, f"the referee hangs up ({reason.value}): {text}", "gone")
             case Welcome():
                 self._gone.pop(out.seat, None)
+            case Invited() | EventMessage() | Opened() | Closed() | Paused() | Resumed() | Over():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def _close(self, window: WindowTime, replayed: Replayed) -> None:
         step = self._closing.pop(window.number)
@@ -270,7 +305,7 @@ class _Steps:
             places = ", then ".join(
                 " and ".join(seat_text(seat, self.names) for seat in group) for group in ended.outcome.ranking
             )
-            step.facts.append(Fact(f"over ({ended.outcome.reason}): {places}", None, "end"))
+            step.facts.append(Fact(over_text(ended.outcome.reason, places), None, "end"))
 
 
 def _used(part: SeatTime) -> int:

@@ -89,6 +89,8 @@ class Recording(Struct):
     terms: Terms
     ranking: Sequence[Sequence[int]] = ()
     """The seats as they ended, the best first and level ones together; empty, where that is not known."""
+    manifests: Sequence[str] = ()
+    """By seat, as `BotIdentity.manifest_text`, printable."""
 
     def lines(self, number: int, eyes: Eyes) -> Iterator[str]:
         """What happened in a step, counted from 0, as far as these eyes may know it."""
@@ -111,7 +113,7 @@ class Recording(Struct):
             if self.own is None:
                 raise
             # The rules do not prove what one seat's own file says: it may show what no board of the game does.
-            return Text(f"what is shown here is no board of {self.game}: {error}"[:TEXT])
+            return Text(f"what is shown here is not a board of {self.game}: {error}"[:TEXT])
 
     def seen(self, number: int, eyes: Eyes) -> list[Addressed]:
         """The events of a step that these eyes may know."""

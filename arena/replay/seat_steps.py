@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, Union, assert_never
 
 import msgspec
 from msgspec import Raw
@@ -31,8 +31,21 @@ from arena.replay.recording import (
     taken_text,
     took_text,
 )
+from arena.reports import over_text
 from protocol.codec import decode_server_message
-from protocol.messages import Accepted, Closed, EventMessage, Faulted, Opened, Over, Rejected, Welcome
+from protocol.messages import (
+    Accepted,
+    Closed,
+    EventMessage,
+    Faulted,
+    Invited,
+    Opened,
+    Over,
+    Paused,
+    Rejected,
+    Resumed,
+    Welcome,
+)
 from protocol.words import View
 from referee.games import GAMES
 from referee.match import MICROSECONDS_PER_MS, In, Left, Out, SeatEnded, SeatHeader
@@ -77,7 +90,8 @@ def recording_of_seat(transcript: Path) -> Recording:
         seats=header.seats,
         reserve_ms=header.clock.reserve_ms,
     )
-    return Recording(header.game, steps.names, steps.steps, header.seat, terms, steps.ranking)
+    manifests = [""] * header.seat + [printable(header.bot.manifest_text)]
+    return Recording(header.game, steps.names, steps.steps, header.seat, terms, steps.ranking, manifests)
 
 
 class _Steps:
@@ -142,7 +156,11 @@ class _Steps:
                 places = ", then ".join(
                     " and ".join(f"seat {seat}" for seat in group) for group in outcome.ranking
                 )
-                self.say(f"over ({outcome.reason}): {places}"[:TEXT], "end")
+                self.say(over_text(outcome.reason, places)[:TEXT], "end")
+            case Invited() | Paused() | Resumed():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def _tell(self, event: Any, size: int) -> None:
         self._count(size)

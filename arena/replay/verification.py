@@ -72,12 +72,15 @@ def found(transcript: Path, verified: Verified, replayed: Replayed | None) -> Fo
         "variant": header.variant,
     }
     if not isinstance(header, Header):
-        return {**said, "seat": header.seat, "bot": header.bot.name, "remote": _is_remote(header.bot)}
+        bot = header.bot
+        own = {"bot": bot.name, "manifest": bot.manifest_text, "remote": _is_remote(bot)}
+        return {**said, "seat": header.seat, **own}
     ended = replayed.match.ended if replayed else None
     return {
         **said,
         "seed": header.seed,
         "bots": [bot.name for bot in header.bots],
+        "manifests": [bot.manifest_text for bot in header.bots],
         "remote": [seat for seat, bot in enumerate(header.bots) if _is_remote(bot)],
         "debugged": [seat for seat, bot in enumerate(header.bots) if bot.debugged is True],
         "isolation": header.isolation,

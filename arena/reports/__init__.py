@@ -1,5 +1,6 @@
 """What people read: tables, pages, plots and files."""
 
+from arena.reports.aside import aside_text, asides_json, asides_text
 from arena.reports.asked import all_compared, compared_lines
 from arena.reports.bots import USAGE, field_usage, note, notes, reports_json, usage_rows, usage_table
 from arena.reports.bracket import points_text
@@ -10,7 +11,10 @@ from arena.reports.checks import (
     forecast_text,
     game_json,
     game_table,
+    not_begun_json,
+    not_begun_lines,
     said_lines,
+    strength_text,
 )
 from arena.reports.divergence import (
     HEADINGS,
@@ -24,7 +28,8 @@ from arena.reports.divergence import (
 )
 from arena.reports.entries import entries_json, entries_table, events_of
 from arena.reports.files import matches_text, terms_told, write_csv, write_whole
-from arena.reports.match import match_json, show_match
+from arena.reports.junit import finding_junit, unplayed_junit
+from arena.reports.match import match_json, over_text, show_match, unusual_end
 from arena.reports.match_list import (
     MatchFilter,
     MatchListed,
@@ -35,19 +40,24 @@ from arena.reports.match_list import (
     matches_listed,
     matches_table,
 )
-from arena.reports.package import MOST_MATCHES, Share, archive_name, write_package
+from arena.reports.package import MOST_MATCHES, Packed, Share, archive_name, write_package
+from arena.reports.problems import problem, problems_json, problems_of
 from arena.reports.regression import (
-    broken_markdown,
     difference_text,
     finding_json,
     finding_lines,
     finding_markdown,
     finding_table,
     head_lost,
+    headline_of,
     hypotheses_text,
+    unplayed_markdown,
+    usage_text,
+    verdict_text,
 )
 from arena.reports.season import part_rows, print_season, season_json, season_state_text
 from arena.reports.tables import (
+    NOT_COMPARABLE,
     conduct_table,
     digest_json,
     interval,
@@ -62,15 +72,19 @@ from arena.reports.tournament import attempts_text, left_out_json, print_result,
 __all__ = [
     "HEADINGS",
     "MOST_MATCHES",
+    "NOT_COMPARABLE",
     "USAGE",
     "CheckedGame",
     "MatchFilter",
     "MatchListed",
+    "Packed",
     "Share",
     "all_compared",
     "archive_name",
+    "aside_text",
+    "asides_json",
+    "asides_text",
     "attempts_text",
-    "broken_markdown",
     "causes_text",
     "compared_lines",
     "conduct_table",
@@ -91,6 +105,7 @@ __all__ = [
     "field_table",
     "field_usage",
     "finding_json",
+    "finding_junit",
     "finding_lines",
     "finding_markdown",
     "finding_table",
@@ -98,6 +113,7 @@ __all__ = [
     "game_json",
     "game_table",
     "head_lost",
+    "headline_of",
     "hypotheses_text",
     "interval",
     "labels_of",
@@ -107,14 +123,20 @@ __all__ = [
     "matches_listed",
     "matches_table",
     "matches_text",
+    "not_begun_json",
+    "not_begun_lines",
     "note",
     "notes",
     "outcomes_table",
+    "over_text",
     "part_rows",
     "points_text",
     "print_result",
     "print_season",
     "prior_text",
+    "problem",
+    "problems_json",
+    "problems_of",
     "ratings_table",
     "reports_json",
     "results_json",
@@ -126,9 +148,15 @@ __all__ = [
     "seats_table",
     "show_crosstable",
     "show_match",
+    "strength_text",
     "terms_told",
+    "unplayed_junit",
+    "unplayed_markdown",
+    "unusual_end",
     "usage_rows",
     "usage_table",
+    "usage_text",
+    "verdict_text",
     "write_csv",
     "write_package",
     "write_whole",

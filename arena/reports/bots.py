@@ -18,7 +18,7 @@ MOST_CAUSES = 3
 """Causes of losses that are named for one bot."""
 MEGABYTE = 1 << 20
 SMALL = 10
-USAGE = ("bot", "half of windows", "99 %", "worst", "processor time", "peak memory")
+USAGE = ("bot", "median time per move", "99th percentile", "longest", "processor time", "peak memory")
 """Headings of the table of what bots used."""
 
 
@@ -57,7 +57,7 @@ def note(report: BotReport, logs: Path | None = None) -> list[str]:
     # The last line of the most frequent loss; without a loss, of the last match in which anything went wrong.
     loss = report.losses[0] if report.losses else None
     if loss is not None and loss.last_line and loss.last_line not in loss.cause:
-        said.append(f"last line: {loss.last_line}")
+        said.append(f"its last line of output: {loss.last_line}")
     if log := _place(report.log if loss is None else loss.log, logs):
         said.append(f"log: {log}")
     return said
@@ -148,6 +148,8 @@ def _report_json(report: BotReport, logs: Path | None) -> dict[str, Any]:
         "worst_late_us": total.worst_late_us,
         "unanswered": total.unanswered,
         "asked_default": total.asked_default,
+        "returned_nothing": total.returned_nothing,
+        "raised": total.raised,
         "refused": report.refused,
         "refused_late": total.refused_late,
         "complaints": msgspec.to_builtins(total.complaints),

@@ -1,6 +1,7 @@
 """What a check found, as people read it and as programs do."""
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import Any
 
 import msgspec
@@ -12,14 +13,23 @@ from arena.quantities import counted, duration, rounded
 from arena.reports.match import logs_of
 from arena.schedule import Design
 from arena.tables import Grid
+from arena.tournament import NotBegun
 from protocol.messages import ClockTerms
 from referee.bot_folder import MEGABYTE, BotFolder
 from referee.match import MICROSECONDS_PER_MS, SeatReport, percentile
 
 HALF, MOST = 0.5, 0.99
+POINTS = "mean points"
+EVEN = 0.5
+"""Mean points of a bot that is as good as all others."""
+SMALLEST = 0.005
+"""A smaller difference is none in a table of three digits."""
+FEW = 5
+"""Of fewer matches the interval says little about how it shrinks."""
+ROUND = 10
 MINUTE, HOUR = 60, 3600
-HEADINGS = {"hello": True, "conduct": False, "mean points": True, "windows": True, "lost": True, "late": True} | {
-    "refused": True, "asked default": True, "p50": True, "p99": True, "worst": True, "memory": True, "cpu": True
+HEADINGS = {"hello": True, "conduct": False, POINTS: True, "windows": True, "lost": True, "late": True} | {
+    "refused": True, "chose default": True, "p50": True, "p99": True, "worst": True, "memory": True, "cpu": True
 }  # fmt: skip
 
 
@@ -31,16 +41,68 @@ class CheckedGame(Struct, frozen=True):
     clock: ClockTerms
     tally: Tally
     trials: Sequence[Trial]
+    against: str
+    """The bot in all other seats."""
 
 
 def game_table(games: Sequence[CheckedGame], bot: BotFolder) -> Grid:
     """One bot's row for each game."""
-    grid = Grid({"game": False, "starts": True} | HEADINGS | {"a window has": True})
+    headings: dict[str, bool] = {}
+    for heading, is_number in HEADINGS.items():
+        headings[heading] = is_number
+        if heading == POINTS:
+            headings["95 % interval"] = False
+    grid = Grid({"game": False, "starts": True} | headings | {"a window has": True})
+    place = list(HEADINGS).index(POINTS) + 1
     for each in games:
         found = each.tally
-        starts = f"{found.started} of {found.matches}"
-        grid.add_row(each.game, starts, *_cells(found, bot), _main_time(each.clock))
+        cells = _cells(found, bot)
+        cells.insert(place, _interval(found))
+        grid.add_row(each.game, f"{found.started} of {found.matches}", *cells, _main_time(each.clock))
     return grid
+
+
+def _interval(found: Tally) -> str:
+    return "-" if found.interval is None else "{:.2f} to {:.2f}".format(*found.interval)
+
+
+def strength_text(label: str, each: CheckedGame, most: int) -> str | None:
+    """Return whether the matches of a check show that a bot is better or worse than its opponent.
+
+    Args:
+        label: the bot's.
+        each: what it did in one game.
+        most: matches that a check can play.
+
+    Returns:
+        One sentence, or None if no match was played.
+    """
+    found = each.tally
+    if found.mean_points is None or found.interval is None:
+        return None
+    low, high = found.interval
+    interval = f"mean points {found.mean_points:.3f}, 95 % interval {low:.2f} to {high:.2f}"
+    if low > EVEN or high < EVEN:
+        than = "better" if low > EVEN else "worse"
+        return f"{each.game}: {label} is {than} than {each.against} ({interval}; {EVEN} is as good)"
+    cannot = (
+        f"{counted(found.matches, 'match')} cannot show whether {label} is better or worse than {each.against}"
+    )
+    return f"{each.game}: {cannot} ({interval}; {EVEN} is as good){_more_matches(found, most)}"
+
+
+def _more_matches(found: Tally, most: int) -> str:
+    """Return how many matches would show a difference as large as this one: intervals shrink with their root."""
+    assert found.mean_points is not None  # noqa: S101 - a match was played
+    assert found.interval is not None  # noqa: S101 - as above
+    low, high = found.interval
+    difference = abs(found.mean_points - EVEN)
+    if difference < SMALLEST:
+        return ""
+    wanted = found.matches * ((high - low) / 2 / difference) ** 2
+    if found.matches < FEW or wanted > most:
+        return "; --matches plays more"
+    return f"; --matches {ceil(wanted / ROUND) * ROUND} would show a difference as large as this"
 
 
 def field_table(found: Sequence[BotCheck], tournament: Tournament) -> Grid:
@@ -49,6 +111,22 @@ def field_table(found: Sequence[BotCheck], tournament: Tournament) -> Grid:
     for each, bot in zip(found, tournament.bots, strict=True):
         grid.add_row(each.label, *_cells(each.tally, bot, each))
     return grid
+
+
+def not_begun_lines(waiting: NotBegun) -> list[str]:
+    """Return what is said of a competition that has not begun: which bots cannot start, and why."""
+    lines = [f"{waiting.folder}: {waiting.text}"]
+    if waiting.refused is not None:
+        lines += [*waiting.refused.lines, f"logs: {waiting.logs}"]
+    return lines
+
+
+def not_begun_json(waiting: NotBegun) -> dict[str, Any]:
+    """Return the same as plain values."""
+    refused = waiting.refused
+    bots = [] if refused is None else [{"bot": bot, "why": why} for bot, why in refused.cannot_start.items()]
+    logs = None if waiting.logs is None else str(waiting.logs)
+    return {"results": str(waiting.folder), "not_begun": waiting.text, "cannot_start": bots, "logs": logs}
 
 
 def said_lines(name: str, found: Tally, trials: Sequence[Trial], broken: str = "") -> list[str]:
@@ -79,6 +157,7 @@ def game_json(each: CheckedGame, bot: BotFolder) -> dict[str, Any]:
         "variant": each.variant,
         "main_ms": each.clock.main_ms,
         "reserve_ms": each.clock.reserve_ms,
+        "against": each.against,
         **_tally_json(each.tally, bot),
         "transcripts": [trial.result.transcript for trial in each.trials if trial.result is not None],
         "logs": _logs(each.trials),
@@ -146,6 +225,7 @@ def _tally_json(found: Tally, bot: Entry) -> dict[str, Any]:
         "conduct": dict(found.conduct),
         "wins": found.wins,
         "mean_points": None if found.mean_points is None else rounded(found.mean_points, 3),
+        "interval": None if found.interval is None else [rounded(each, 3) for each in found.interval],
         "windows": found.windows,
         "lost": found.lost,
         "late": report.late,
@@ -153,6 +233,8 @@ def _tally_json(found: Tally, bot: Entry) -> dict[str, Any]:
         "refused": found.refused,
         "refusals": msgspec.to_builtins(report.complaints),
         "asked_default": report.asked_default,
+        "returned_nothing": report.returned_nothing,
+        "raised": report.raised,
         "p50_ms": _ms(_percentile(report, HALF)),
         "p99_ms": _ms(_percentile(report, MOST)),
         "worst_ms": _ms(report.worst_us if report.spread else None),

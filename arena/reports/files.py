@@ -5,6 +5,7 @@ from pathlib import Path
 from arena.errors import cannot_write
 from arena.reports.tables import digest_csv
 from arena.tournament import Results, Terms
+from referee.linux.whole_file import write_bytes_whole
 
 TOLD = {
     "game": "game",
@@ -45,9 +46,7 @@ def write_whole(path: Path, text: str) -> None:
         WrongUse: it cannot be written there.
         MachineCannot: there is no space.
     """
-    part = path.with_name(f"{path.name}.part")
     try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        write_bytes_whole(path, text.encode())
     except OSError as error:
         raise cannot_write(path, error) from None

@@ -14,6 +14,9 @@ from protocol.words import Outcome
 from referee.host import Result
 from referee.match import sentences
 
+USUAL_ENDS = frozenset({"decided", "discovered", "finished", "full", "rounds", "titles"})
+"""Reasons of outcomes that say no more than that the match was played to its end."""
+
 
 def show_match(result: Result, names: Sequence[str], *, usage: bool = False) -> None:
     """The result, one line a seat; then what went wrong, and where to read it. `usage`: and what the bots used."""
@@ -45,13 +48,25 @@ def show_match(result: Result, names: Sequence[str], *, usage: bool = False) -> 
         screen.print()
         show(screen, usage_table(names, result.reports))
         screen.print()
-    screen.say(f"over: {outcome.reason}")
+    if end := unusual_end(outcome.reason):
+        screen.say(f"ended by: {end}")
     for seat in range(len(result.reports)):
         said = _said(result, seat)
         if said:
             logs = [f"log: {log}" for log in logs_of(result, seat)]
             screen.say(f"{names[seat]}, seat {seat}: {'; '.join([*said, *logs])}")
     screen.say(f"transcript: {result.transcript} {result.head}")
+
+
+def unusual_end(reason: str) -> str:
+    """Return why a match ended, in words; nothing, if it ended as matches of its game do."""
+    return "" if reason in USUAL_ENDS else reason.replace("_", " ")
+
+
+def over_text(reason: str, places: str) -> str:
+    """Return how a match ended: the places, after why it ended where that is unusual."""
+    end = unusual_end(reason)
+    return f"over ({end}): {places}" if end else f"over: {places}"
 
 
 def _figures(outcome: Outcome, seats: int) -> dict[str, dict[int, Any]]:

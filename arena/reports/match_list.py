@@ -16,6 +16,7 @@ from arena.tables import Grid, grid_of
 from arena.tournament import Ledger, Reported, Standing, begun_in
 from protocol.refusals import Conduct
 from referee.match import sentences
+from referee.suggestions import did_you_mean
 
 AT_ONCE = 1_000
 """Matches that are read from a ledger in one step."""
@@ -100,8 +101,7 @@ def entrant_called(standing: Standing, label: str) -> int:
         WrongUse: there is none.
     """
     if label not in standing.labels:
-        # It says which there are.
-        raise WrongUse(f"{label}: no bot has entered under this name; `arena entry list` names those that have")
+        raise WrongUse(f"no bot is called {label}; {did_you_mean(label, standing.labels, 'bots')}")
     return standing.labels.index(label)
 
 

@@ -14,8 +14,10 @@ import zipfile
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import IO
+from urllib.parse import quote
 
 from msgspec import Struct
 
@@ -24,8 +26,9 @@ from arena.reports.match_list import MatchFilter, MatchListed, SeatListed, match
 from arena.terminal import json_line
 from arena.tournament import TRANSCRIPTS, Ledger
 from protocol.refusals import Conduct
-from referee.linux.private_file import for_owner
+from referee.linux.private_file import MODE
 from referee.linux.regular_file import read_regular
+from referee.linux.whole_file import whole_file
 from referee.printable import printable
 from referee.transcript import Broken, Reading, TranscriptError, seat_lines
 
@@ -42,12 +45,14 @@ MOST_STARTS = 100
 IN_MEMORY = 1 << 20
 """Bytes of a seat's transcript that are held until it is known to be right; more are in a temporary file."""
 LONGEST_NAME = 60
+"""Characters of an archive's name, without its ending."""
+HASH_CHARACTERS = 12
+"""Of a label's hash, behind a name that was cut."""
 BEGINNING = (1980, 1, 1, 0, 0, 0)
 """The time of each file in the archive: the earliest that the format has."""
 RIGHTS = 0o644 << 16
 CUT = "…"
 """Stands where a folder of this machine was named."""
-_UNUSUAL = re.compile(r"[^A-Za-z0-9_-]+")
 _TAKEN = re.compile(r"con|prn|aux|nul|(com|lpt)\d", re.IGNORECASE)
 """Windows has devices of these names."""
 README = """\
@@ -90,10 +95,20 @@ class Packed(Struct, frozen=True, kw_only=True):
     """What could not go in, and why, a line each."""
 
 
-def archive_name(label: str, entrant: int) -> str:
-    """A bot's name that every file system takes, ends in no folder, and is no other bot's."""
-    safe = _UNUSUAL.sub("_", label)[:LONGEST_NAME].strip("_-")
-    return safe if safe and safe == label and not _TAKEN.fullmatch(safe) else f"{safe or 'bot'}-{entrant}"
+def archive_name(label: str) -> str:
+    """Return a bot's label as a name that every file system takes, and that is no other label's.
+
+    Letters, digits, `_`, `-`, dots and spaces stay. What a file system may not take is spelled as in URLs, and
+    `urllib.parse.unquote` gives the label back. A name that would be too long is cut, and ends in a hash.
+    """
+    name = quote(label, safe=" ").replace("~", "%7E")
+    if name[:1] in {"", ".", "-", " "} or _TAKEN.fullmatch(name.partition(".")[0]):
+        name = f"%{ord(name[0]):02X}{name[1:]}" if name else "%"
+    if name.endswith((".", " ")):
+        name = f"{name[:-1]}%{ord(name[-1]):02X}"
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[:LONGEST_NAME]}~{sha256(label.encode()).hexdigest()[:HASH_CHARACTERS]}"
 
 
 def write_package(out: Path, shares: Sequence[Share], top: str, most: int) -> Packed:
@@ -109,21 +124,17 @@ def write_package(out: Path, shares: Sequence[Share], top: str, most: int) -> Pa
         WrongUse: it cannot be written there; or the ledger holds what is none of a match.
         MachineCannot: there is no space; or the ledger cannot be read.
     """
-    part, left = out.with_name(f"{out.name}.part"), MOST_BYTES
+    left = MOST_BYTES
     packed = Packed(path=out, matches=0, in_all=0, seat_files=0, logs=0, missing=())
     try:
-        with open(part, "wb", opener=for_owner) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as whole:
+        with whole_file(out, MODE) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as whole:
             for share in shares:
                 latest, in_all = _latest(share, most)
                 archive = _Archive(whole, share, f"{top}/{share.folder}".rstrip("/"), left)
                 packed = archive.fill(latest, in_all, packed)
                 left = archive.left
-        part.replace(out)
     except OSError as error:
         raise cannot_write(out, error) from None
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
     return packed
 
 

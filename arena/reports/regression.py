@@ -1,31 +1,99 @@
 """What a regression test found, as people read it and as programs do."""
 
-from math import log
+from collections.abc import Callable
+from math import inf, log
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from arena.config import called
 from arena.quantities import counted, duration
-from arena.regression import BASE, FIELD, HEAD, Finding, Regression, evidence
+from arena.regression import BASE, FIELD, HEAD, Finding, History, Regression, UsageFinding, answers, evidence
+from arena.reports.aside import asides_json
 from arena.reports.bots import note, notes, reports_json
 from arena.reports.markdown import escaped, table_lines
 from arena.reports.tournament import attempts_json
 from arena.schedule import TWO, Cells, conduct_columns
-from arena.statistics import ELO, Anytime, Progress, Sprt, StandingsRow, Verdict
+from arena.statistics import ELO, Anytime, Progress, Score, Sprt, StandingsRow, Verdict
 from arena.tables import Grid, grid_of
 from arena.tournament import TRANSCRIPTS
 from referee.printable import printable
 
-WORDS = {
-    Verdict.ACCEPTED: "accepted: head is better",
-    Verdict.REJECTED: "rejected: head is not better",
-    Verdict.UNDECIDED: "undecided",
-}
+USED = {"time": "processor time per move", "memory": "peak memory"}
+
+
+def verdict_text(test: Sprt | Anytime, found: Finding | History) -> str:
+    """The verdict in words: `accepted: head is better`."""
+    return f"{found.verdict.value}: {answer_text(test, found)}".removesuffix(": ")
+
+
+def answer_text(test: Sprt | Anytime, found: Finding | History) -> str:
+    """What the verdict says of head; empty if it is undecided."""
+    yes, no = answers(test)
+    if found.verdict is Verdict.ACCEPTED:
+        limits = " and ".join(each.limit.resource for each in found.usage)
+        return f"{yes}, within its {'limits' if len(found.usage) > 1 else 'limit'} of {limits}" if limits else yes
+    if found.verdict is Verdict.UNDECIDED:
+        return ""
+    wrong = [no] if found.state.verdict is Verdict.REJECTED else []
+    wrong += [
+        f"head uses more than {each.limit.most:g} times base's {USED[each.limit.resource]}"
+        for each in found.usage
+        if each.state.verdict is Verdict.REJECTED
+    ]
+    return "; ".join(wrong)
+
+
+def headline(regression: Regression, finding: Finding) -> str:
+    """What head won and how much better it is: `head wins 34 of 34; at least +196 Elo`."""
+    return headline_of(regression.test, (finding.standings[BASE], finding.standings[HEAD]), finding.interval)
+
+
+def headline_of(test: Sprt | Anytime, rows: tuple[Score, Score], interval: tuple[float, float]) -> str:
+    """The same of base's and head's scores, and the interval of head's lead in points a match."""
+    base, head = rows
+    if isinstance(test, Anytime):
+        means = f"head gets {head.mean or 0:.3f} points a match, base {base.mean or 0:.3f}"
+        return f"{means}; {_bounds(interval, '{:+z.3f}'.format)}"
+    ties = f" and draws {head.ties}" if head.ties else ""
+    share = f"head wins {head.wins} of {head.played}{ties}"
+    low, high = (elo(each) for each in interval)
+    if low is None and high is None:
+        return f"{share}; too few matches to say how much Elo that is"
+    if low is None:
+        return f"{share}; at most {high:+z.0f} Elo"
+    if high is None:
+        return f"{share}; at least {low:+z.0f} Elo"
+    return f"{share}; {_bounds((low, high), '{:+z.0f}'.format)} Elo"
+
+
+def _bounds(interval: tuple[float, float], form: Callable[[float], str]) -> str:
+    return f"between {form(interval[0])} and {form(interval[1])}"
+
+
+def usage_text(found: UsageFinding) -> str:
+    """How a test of time or memory came out: `time: head uses 1.03 times base's processor time per move; ...`."""
+    limit, state = found.limit, found.state
+    name = limit.resource
+    unmeasured = f"; {counted(state.unmeasured, 'block')} without a measurement" if state.unmeasured else ""
+    if found.ratio is None:
+        return f"{name}: not measured{unmeasured}"
+    middle, low, high = found.ratio
+    within = f"95 % interval: {low:.2f} to {high:.2f}" if high < inf else "too few blocks for an interval"
+    words = {
+        Verdict.ACCEPTED: "within the limit",
+        Verdict.REJECTED: "above the limit",
+        Verdict.UNDECIDED: "not decided",
+    }
+    return (
+        f"{name}: head uses {middle:.2f} times base's {USED[name]} ({within});"
+        f" limit {limit.most:g}: {words[state.verdict]} after {counted(state.blocks, 'block')}{unmeasured}"
+    )
 
 
 def hypotheses_text(test: Sprt | Anytime) -> str:
-    """What was held against what."""
+    """What was held against what, for those who want to know."""
     if isinstance(test, Sprt):
         held = f"H0: {test.elo0:+zg} Elo, H1: {test.elo1:+zg} Elo ({test.model})"
     else:
@@ -34,17 +102,22 @@ def hypotheses_text(test: Sprt | Anytime) -> str:
 
 
 def finding_lines(regression: Regression, finding: Finding) -> list[str]:
-    """The finding in a few lines."""
-    state = finding.state
+    """The finding in a few lines: what head won, the verdict, and below them the statistics."""
+    state, matches = finding.state, regression.seatings
+    played = f"{finding.blocks * matches:,} of at most {counted(regression.limit * matches, 'match', ',')}"
     lines = [
-        f"{WORDS[state.verdict]}, after {counted(state.blocks, 'block')} of at most {regression.limit}",
+        headline(regression, finding),
+        f"{verdict_text(regression.test, finding)}, after {played}",
+        *map(usage_text, finding.usage),
         *notes(regression.arena.labels, finding.reports, _logs(regression)),
         hypotheses_text(regression.test),
         evidence(regression.test, state),
     ]
     if isinstance(state, Progress):
         lines.append(f"blocks with 0, 0.5, 1, 1.5 and 2 points: {', '.join(map(str, state.counts))}")
-    lines.append(difference_text(regression.test, _mean(finding.state), finding.interval))
+    if state.blocks < finding.blocks and state.verdict is not Verdict.UNDECIDED:
+        lines.append(f"strength was decided after {counted(state.blocks * matches, 'match', ',')}")
+    lines.append(difference_text(regression.test, finding.mean, finding.interval))
     if regression.arena.kept:
         lines.append(f"bots kept from match to match, which may remember: {', '.join(regression.arena.kept)}")
     return lines
@@ -67,10 +140,10 @@ def finding_markdown(regression: Regression, finding: Finding) -> str:
     seconds = duration(1e6 * finding.seconds)
     return "\n".join(
         [
-            f"## {escaped(arena.form.game)} ({escaped(arena.variant)}): {WORDS[finding.state.verdict]}",
+            f"## {escaped(arena.form.game)} ({escaped(arena.variant)}): {verdict_text(regression.test, finding)}",
             "",
             *(f"- {escaped(line)}" for line in finding_lines(regression, finding)),
-            f"- {counted(len(finding.voids), 'void attempt')}, made again; {seconds} of play; seed {finding.seed}",
+            f"- {counted(len(finding.voids), 'void attempt')} replayed; {seconds} of play; seed {finding.seed}",
             "",
             *table_lines(*_rows(regression, finding)),
             "",
@@ -78,10 +151,10 @@ def finding_markdown(regression: Regression, finding: Finding) -> str:
     )
 
 
-def broken_markdown(regression: Regression, why: str) -> str:
-    """The summary of a test in which head cannot start."""
+def unplayed_markdown(regression: Regression, verdict: Verdict, why: str) -> str:
+    """Return the summary of a test that is over before its first match."""
     arena = regression.arena
-    title = f"{escaped(arena.form.game)} ({escaped(arena.variant)}): {WORDS[Verdict.REJECTED]}"
+    title = f"{escaped(arena.form.game)} ({escaped(arena.variant)}): {verdict.value}"
     return f"## {title}\n\n- {escaped(why)}\n"
 
 
@@ -94,7 +167,9 @@ def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
         for label, bot in zip(arena.labels, arena.bots, strict=True)
     ]
     found: dict[str, Any] = {
-        "verdict": state.verdict.value,
+        "verdict": finding.verdict.value,
+        "headline": headline(regression, finding),
+        "answer": answer_text(regression.test, finding),
         "game": arena.form.game,
         "variant": arena.variant,
         "base": bots[BASE],
@@ -103,15 +178,17 @@ def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
         "test": msgspec.to_builtins(test),
         "blocks": state.blocks,
         "limit": regression.limit,
-        "matches": state.blocks * regression.seatings,
-        "difference": {"mean": _mean(state), "low": low, "high": high},
+        "matches": finding.blocks * regression.seatings,
+        "difference": {"mean": finding.mean, "low": low, "high": high},
+        "strength": state.verdict.value,
+        **{each.limit.resource: _usage_json(each) for each in finding.usage},
     }
     if isinstance(state, Progress) and isinstance(test, Sprt):
         found |= {
             "counts": state.counts,
             "llr": state.llr,
             "bounds": [test.lower, test.upper],
-            "elo": {"elo": elo(_mean(state)), "low": elo(low), "high": elo(high)},
+            "elo": {"elo": elo(finding.mean), "low": elo(low), "high": elo(high)},
         }
     else:
         found |= {"against_h0": state.against_low, "against_h1": state.against_high}  # type: ignore[union-attr]
@@ -122,6 +199,7 @@ def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
         "bots": [_row_json(label, row) for label, row in zip(arena.labels, finding.standings, strict=True)],
         "reports": reports_json(arena.labels, finding.reports, _logs(regression)),
         "void": attempts_json(finding.voids),
+        **asides_json(finding.asides, arena.labels),
         "lost": attempts_json(finding.lost),
         "seconds": round(finding.seconds, 3),
         "results": str(arena.results),
@@ -138,11 +216,21 @@ def elo(difference: float) -> float | None:
     return ELO * log(share / (1 - share)) if 0 < share < 1 else None
 
 
-def _mean(state: Any) -> float:
-    """Head's mean points a match minus base's."""
-    if not isinstance(state, Progress):
-        return float(state.mean)
-    return sum((index / 2 - 1) * count for index, count in enumerate(state.counts)) / max(1, state.blocks)
+def _usage_json(found: UsageFinding) -> dict[str, Any]:
+    """A test of time or memory; numbers that are not known are None."""
+    middle, low, high = found.ratio or (None, None, None)
+    return {
+        "verdict": found.state.verdict.value,
+        "limit": found.limit.most,
+        "ratio": middle,
+        "low": low,
+        "high": None if high == inf else high,
+        "blocks": found.state.blocks,
+        "within": found.state.within,
+        "unmeasured": found.state.unmeasured,
+        "for_within": found.state.for_within,
+        "for_above": found.state.for_above,
+    }
 
 
 def difference_text(test: Sprt | Anytime, mean: float, interval: tuple[float, float]) -> str:
@@ -166,10 +254,13 @@ def _rows(regression: Regression, finding: Finding) -> tuple[Cells, list[Cells]]
     seats = regression.arena.seats
     named = zip(regression.arena.labels, regression.arena.bots, finding.standings, conducts, strict=True)
     rows = [
-        (*_results(label if label.endswith(bot.given) else f"{label} ({bot.given})", row, seats), *behaved)
-        for label, bot, row, behaved in named
+        (*_results(_named(label, called(bot.given)), row, seats), *behaved) for label, bot, row, behaved in named
     ]
     return ("bot", "played", "W-T-L" if seats == TWO else "wins", "mean points", *last), rows
+
+
+def _named(label: str, bot: str) -> str:
+    return label if label.endswith(bot) else f"{label} ({bot})"
 
 
 def _results(name: str, row: StandingsRow, seats: int) -> Cells:

@@ -50,8 +50,10 @@ def print_season(screen: Screen, season: SeasonResults, *, usage: bool = False) 
         screen.say(f"left out: {label}: {why}")
     for number, stage in enumerate(season.stages, start=1):
         screen.say(f"stage {number} of {len(season.stages)}: {stage.plan.name}: {stage.plan.rule}")
-        if not stage.parts:
-            screen.say("has not begun")
+        if not stage.parts and not stage.waiting:
+            screen.say("not begun yet")
+        for name, why in stage.waiting.items():
+            screen.say(f"{name}: {why}")
         for part in stage.parts:
             _print_part(screen, part, season.goes_on(part.name))
             if usage:
@@ -98,6 +100,7 @@ def _stage_json(season: SeasonResults, stage: StageResults) -> dict[str, Any]:
         "field": [{"from": source, "place": place, "bot": label} for source, place, label in stage.field],
         "ties_at_the_cut": stage.cut,
         "parts": [_part_json(part, season.goes_on(part.name)) for part in stage.parts],
+        "not_begun": dict(stage.waiting),
         "to_come": [name for name in stage.plan.parts if name not in {part.name for part in stage.parts}],
     }
 
@@ -138,5 +141,7 @@ def _part_json(part: PartResults, goes_on: Mapping[str, Sequence[str]]) -> dict[
 def season_state_text(stages: int, done: int) -> str:
     """How far a season is."""
     return (
-        f"finished: {counted(stages, 'stage')}" if done == stages else f"{done} of {counted(stages, 'stage')} over"
+        f"finished: {counted(stages, 'stage')}"
+        if done == stages
+        else f"{done} of {counted(stages, 'stage')} finished"
     )

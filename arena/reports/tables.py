@@ -23,10 +23,13 @@ CAUSES = (
 )  # fmt: skip
 """Of the CSV, behind `COLUMNS`: what went wrong and what the bot used, as `arena.reports.bots` has it."""
 
-
+TIMES = ("10th percentile", "median time per move", "90th percentile", "longest")
+"""Headings of a bot's average times per move in its matches."""
+NOT_COMPARABLE = "not comparable"
+"""Stands for the superiority of a bot over another that no chain of meetings connects with it."""
 PRIOR_TEXT = (
-    "*: results set no limit on this side, as for a bot that won every match."
-    " The end rests on an assumption: one drawn match more, against a bot of middle strength."
+    "*: The results do not bound this end (the bot won everything, for example)."
+    " The value shown assumes one extra draw against an average bot."
 )
 
 
@@ -53,17 +56,22 @@ def seat_rows(digest: Digest, order: Sequence[StandingsRow]) -> list[list[float 
     return [everyone, *([mean.mean for mean in digest.by_bot_and_seat[row.entrant]] for row in order)]
 
 
+def superiority_text(superiority: float | None) -> str:
+    """Return how probable it is that a bot is stronger than another, in words."""
+    return NOT_COMPARABLE if superiority is None else f"{superiority:.1%}"
+
+
 def ratings_table(digest: Digest) -> Grid:
     """Ratings with intervals, and how sure it is that each is stronger than the next."""
     table = Grid(
-        {"#": True, "bot": False, "rating": True, "95 % interval": True, "blocks": True, "above the next": True}
+        {"#": True, "bot": False, "rating": True, "95 % interval": True, "matches": True, "above the next": True}
     )
     for place, (number, row) in zip(labels_of(digest.standings), enumerate(digest.standings), strict=True):
         rating = digest.ratings.ratings[row.entrant]
         after = digest.standings[number + 1 : number + 2]
-        sure = [f"{digest.ratings.superiority[row.entrant][other.entrant]:.1%}" for other in after]
+        sure = [superiority_text(digest.ratings.superiority[row.entrant][other.entrant]) for other in after]
         table.add_row(
-            place, digest.labels[row.entrant], f"{rating.elo:+z.0f}", interval(rating), str(rating.blocks), *sure
+            place, digest.labels[row.entrant], f"{rating.elo:+z.0f}", interval(rating), str(row.played), *sure
         )
     return table
 
@@ -80,7 +88,7 @@ def seats_table(digest: Digest) -> Grid:
 def conduct_table(digest: Digest) -> Grid:
     """Matches by conduct, and charged time a window from match to match."""
     kinds = list(dict.fromkeys(kind for counts in digest.conduct for kind in counts))
-    table = Grid({"bot": False} | dict.fromkeys((*kinds, "a tenth below", "median", "nine tenths", "most"), True))
+    table = Grid({"bot": False} | dict.fromkeys((*kinds, *TIMES), True))
     for row in digest.standings:
         counts, use = digest.conduct[row.entrant], digest.time[row.entrant]
         table.add_row(digest.labels[row.entrant], *(str(counts.get(kind, 0)) for kind in kinds), *_times(use))

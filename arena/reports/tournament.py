@@ -10,15 +10,19 @@ from rich.text import Text
 from arena.config import Tournament
 from arena.quantities import counted, rounded
 from arena.regression import Finding
+from arena.reports.aside import asides_json, asides_text
 from arena.reports.bots import reports_json
 from arena.reports.bracket import ASCII, BOXES, draw
 from arena.reports.tables import labels_of
-from arena.schedule import TWO, Cells, Contest, format_of, format_table
+from arena.schedule import TWO, Cells, Contest, format_of, format_table, mean_text
 from arena.statistics import Digest, Score, StandingsRow
 from arena.tables import Grid, fits, grid_of, show
 from arena.terminal import Screen
-from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, Results, Terms, change_text, left_out_of
+from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, Results, change_text, left_out_now
 from referee.host import RemoteBot
+
+REGRESSION_LABELS = ("base", "head")
+"""Of a regression test's first entrants."""
 
 
 def crosstable(rows: Sequence[StandingsRow], labels: Sequence[str], seats: int, *, matrix: bool = True) -> Grid:
@@ -28,19 +32,20 @@ def crosstable(rows: Sequence[StandingsRow], labels: Sequence[str], seats: int, 
     """
     others = rows if matrix else ()
     numbers = [str(place) for place in range(1, len(others) + 1)]
-    if seats == TWO:  # Narrow enough for four bots in 80 columns.
+    if seats == TWO:
 
         def of_two(row: StandingsRow) -> Cells:
             scores = [row.against.get(other.entrant) for other in others]
-            return f"{row.points:g}", row.record, *("-" if each is None else f"{each.points:g}" for each in scores)
+            points = ["-" if each is None else f"{each.points:g}" for each in scores]
+            return mean_text(row), row.record, *points
 
         every = [str(place) for place in range(1, len(rows) + 1)]
-        return grid_of(*format_table(labels, rows, ("points", "W-T-L", *numbers), of_two, every))
+        return grid_of(*format_table(labels, rows, ("mean points", "W-T-L", *numbers), of_two, every))
 
     def of_many(row: StandingsRow) -> Cells:
         means = [row.against[other.entrant].mean if other.entrant in row.against else None for other in others]
         shares = ["-" if mean is None else f"{100 * mean:.0f}%" for mean in means]
-        return "-" if row.mean is None else f"{row.mean:.3f}", str(row.played), str(row.wins), *shares
+        return mean_text(row), str(row.played), str(row.wins), *shares
 
     places = labels_of(rows)
     heads = ("mean points", "played", "wins", *places[: len(others)])
@@ -73,29 +78,32 @@ def print_result(screen: Screen, contest: Contest, rows: Sequence[StandingsRow],
 def attempts_text(results: Results | Finding) -> list[str]:
     """What is said of bots that were left out and of attempts that did not count, a line each."""
     others = len(results.set_aside) if isinstance(results, Results) else 0
-    lines = left_out_text(results.terms) if isinstance(results, Results) else []
+    lines = left_out_text(results) if isinstance(results, Results) else []
     lines += [void_text(len(results.voids), others)] if results.voids else []
     if lost := len(results.lost):
         was, its = ("was", "its") if lost == 1 else ("were", "their")
-        lines.append(f"{counted(lost, 'attempt')} {was} lost with {its} referee process, and made again")
+        lines.append(f"{counted(lost, 'attempt')} {was} lost with {its} referee process and played again")
+    labels = results.digest.labels if isinstance(results, Results) else REGRESSION_LABELS
+    lines += asides_text(results.asides, labels)
     return lines
 
 
-def left_out_text(terms: Terms) -> list[str]:
-    """What is said of the bots that a tournament is played without, a line each."""
-    return [f"left out: {label}: {why}" for label, why in (left_out_of(terms) or {}).items()]
+def left_out_text(results: Results) -> list[str]:
+    """Return a line for each bot that a tournament is played without."""
+    return [f"left out: {label}: {why}" for label, why in left_out_now(results.terms, results.events).items()]
 
 
-def left_out_json(terms: Terms) -> list[dict[str, str]]:
-    """The same as plain values."""
-    return [{"bot": label, "why": why} for label, why in (left_out_of(terms) or {}).items()]
+def left_out_json(results: Results) -> list[dict[str, str]]:
+    """Return the same as plain values."""
+    left_out = left_out_now(results.terms, results.events)
+    return [{"bot": label, "why": why} for label, why in left_out.items()]
 
 
 def void_text(voids: int, set_aside: int) -> str:
     """What is said of those that were void."""
     were, of_them = ("was", "its block") if voids == 1 else ("were", "their blocks")
     again = f"; {counted(set_aside, 'other match')} of {of_them} too" if set_aside else ""
-    return f"{counted(voids, 'attempt')} {were} void, and made again{again}"
+    return f"{counted(voids, 'attempt')} {were} void and played again{again}"
 
 
 def results_json(tournament: Tournament, results: FinalResults) -> dict[str, Any]:
@@ -120,7 +128,7 @@ def results_json(tournament: Tournament, results: FinalResults) -> dict[str, Any
             }
             for entrant, (label, bot) in enumerate(zip(tournament.shown, tournament.bots, strict=True))
         ],
-        "left_out": left_out_json(results.terms),
+        "left_out": left_out_json(results),
         **changes_json(tournament),
         **format_of(results.contest.spec).as_json(results.contest),
         "standings": _standings_json(results.standings, tournament.shown),
@@ -129,6 +137,7 @@ def results_json(tournament: Tournament, results: FinalResults) -> dict[str, Any
         "void": attempts_json(results.voids),
         "set_aside": attempts_json(results.set_aside),
         "lost": attempts_json(results.lost),
+        **asides_json(results.asides, tournament.labels),
         "results": str(tournament.results),
     }
 

@@ -9,6 +9,7 @@ from arena.schedule.blocks import (
     Block,
     Match,
     match_name,
+    match_of,
     sortable_match_name,
 )
 from arena.schedule.changes import (
@@ -22,7 +23,7 @@ from arena.schedule.changes import (
     Withdrawn,
     kind_of,
 )
-from arena.schedule.columns import conduct_columns, format_table
+from arena.schedule.columns import conduct_columns, format_table, mean_text
 from arena.schedule.contract import Cells, Contest, Tie
 from arena.schedule.endless import EndlessLadder, ladder_json
 from arena.schedule.fields import (
@@ -37,6 +38,7 @@ from arena.schedule.fields import (
     withdrawn,
 )
 from arena.schedule.formats import FORMATS, TWO, FormatName, complaint, format_of, refusal
+from arena.schedule.knockout import round_title
 from arena.schedule.ladder_state import LadderState
 from arena.schedule.queue import Later, MatchQueue, Ticket
 from arena.schedule.round_robin import round_robin
@@ -93,9 +95,12 @@ __all__ = [
     "labels_now",
     "ladder_json",
     "match_name",
+    "match_of",
+    "mean_text",
     "next_round",
     "refusal",
     "round_robin",
+    "round_title",
     "rounds_of",
     "shifts_of",
     "sortable_match_name",

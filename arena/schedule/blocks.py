@@ -4,6 +4,7 @@ The unit is the block: one deal, played once for each seating. Blocks are made w
 of a million costs nothing to begin.
 """
 
+import re
 from collections.abc import Sequence
 from hashlib import shake_128
 from string import ascii_lowercase as LETTERS  # noqa: N812 - they are constant
@@ -20,6 +21,8 @@ others are still to be played: of 53 bits, rented machines could find in days th
 
 SWAPPED = (0, 1)
 """The shifts of a block of two seats."""
+MATCH_NAME = re.compile(r"([1-9][0-9]{0,8})([a-z]{1,4})")
+"""What pages and lists call a match: see `match_name`."""
 NAME_BYTES = 8
 """A match's name is so long: among ten million drawn ones two are equal with a chance of 3 in a million."""
 
@@ -37,11 +40,13 @@ class Match(Struct, frozen=True, gc=False):
     seed: int
     """The deal's, the same in all matches of the block."""
 
-    @property
-    def own_seed(self) -> int:
-        """That of a deal which no other match of the block has: for bots that may remember the block's."""
-        drawn = shake_128(f"{self.seed}/own/{self.seating}".encode()).digest(8)
-        return int.from_bytes(drawn, "big") >> (64 - SEED_BITS)
+    def dealt(self, deal: int) -> int:
+        """Return the seed of the block's deal, the same in its matches; `deal`: how often it was dealt anew."""
+        return _drawn(f"{self.seed}/again/{deal}") if deal else self.seed
+
+    def own_dealt(self, deal: int) -> int:
+        """Return that of a deal that no other match of the block has: for bots that may remember the block's."""
+        return _drawn(f"{self.dealt(deal)}/own/{self.seating}")
 
 
 class Block(Struct, frozen=True, gc=False):
@@ -73,6 +78,10 @@ class Block(Struct, frozen=True, gc=False):
         )
 
 
+def _drawn(what: str) -> int:
+    return int.from_bytes(shake_128(what.encode()).digest(8), "big") >> (64 - SEED_BITS)
+
+
 def rotations(entrants: tuple[int, ...], shifts: Sequence[int]) -> list[tuple[int, ...]]:
     """Seatings that keep the order round the table, by how many places all move on."""
     return [entrants[-shift:] + entrants[:-shift] for shift in shifts]
@@ -80,9 +89,30 @@ def rotations(entrants: tuple[int, ...], shifts: Sequence[int]) -> list[tuple[in
 
 def match_name(block: int, seating: int) -> str:
     """How pages and lists call a match: `12a`, the block counted from 1. Bots know it by `Match.name`."""
-    return f"{block + 1}{LETTERS[seating] if seating < len(LETTERS) else f'-{seating + 1}'}"
+    return f"{block + 1}{_letters(seating)}"
+
+
+def match_of(name: str) -> tuple[int, int] | None:
+    """Return block and seating of a match that `match_name` calls so; None: it calls none so."""
+    found = MATCH_NAME.fullmatch(name)
+    if found is None:
+        return None
+    seating = 0
+    for letter in found[2]:
+        seating = seating * len(LETTERS) + LETTERS.index(letter) + 1
+    return int(found[1]) - 1, seating - 1
 
 
 def sortable_match_name(block: int, seating: int) -> str:
     """The same with leading zeros, `00012a`: so the name of a match's transcript begins."""
-    return f"{block + 1:05d}{LETTERS[seating]}"
+    return f"{block + 1:05d}{_letters(seating)}"
+
+
+def _letters(seating: int) -> str:
+    """Return `a` to `z`, then `aa`, `ab` and so on."""
+    letters = ""
+    number = seating + 1
+    while number:
+        number, letter = divmod(number - 1, len(LETTERS))
+        letters = LETTERS[letter] + letters
+    return letters

@@ -35,13 +35,18 @@ def format_table(
     return ("#", "bot", *headings, *last), found
 
 
+def mean_text(row: StandingsRow) -> str:
+    """Return a bot's mean points, by which most tables are ordered."""
+    return "-" if row.mean is None else f"{row.mean:.3f}"
+
+
 def conduct_columns(rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]]:
     """The last columns of every table, `refused` only where something was: headings, and cells by row."""
     columns: dict[str, Callable[[StandingsRow], str]] = {
         "faults": lambda row: str(row.faults),
         "defaults": lambda row: str(row.defaults),
         "refused": lambda row: str(row.refused),
-        "a window": lambda row: "-" if row.mean_us is None else duration(row.mean_us),
+        "time per move": lambda row: "-" if row.mean_us is None else duration(row.mean_us),
     }
     if not any(row.refused for row in rows):
         del columns["refused"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from arena.quantities import rounded
+from arena.quantities import counted, rounded
 from arena.schedule.changes import Event, Extended
 from arena.schedule.columns import format_table
 from arena.schedule.contract import Cells, Complaint, Contest, Format
@@ -40,7 +40,7 @@ class EndlessFormat(Format):
         if (spec.rotations or 0) > spec.seats:
             return "rotations", f"{spec.rotations} are too many; {game} has {spec.seats} seats"
         if not spec.filled and spec.entrants < spec.seats:
-            few = f"{spec.entrants} are too few for {spec.seats} seats"
+            few = f"{counted(spec.entrants, 'bot')} cannot fill {spec.seats} seats"
             return "bots", f'{few}; a bot of the house takes the others: fill = "BOT"'
         return None
 

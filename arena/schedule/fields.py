@@ -6,6 +6,7 @@ events. A number is never given twice, and stays when its bot withdraws.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
+from typing import assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -127,6 +128,8 @@ def _changed(field: Field, event: Event, number: int) -> Field:
             return replace(field, blocks=what.blocks or field.blocks, rounds=what.rounds or field.rounds)
         case Closed() | Deadline():
             return field
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _place(field: Field, event: Event, entrant: int) -> int:

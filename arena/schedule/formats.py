@@ -50,7 +50,7 @@ def format_of(spec: ScheduleSpec) -> Format:
 def complaint(spec: ScheduleSpec, game: str) -> Complaint | None:
     """What is wrong with a spec; None if nothing is."""
     if spec.entrants < TWO:
-        return "bots", f"{spec.entrants} are too few; two or more can play"
+        return "bots", f"a tournament needs at least two bots; it would have {'one' if spec.entrants else 'none'}"
     if spec.endless and spec.format != ENDLESS.name:
         return "endless", f"is for format = {ENDLESS.name!r}, not {spec.format!r}"
     for field in () if spec.endless else OF_ENDLESS:
@@ -67,7 +67,7 @@ def refusal(spec: ScheduleSpec, event: Event, game: str) -> str | None:
     """Why a change cannot be taken in at its block, after those of the spec; None: it can."""
     closed = next((each.what.reason for each in spec.changes if isinstance(each.what, Closed)), None)
     if closed is not None:
-        return f"no change is taken in any more: {closed}"
+        return f"no further change is accepted: {closed}"
     format_ = format_of(spec)
     changed = replace(spec, changes=(*spec.changes, event))
     try:

@@ -11,13 +11,17 @@ from typing import Any
 from msgspec import Struct
 
 from arena.schedule.changes import Entered, Event
-from arena.schedule.columns import format_table
+from arena.schedule.columns import format_table, mean_text
 from arena.schedule.contract import Cells, Contest, Format, Tie
 from arena.schedule.fields import Field, ScheduleSpec, fields_of
 from arena.schedule.pairing import SEATINGS, add_points
 from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import Played, StandingsRow
 
+WON = "won"
+"""Stands where the others have the round that they reached."""
+ENDS = ("Final", "Semi-finals", "Quarter-finals")
+"""The last rounds, the last one first."""
 TIE_BREAKS = 5
 """How many single blocks two who are level play at most; then the one that is earlier in the file goes on."""
 
@@ -40,7 +44,15 @@ class KnockoutFormat(Format):
 
     def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]]:
         """See `Format`."""
-        return format_table(contest.labels, rows, ("points", "W-T-L"), lambda row: (f"{row.points:g}", row.record))
+        bracket = self.bracket(contest)
+        reached, rounds = rounds_reached(bracket), rounds_of_all(bracket)
+
+        def cells(row: StandingsRow) -> Cells:
+            turn = reached.get(row.entrant)
+            name = "-" if turn is None else WON if turn == rounds else round_title(turn, rounds).lower()
+            return name, mean_text(row), row.record
+
+        return format_table(contest.labels, rows, ("reached", "mean points", "W-T-L"), cells)
 
     def as_json(self, contest: Contest) -> dict[str, Any]:
         """See `Format`."""
@@ -146,6 +158,20 @@ def bracket_of(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list
     bracket: list[list[Tie]] = []
     next_round(Knockout(spec).rounds(seed, bracket), results)
     return bracket
+
+
+def rounds_of_all(bracket: Sequence[Sequence[Tie]]) -> int:
+    """Return how many rounds there are, those to come among them."""
+    rounds, ties = len(bracket), len(bracket[-1]) if bracket else 1
+    while ties > 1:
+        rounds, ties = rounds + 1, -(-ties // 2)
+    return rounds
+
+
+def round_title(turn: int, rounds: int) -> str:
+    """Return what a round, counted from 0, is called: `Final`, `Semi-finals`, `Round 1`."""
+    left = rounds - 1 - turn
+    return ENDS[left] if left < len(ENDS) else f"Round {turn + 1}"
 
 
 def rounds_reached(bracket: Sequence[Sequence[Tie]]) -> dict[int, int]:

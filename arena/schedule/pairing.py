@@ -1,16 +1,16 @@
 """Pairs of a round, from the order the bots stand in; and what two-seat results come to. Pure."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from hashlib import sha256
 
 from arena.schedule.fields import Field, Part, ScheduleSpec, parts_of
+from arena.schedule.matching import MayMeet, complete
 from arena.statistics import Played, points
 
 SEATINGS = 2
 """Of a block of two bots."""
 Pair = tuple[int, int]
-MayMeet = Callable[[int, int], bool]
 
 
 def round_size(spec: ScheduleSpec, field: Field) -> int:
@@ -47,7 +47,15 @@ class Byes:
 
     def left_over(self, order: Sequence[int]) -> int | None:
         """Of an odd number of bots: the first in the order of those that were left over least often."""
-        return min(order, key=self._turns.__getitem__) if len(order) % 2 else None
+        candidates = self.candidates(order)
+        return candidates[0] if candidates else None
+
+    def candidates(self, order: Sequence[int]) -> list[int]:
+        """Of an odd number of bots: those that were left over least often, in order. Empty for an even number."""
+        if len(order) % 2 == 0:
+            return []
+        least = min(self._turns[bot] for bot in order)
+        return [bot for bot in order if self._turns[bot] == least]
 
     def add(self, bot: int) -> None:
         """It is left over now."""
@@ -62,13 +70,14 @@ def drawn(entrants: Iterable[int], seed: int | str, purpose: str) -> list[int]:
 
 
 def pairs_of(order: Sequence[int], may_meet: MayMeet) -> list[Pair]:
-    """Pairs an even number of bots, each with one near to it in the order that it may meet.
+    """Pair an even number of bots, each with one near to it in the order that it may meet.
 
     Each is paired with the first before it that still waits and that it may meet. Who is left at the end may meet
     none of the others who are left: two of them change partners with the lowest pair that makes it possible. As
     long as every bot may meet at least half of all, there is one: two who are left may meet `n` bots between them,
-    all in the `(n - 2) / 2` pairs, so that of one pair's four meetings with them three are possible. Only where
-    there is no such pair do two meet who should not.
+    all in the `(n - 2) / 2` pairs, so that of one pair's four meetings with them three are possible. Where there
+    is no such pair, more pairs change partners. Two meet who should not only if every pairing has such a meeting,
+    and then as few as possible do.
     """
     pairs: list[Pair] = []
     waiting: list[int] = []
@@ -79,21 +88,39 @@ def pairs_of(order: Sequence[int], may_meet: MayMeet) -> list[Pair]:
                 break
         else:
             waiting.append(bot)
+    stuck = False
     while waiting:
-        _squeeze_in(waiting.pop(), waiting.pop(), pairs, may_meet)
-    return pairs
+        one, other = waiting.pop(), waiting.pop()
+        stuck = not _squeeze_in(one, other, pairs, may_meet) or stuck
+    return _completed(order, pairs, may_meet) if stuck else pairs
 
 
-def _squeeze_in(one: int, other: int, pairs: list[Pair], may_meet: MayMeet) -> None:
-    """Pairs two who should not meet with the two of another pair."""
+def _squeeze_in(one: int, other: int, pairs: list[Pair], may_meet: MayMeet) -> bool:
+    """Pair two who should not meet with the two of another pair; return whether one allows it."""
     for place in reversed(range(len(pairs))):
         a, b = pairs[place]
         for mine, theirs in ((a, b), (b, a)):
             if may_meet(one, mine) and may_meet(other, theirs):
                 pairs[place] = (mine, one)
                 pairs.append((theirs, other))
-                return
-    pairs.append((other, one))
+                return True
+    return False
+
+
+def _completed(order: Sequence[int], pairs: list[Pair], may_meet: MayMeet) -> list[Pair]:
+    """Change partners until as many as possible have one that they may meet, and pair the rest as they stand."""
+    partners = complete(order, pairs, may_meet)
+    alone = [bot for bot in order if bot not in partners]
+    for one, other in zip(alone[::2], alone[1::2], strict=True):
+        partners[one] = other
+        partners[other] = one
+    found: list[Pair] = []
+    paired: set[int] = set()
+    for bot in order:
+        if bot not in paired:
+            found.append((bot, partners[bot]))
+            paired |= {bot, partners[bot]}
+    return found
 
 
 def add_points(results: Iterable[Played], totals: list[float]) -> None:

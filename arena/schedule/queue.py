@@ -58,13 +58,28 @@ class _Begun(Struct):
 class MatchQueue:
     """What is left of a schedule."""
 
-    def __init__(self, blocks: Iterator[Block | Later], finished: Collection[tuple[int, int]]) -> None:
+    def __init__(
+        self,
+        blocks: Iterator[Block | Later],
+        finished: Collection[tuple[int, int]],
+        *,
+        aside: Collection[int] = (),
+        left_out: Collection[int] = (),
+        releases: bool = False,
+    ) -> None:
         """Begins.
 
         Args:
             blocks: in schedule order. `Later`: ask again when more matches have ended.
             finished: block and seating of matches that are not played again unless their block is.
+            aside: the numbers of blocks that were set aside before.
+            left_out: those of blocks that are not played at all.
+            releases: whether blocks that are set aside are to be played once nothing else is left.
         """
+        self._were_aside = aside
+        self._left_out = left_out
+        self._releases = releases
+        self._aside: dict[int, _Begun] = {}
         self._coming = blocks
         self._finished = finished
         self._ahead: list[Block] = []
@@ -78,8 +93,8 @@ class MatchQueue:
 
     @property
     def done(self) -> bool:
-        """Whether every match has ended."""
-        return self._all_begun and not self._begun
+        """Whether every match has ended that is to be played now."""
+        return self._all_begun and not self._begun and not (self._releases and self._aside)
 
     def take(self, worker: int, fits: Fits = _always) -> Ticket | None:
         """The next match for a worker; None: there is none now, but there may be again until all is `done`."""
@@ -98,6 +113,7 @@ class MatchQueue:
     def stop(self, waits: Fits = lambda _: False) -> None:
         """Begins no more blocks, and leaves out matches that `waits` says may wait for long."""
         self._ahead, self._coming, self._all_begun = [], iter(()), True
+        self._aside.clear()
         for number, begun in list(self._begun.items()):
             waiting = [match for match in begun.waiting if not waits(match)]
             begun.left -= len(begun.waiting) - len(waiting)
@@ -138,6 +154,24 @@ class MatchQueue:
         begun.left = len(begun.waiting)
         return begun.turn
 
+    def set_aside(self, block: int) -> None:
+        """Play no match of a block that was begun, until it is released."""
+        self._aside[block] = self._begun.pop(block)
+
+    def take_back(self, blocks: Collection[int]) -> None:
+        """Have these blocks played, if they were set aside."""
+        for block in blocks:
+            if block in self._aside:
+                self._begun[block] = self._aside.pop(block)
+
+    def release(self) -> int | None:
+        """Have a block played that was set aside, if that is asked for and nothing else is left; return which."""
+        if not self._releases or self._begun or not self._aside:
+            return None
+        block = min(self._aside)
+        self._begun[block] = self._aside.pop(block)
+        return block
+
     def _current(self, ticket: Ticket) -> _Begun | None:
         """The block of a ticket, if it was not begun again since."""
         begun = self._begun.get(ticket.match.block)
@@ -172,6 +206,9 @@ class MatchQueue:
             ):
                 self._all_begun = not self._ahead
                 break
+            if coming.number in self._left_out or coming.number in self._were_aside:
+                self._pass_over(coming, worker)
+                continue
             ticket = self._begin(coming, worker, fits)
             if ticket is not None:
                 return ticket
@@ -180,6 +217,13 @@ class MatchQueue:
             else:
                 self._next = max(self._next, coming.number + 1)
         return None
+
+    def _pass_over(self, block: Block, worker: int) -> None:
+        """Do not begin a block that is left out, or that was set aside."""
+        self._next = max(self._next, block.number + 1)
+        if block.number not in self._left_out:
+            waiting = list(block.matches)
+            self._aside[block.number] = _Begun(block, worker, waiting, len(waiting))
 
     def _left_of(self, block: Block) -> list[Match]:
         return [match for match in block.matches if (match.block, match.seating) not in self._finished]

@@ -11,7 +11,7 @@ from msgspec import Struct
 from arena.schedule.columns import format_table
 from arena.schedule.contract import Cells, Complaint, Contest, Format
 from arena.schedule.fields import Part, ScheduleSpec, next_round_from
-from arena.schedule.pairing import SEATINGS, Byes, add_points, drawn, matches_in, paired_parts, pairs_of
+from arena.schedule.pairing import SEATINGS, Byes, Pair, add_points, drawn, matches_in, paired_parts, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import Played, StandingsRow
 
@@ -99,10 +99,7 @@ class Swiss(Struct, frozen=True):
             for turn in range(part.turn, part.turn + part.rounds):
                 # Equal ones stay as lots were drawn.
                 order = sorted(lots, key=score.points.__getitem__, reverse=True)
-                out = score.byes.left_over(order[::-1])
-                pairs = pairs_of(
-                    [bot for bot in order if bot != out], lambda one, other: other not in score.met[one]
-                )
+                out, pairs = _paired(order, score)
                 if out is not None and house is not None:
                     pairs.append((out, house))
                 blocks = round_of(pairs, first=first, turn=turn, blocks=part.field.blocks, seed=seed)
@@ -115,6 +112,26 @@ class Swiss(Struct, frozen=True):
 
     def _parts(self) -> list[Part]:
         return paired_parts(self.spec, swiss_rounds(self.spec.entrants))
+
+
+def _paired(order: Sequence[int], score: "SwissScore") -> tuple[int | None, list[Pair]]:
+    """Pair the bots of a round; return who is left over, if the number is odd, and the pairs.
+
+    Left over is the last of those that were least often, unless the others then had to meet again and need not
+    with the next to last left over, and so on.
+    """
+
+    def may_meet(one: int, other: int) -> bool:
+        return other not in score.met[one]
+
+    candidates: list[int | None] = [*score.byes.candidates(order[::-1])] or [None]
+    found = []
+    for out in candidates:
+        pairs = pairs_of([bot for bot in order if bot != out], may_meet)
+        if all(may_meet(one, other) for one, other in pairs):
+            return out, pairs
+        found.append((out, pairs))
+    return found[0]
 
 
 class SwissScore(Struct):

@@ -14,6 +14,7 @@ from arena.season.book import BOOK, read_book, write_book
 from arena.season.results import parts_in
 from arena.tournament import PAGE, Backup, Checked, Told, back_up, check_backup
 from referee.linux.private_file import FOLDER_MODE, for_owner
+from referee.linux.regular_file import open_regular
 
 
 def back_up_season(season: Path, to: Path, tell: Told) -> Iterator[Backup]:
@@ -32,7 +33,7 @@ def back_up_season(season: Path, to: Path, tell: Told) -> Iterator[Backup]:
         write_book(to, book)
     if (season / PAGE).is_file():
         try:
-            with (season / PAGE).open("rb") as old, open(to / PAGE, "wb", opener=for_owner) as new:
+            with open_regular(season / PAGE) as old, open(to / PAGE, "wb", opener=for_owner) as new:
                 shutil.copyfileobj(old, new)
             os.sync()
         except OSError as error:

@@ -9,12 +9,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.config import is_season, read_season
+from arena.checks import read_refusal
+from arena.config import is_season, label_of, read_season
 from arena.errors import WrongUse
 from arena.schedule import Closed, Entered, Withdrawn, entered, format_of
 from arena.season.book import BOOK, PlannedStage, SeasonBook, read_book
 from arena.season.qualification import Finish
-from arena.tournament import LEDGER, Ledger, Results, Terms, results_in
+from arena.tournament import CHECKS, LEDGER, Ledger, NotBegun, Results, Terms, results_in
 
 FIELD = "stage.field"
 """The term that has a stage's bots in order: the tournament that each comes from, its place there, its label."""
@@ -61,6 +62,8 @@ class StageResults(Struct, frozen=True, kw_only=True):
     plan: PlannedStage
     parts: tuple[PartResults, ...]
     """Those that have begun."""
+    waiting: Mapping[str, str] = {}
+    """By name, in words: why tournaments have not begun that were started."""
 
     @property
     def field(self) -> list[tuple[str, int, str]]:
@@ -83,6 +86,7 @@ class SeasonResults(Struct, frozen=True, kw_only=True):
 
     folder: Path
     left_out: Mapping[str, str]
+    """The bots that could not start and have not entered since, and why."""
     stages: tuple[StageResults, ...]
 
     @property
@@ -129,14 +133,23 @@ def season_in(folder: Path) -> SeasonResults:
         MachineCannot: they cannot be read.
     """
     book = _book_in(folder)
-    stages = tuple(
-        StageResults(
-            plan=plan,
-            parts=tuple(found for part in plan.parts if (found := part_in(folder / part)) is not None),
-        )
-        for plan in book.stages
-    )
-    return SeasonResults(folder=folder, left_out=book.left_out, stages=stages)
+    stages = tuple(_stage_in(folder, plan) for plan in book.stages)
+    origins = [part.origins for stage in stages for part in stage.parts]
+    came = {label for each in origins for label in each}
+    came |= {label_of(origin.folder) for each in origins for origin in each.values() if origin.folder}
+    left_out = {label: why for label, why in book.left_out.items() if label not in came}
+    return SeasonResults(folder=folder, left_out=left_out, stages=stages)
+
+
+def _stage_in(folder: Path, plan: PlannedStage) -> StageResults:
+    """Return a stage of a season's results folder. Raises as `season_in`."""
+    parts = {name: part_in(folder / name) for name in plan.parts}
+    waiting = {
+        name: NotBegun(folder / name).text
+        for name, part in parts.items()
+        if part is None and (folder / name / LEDGER).exists()
+    }
+    return StageResults(plan=plan, parts=tuple(part for part in parts.values() if part), waiting=waiting)
 
 
 def season_folder(place: Path) -> Path | None:
@@ -166,6 +179,8 @@ def parts_in(folder: Path) -> list[Path]:
 
 def _book_in(folder: Path) -> SeasonBook:
     book = read_book(folder)
+    if book is None and read_refusal(folder / CHECKS) is not None:
+        raise NotBegun(folder)
     if book is None:
         raise WrongUse(f"{folder}: holds no season: there is no {BOOK} in it")
     return book

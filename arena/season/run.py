@@ -7,16 +7,17 @@ go on.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import shake_128
 from pathlib import Path
 from random import Random
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from arena.config import Season, Stage, StageBot, Tournament, stage_line, tournament_of_stage
 from arena.errors import WrongUse, cannot_write
-from arena.quantities import counted
+from arena.quantities import counted, seconds_in
 from arena.schedule import DRAWN_BITS, SEED_BITS
 from arena.season.book import BOOK, PlannedStage, SeasonBook, read_book, write_book
 from arena.season.qualification import Finish, Qualified, cut_texts, drawn, qualified
@@ -32,9 +33,12 @@ from arena.tournament import (
     copy_of_entry,
     drawn_seed,
     held,
+    now,
     set_aside,
 )
-from referee.host import REMOTE, RemoteBot
+from referee.bot_folder import is_remote
+from referee.host import RemoteBot
+from referee.suggestions import did_you_mean
 
 SEED_BYTES = 8
 FILE = "file"
@@ -70,9 +74,9 @@ def play_season(season: Season, play: Play, *, check: Check, last: str | None = 
         MachineCannot: it cannot be played to its end now.
         Stopped: a signal came; run again, it goes on.
     """
-    if last is not None and last not in {stage.name for stage in season.stages}:
-        known = ", ".join(stage.name for stage in season.stages)
-        raise WrongUse(f"{season.file}: has no stage {last!r}; there are {known}")
+    names = [stage.name for stage in season.stages]
+    if last is not None and last not in names:
+        raise WrongUse(f"{season.file}: has no stage {last!r}; {did_you_mean(last, names, 'stages')}")
     with held(season.results, transcripts=False):
         book = _begun(season, check)
         for stage in season.stages:
@@ -93,7 +97,7 @@ def _begun(season: Season, check: Check) -> SeasonBook:
     planned = tuple(
         PlannedStage(name=stage.name, rule=season.rule_text(stage), parts=stage.parts) for stage in season.stages
     )
-    otherwise = f"{season.file}: not as when its results in {season.results} were begun"
+    otherwise = f"{season.file}: has changed since its results in {season.results} were begun"
     anew = "Undo that to go on, or begin anew: --fresh, or another folder with --results"
     if book is None:
         left_out = dict(check(all_bots(season)))
@@ -129,7 +133,7 @@ def remote_bots(season: Season) -> tuple[RemoteBot, ...]:
     Raises:
         WrongUse: one line with file, line and field of what is wrong.
     """
-    return all_bots(season).remote if any(bot.startswith(REMOTE) for bot in season.form.bots) else ()
+    return all_bots(season).remote if any(is_remote(bot) for bot in season.form.bots) else ()
 
 
 def _bots_of_file(season: Season, left_out: Mapping[str, str]) -> list[StageBot]:
@@ -162,7 +166,28 @@ def _play_stage(season: Season, stage: Stage, book: SeasonBook, play: Play) -> N
             labels = [bot.label for bot in field.bots]
             more = f" and {len(labels) - MOST_NAMED} more" if len(labels) > MOST_NAMED else ""
             say(f"{part}: {', '.join(labels[:MOST_NAMED])}{more}")
-        play(tournament)
+        play(replace(tournament, ends=_end(season, stage, folder)))
+
+
+def _end(season: Season, stage: Stage, folder: Path) -> datetime | None:
+    """Return when a stage that is a ladder without an end is over; None: the stage has another end.
+
+    Raises:
+        WrongUse: it would be over before it begins.
+    """
+    rules = stage.rules
+    if not stage.form.endless:
+        return None
+    begun = None
+    if (folder / LEDGER).exists():
+        with closing(Ledger(folder / LEDGER)) as ledger:
+            begun = ledger.times().begun
+    if rules.until is not None:
+        if begun is None and rules.until <= now():
+            raise WrongUse(f"{stage_line(season, stage)}.until: {rules.until} is in the past")
+        return rules.until
+    start = now() if begun is None else datetime.fromisoformat(begun)
+    return start + timedelta(seconds=seconds_in(rules.how_long or "") or 0)
 
 
 def _same(found: PartResults, field: _Drawn) -> bool:
@@ -253,7 +278,7 @@ def _stage_bot(season: Season, stage: Stage, part: PartResults, finish: Finish) 
     origin = part.origins[finish.label]
     given = origin.folder or _given(season, part, finish.label)
     copy = None
-    if origin.content is not None and stage.rules.versions == "kept" and not given.startswith(REMOTE):
+    if origin.content is not None and stage.rules.versions == "kept" and not is_remote(given):
         copy = str(copy_of_entry(part.folder, origin.content))
     return StageBot(label=finish.label, given=given, content=origin.content, copy=copy)
 
@@ -306,7 +331,7 @@ def begin_anew(season: Season, first: str | None) -> None:
     """
     names = [stage.name for stage in season.stages]
     if first is not None and first not in names:
-        raise WrongUse(f"{season.file}: has no stage {first!r}; there are {', '.join(names)}")
+        raise WrongUse(f"{season.file}: has no stage {first!r}; {did_you_mean(first, names, 'stages')}")
     if not season.results.is_dir():
         return
     with held(season.results, transcripts=False):

@@ -47,7 +47,9 @@ def sources_of(game: str, given: Sequence[BotGiven], seats: int) -> list[Source]
 def check_number(game: str, given: Any, seats: int) -> None:
     """Raises TypeError: that is no list of bots. Raises ValueError: they are too few or too many."""
     if not isinstance(given, Sequence) or isinstance(given, str):
-        raise TypeError(f"bots: {given!r:.100} is no list; give one bot for each of the {seats} seats of {game}")
+        raise TypeError(
+            f"bots: {given!r:.100} is not a list; give one bot for each of the {seats} seats of {game}"
+        )
     if len(given) != seats:
         raise ValueError(f"bots: {len(given)} for the {seats} seats of {game}")
 
@@ -65,12 +67,13 @@ def source_of(game: str, given: BotGiven, *, fresh: bool = False) -> Source:
         raise TypeError(f"bots: {given.__name__} is not derived from bots.kit.Bot")
     if callable(given):
         return Source(str(getattr(given, "__name__", type(given).__name__)), "", "", lambda: FunctionBot(given))
-    raise TypeError(f"bots: {given!r} is no function, no Bot, and no bot's folder")
+    raise TypeError(f"bots: {given!r} is not a function, a Bot or a bot's folder")
 
 
 def _from_folder(game: str, given: str) -> Source:
     """A bot's folder, loaded once; the bot that it runs is copied for each match, unless bot.toml lets it stay."""
-    from referee.bot_folder import PYTHON, find_bot  # noqa: PLC0415 - what is given as an object need not wait
+    from arena.config import label_of  # noqa: PLC0415 - what is given as an object need not wait
+    from referee.bot_folder import PYTHON, find_bot  # noqa: PLC0415 - as above
 
     folder = find_bot(given)
     if not folder.plays(game):
@@ -87,7 +90,7 @@ def _from_folder(game: str, given: str) -> Source:
     if bot is None:
         raise ValueError(f"{given}: {words[0]} does not call bots.kit.run")
     make = (lambda: bot) if folder.keeps else partial(_copied, given, bot)
-    return Source(folder.name, folder.version, folder.content, make)
+    return Source(label_of(given), folder.version, folder.content, make)
 
 
 def _copied(name: str, bot: Bot[Any, Any]) -> Bot[Any, Any]:

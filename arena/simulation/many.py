@@ -2,17 +2,19 @@
 
 import os
 import pickle
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, SupportsIndex, overload
 
 from msgspec import Struct
 from msgspec.structs import replace
 from rich.progress import TimeElapsedColumn
 
 from arena.processes import process_pool
-from arena.quantities import whole
+from arena.quantities import counted, whole
 from arena.simulation.bots import BotGiven, Source, check_number, source_of
 from arena.simulation.match import Given, dealt, seed_of
 from arena.simulation.one_match import play_table
@@ -66,19 +68,40 @@ class BotSummary(Struct, frozen=True, kw_only=True):
     illegal: int
 
 
-class Results(Struct, frozen=True, kw_only=True):
-    """What came of many matches."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Results(Sequence[Result[None]]):
+    """The results of many matches, as a sequence: a slice is a `Results`, too."""
 
-    results: tuple[Result, ...]
+    results: tuple[Result[None], ...]
     """In order; bots by seat, as they sat."""
     sittings: tuple[Sitting, ...]
     """The same matches."""
     bots: tuple[str, ...]
     """The bots' names, in the order in which they were given."""
 
+    def __len__(self) -> int:
+        """The number of matches."""
+        return len(self.results)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Result[None]: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Results": ...
+    def __getitem__(self, index: SupportsIndex | slice) -> "Result[None] | Results":
+        """Return one result, or those of a slice, whose `summary` is of these alone."""
+        if isinstance(index, slice):
+            return Results(results=self.results[index], sittings=self.sittings[index], bots=self.bots)
+        return self.results[index]
+
+    def __iter__(self) -> Iterator[Result[None]]:
+        """Iterate over the results in order."""
+        return iter(self.results)
+
     @property
     def summary(self) -> tuple[BotSummary, ...]:
-        """By bot, in the order in which they were given."""
+        """By bot, in the order in which they were given; empty if there is no match."""
+        if not self.results:
+            return ()
         return tuple(self._summary(bot) for bot in range(len(self.bots)))
 
     def _summary(self, bot: int) -> BotSummary:
@@ -112,7 +135,7 @@ class Results(Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         """See `__str__`."""
-        return f"<Results of {len(self.results)} matches>\n{self}"
+        return f"<Results of {counted(len(self), 'match')}>\n{self}"
 
     def _repr_html_(self) -> str:
         """For notebooks."""
@@ -127,7 +150,7 @@ def play_many(
     *,
     matches: int,
     workers: int | None = None,
-    seed: int | None = None,
+    seed: SupportsIndex | None = None,
     variant: str | None = None,
     options: Given = None,
     setup: Given = None,
@@ -173,7 +196,7 @@ def play_many(
         if processes == 1
         else _pooled(terms, bots, parts, processes)
     )
-    results: list[Result] = []
+    results: list[Result[None]] = []
     # Closed at once when a match fails: nobody waits for the others.
     with closing(done), progress_bar(progress_console(), TimeElapsedColumn(), transient=True) as bar:
         task = bar.add_task("matches", total=matches, visible=progress)
@@ -198,7 +221,7 @@ def _parts(sittings: Sequence[Sitting], processes: int) -> list[Sequence[Sitting
     return [sittings[at : at + size] for at in range(0, len(sittings), size)]
 
 
-def _play_part(terms: Terms, sources: Sequence[Source], part: Sequence[Sitting]) -> list[Result]:
+def _play_part(terms: Terms, sources: Sequence[Source], part: Sequence[Sitting]) -> list[Result[None]]:
     """Plays some of the matches. The results hold no match: they may have to go to another process."""
     results = []
     for sitting in part:
@@ -206,13 +229,14 @@ def _play_part(terms: Terms, sources: Sequence[Source], part: Sequence[Sitting])
         clock = terms_of(table, Policy(), None)
         seated = [sources[bot] for bot in sitting.bots]
         result = play_table(table, seated, terms.rules, clock, seating=sitting.seating)
-        results.append(replace(result, match=None))
+        kept: Any = replace(result, match=None)
+        results.append(kept)
     return results
 
 
 def _pooled(
     terms: Terms, bots: Sequence[BotGiven], parts: Sequence[Sequence[Sitting]], processes: int
-) -> Generator[list[Result], None, None]:
+) -> Generator[list[Result[None]], None, None]:
     """Plays the parts in other processes; the results in their order."""
     try:
         packed = pickle.dumps((terms, tuple(bots)))
@@ -225,7 +249,7 @@ def _pooled(
             raise RuntimeError(f"a process that played matches has ended: {GUARDED}") from None
 
 
-def _play_packed(packed: bytes, part: Sequence[Sitting]) -> list[Result]:
+def _play_packed(packed: bytes, part: Sequence[Sitting]) -> list[Result[None]]:
     """In a process of the pool."""
     terms, sources = _unpacked(packed)
     return _play_part(terms, sources, part)

@@ -1,8 +1,8 @@
 """A match step by step: whoever holds it sees everything, and says for every seat what it does."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from secrets import randbits
-from typing import Any
+from typing import Any, Generic, Literal, Self, SupportsIndex, TypedDict, TypeVar, Unpack, overload
 
 from msgspec import Raw, Struct
 
@@ -10,32 +10,48 @@ from arena.quantities import whole
 from arena.simulation.errors import IllegalActionError
 from arena.simulation.unshared import unshared
 from protocol.codec import encode
-from protocol.words import Action, Event, Options, Outcome, View
+from protocol.games.fight_for_a_name import FightView
+from protocol.games.hive_mind import HiveMindView
+from protocol.games.mist import MistView
+from protocol.games.pointing import PointingView
+from protocol.games.runes_to_ruins import RunesView
+from protocol.words import Action, Event, Options, Outcome
 from referee.games import GAMES
 from referee.rules import SPECTATOR, Addressed, Deal, Game, Illegal, Table, Taken, Window
+from referee.suggestions import did_you_mean
 
 SEED_BITS = 53
 MOST_SEED_BITS = 1_024
 Given = Struct | dict[str, Any] | None
 """Options or a setup: the game's own Struct, or plain values as in JSON; None: the defaults, or one drawn."""
+ViewT = TypeVar("ViewT")
 
 
-def dealt(game: str, variant: str | None, seed: int | None, options: Given, setup: Given) -> Table:
+class DealArguments(TypedDict, total=False):
+    """What a match can be given besides its game: see `Match`."""
+
+    variant: str | None
+    seed: SupportsIndex | None
+    options: Given
+    setup: Given
+
+
+def dealt(game: str, variant: str | None, seed: SupportsIndex | None, options: Given, setup: Given) -> Table:
     """A table with these cards.
 
     Raises:
         ValueError: there is no such game or variant, the seed is none, or options or setup break the game's rules.
     """
     if game not in tuple(GAMES):
-        raise ValueError(f"game: there is no {game!r}; there are {', '.join(GAMES)}")
+        raise ValueError(f"game: there is no {game!r}; {did_you_mean(str(game), GAMES, 'games')}")
     rules = GAMES[game]
     names = [each.name for each in rules.variants]
     if variant is not None and variant not in names:
-        raise ValueError(f"variant: {game} has no {variant!r}; it has {', '.join(names)}")
+        raise ValueError(f"variant: {game} has no {variant!r}; {did_you_mean(variant, names, 'variants')}")
     return Table(rules, Deal(variant or names[0], seed_of(seed), _raw("options", options), _raw("setup", setup)))
 
 
-def seed_of(seed: int | None) -> int:
+def seed_of(seed: SupportsIndex | None) -> int:
     """The seed that was given, or a new one. Raises ValueError: it is no whole number, or too large."""
     drawn = randbits(SEED_BITS) if seed is None else whole("seed", seed)
     if drawn.bit_length() > MOST_SEED_BITS:
@@ -50,15 +66,38 @@ def _raw(name: str, given: Given) -> Raw | None:
         raise ValueError(f"{name}: cannot be written as JSON: {error}") from None
 
 
-class Match:
-    """A match of one game, played by `submit`. It is plain synchronous code: no clock, no bots, no loop."""
+class Match(Generic[ViewT]):
+    """A match of one game, played by `submit`. It is plain synchronous code: no clock, no bots, no loop.
 
+    Generic in the type of the game's views: `Match("mist")` is a `Match[MistView]`.
+    """
+
+    @overload
+    def __init__(self: "Match[MistView]", game: Literal["mist"], **deal: Unpack[DealArguments]) -> None: ...
+    @overload
+    def __init__(
+        self: "Match[HiveMindView]", game: Literal["hive-mind"], **deal: Unpack[DealArguments]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "Match[PointingView]", game: Literal["pointing"], **deal: Unpack[DealArguments]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "Match[FightView]", game: Literal["fight-for-a-name"], **deal: Unpack[DealArguments]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "Match[RunesView]", game: Literal["runes-to-ruins"], **deal: Unpack[DealArguments]
+    ) -> None: ...
+    @overload
+    def __init__(self: "Match[Any]", game: str, **deal: Unpack[DealArguments]) -> None: ...
     def __init__(
         self,
         game: str,
         *,
         variant: str | None = None,
-        seed: int | None = None,
+        seed: SupportsIndex | None = None,
         options: Given = None,
         setup: Given = None,
     ) -> None:
@@ -71,10 +110,11 @@ class Match:
         self._begin(table, table.start)
 
     @classmethod
-    def at(cls, table: Table, told: Iterable[Addressed]) -> "Match":
+    def at(cls, table: Table, told: Iterable[Addressed], forfeits: Mapping[int, int] | None = None) -> Self:
         """The match of a table, with all that was told at it."""
         match = cls.__new__(cls)
         match._begin(table, told)  # noqa: SLF001 - its own class
+        match._forfeits = dict(forfeits or {})  # noqa: SLF001
         return match
 
     def _begin(self, table: Table, told: Iterable[Addressed]) -> None:
@@ -82,6 +122,8 @@ class Match:
         self._told = list(told)
         self._taken: dict[int, Action | None] = {}
         """By seat, in the open window; None: the default."""
+        self._forfeits: dict[int, int] = {}
+        """By seat whose bot raised and forfeited: how many windows it had had."""
 
     @property
     def game(self) -> Game[Any]:
@@ -128,12 +170,13 @@ class Match:
         """How it ended; None while it goes on."""
         return self._table.outcome
 
-    def view(self, seat: int | None = SPECTATOR) -> View:
+    def view(self, seat: int | None = SPECTATOR) -> ViewT:
         """Everything that a seat may know now; None: a spectator. Raises ValueError: there is no such seat."""
-        return unshared(self.game.view(self.state, self._seat(seat)))
+        view: Any = unshared(self.game.view(self.state, self._seat(seat)))
+        return view  # type: ignore[no-any-return]  # of the game's own type
 
-    def host_view(self) -> View:
-        """Everything, secrets included."""
+    def host_view(self) -> Any:
+        """Everything, secrets included: the game's own host view, such as `MistHostView`."""
         return unshared(self.game.host_view(self.state))
 
     def events(self, seat: int | None = SPECTATOR) -> tuple[Event, ...]:
@@ -178,11 +221,23 @@ class Match:
         if len(self._taken) == len(self._table.owed):
             self._close()
 
-    def copy(self) -> "Match":
+    def copy(self) -> Self:
         """A match of its own that stands where this one does. What is played on one leaves the other alone."""
-        other = Match.at(self._table.fork(), self._told)
+        other = self.at(self._table.fork(), self._told)
         other._taken = self._taken.copy()  # noqa: SLF001 - its own class
         return other
+
+    def html(self, names: Sequence[str] | None = None) -> str:
+        """Return a page that shows the match so far, step by step, in a browser. It loads nothing.
+
+        It shows all that the host knows, as `arena replay --html` does.
+
+        Args:
+            names: the bots' names, by seat; None: `seat 0`, `seat 1` and so on.
+        """
+        from arena.simulation.replayed import page  # noqa: PLC0415 - it needs the viewer
+
+        return page(self._table, self._forfeits, names or [f"seat {seat}" for seat in range(self.seats)])
 
     def _close(self) -> None:
         taken: list[Taken | None] = [None] * self.seats

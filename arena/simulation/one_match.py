@@ -2,30 +2,67 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, SupportsIndex, Unpack, overload
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from arena.simulation.bots import BotGiven, Source, sources_of
-from arena.simulation.match import Given, dealt
+from arena.simulation.match import DealArguments, Given, Match, dealt
 from arena.simulation.player import NAME, OnError, OnIllegal, Player, Rules
 from arena.simulation.refereed import Hall, ThinkMs, terms_of
-from arena.simulation.result import Result, result_of
+from arena.simulation.result import PlayedResult, Result, result_of
 from arena.simulation.unshared import unshared
 from protocol.codec import decode_json, encode
+from protocol.games.fight_for_a_name import FightView
+from protocol.games.hive_mind import HiveMindView
+from protocol.games.mist import MistView
+from protocol.games.pointing import PointingView
+from protocol.games.runes_to_ruins import RunesView
 from protocol.messages import PROTOCOL, ClockTerms, Over, Welcome
 from protocol.words import Outcome
 from referee.match import Policy, bot_seed, forfeited_at_once, with_forfeits
 from referee.rules import Addressed, Table, Taken
 
 
+class PlayArguments(DealArguments, total=False):
+    """What `play` can be given besides the game and its bots: see there."""
+
+    on_illegal: OnIllegal
+    on_error: OnError
+    transcript: str | Path | None
+    clock: Mapping[str, Any] | None
+    think_ms: ThinkMs | None
+
+
+@overload
+def play(
+    game: Literal["mist"], bots: Sequence[BotGiven], **arguments: Unpack[PlayArguments]
+) -> Result[Match[MistView]]: ...
+@overload
+def play(
+    game: Literal["hive-mind"], bots: Sequence[BotGiven], **arguments: Unpack[PlayArguments]
+) -> Result[Match[HiveMindView]]: ...
+@overload
+def play(
+    game: Literal["pointing"], bots: Sequence[BotGiven], **arguments: Unpack[PlayArguments]
+) -> Result[Match[PointingView]]: ...
+@overload
+def play(
+    game: Literal["fight-for-a-name"], bots: Sequence[BotGiven], **arguments: Unpack[PlayArguments]
+) -> Result[Match[FightView]]: ...
+@overload
+def play(
+    game: Literal["runes-to-ruins"], bots: Sequence[BotGiven], **arguments: Unpack[PlayArguments]
+) -> Result[Match[RunesView]]: ...
+@overload
+def play(game: str, bots: Sequence[BotGiven], **arguments: Unpack[PlayArguments]) -> PlayedResult: ...
 def play(
     game: str,
     bots: Sequence[BotGiven],
     *,
     variant: str | None = None,
-    seed: int | None = None,
+    seed: SupportsIndex | None = None,
     options: Given = None,
     setup: Given = None,
     on_illegal: OnIllegal = "raise",
@@ -33,7 +70,7 @@ def play(
     transcript: str | Path | None = None,
     clock: Mapping[str, Any] | None = None,
     think_ms: ThinkMs | None = None,
-) -> Result:
+) -> PlayedResult:
     """Plays one match to its end, bots in the order of their seats.
 
     With the same seed and the same bots it has the outcome that a referee's match has, if nobody runs out of time.
@@ -85,7 +122,7 @@ def heard(
 
 def play_table(
     table: Table, sources: Sequence[Source], rules: Rules, terms: ClockTerms, *, seating: int = 0
-) -> Result:
+) -> PlayedResult:
     """Plays a match in which no time passes. `seating` counts the matches of one deal. Raises as `play`."""
     players = [Player(source.make(), seat, rules) for seat, source in enumerate(sources)]
     for player in players:

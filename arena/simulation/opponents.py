@@ -1,6 +1,7 @@
 """Bots at some seats of a match that somebody else steps."""
 
 from collections.abc import Mapping, Sequence
+from typing import assert_never
 
 from arena.simulation.bots import BotGiven, source_of
 from arena.simulation.one_match import welcome
@@ -8,7 +9,7 @@ from arena.simulation.player import Player, Rules
 from arena.simulation.refereed import terms_of
 from protocol.words import Action
 from referee.match import Policy, bot_seed
-from referee.rules import Addressed, Table, Taken
+from referee.rules import Addressed, Answered, Table, Taken, WindowClosed
 
 
 class Opponents:
@@ -20,6 +21,8 @@ class Opponents:
         Raises:
             ValueError, TypeError: one is no bot, or not for this game.
         """
+        self.givens = dict(bots)
+        """The bots as they were given, by seat."""
         self._sources = {seat: source_of(game, bot, fresh=True) for seat, bot in bots.items()}
         self._players: dict[int, Player] = {}
 
@@ -60,6 +63,28 @@ class Opponents:
         """The window closed: by seat what was taken. Raises BotError."""
         for seat, each in taken.items():
             self._players[seat].close(each, reserve_ms=self._reserve_ms)
+
+    def catch_up(self, table: Table) -> None:
+        """Play them through a match that others have played so far: its deal and journal, as `table` has them.
+
+        What they answer does not count; what was taken of them does. In the open window they are asked, too.
+        Raises as `answers` does.
+        """
+        replayed = Table(table.game, table.deal)
+        self.begin(replayed)
+        self.answers(replayed)
+        told: list[Addressed] = []
+        for move in table.journal:
+            match move:
+                case Answered(seat, action):
+                    told += replayed.answer(seat, action)
+                case WindowClosed(taken):
+                    self.tell([*told, *replayed.close(taken)])
+                    self.closed({seat: part for seat, part in enumerate(taken) if seat in self._players and part})
+                    self.answers(replayed)
+                    told = []
+                case _ as unreachable:
+                    assert_never(unreachable)
 
     @property
     def _reserve_ms(self) -> int:

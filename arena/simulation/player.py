@@ -1,6 +1,6 @@
 """A bot at its seat of a match in this process: what it is told, and what it says."""
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal, assert_never, get_args
 
 from msgspec import Raw, Struct, convert
 
@@ -13,6 +13,8 @@ from protocol.messages import (
     ClientMessage,
     Closed,
     EventMessage,
+    Hello,
+    Note,
     Opened,
     Pause,
     Rejected,
@@ -176,7 +178,10 @@ class Player:
                 return self._submit(table, raw, final=message.final is not False)
             case Pause():
                 return Rejected(window=None, reason=Refusal.NO_PAUSE, text="no pause is to be had now")
-        return None
+            case Hello() | Note():
+                return None
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def _submit(self, table: Table, raw: Raw, *, final: bool) -> ServerMessage:
         try:

@@ -19,7 +19,7 @@ from msgspec import Raw, to_builtins
 
 from arena.simulation.bots import Source
 from arena.simulation.player import NAME, Player, Rules
-from arena.simulation.result import Result, result_of
+from arena.simulation.result import PlayedResult, result_of
 from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, ClientMessage, ClockTerms, Hello, Opened, Rejected
 from protocol.refusals import Refusal
@@ -102,13 +102,9 @@ class Hall:
         self._busy_until = [0] * len(sources)
         self._now = 0
 
-    def play(self) -> Result:
+    def play(self) -> PlayedResult:
         """Plays to the end. Raises IllegalActionError and BotError, as the rules say."""
-        self._match.begin()
-        for player in self._players:
-            self._say(player.seat, 0, Hello(token=TOKEN, name="", version="", protocol=PROTOCOL))
-        while not self._match.over:
-            self._step()
+        self.play_windows(None)
         ended = self._match.ended
         assert ended is not None  # noqa: S101 - it is over
         assert ended.outcome is not None  # noqa: S101 - in virtual time nothing is the referee's fault
@@ -116,11 +112,30 @@ class Hall:
             player.windows, player.defaults = seat.windows, seat.defaults
         return result_of(self._table, self._sources, self._players, ended.outcome, self._io.news)
 
+    def play_windows(self, most: int | None) -> None:
+        """Play until so many windows have closed; None: to the end. Raises as `play`."""
+        self._match.begin()
+        for player in self._players:
+            self._say(player.seat, 0, Hello(token=TOKEN, name="", version="", protocol=PROTOCOL))
+        while not self._match.over and (most is None or self._table.number < most):
+            self._step()
+
     def write(self, path: Path) -> str:
         """Writes the transcript of the match that was played. Raises TranscriptError."""
         from referee.transcript import write_transcript  # noqa: PLC0415 - it needs trio
 
-        header = Header(
+        write_transcript(path, self.header, self._io.records)
+        return str(path)
+
+    @property
+    def records(self) -> list[Record]:
+        """The lines of the transcript so far, without the header."""
+        return self._io.records
+
+    @property
+    def header(self) -> Header:
+        """The first line of the transcript."""
+        return Header(
             format=FORMAT,
             arena=version("mist-arena"),
             match=NAME,
@@ -136,8 +151,6 @@ class Hall:
             machine=f"{platform.system()} {platform.machine()}, virtual time",
             started=self._started,
         )
-        write_transcript(path, header, self._io.records)
-        return str(path)
 
     def heard(self, seat: int) -> list[bytes]:
         """All that a seat was sent, message by message."""
@@ -183,7 +196,7 @@ class Hall:
 def _microseconds(think_ms: Any) -> int:
     """What a seat thinks. Raises ValueError: it is no number."""
     if not isinstance(think_ms, Real) or isnan(think_ms):
-        raise ValueError(f"think_ms: it gave {think_ms!r:.100}; milliseconds are due")
+        raise ValueError(f"think_ms: it gave {think_ms!r:.100}; expected milliseconds")
     return round(min(max(0.0, float(think_ms)), MOST_MS) * MICROSECONDS_PER_MS)
 
 
@@ -207,7 +220,7 @@ def _clock(given: Mapping[str, Any] | None) -> ClockTable | None:
     if given is None:
         return None
     if not isinstance(given, Mapping):
-        raise ValueError(f"clock: {given!r:.100} is no table of fields")  # noqa: TRY004 - as of what is in it
+        raise ValueError(f"clock: {given!r:.100} is not a table of fields")  # noqa: TRY004 - as of what is in it
     try:
         table = msgspec.convert(dict(given), ClockTable)
     except msgspec.ValidationError as error:

@@ -1,6 +1,7 @@
 """What came of a match in this process."""
 
 from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -11,9 +12,14 @@ from arena.statistics import points
 from protocol.words import Outcome
 from referee.rules import Addressed, Table
 
+MatchT = TypeVar("MatchT")
 
-class Result(Struct, frozen=True, kw_only=True):
-    """What came of a match. All tuples are by seat."""
+
+class Result(Struct, Generic[MatchT], frozen=True, kw_only=True):
+    """The result of one match. All tuples are indexed by seat.
+
+    Generic in `match`: `play("mist", …)` gives a `Result[Match[MistView]]`, and `play_many` each `Result[None]`.
+    """
 
     game: str
     variant: str
@@ -31,7 +37,7 @@ class Result(Struct, frozen=True, kw_only=True):
     """What each bot's log would have: exceptions that it survived, answers of the kit in its place."""
     transcript: str | None = None
     """Path of the transcript, if one was asked for."""
-    match: Match | None = None
+    match: MatchT
     """The match at its end, with `view` and `events` of each seat; None where many were played."""
 
     @property
@@ -60,14 +66,31 @@ class Result(Struct, frozen=True, kw_only=True):
         names = ["(" + " = ".join(f"{seat} {self.bots[seat]}" for seat in group) + ")" for group in self.ranking]
         return f"<Result of {self.game} {self.variant}, seed {self.seed}: {' > '.join(names)}, {self.reason}>"
 
-    def _repr_html_(self) -> str:
-        """For notebooks: the board at the end."""
-        from arena.simulation.notebook import board, text  # noqa: PLC0415 - only notebooks need it
+    def html(self) -> str:
+        """Return a page that shows the match step by step in a browser, under the bots' names: see `Match.html`.
 
-        if self.match is None:
+        Raises:
+            ValueError: the match was not kept, as in `play_many`.
+        """
+        match: Any = self.match
+        if match is None:
+            raise ValueError("play_many keeps no matches: play one with `play`, or with a `transcript`")
+        return str(match.html(self.bots))
+
+    def _repr_html_(self) -> str:
+        """Return the replay for a notebook, in a frame of its own; the board at the end if it is too large."""
+        from arena.simulation.notebook import board, frame, text  # noqa: PLC0415 - only notebooks need it
+
+        match: Any = self.match
+        if match is None:
             return text(repr(self))
-        match = self.match
-        return board(repr(self), self.game, match.host_view(), match.events())
+        return frame(repr(self), self.html()) or board(
+            f"{self!r}\nhtml() has the replay", self.game, match.host_view(), match.events()
+        )
+
+
+PlayedResult = Result[Match[Any]]
+"""The result of `play`, of a game that is not known by type."""
 
 
 def result_of(
@@ -78,7 +101,7 @@ def result_of(
     told: Sequence[Addressed],
     *,
     transcript: str | None = None,
-) -> Result:
+) -> PlayedResult:
     """The result of a match that is over."""
     return Result(
         game=table.game.name,
@@ -91,5 +114,5 @@ def result_of(
         illegal=tuple(player.illegal for player in players),
         notes=tuple(tuple(player.notes) for player in players),
         transcript=transcript,
-        match=Match.at(table, told),
+        match=Match[Any].at(table, told, {player.seat: player.windows for player in players if player.gone}),
     )

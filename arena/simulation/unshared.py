@@ -64,4 +64,5 @@ def _may_change(info: msgspec.inspect.Type, within: tuple[type, ...]) -> bool:
             return _may_change(item, within)
         case inspect.DictType() | inspect.ListType() | inspect.SetType() | inspect.AnyType() | inspect.RawType():
             return True
-    return False
+        case _:
+            return False

@@ -58,8 +58,10 @@ class Ratings(Struct, frozen=True, kw_only=True):
 
     ratings: tuple[Rating, ...]
     """By entrant."""
-    superiority: tuple[tuple[float, ...], ...]
-    """Likelihood of superiority: row over column, how probable it is that the one is the stronger."""
+    superiority: tuple[tuple[float | None, ...], ...]
+    """Likelihood of superiority: row over column, how probable it is that the one is the stronger.
+
+    None: the two are not comparable, for no chain of meetings connects them."""
 
 
 def rate(orders: Orders, entrants: int, house: int | None = None, start: "Numbers | None" = None) -> Ratings:
@@ -109,7 +111,7 @@ def rate(orders: Orders, entrants: int, house: int | None = None, start: "Number
 
     return Ratings(
         ratings=tuple(map(rating, range(entrants))),
-        superiority=_superiority(strengths, spread, freedom),
+        superiority=_superiority(strengths, spread, freedom, _groups(orders, entrants)),
     )
 
 
@@ -225,7 +227,25 @@ def _blocks_of_each(orders: Orders, entrants: int) -> Whole:
     return played
 
 
-def _superiority(strengths: Numbers, covariance: Numbers, freedom: Whole) -> tuple[tuple[float, ...], ...]:
+def _groups(orders: Orders, entrants: int) -> Whole:
+    """Return a number for each entrant, the same for those whom a chain of meetings connects."""
+    groups = np.arange(entrants)
+    if len(orders.entrants) == 0:
+        return groups
+    while True:
+        lowest = groups[orders.entrants].min(axis=1)
+        joined = groups.copy()
+        for place in range(orders.entrants.shape[1]):
+            np.minimum.at(joined, orders.entrants[:, place], lowest)
+        joined = joined[joined]
+        if (joined == groups).all():
+            return joined
+        groups = joined
+
+
+def _superiority(
+    strengths: Numbers, covariance: Numbers, freedom: Whole, groups: Whole
+) -> tuple[tuple[float | None, ...], ...]:
     """How probable it is that the row's bot is stronger than the column's."""
     gap = strengths[:, None] - strengths[None, :]
     variance = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2 * covariance
@@ -235,4 +255,8 @@ def _superiority(strengths: Numbers, covariance: Numbers, freedom: Whole) -> tup
     for each in np.unique(less).tolist():
         cells = less == each
         found[cells] = cumulative_all(ratio[cells], each)
-    return tuple(map(tuple, found.tolist()))
+    rows: list[list[float | None]] = found.tolist()
+    for row, group in zip(rows, groups, strict=True):
+        for other in np.flatnonzero(groups != group):
+            row[other] = None
+    return tuple(map(tuple, rows))

@@ -33,6 +33,7 @@ class Moment(Struct, frozen=True):
     """The ratings after so many blocks."""
 
     blocks: int
+    matches: int
     elo: tuple[float, ...]
     """By entrant."""
 
@@ -58,6 +59,8 @@ class Digest(Struct, frozen=True, kw_only=True):
     """Matches by conduct."""
     time: tuple[TimeUse | None, ...]
     """None for who has had no window in a match in which it started."""
+    first: tuple[int | None, ...]
+    """How many matches came before the first of each, in schedule order; None for who has played none."""
 
 
 def digest_of(
@@ -81,11 +84,12 @@ def digest_of(
         matches=len(played),
         standings=tuple(order(standings_of(entrants, played, house))),
         ratings=rate(orders, entrants, house, last),
-        moments=tuple(_moment(blocks, each, house) for blocks, each in strengths),
+        moments=_moments(played, strengths, house),
         by_seat=tuple(_sum([row[seat] for row in by_bot]) for seat in range(table.seats)),
         by_bot_and_seat=by_bot,
         conduct=_conduct(entrants, played),
         time=_time(entrants, played),
+        first=_first(entrants, played),
     )
 
 
@@ -98,10 +102,31 @@ def _strengths(orders: Orders, entrants: int) -> Iterator[tuple[int, Numbers]]:
         yield end, strengths
 
 
-def _moment(blocks: int, strengths: Numbers, house: int | None) -> Moment:
-    competing = [entrant for entrant in range(len(strengths)) if entrant != house]
-    elo = (strengths - strengths[competing].mean()) * ELO + 0.0  # never minus zero
-    return Moment(blocks, tuple(elo.tolist()))
+def _moments(
+    played: Sequence[Played], strengths: Sequence[tuple[int, Numbers]], house: int | None
+) -> tuple[Moment, ...]:
+    """Return the ratings after each of these numbers of blocks."""
+    last = [number for number, match in enumerate(played, start=1) if _ends_block(played, number, match)]
+    found = []
+    for blocks, each in strengths:
+        competing = [entrant for entrant in range(len(each)) if entrant != house]
+        elo = (each - each[competing].mean()) * ELO + 0.0  # never minus zero
+        found.append(Moment(blocks, last[blocks - 1], tuple(elo.tolist())))
+    return tuple(found)
+
+
+def _ends_block(played: Sequence[Played], number: int, match: Played) -> bool:
+    return number == len(played) or played[number].block != match.block
+
+
+def _first(entrants: int, played: Sequence[Played]) -> tuple[int | None, ...]:
+    """By entrant: how many matches came before its first."""
+    first: list[int | None] = [None] * entrants
+    for number, match in enumerate(played):
+        for entrant in match.entrants:
+            if first[entrant] is None:
+                first[entrant] = number
+    return tuple(first)
 
 
 def _by_bot_and_seat(entrants: int, table: Table) -> tuple[tuple[Score, ...], ...]:

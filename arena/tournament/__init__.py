@@ -1,23 +1,42 @@
 """Plays tournaments: ledger, runner and what a result depends on."""
 
+from arena.tournament.aside import Again, Asides, BlockSetAside, LeftOut
 from arena.tournament.backup import Backup, Checked, Told, back_up, backup_place, check_backup
 from arena.tournament.changes import (
     Standing,
     close,
+    decide,
     enter,
     extend,
     extend_entries,
     now,
     standing_of,
+    unchanged_text,
     update,
     withdraw,
 )
-from arena.tournament.entries import change_text, copies_of_file, copy_of_entry, keep_begun, keep_entry
+from arena.tournament.entries import (
+    change_text,
+    change_to_come_text,
+    copies_of_file,
+    copy_of_entry,
+    keep_begun,
+    keep_entry,
+)
 from arena.tournament.ledger import Ledger, LedgerTimes, Reported
 from arena.tournament.notices import Notice, Notify
 from arena.tournament.progress import Gauge
-from arena.tournament.provenance import Terms, begin_or_go_on, drawn_seed, left_out_of, terms_of
-from arena.tournament.results import Begun, Results, begun_in, entries_until, ledger_of, results_in
+from arena.tournament.provenance import Terms, begin_or_go_on, drawn_seed, left_out_now, terms_of
+from arena.tournament.results import (
+    Begun,
+    NotBegun,
+    Results,
+    begun_in,
+    entries_until,
+    ledger_of,
+    results_folder_of,
+    results_in,
+)
 from arena.tournament.results_folder import (
     CHECKS,
     DECISIONS,
@@ -54,14 +73,19 @@ __all__ = [
     "PAGE",
     "TABLE",
     "TRANSCRIPTS",
+    "Again",
+    "Asides",
     "Backup",
     "Begun",
+    "BlockSetAside",
     "Checked",
     "FinalResults",
     "Gauge",
     "Ledger",
     "LedgerTimes",
+    "LeftOut",
     "MatchSetup",
+    "NotBegun",
     "Notice",
     "Notify",
     "Reported",
@@ -74,11 +98,13 @@ __all__ = [
     "begin_or_go_on",
     "begun_in",
     "change_text",
+    "change_to_come_text",
     "check_backup",
     "checks_folder",
     "close",
     "copies_of_file",
     "copy_of_entry",
+    "decide",
     "drawn_seed",
     "enter",
     "entries_until",
@@ -90,13 +116,14 @@ __all__ = [
     "keep_begun",
     "keep_entry",
     "ledger_of",
-    "left_out_of",
+    "left_out_now",
     "match_setup",
     "now",
     "open_ledger",
     "open_notices",
     "play_blocks",
     "play_tournament",
+    "results_folder_of",
     "results_in",
     "say_going_on",
     "say_kept",
@@ -104,6 +131,7 @@ __all__ = [
     "standing_of",
     "terms_of",
     "try_out",
+    "unchanged_text",
     "update",
     "withdraw",
 ]

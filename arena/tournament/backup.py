@@ -17,7 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from arena.errors import WrongUse, cannot_write
+from arena.errors import MachineCannot, WrongUse, cannot_write
 from arena.processes import process_pool
 from arena.tournament.ledger import Ended, Ledger
 from arena.tournament.results_folder import (
@@ -34,6 +34,7 @@ from arena.tournament.results_folder import (
 )
 from referee.bot_folder import MEGABYTE, MOST_MB, ContentError, content_hash, copy_into
 from referee.linux.private_file import FOLDER_MODE, for_owner
+from referee.linux.regular_file import open_regular
 from referee.transcript import TranscriptError, verify_transcript
 
 AT_ONCE = 1_000
@@ -262,7 +263,7 @@ def _copy_file(source: Path, to: Path) -> bool:
             return False
     part = to.with_name(COPYING)
     try:
-        with source.open("rb") as old, open(part, "wb", opener=for_owner) as new:
+        with open_regular(source, follow=False) as old, open(part, "wb", opener=for_owner) as new:
             shutil.copyfileobj(old, new)
         os.utime(part, ns=(its.st_atime_ns, its.st_mtime_ns))
         part.replace(to)
@@ -325,8 +326,10 @@ def check_backup(folder: Path, tell: Told) -> Checked:
     for number, path in enumerate(entries, 1):
         try:
             is_whole = content_hash(path, most=MOST_MB * MEGABYTE) == f"sha256:{path.name}"
-        except (ContentError, OSError):
+        except ContentError:
             is_whole = False
+        except OSError as error:
+            raise MachineCannot(f"{path}: cannot be read: {error.strerror}") from None
         wrong += [] if is_whole else [f"{ENTRIES}/{path.name}: is not as it was made"]
         tell("bots", number, len(entries))
     return Checked(
@@ -348,7 +351,7 @@ def _verified(transcripts: Path, named: list[tuple[str, str]]) -> Iterator[str |
 def _complaint(transcripts: Path, named: tuple[str, str]) -> str | None:
     name, head = named
     if os.sep in name or "\0" in name:
-        return f"{TRANSCRIPTS}: the ledger names {name[:100]!r}, which is no file's name"
+        return f"{TRANSCRIPTS}: the ledger names {name[:100]!r}, which is not the name of a file"
     try:
         found = verify_transcript(transcripts / name).head
     except TranscriptError as error:

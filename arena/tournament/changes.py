@@ -10,7 +10,7 @@ from itertools import count
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.config import THE_ARENA, Entry
+from arena.config import THE_ARENA, Entry, difference, look_alike
 from arena.errors import WrongUse
 from arena.schedule import (
     Closed,
@@ -25,10 +25,12 @@ from arena.schedule import (
     entered,
     labels_now,
 )
+from arena.tournament.aside import Again, BlockSetAside, LeftOut
 from arena.tournament.entries import judged
 from arena.tournament.ledger import Ledger
 from arena.tournament.results import Begun
 from referee.printable import printable_name
+from referee.suggestions import did_you_mean
 
 LONGEST_LABEL = 900
 """Characters; that of a version is a little longer."""
@@ -94,16 +96,16 @@ class Standing(Struct, frozen=True):
             if number in named or teams[number] in named:
                 return number
         if named:
-            raise WrongUse(f"{label}: {'is the house' if named == [self.spec.house] else 'has withdrawn'}")
-        known = [labels[number] for number in active]
-        more = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
-        raise WrongUse(f"{label}: no such bot competes; there are {', '.join(known[:NAMED])}{more}")
+            raise WrongUse(f"{label}: {'is the house bot' if named == [self.spec.house] else 'has withdrawn'}")
+        near = did_you_mean(label, [labels[number] for number in active], "bots")
+        raise WrongUse(f"no bot is called {label}; {near}")
 
     def next_version(self, entrant: int) -> str:
         """What the next version of a bot is called: another bot's author may have taken the usual name."""
         teams, labels = self.teams, self.labels
         numbers = count(teams.count(teams[entrant]) + 1)
-        return next(name for number in numbers if (name := f"{labels[teams[entrant]]} v{number}") not in labels)
+        names = (f"{labels[teams[entrant]]} v{number}" for number in numbers)
+        return next(name for name in names if not any(look_alike(name, label) for label in labels))
 
     def content(self, entrant: int) -> str | None:
         """The hash of an entrant's content; None: the ledger does not say."""
@@ -132,7 +134,11 @@ class Standing(Struct, frozen=True):
         after = replace(self.begun.spec, changes=(*self.events, found))
         labels = labels_now(after, self.begun.labels)
         if twice := next((label for label in labels if labels.count(label) > 1), None):
-            raise WrongUse(f"{twice}: another bot is called so, too")
+            raise WrongUse(f"{twice}: another bot has this name; give --label")
+        if isinstance(what, Entered):
+            *earlier, own = labels
+            if other := next((each for each in earlier if look_alike(own, each)), None):
+                raise WrongUse(f"{own}: looks like {other}: {difference(own, other)}; give another --label")
         return what
 
 
@@ -161,7 +167,7 @@ def enter(ledger: Ledger, begun: Begun, bot: Entry, label: str, folder: str) -> 
     if not 0 < len(label) <= LONGEST_LABEL:
         raise WrongUse(f"{label[:100]!r}: a label has 1 to {LONGEST_LABEL} characters")
     if label == THE_ARENA:
-        raise WrongUse(f"{label}: is what the arena's own content is called; give another --label")
+        raise WrongUse(f"{label}: is the name of the arena's own content; give another --label")
     entry = Entered(label=label, folder=folder, content=bot.content, version=bot.version)
 
     def what(standing: Standing) -> What:
@@ -182,7 +188,7 @@ def update(ledger: Ledger, begun: Begun, bot: Entry, label: str, folder: str) ->
         standing.check_deadline(now())
         before = standing.entrant(label)
         if standing.content(before) == bot.content:
-            raise WrongUse(f"{folder}: is the version of {standing.labels[before]} that competes already")
+            raise WrongUse(unchanged_text(folder, standing.labels[before]))
         return Entered(
             label=standing.next_version(before),
             folder=folder,
@@ -192,6 +198,11 @@ def update(ledger: Ledger, begun: Begun, bot: Entry, label: str, folder: str) ->
         )
 
     return _change(ledger, begun, what)
+
+
+def unchanged_text(folder: str, label: str) -> str:
+    """Return why a bot's folder, or its label, is no new version."""
+    return f"{folder} has not changed since {label}, the version that is playing"
 
 
 def withdraw(ledger: Ledger, begun: Begun, label: str) -> Event:
@@ -222,7 +233,7 @@ def extend_entries(ledger: Ledger, begun: Begun, until: datetime) -> Event:
 
     def what(standing: Standing) -> What:
         if standing.entries_until is not None and moment_of(standing.entries_until) >= moment_of(text):
-            raise WrongUse(f"entries are taken until {standing.entries_until}: {text} is no later")
+            raise WrongUse(f"entries are taken until {standing.entries_until}: {text} is not later")
         return Deadline(entries_until=text)
 
     return _change(ledger, begun, what)
@@ -242,7 +253,7 @@ def moment_of(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise WrongUse(f"the tournament's ledger: entries_until: {text!r} is no time") from None
+        raise WrongUse(f"the tournament's ledger: entries_until: {text!r} is not a time") from None
 
 
 def close(ledger: Ledger, begun: Begun, reason: str) -> bool:
@@ -266,3 +277,27 @@ def close(ledger: Ledger, begun: Begun, reason: str) -> bool:
 
 class _WaitingError(Exception):
     """A change waits."""
+
+
+def decide(ledger: Ledger, block: int, *, unexcused: tuple[int, ...], leave_out: bool) -> BlockSetAside:
+    """Write down the host's decision about a block that was set aside; return the block.
+
+    Args:
+        ledger: the tournament's.
+        block: its number, from 0.
+        unexcused: the bots whose hold-ups do not excuse them when it is played again.
+        leave_out: it is not played at all.
+
+    Raises:
+        WrongUse: it was never set aside, or it counts already.
+    """
+    blocks = {each.block: each for each in ledger.asides().blocks}
+    if block not in blocks:
+        numbers = ", ".join(str(number + 1) for number in list(blocks)[:NAMED])
+        known = f"set aside: {numbers}" if numbers else "none is"
+        raise WrongUse(f"block {block + 1} is not set aside; {known}")
+    if ledger.results(block, block + 1):
+        raise WrongUse(f"block {block + 1} has been played, and counts")
+    ledger.add_step(block, LeftOut() if leave_out else Again(unexcused=unexcused))
+    (found,) = (each for each in ledger.asides().blocks if each.block == block)
+    return found

@@ -197,10 +197,12 @@ def play_ladder(
                     log=log,
                     change_at=tournament.schedule.change_at,
                     time_is_up=time_is_up,
+                    settle="last",
+                    tell_aside=progress.say if watch is None else watch.telling_aside(progress.say),
                 )
             with idle:
                 if not (time_is_up() or await write(ledger.waiting)):
-                    say(f"nothing is to be learnt now: {ladder.why_idle()}; waiting for bots to enter")
+                    say(f"no match would improve a rating now: {ladder.why_idle()}; waiting for bots to enter")
                 while not await write(ledger.waiting):  # noqa: ASYNC110 - another process writes it
                     await trio.sleep(LOOK_SECONDS)
             nursery.cancel_scope.cancel()

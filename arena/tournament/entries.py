@@ -11,11 +11,13 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import assert_never
 
 from msgspec.structs import replace
 
 from arena.config import Entry, Tournament, find_entrant, with_changes
 from arena.errors import WrongUse, cannot_write
+from arena.quantities import counted
 from arena.schedule import (
     BadChangeError,
     Closed,
@@ -33,7 +35,16 @@ from arena.tournament.ledger import Ledger
 from arena.tournament.provenance import CONTENT
 from arena.tournament.results import Begun
 from arena.tournament.results_folder import ENTRIES, LEDGER
-from referee.bot_folder import MEGABYTE, MOST_MB, BotFolder, BotFolderError, ContentError, copy_into, kept_bot
+from referee.bot_folder import (
+    MEGABYTE,
+    MOST_MB,
+    BotFolder,
+    BotFolderError,
+    ContentError,
+    copy_into,
+    folder_name,
+    kept_bot,
+)
 from referee.host import remote_bot
 from referee.linux.private_file import FOLDER_MODE
 
@@ -95,7 +106,7 @@ def keep_begun(results: Path, begun: Begun, needed: int | None = None) -> None:
         except BotFolderError:
             if number == needed:
                 raise WrongUse(
-                    f"{label}: the version that has played is not to be found: put its folder back as it was, run"
+                    f"{label}: the version that has played cannot be found: put its folder back as it was, run"
                     " `arena tournament` once, and update it then"
                 ) from None
 
@@ -134,7 +145,10 @@ def _leaves(event: Event) -> int | None:
             return entrant
         case Entered(predecessor=predecessor):
             return predecessor
-    return None
+        case Extended() | Closed() | Deadline():
+            return None
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def judged(spec: ScheduleSpec, game: str, events: Sequence[Event], begun: int) -> list[Event]:
@@ -209,6 +223,27 @@ def change_text(event: Event, labels: Sequence[str]) -> str:
     )
 
 
+def change_to_come_text(event: Event, labels: Sequence[str]) -> str:
+    """Return in words what a change will do; `labels`: of all entrants, as they entered."""
+    what = event.what
+    match what:
+        case Withdrawn(entrant=entrant):
+            return f"{_named(labels, entrant)} will withdraw"
+        case Entered(label=label, predecessor=predecessor):
+            if predecessor is None:
+                return f"{label} will enter"
+            return f"{label} will take the place of {_named(labels, predecessor)}"
+        case Deadline(entries_until=until):
+            return f"entries will be taken until {until}"
+        case Extended(blocks=blocks, rounds=rounds):
+            total = counted(blocks or 0, "block") if rounds is None else counted(rounds, "round")
+            return f"the tournament will have {total} in all"
+        case Closed():
+            return "the tournament will be closed"
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
 def _named(labels: Sequence[str], number: int) -> str:
     return labels[number] if number < len(labels) else f"entrant {number}"
 
@@ -239,7 +274,7 @@ def _kept(tournament: Tournament, entry: Entered, found: dict[str, Entry]) -> En
     if entry.content not in found:
         copy = copy_of_entry(tournament.results, entry.content)
         try:
-            bot = find_entrant(tournament, str(copy), entry.label)
+            bot = find_entrant(tournament, folder_name(copy), entry.label)
         except BotFolderError as error:
             raise WrongUse(f"the copy of {entry.label}: {error}") from None
         if bot.content != entry.content:

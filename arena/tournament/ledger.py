@@ -18,8 +18,24 @@ import msgspec
 from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
+from arena.quantities import counted
 from arena.schedule import Event, Match, What, kind_of
-from arena.statistics import Played
+from arena.statistics import Played, count_of
+from arena.tournament.aside import (
+    MOST_EVIDENCE,
+    Again,
+    Asides,
+    DealtAnew,
+    Held,
+    OwnDoing,
+    SetAside,
+    Step,
+    StepTaken,
+    bound_to,
+    deal_of,
+    held_since,
+    hold_ups_of,
+)
 from arena.tournament.ledger_clock import LedgerClock
 from arena.tournament.ledger_schema import StrangeBookError, prepare
 from protocol.codec import MAX_NESTING, TOO_DEEP, is_deeper
@@ -27,7 +43,7 @@ from protocol.refusals import Conduct
 from referee.host import Result
 from referee.linux.private_file import for_owner
 from referee.linux.regular_file import check_regular
-from referee.match import SeatReport
+from referee.match import HeldUp, SeatReport
 
 LAST = 2**63 - 1
 """SQLite's largest number: no block has it."""
@@ -75,6 +91,21 @@ class Attempt(Struct, frozen=True):
     number: int
     """Counts the tries at this match from 1."""
     transcript: Path
+    deal: int = 0
+    """How often its block has been dealt anew."""
+    unexcused: frozenset[int] = frozenset()
+    """The entrants that a verdict `host` does not excuse."""
+
+
+class HeldUpBlock(Struct, frozen=True, kw_only=True):
+    """What an attempt that is void because a bot lost a window has done to its block."""
+
+    set_aside: int
+    """How many results the block had: they do not count."""
+    held: tuple[Held, ...]
+    """The hold-ups that made the block void since it was begun, or set aside the last time."""
+    is_aside: bool
+    """Whether the block is set aside now."""
 
 
 class Ended(Struct, frozen=True, array_like=True):
@@ -276,7 +307,9 @@ class Ledger:
                 "INSERT INTO attempts (block, seating, number, transcript, started) VALUES (?, ?, ?, ?, ?)",
                 (match.block, match.seating, tried + 1, transcript.name, self._now()),
             ).lastrowid
-        return Attempt(row or 0, tried + 1, transcript)
+            steps = self._steps(match.block)
+        deal, unexcused = deal_of(steps, match.block), Asides.of(steps).unexcused(match.block)
+        return Attempt(row or 0, tried + 1, transcript, deal, unexcused)
 
     def void(self, attempt: Attempt, reason: str) -> None:
         """An attempt ended without a result."""
@@ -289,22 +322,153 @@ class Ledger:
             self._void(attempt, INTERRUPTED)
             self._db.execute("UPDATE attempts SET worker = ? WHERE id = ?", (how, attempt.id))
 
-    def void_block(self, block: int, attempt: Attempt, reason: str) -> int:
+    def void_block(self, block: int, attempt: Attempt, reason: str, *, redeals: bool = False) -> int:
         """An attempt ended without a result, and its block is played again: how many results it had.
 
-        Attempts at its matches that are being made now will not count either, however they end.
+        Attempts at its matches that are being made now will not count either, however they end. `redeals`: the
+        block is played from another deal.
         """
         with self._errors_as_exits(), self._transaction():
-            self._void(attempt, reason)
-            ((played,),) = self._db.execute(
-                "SELECT count(*) FROM attempts WHERE block = ? AND played IS NOT NULL AND set_aside IS NULL",
-                (block,),
-            )
-            self._db.execute(
-                "UPDATE attempts SET set_aside = ? WHERE block = ? AND void IS NULL AND set_aside IS NULL",
-                (reason, block),
-            )
+            if redeals:
+                self._add_step(block, DealtAnew(), attempt.id)
+            return self._void_block(block, attempt, reason)
+
+    def hold_up(
+        self,
+        match: Match,
+        attempt: Attempt,
+        reason: str,
+        held_up: HeldUp,
+        *,
+        alone: bool = False,
+        voids_block: bool,
+        most: int | None,
+    ) -> HeldUpBlock:
+        """Write down that an attempt is void because a bot lost a window.
+
+        Args:
+            match: what the attempt was at.
+            attempt: the void one.
+            reason: why it is void.
+            held_up: the bot that lost a window.
+            alone: whether that says something against it (`aside.is_alone_in`).
+            voids_block: whether its block is played again, as `void_block` says; it is, from another deal.
+            most: set the block aside once it was void so often for the same bot; None: never.
+        """
+        block, played = match.block, 0
+        step = Held(
+            entrant=match.entrants[held_up.seat],
+            held_up=held_up,
+            redeals=voids_block,
+            present=match.entrants,
+            alone=alone,
+        )
+        with self._errors_as_exits(), self._transaction():
+            self._add_step(block, step, attempt.id)
+            if voids_block:
+                played = self._void_block(block, attempt, reason)
+            else:
+                self._void(attempt, reason)
+            held = held_since(self._steps(block), block)
+            bot = bound_to(held)
+            is_aside = voids_block and most is not None and bot is not None and len(held) >= most
+            if is_aside and bot is not None:
+                evidence = tuple(each.text for each in held[-MOST_EVIDENCE:])
+                self._add_step(block, SetAside(entrant=bot, evidence=evidence))
+        return HeldUpBlock(set_aside=played, held=tuple(held), is_aside=is_aside)
+
+    def _void_block(self, block: int, attempt: Attempt, reason: str) -> int:
+        self._void(attempt, reason)
+        ((played,),) = self._db.execute(
+            "SELECT count(*) FROM attempts WHERE block = ? AND played IS NOT NULL AND set_aside IS NULL",
+            (block,),
+        )
+        self._db.execute(
+            "UPDATE attempts SET set_aside = ? WHERE block = ? AND void IS NULL AND set_aside IS NULL",
+            (reason, block),
+        )
         return int(played)
+
+    def add_step(self, block: int | None, step: Step) -> None:
+        """Write down what becomes of a block that is or was set aside, or of a bot."""
+        with self._errors_as_exits(), self._transaction():
+            self._add_step(block, step)
+
+    def longest_window(self, entrant: int) -> int | None:
+        """Return the longest that a bot took for a window in its latest matches that count, in microseconds.
+
+        None: it has played none.
+        """
+        seats = f"(SELECT * FROM attempts WHERE played IS NOT NULL ORDER BY id DESC LIMIT {RECENT}) AS recent"  # noqa: S608 - a number
+        with self._errors_as_exits():
+            ((found,),) = self._db.execute(
+                "SELECT max(coalesce(json_extract(recent.reports, '$[' || seat.key || '].worst_us'), 0))"  # noqa: S608
+                f" FROM {seats} JOIN results ON results.attempt = recent.id"
+                " JOIN json_each(recent.played, '$.entrants') AS seat WHERE seat.value = ?",
+                (entrant,),
+            )
+        return None if found is None else int(found)
+
+    def judge_own_doing(self, entrant: int, bots: int) -> tuple[OwnDoing | None, list[int]]:
+        """Write down that a bot holds itself up, if all void attempts show it and that was not known.
+
+        Blocks that wait for the host because of that bot are then played again. `bots`: how many are compared.
+
+        Returns:
+            What was written, and the numbers of these blocks.
+        """
+        with self._errors_as_exits(), self._transaction():
+            steps = self._steps()
+            asides, count = Asides.of(steps), count_of(hold_ups_of(steps), entrant)
+            known = {each.entrant for each in asides.own_doing}
+            if entrant in known or not count.shows_own_doing(bots):
+                return None, []
+            evidence = (
+                f"it was held up in {counted(count.alone, 'void attempt')}, and no opponent, though as exposed;"
+                f" in {count.others} at its matches another bot was, and it was not"
+            )
+            found = OwnDoing(entrant=entrant, evidence=evidence)
+            self._add_step(None, found)
+            blocks = [each.block for each in asides.undecided if each.set_aside.entrant == entrant]
+            for block in blocks:
+                self._add_step(block, Again(unexcused=(entrant,), by_host=False))
+        return found, blocks
+
+    def play_unexcused(self, block: int) -> tuple[int, ...]:
+        """Have a block played that is set aside, its bot's hold-ups not excused; return which bot."""
+        with self._errors_as_exits(), self._transaction():
+            undecided = Asides.of(self._steps(block)).undecided
+            entrants = tuple(each.set_aside.entrant for each in undecided)
+            if entrants:
+                self._add_step(block, Again(unexcused=entrants, by_host=False))
+        return entrants
+
+    def asides(self) -> Asides:
+        """Return the blocks that were set aside, and the bots that are not excused any more."""
+        return Asides.of(self.steps())
+
+    def steps(self) -> list[StepTaken]:
+        """Return what became of blocks that were void, in order."""
+        with self._errors_as_exits():
+            return self._steps()
+
+    def _steps(self, block: int | None = None) -> list[StepTaken]:
+        """Return the steps of a block, and those of all blocks."""
+        all_steps = "SELECT attempt, block, data FROM steps"
+        which, values = ("", ()) if block is None else (" WHERE block = ? OR block IS NULL", (block,))
+        rows = self._db.execute(f"{all_steps}{which} ORDER BY id", values).fetchall()
+        return [
+            msgspec.convert({"attempt": attempt, "block": number, "step": _shallow(data)}, StepTaken)
+            for attempt, number, data in rows
+        ]
+
+    def _add_step(self, block: int | None, step: Step, attempt: int | None = None) -> None:
+        if attempt is None:
+            (attempt,) = self._db.execute("SELECT coalesce(max(id), 0) FROM attempts").fetchone()
+        self._db.execute(
+            "INSERT INTO steps (at, attempt, block, data) VALUES (?, ?, ?, ?)",
+            (self._now(), attempt, block, msgspec.json.encode(step).decode()),
+        )
 
     def finish(self, match: Match, attempt: Attempt, result: Result, seatings: int) -> bool:
         """An attempt ended with a result; whether that completed its block, which then counts as a whole."""
@@ -415,14 +579,18 @@ class Ledger:
             ).fetchall()
         return {(block, seating): name for block, seating, name in rows}
 
-    def played(self) -> list[Played]:
-        """Every match that need not be played again, in schedule order, its block being committed or not."""
+    def played(self) -> Iterator[tuple[Played, tuple[SeatReport, ...]]]:
+        """Every match that need not be played again, with its seats' reports, its block being committed or not.
+
+        They come in schedule order.
+        """
         with self._errors_as_exits():
             rows = self._db.execute(
-                "SELECT played FROM attempts WHERE played IS NOT NULL AND set_aside IS NULL"
+                "SELECT played, reports, transcript FROM attempts WHERE played IS NOT NULL AND set_aside IS NULL"
                 " ORDER BY block, seating"
-            ).fetchall()
-            return [msgspec.json.decode(played, type=Played) for (played,) in rows]
+            )
+            for row in rows:
+                yield _reported(row)[:2]
 
     def failed(self) -> dict[int, int]:
         """By entrant: in how many matches that were played to their end it did not behave."""

@@ -1,12 +1,13 @@
 """The ledger's tables, and how those of an older arena become them."""
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import cache
 
 APPLICATION = 0x41524E41
 """Marks the file as one of ours, for `file` and for us ("ARNA")."""
-SCHEMA = 6
+SCHEMA = 7
 TABLES_5 = """
 CREATE TABLE terms (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE attempts (
@@ -48,8 +49,18 @@ CREATE TABLE events (
     CHECK (block IS NULL OR refused IS NULL)
 );
 """
-TABLES = TABLES_5 + EVENTS
-MIGRATIONS = {5: (TABLES_5, EVENTS)}
+STEPS = """
+CREATE TABLE steps (
+    id INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    attempt INTEGER NOT NULL,  -- the void one, or the last one that had begun then
+    block INTEGER,  -- null: it concerns all blocks
+    data TEXT NOT NULL  -- JSON, by kind (`arena.tournament.aside`)
+);
+CREATE INDEX steps_of_block ON steps (block);
+"""
+TABLES = TABLES_5 + EVENTS + STEPS
+MIGRATIONS = {5: (TABLES_5, EVENTS), 6: (TABLES_5 + EVENTS, STEPS)}
 """By an older schema: its tables, and what makes them those of the next schema. None is ever taken out."""
 
 
@@ -64,15 +75,10 @@ def prepare(book: sqlite3.Connection) -> None:
         StrangeBookError: it is somebody else's, or another arena's.
     """
     (version,) = book.execute("PRAGMA user_version").fetchone()
+    if not _tables(book) and version == 0:
+        _begin(book)
+    (version,) = book.execute("PRAGMA user_version").fetchone()
     (application,) = book.execute("PRAGMA application_id").fetchone()
-    tables = _tables(book)
-    if not tables and version == 0:
-        # One script is one transaction here: half a book cannot be left behind.
-        book.executescript(
-            f"BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA};"
-            f"{TABLES} COMMIT;"
-        )
-        return
     if application != APPLICATION:
         raise StrangeBookError("not a tournament's ledger")
     if version in MIGRATIONS:
@@ -84,22 +90,43 @@ def prepare(book: sqlite3.Connection) -> None:
     _check_tables(book, SCHEMA, TABLES)
 
 
+def _begin(book: sqlite3.Connection) -> None:
+    """Make the tables, unless another program has made them since."""
+    with _transaction(book):
+        if not _tables(book):
+            _execute(book, TABLES)
+            book.execute(f"PRAGMA application_id = {APPLICATION}")
+            book.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
 def _migrate(book: sqlite3.Connection) -> None:
-    """Brings an older book up to this arena's schema, step by step, whole or not at all."""
-    book.execute("BEGIN IMMEDIATE")
-    try:
+    """Brings an older book up to this arena's schema, step by step."""
+    with _transaction(book):
         # Another process may have done it since.
         while (version := book.execute("PRAGMA user_version").fetchone()[0]) in MIGRATIONS:
             tables, step = MIGRATIONS[version]
             _check_tables(book, version, tables)
-            for statement in filter(str.strip, step.split(";\n")):
-                book.execute(statement)
+            _execute(book, step)
             book.execute(f"PRAGMA user_version = {version + 1}")
+
+
+@contextmanager
+def _transaction(book: sqlite3.Connection) -> Iterator[None]:
+    """Write what is done meanwhile whole or not at all, while no other program writes."""
+    book.execute("BEGIN IMMEDIATE")
+    try:
+        yield
         book.execute("COMMIT")
     except BaseException:
         if book.in_transaction:
             book.execute("ROLLBACK")
         raise
+
+
+def _execute(book: sqlite3.Connection, statements: str) -> None:
+    """Execute statements, each of which ends its line. A script would be a transaction of its own."""
+    for statement in filter(str.strip, statements.split(";\n")):
+        book.execute(statement)
 
 
 def _check_tables(book: sqlite3.Connection, schema: int, tables: str) -> None:

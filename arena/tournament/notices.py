@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from arena.config import NoticeEvent, Notices, Tournament
-from arena.errors import MachineCannot, Stopped, reason_of
+from arena.errors import CannotGoOn, MachineCannot, Stopped, reason_of
 from arena.quantities import counted
 from arena.schedule import Match
 from arena.tournament.ledger import Ledger
@@ -91,6 +91,8 @@ class Watch:
             reason = reason_of(error)
             if isinstance(reason, Stopped):
                 why = f"by signal {reason.signal}"
+            elif isinstance(reason, CannotGoOn):
+                why = f"{reason.why}; {reason.kept}"
             elif isinstance(reason, MachineCannot):
                 why = reason.format_message()
             else:  # What is said of terms that have changed names the seed.
@@ -119,7 +121,7 @@ class Watch:
             count = self._failed[entrant]
             if _is_time(count, self._asked.failing_after):
                 bot, how = self._labels[entrant], conduct.value.replace("_", " ")
-                text = f"{bot} has failed in {counted(count, 'match', ',')}, at last: {how}"
+                text = f"{bot} has failed in {counted(count, 'match', ',')}, most recently: {how}"
                 self._tell("failing", text, bot=printable(bot), conduct=conduct, count=count)
 
     def void(self, reason: str) -> None:
@@ -127,7 +129,16 @@ class Watch:
         self._voids += 1
         if _is_time(self._voids, self._asked.void_after):
             times = "once" if self._voids == 1 else f"{self._voids:,} times in a row"
-            self._tell("void", f"a block was void {times}, at last because {reason}", count=self._voids)
+            self._tell("void", f"a block was void {times}, most recently because {reason}", count=self._voids)
+
+    def telling_aside(self, say: Callable[[str], None]) -> Callable[[str], None]:
+        """Return what shows a line about a block that was set aside, and tells the host of it."""
+
+        def tell(line: str) -> None:
+            say(line)
+            self._tell("void", line)
+
+        return tell
 
     def _tell(self, event: NoticeEvent, text: str, **facts: Any) -> None:
         if event not in self._asked.events:

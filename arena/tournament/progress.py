@@ -45,8 +45,12 @@ class Gauge(ABC):
         if not self._console.is_terminal and monotonic() - self._last_line >= LINE_SECONDS:
             self._line()
 
+    def say(self, line: str) -> None:
+        """Show a line beside the progress."""
+        self._console.say(line)
+
     def _tell_void(self, match: Match, reason: str) -> None:
-        self._console.say(f"block {match.block + 1}: an attempt is void, and its block played again: {reason}")
+        self._console.say(f"block {match.block + 1}: an attempt was void; the block is played again: {reason}")
 
     def lost(self, match: Match, reason: str) -> None:
         """See `runner.Progress`."""
@@ -91,10 +95,10 @@ class LiveProgress(Gauge):
         self._tell_void(match, reason)
 
     def _said(self) -> str:
-        voids = counted(self._voids, "void attempt")
+        voids = f", {counted(self._voids, 'void attempt')}" if self._voids else ""
         done = (
             counted(self._done, "match")
             if self._total is None
             else f"{self._done}/{counted(self._total, 'match')}"
         )
-        return f"{done}, {voids}{self._lost_said()}"
+        return f"{done}{voids}{self._lost_said()}"

@@ -1,6 +1,6 @@
 """What a tournament is begun with, and what has changed since. Results under other terms must not be mixed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from random import SystemRandom
@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from arena.config import Entry, Tournament, bot_given
+from arena.config import Entry, Tournament, bot_name_of, label_of
 from arena.errors import WrongUse
-from arena.schedule import DRAWN_BITS, FILE_FIELDS, SEED_BITS, Deadline, Extended, format_of
-from arena.terminal import command_line
+from arena.schedule import DRAWN_BITS, FILE_FIELDS, SEED_BITS, Deadline, Entered, Event, Extended, format_of
+from arena.terminal import arguments, command_line
 from arena.tournament.ledger import Ledger
 from arena.workers import own_content, own_files
 from referee.bot_folder import BotFolder, file_hashes
@@ -80,6 +80,18 @@ def left_out_of(terms: Terms) -> dict[str, str] | None:
     return found
 
 
+def left_out_now(terms: Terms, events: Sequence[Event]) -> dict[str, str]:
+    """Return the bots that a tournament is still played without, and why: not those that have entered since."""
+    came = names_entered(events)
+    return {label: why for label, why in (left_out_of(terms) or {}).items() if label not in came}
+
+
+def names_entered(events: Sequence[Event]) -> set[str]:
+    """Return the names of the bots that were taken in: their labels, and those that their folders would give."""
+    entered = [event.what for event in events if isinstance(event.what, Entered) and event.block is not None]
+    return {name for bot in entered for name in (bot.label, label_of(bot.folder))}
+
+
 def as_begun(tournament: Tournament, ledger: Ledger) -> Tournament:
     """The tournament that was begun, where its file has the totals of a later change, too."""
     begun, form = ledger.terms(), tournament.form
@@ -107,22 +119,33 @@ def remedy_of(tournament: Tournament, key: str, begun: Any, now: Any) -> str:
     place = ("--results", tournament.results) if tournament.stage else ()
     if key.startswith(CONTENT) and key not in {"content of the arena", UNSET}:
         label = key.removeprefix(CONTENT)
-        return "" if UNSET in {begun, now} else command_line("entry", "update", file, label, *place)
+        return (
+            ""
+            if UNSET in {begun, now}
+            else command_line("entry", "update", *arguments(file, label, options=place))
+        )
     if key == "bots" and isinstance(begun, list) and isinstance(now, list):
         competing = [label for label in now if label in tournament.labels[: len(tournament.form.bots)]]
         added = [
-            command_line("entry", "add", file, bot_given(tournament, tournament.labels.index(label)), *place)
+            command_line("entry", "add", *arguments(file, _given(tournament, label), options=place))
             for label in competing
             if label not in begun
         ]
         of = tournament.results if tournament.stage else file
-        gone = [command_line("entry", "withdraw", of, str(label)) for label in begun if label not in now]
+        gone = [
+            command_line("entry", "withdraw", *arguments(of, str(label))) for label in begun if label not in now
+        ]
         return f"undo it, then {'; '.join([*added, *gone][:NAMED])}" if added or gone else ""
     if key == UNTIL and now != UNSET and (begun == UNSET or (isinstance(begun, str) and now > begun)):
         return command_line("extend", *(place[1:] or (file,)), "--entries-until", now)
     if key == format_of(tournament.spec).grows and isinstance(begun, int) and isinstance(now, int) and now > begun:
         return command_line("extend", tournament.results if tournament.stage else file, f"--{key}", str(now))
     return ""
+
+
+def _given(tournament: Tournament, label: str) -> str:
+    """Return how a bot of the file is named, seen from the current folder."""
+    return bot_name_of(tournament, tournament.labels.index(label)).given
 
 
 def _no_remedy(key: str, begun: Any, now: Any) -> str:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from arena.checks import read_refusal
 from arena.config import is_season, read_form, read_season, results_of
 from arena.errors import WrongUse
 from arena.schedule import (
@@ -29,10 +30,11 @@ from arena.schedule import (
     labels_now,
 )
 from arena.statistics import BotReport, Digest, Played, RunningRating, digest_of, reports_of
+from arena.tournament.aside import Asides
 from arena.tournament.endless import ladder_so_far
 from arena.tournament.ledger import LAST, Ledger
 from arena.tournament.provenance import CONTENT, UNTIL, Terms
-from arena.tournament.results_folder import LEDGER
+from arena.tournament.results_folder import CHECKS, LEDGER, is_held
 from referee.games import GAMES
 from referee.rules import BadSetupError
 from referee.sandbox import Isolation
@@ -60,6 +62,8 @@ class Results(Struct, frozen=True, kw_only=True):
     """The same of matches that had been played, and were played again with their block."""
     lost: list[tuple[int, int, str]]
     """The same of attempts whose referee process ended before them: it is nobody's fault."""
+    asides: Asides = Asides()
+    """Blocks that were void again and again because of one bot, and what became of them."""
     events: tuple[Event, ...] = ()
     """What changed since it was begun, with what waits to be taken in and what was refused."""
     pending: tuple[Block, ...] = ()
@@ -74,6 +78,25 @@ class Results(Struct, frozen=True, kw_only=True):
             content = self.terms.get(f"{CONTENT}{begun[entrant]}")
             return content if isinstance(content, str) else None
         return None if self.spec is None else entered(self.spec)[entrant - len(begun)].content
+
+
+class NotBegun(WrongUse):
+    """A competition has not begun: its bots are being checked, or its check refused one, or nobody started it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.refused = None if is_held(folder) else read_refusal(folder / CHECKS)
+        self.text = "not begun: its bots are being checked" if is_held(folder) else "not begun"
+        see = ""
+        if self.refused is not None:
+            self.text = f"not begun: {self.refused.text}"
+            see = f" (see {self.logs})"
+        super().__init__(f"{folder}: {self.text}{see}")
+
+    @property
+    def logs(self) -> Path | None:
+        """The folder of the check that refused; None: none did."""
+        return None if self.refused is None else self.folder / CHECKS / self.refused.logs
 
 
 class Begun(Struct, frozen=True, kw_only=True):
@@ -98,13 +121,13 @@ def begun_in(ledger: Ledger) -> Begun:
         MachineCannot: it cannot be read.
     """
     terms = ledger.terms()
-    labels = _labels(ledger.path, terms)
+    labels = _labels(ledger, terms)
     house = len(labels) - 1 if terms.get("house") else None
     try:
         spec = _spec(terms, labels, house, [])
         isolation: Isolation = msgspec.convert(terms["isolation"], Isolation)
     except (msgspec.ValidationError, KeyError, BadSetupError) as error:
-        raise WrongUse(f"{ledger.path}: holds terms of no tournament: {error}") from None
+        raise WrongUse(f"{ledger.path}: is not the ledger of a tournament: {error}") from None
     if spec is None:
         raise WrongUse(f"{ledger.path}: holds no tournament, but a regression test")
     contents = (terms.get(f"{CONTENT}{label}") for label in labels)
@@ -136,7 +159,7 @@ def results_in(path: Path) -> Results:
     ledger = Ledger(path)
     try:
         terms = ledger.terms()
-        of_file = _labels(path, terms)
+        of_file = _labels(ledger, terms)
         house = len(of_file) - 1 if terms.get("house") else None
         endless, first, end = terms.get("endless") is True, 0, ledger.begun()
         played: list[Played] = [] if endless else ledger.results()
@@ -151,6 +174,7 @@ def results_in(path: Path) -> Results:
             seed = msgspec.convert(terms["seed"], int, strict=False)
             first, played, running, pending = results_that_count(ledger, replace(spec, changes=changes), seed, end)
         voids, set_aside, lost = ledger.voids(), ledger.set_aside(), ledger.lost_with_workers()
+        asides = ledger.asides()
         if not all(each.fits(len(labels)) and len(each.entrants) == len(played[0].entrants) for each in played):
             raise WrongUse(f"{path}: holds a result that is none of a match among its {len(labels)} bots")
         # A block may have come to count since the results were read, while the tournament is played.
@@ -158,7 +182,7 @@ def results_in(path: Path) -> Results:
         rows = (row for row in ledger.reports(first=first) if (row[0].block, row[0].seating) in counted)
         reports = reports_of(len(labels), rows)
     except (msgspec.ValidationError, KeyError, BadSetupError, BadChangeError) as error:
-        raise WrongUse(f"{path}: holds terms of no tournament: {error}") from None
+        raise WrongUse(f"{path}: is not the ledger of a tournament: {error}") from None
     finally:
         ledger.close()
     try:
@@ -171,7 +195,7 @@ def results_in(path: Path) -> Results:
             seed = msgspec.convert(terms["seed"], int, strict=False)
             contest = Contest(spec=spec, labels=labels, house=house, seed=seed, played=played, running=running)
     except (msgspec.ValidationError, KeyError, BadSetupError, BadChangeError) as error:
-        raise WrongUse(f"{path}: holds terms of no tournament: {error}") from None
+        raise WrongUse(f"{path}: is not the ledger of a tournament: {error}") from None
     order = tuple if contest is None else partial(format_of(contest.spec).in_order, contest)
     return Results(
         terms=terms,
@@ -183,9 +207,10 @@ def results_in(path: Path) -> Results:
         voids=voids,
         set_aside=set_aside,
         lost=lost,
+        asides=asides,
         events=events,
         pending=pending,
-        total=None if spec is None else _total(spec, contest),
+        total=None if spec is None else _total(spec, contest, asides),
     )
 
 
@@ -210,8 +235,8 @@ def results_that_count(
     return first, played, waves.ratings(), tuple(waves.pending())
 
 
-def _total(spec: ScheduleSpec, contest: Contest | None) -> int:
-    """Matches in all, as far as they are known."""
+def _total(spec: ScheduleSpec, contest: Contest | None, asides: Asides) -> int:
+    """Matches in all, as far as they are known, without those that the host left out."""
     schedule, played = format_of(spec).schedule(spec), [] if contest is None else contest.played
     if spec.endless:
         return len(played)
@@ -219,15 +244,24 @@ def _total(spec: ScheduleSpec, contest: Contest | None) -> int:
         blocks = blocks_so_far(schedule.rounds(contest.seed), played)
         if len(played) == sum(len(block.shifts) for block in blocks):
             return len(played)  # A bot that withdrew from a knock-out left matches out.
-    return max(schedule.matches, len(played))
+    left_out = len(asides.left_out) * (TWO if spec.seats == TWO else spec.rotations or spec.seats)
+    return max(schedule.matches - left_out, len(played))
 
 
-def _labels(path: Path, terms: Terms) -> tuple[str, ...]:
-    if not terms:
-        raise WrongUse(f"{path}: its tournament has not begun yet: an arena checks its bots first; try again")
+def _labels(ledger: Ledger, terms: Terms) -> tuple[str, ...]:
+    """Return the labels of the bots in the file.
+
+    Raises:
+        NotBegun: a results folder's ledger is there, and nothing was begun in it.
+        WrongUse: it is no tournament's ledger.
+        MachineCannot: it cannot be read.
+    """
+    path = ledger.path
+    if not terms and path.name == LEDGER and not ledger.matches():
+        raise NotBegun(path.parent)
     labels = terms.get("bots")
     if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):
-        raise WrongUse(f"{path}: holds no tournament: its terms name no bots")
+        raise WrongUse(f"{path}: is not the ledger of a tournament: it names no bots")
     _check_count(path, len(labels))
     return tuple(labels)
 
@@ -271,6 +305,7 @@ def ledger_of(place: Path) -> Path:
     """The ledger that a tournament's file, its results folder, or its own path names.
 
     Raises:
+        NotBegun: there is none yet, and a check refused a bot.
         WrongUse: there is none.
     """
     if place.suffix == ".toml":
@@ -287,5 +322,19 @@ def ledger_of(place: Path) -> Path:
     except OSError as error:  # A name that is too long, for one.
         raise WrongUse(f"{place}: cannot be read: {error.strerror}") from None
     if not is_there:
+        if read_refusal(path.parent / CHECKS) is not None:
+            raise NotBegun(path.parent)
         raise WrongUse(f"{path}: there is no such ledger; give a tournament's results folder, or its file")
     return path
+
+
+def results_folder_of(place: Path) -> Path:
+    """Return the results folder that `place` names as it does for `ledger_of`.
+
+    Raises:
+        WrongUse: there is none, or it names a file that is no ledger of a results folder.
+    """
+    ledger = ledger_of(place)
+    if ledger.name != LEDGER:  # Else another ledger beside the file would be taken, or made.
+        raise WrongUse(f"{place}: is neither a results folder nor the {LEDGER} in one")
+    return ledger.parent

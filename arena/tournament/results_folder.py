@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import sleep
 
-from arena.errors import WrongUse, cannot_write
+from arena.errors import CannotGoOn, MachineCannot, WrongUse, cannot_write, reason_of
+from arena.quantities import counted
 from arena.terminal import say
 from arena.tournament.ledger import Ledger
 from referee.linux.private_file import FOLDER_MODE, MODE
+from referee.linux.shortage import shortage_in, shortage_text
 
 LEDGER = "ledger.sqlite"
 TRANSCRIPTS = "transcripts"
@@ -59,10 +61,14 @@ def held(folder: Path, *, transcripts: bool = True) -> Iterator[None]:
     except OSError as error:
         raise cannot_write(folder, error) from None
     try:
-        _lock(lock)
+        try:
+            _lock(lock)
+        except BlockingIOError:
+            raise AlreadyPlayed(f"{folder}: another arena is playing this tournament now") from None
+        except OSError as error:
+            raise MachineCannot(f"{folder}: {no_locks(error)}") from None
+        # Outside: where no process can be started, that is a BlockingIOError, too.
         yield
-    except BlockingIOError:
-        raise AlreadyPlayed(f"{folder}: another arena is playing this tournament now") from None
     finally:
         os.close(lock)
 
@@ -76,8 +82,8 @@ def is_held(folder: Path) -> bool:
     try:
         # Shared, and for no longer than the question takes: others may ask, and `_lock` waits for all of us.
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
+    except OSError as error:
+        return isinstance(error, BlockingIOError)  # Where there are no locks no arena has one.
     finally:
         os.close(lock)
     return False
@@ -88,12 +94,21 @@ def _lock(lock: int) -> None:
 
     Raises:
         BlockingIOError: another arena has it.
+        OSError: there are no locks there.
     """
     for _ in range(TRIES):
         with suppress(BlockingIOError):
             return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         sleep(BETWEEN_TRIES)
     return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def no_locks(error: OSError) -> str:
+    """Return the rest of a line that names a folder, for an error with which its lock was refused."""
+    return (
+        f"is on a file system without locks ({error.strerror or error}), and two arenas at once could spoil it: "
+        "give a folder on a disk of this machine, or mount that file system with locks"
+    )
 
 
 @contextmanager
@@ -114,8 +129,36 @@ def open_ledger(folder: Path, *, fresh: bool, try_out: Callable[[], None]) -> It
             try_out()
             aside = set_aside(folder)
             say(f"earlier results are now in {aside}")
-        with closing(Ledger(folder / LEDGER)) as ledger:
+        with closing(Ledger(folder / LEDGER)) as ledger, _kept_named(ledger):
             yield ledger
+
+
+@contextmanager
+def _kept_named(ledger: Ledger) -> Iterator[None]:
+    """Add to what the machine cannot do how many matches count already.
+
+    Raises:
+        CannotGoOn: in place of MachineCannot, and of an error by which the kernel says what has run out, once the
+            ledger has begun.
+    """
+    try:
+        yield
+    except (Exception, BaseExceptionGroup) as error:
+        reason = reason_of(error)
+        short = shortage_in(reason)
+        if short is None and not isinstance(reason, MachineCannot):
+            raise
+        why = shortage_text(short) if short is not None else str(reason)
+        try:
+            if not ledger.terms():
+                raise
+            count = ledger.matches()
+        except MachineCannot:
+            raise error from None
+        kept = "no match counts yet"
+        if count:
+            kept = f"kept: {counted(count, 'match', ',')} that {'counts' if count == 1 else 'count'}"
+        raise CannotGoOn(why, kept) from error
 
 
 def feed_endpoint(folder: Path) -> str:

@@ -17,6 +17,7 @@ from arena.schedule import (
     Contest,
     Design,
     EndlessLadder,
+    Event,
     Fixed,
     blocks_so_far,
     competing,
@@ -32,11 +33,11 @@ from arena.tournament.feed_standings import AlsoFed, FedStandings
 from arena.tournament.ledger import Ledger
 from arena.tournament.notices import Notify, Watch, nobody
 from arena.tournament.progress import LiveProgress
-from arena.tournament.provenance import as_begun, begin_or_go_on, left_out_of, remedy_of, terms_of
+from arena.tournament.provenance import as_begun, begin_or_go_on, left_out_of, names_entered, remedy_of, terms_of
 from arena.tournament.remote_field import keep_up, keys_of
 from arena.tournament.results import Results, results_that_count
 from arena.tournament.results_folder import CHECKS, TRANSCRIPTS, open_ledger
-from arena.tournament.runner import InThread, MatchSetup, play_blocks
+from arena.tournament.runner import InThread, MatchSetup, Settle, play_blocks
 from arena.workers import RemoteSeats, Venue
 from referee.bot_folder import BotFolder
 from referee.host import Publish
@@ -98,9 +99,9 @@ def play_tournament(
     """
     looked: list[tuple[Tournament, tuple[PlayerT, ...]]] = []
 
-    def look(begun: Mapping[str, str] | None = None) -> None:
-        folder = checks_folder(tournament.results)
-        looked.append(settled(tournament, players, check, folder=folder, begun=begun))
+    def look(begun: Mapping[str, str] | None = None, events: Sequence[Event] = ()) -> None:
+        folder, entered = checks_folder(tournament.results), names_entered(events)
+        looked.append(settled(tournament, players, check, folder=folder, begun=begun, entered=entered))
 
     def look_first() -> None:
         try_out(open_venue)
@@ -109,7 +110,7 @@ def play_tournament(
     watch = Watch(tournament, notify)
     with watch.until_stopped(), open_ledger(tournament.results, fresh=fresh, try_out=look_first) as ledger:
         if not looked:
-            look(left_out_of(ledger.terms()))
+            look(left_out_of(ledger.terms()), ledger.events())
         [(tournament, players)] = looked
         tournament, seed = _begun(tournament, ledger)
         watch.go_on(ledger)
@@ -161,7 +162,7 @@ def _begun(tournament: Tournament, ledger: Ledger) -> tuple[Tournament, int]:
         MachineCannot: there is no space.
     """
     tournament = as_begun(tournament, ledger)
-    otherwise = f"{tournament.file}: not as when its results in {tournament.results} were begun"
+    otherwise = f"{tournament.file}: has changed since its results in {tournament.results} were begun"
     terms, remedy = partial(terms_of, tournament), partial(remedy_of, tournament)
     seed = begin_or_go_on(ledger, tournament.form.seed, terms, otherwise, remedy)
     for number, bot in enumerate(tournament.bots):
@@ -175,7 +176,7 @@ def _take_in(tournament: Tournament, ledger: Ledger, log: Logger) -> None:
     """Takes in the changes that wait, and says which."""
     for event, text in take_in(tournament, ledger):
         if event.refused is not None:
-            say(f"not taken in: {text}: {event.refused}")
+            say(f"refused: {text}: {event.refused}")
             log.warning("change_refused", change=text, reason=event.refused)
         else:
             say(f"from block {(event.block or 0) + 1} on: {text}")
@@ -206,6 +207,7 @@ def _final_results(tournament: Tournament, ledger: Ledger, seed: int, design: De
         voids=ledger.voids(),
         set_aside=ledger.set_aside(),
         lost=ledger.lost_with_workers(),
+        asides=ledger.asides(),
         events=tuple(ledger.events()),
         total=len(results),
     )
@@ -255,7 +257,9 @@ def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Des
 def say_kept(tournament: Tournament) -> None:
     """Which bots are kept, where that is asked for: one may have thought that more were."""
     if tournament.form.policy.processes == "kept":
-        say(f"bots kept from match to match: {', '.join(tournament.kept) or 'none, for none can stay'}")
+        say(
+            f"bots kept from match to match: {', '.join(tournament.kept) or 'none, because none of them can stay'}"
+        )
 
 
 def say_going_on(ledger: Ledger, most: str, done: int, field: MatchSetup[PlayerT]) -> None:
@@ -308,6 +312,8 @@ def _play_rest(
     finished = ledger.finished()
     done = len(finished)
     say_going_on(ledger, counted(total, "match"), done, field)
+    # What comes next depends on each result, but where all blocks are known and no other stage is made of them.
+    settle: Settle = "by_host" if isinstance(schedule, Fixed) and not tournament.stage else "last"
     screen = progress_console() if remote is None else remote.screen
     with LiveProgress(screen, done, total) as progress:
 
@@ -331,6 +337,8 @@ def _play_rest(
                         write=write,
                         log=log,
                         change_at=schedule.change_at,
+                        settle=settle,
+                        tell_aside=watch.telling_aside(progress.say),
                     )
                     if await write(ledger.waiting):
                         break

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from arena.live import Eyes
+from arena.live import Eyes, with_names
 from arena.replay import Fact, Recording, Step
 from protocol.games.runes import RUNES
 from protocol.text import drawing_of
@@ -39,7 +39,8 @@ def page_data(recording: Recording, only: Eyes | None = None) -> dict[str, Any]:
         "match": recording.terms.match,
         "variant": recording.terms.variant,
         "seats": seats,
-        "names": _names(recording, seats),
+        "names": _names(recording.names, seats),
+        "manifests": _names(recording.manifests, seats),
         "reserve_ms": recording.terms.reserve_ms,
         "own": recording.own,
         "places": _places(recording.ranking, seats),
@@ -57,8 +58,9 @@ def runes_of(game: str) -> dict[str, Any]:
     return {rune.name: rune.segments for rune in RUNES} if game == "runes-to-ruins" else {}
 
 
-def _names(recording: Recording, seats: int) -> list[str]:
-    names = [*recording.names, *[""] * seats][:seats]
+def _names(known: Sequence[str], seats: int) -> list[str]:
+    """Return a name for each seat; empty where none is known."""
+    names = [*known, *[""] * seats][:seats]
     return [printable(name)[:TEXT] for name in names]
 
 
@@ -106,7 +108,7 @@ def _words(recording: Recording, number: int, step: Step, eyes: Sequence[Eyes], 
         "title": _line(step.title, pool),
         "turn": step.turn,
         "facts": facts,
-        "told": [[_line(say(each.event), pool), each.seat] for each in told],
+        "told": [[_line(with_names(say(each.event), recording.names), pool), each.seat] for each in told],
         "clocks": [
             [each.seat, each.main_ms, round(each.used_ms, 1), each.reserve_ms]
             for each in step.clocks
@@ -140,7 +142,7 @@ def _boards(steps: Sequence[Step], eyes: Eyes, pool: "_Pool") -> list[Any]:
             if key not in before or before[key] != value
         }
         if None in changed.values():
-            boards.append("left out: the page holds no more")
+            boards.append("left out to keep the page small")
             continue
         boards.append(changed)
         before = view
@@ -152,7 +154,7 @@ def _view(step: Step, eyes: Eyes) -> dict[str, Any] | str:
     try:
         view: dict[str, Any] = msgspec.to_builtins(step.view(eyes), str_keys=True)
     except ValueError as error:
-        return printable(f"what is shown here is no board of the game: {error}")[:TEXT]
+        return printable(f"what is shown here is not a board of the game: {error}")[:TEXT]
     return view
 
 

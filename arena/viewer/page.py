@@ -42,7 +42,7 @@ def page_of(recording: Recording, only: Eyes | None = None, *, back: tuple[str, 
 def linked_page_of(recording: Recording, href: Callable[[str], str]) -> str:
     """The page for all eyes, with links to style and script, one folder below the site's top.
 
-    It leads back to the top, or to the match that `#match=SLUG/BLOCK-SEATING` in its link names.
+    It leads back to the top, or to the match that `#match=SLUG/18a` in its link names.
     `href`: where one of `shared_assets` is.
     """
     script = f"viewer-{recording.game}.js" if recording.game in GAMES else "viewer.js"

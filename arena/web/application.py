@@ -51,10 +51,10 @@ STREAM_HEADERS = [
 ]
 SAID = {
     404: "There is no such page.",
-    405: "This site can only be read.",
+    405: "This site is read-only.",
     429: "Too many pages are open at your address. Close some of them, or try again in a while.",
     500: "This page cannot be made now. The operator's log says why.",
-    503: "Too many are here at once. Try again in a while.",
+    503: "Too many visitors are here at once. Try again in a while.",
 }
 RETRY_SECONDS = 10
 

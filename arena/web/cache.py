@@ -1,6 +1,7 @@
 """Pages that are kept until their competition changes. A competition's pages are made one at a time, in a thread.
 
-A competition that changes all the time is read anew every few seconds, and never more than a tenth of the time.
+A competition that changes all the time is read anew every few seconds: the less often the more processor time that
+takes, up to every ten seconds. No visitor can make that longer, nor can other programs that keep the machine busy.
 """
 
 import gzip
@@ -19,7 +20,9 @@ from arena.web.catalog import RESERVED
 SOONEST_SECONDS = 2.0
 """A competition is read anew at most so often."""
 SHARE = 10
-"""And waits so many times as long as it took to make its pages."""
+"""And waits so many times the processor time that it took to make its pages,"""
+MOST_SECONDS = 10.0
+"""but no longer than this after its ledger was last looked at, or read."""
 MOST_BYTES = 64 * 1024 * 1024
 """Of all pages that are kept, and of what they are compressed to."""
 LATE = "late"
@@ -46,7 +49,10 @@ class ServedCompetition(Competition):
     def __init__(self, slug: str, folder: Path) -> None:
         super().__init__(slug, folder)
         self._held: Stamp | None = None
-        self._until = 0.0
+        self._until = self._latest = 0.0
+        """Until when the stamp is held, and until when it may be held at most."""
+        self._looked: tuple[float, float] | None = None
+        """When the ledger was last looked at: on the monotonic clock, and on the wall."""
         self._guard = Lock()
 
     def stamp(self) -> Stamp:
@@ -54,7 +60,9 @@ class ServedCompetition(Competition):
         with self._guard:
             if (current := self.current()) is not None:
                 return current
-            self._held, self._until = super().stamp(), time.monotonic() + SOONEST_SECONDS
+            now = time.monotonic()
+            self._looked = now, time.time()
+            self._held, self._until, self._latest = super().stamp(), now + SOONEST_SECONDS, now + MOST_SECONDS
             return self._held
 
     def current(self) -> Stamp | None:
@@ -63,14 +71,21 @@ class ServedCompetition(Competition):
 
     def overview(self) -> Overview:
         """See `Competition`."""
-        began = time.monotonic()
+        before, began = self._read, time.thread_time()
         found = super().overview()
-        self.spend(time.monotonic() - began)
+        if self._read is not before:  # It took its time to be read, and is to be shown for a while.
+            self._latest = time.monotonic() + MOST_SECONDS
+        self.spend(time.thread_time() - began)
         return found
 
+    def as_of(self) -> float | None:
+        """See `Competition`."""
+        looked = self._looked
+        return looked[1] if looked is not None and time.monotonic() > looked[0] + MOST_SECONDS else None
+
     def spend(self, seconds: float) -> None:
-        """Making something of what is held took so long: it is held so much longer."""
-        self._until = max(self._until, time.monotonic() + SHARE * seconds)
+        """Hold what is held for longer: to make something of it took so many seconds of a processor."""
+        self._until = min(max(self._until, time.monotonic() + SHARE * seconds), self._latest)
 
 
 class Kept(Struct, frozen=True):
@@ -97,9 +112,10 @@ def kept(page: Page) -> Kept:
 
 class _Entry(Struct, frozen=True):
     kept: Kept
-    stamp: Stamp | None
-    """Its competition's when it was made; None: it has none, and is good until a moment."""
-    until: float = 0.0
+    stamp: Stamp | tuple[tuple[str, Stamp | None], ...] | None
+    """Its competition's when it was made, or those of all competitions; None: it is of a match that is played."""
+    until: float
+    """How long it is good at most, if it is of no competition alone."""
 
 
 class Cache:
@@ -124,7 +140,7 @@ class Cache:
         """
         slug = path.partition("/")[0]
         competition = competitions.get(slug)
-        if (found := self._found(path, competition)) is not None:
+        if (found := self._found(path, competition, competitions)) is not None:
             return found
         if self._waiting >= WAITING:
             raise BusyError
@@ -132,10 +148,16 @@ class Cache:
         try:
             # A lock for each competition, for each folder of the site's own, and one for all else.
             async with self._turns.setdefault(slug if competition or slug in RESERVED else "", trio.Lock()):
-                if (found := self._found(path, competition)) is not None:
+                if (found := self._found(path, competition, competitions)) is not None:
                     return found
                 entry = await trio.to_thread.run_sync(
-                    self._made, website, path, competition, abandon_on_cancel=True, limiter=self._threads
+                    self._made,
+                    website,
+                    path,
+                    competition,
+                    competitions,
+                    abandon_on_cancel=True,
+                    limiter=self._threads,
                 )
                 await trio.to_thread.run_sync(
                     self._hold, competition, competitions, abandon_on_cancel=True, limiter=self._threads
@@ -151,35 +173,55 @@ class Cache:
         """Only these competitions are there from now on."""
         self._turns = {slug: turn for slug, turn in self._turns.items() if slug in slugs or turn.locked()}
 
-    def _found(self, path: str, competition: ServedCompetition | None) -> Kept | None:
+    def _found(
+        self, path: str, competition: ServedCompetition | None, competitions: dict[str, ServedCompetition]
+    ) -> Kept | None:
         entry = self._entries.get(path)
         if entry is None:
             return None
-        fresh = (
-            entry.kept.page.for_ever
-            or (entry.stamp is None and time.monotonic() < entry.until)
-            or (competition is not None and entry.stamp == competition.current())
-        )
-        if not fresh:
+        if not (entry.kept.page.for_ever or self._is_fresh(entry, competition, competitions)):
             return None
         self._entries.move_to_end(path)
         return entry.kept
 
-    def _made(self, website: Website, path: str, competition: ServedCompetition | None) -> _Entry | None:
+    def _is_fresh(
+        self, entry: _Entry, competition: ServedCompetition | None, competitions: dict[str, ServedCompetition]
+    ) -> bool:
+        """Return whether a page is as it would be made now, as far as is known without a look at the disk."""
+        if competition is not None and entry.stamp is not None:
+            return entry.stamp == competition.current()
+        if time.monotonic() >= entry.until:
+            return False
+        # The page of all competitions says what their own pages say.
+        return entry.stamp is None or entry.stamp == _stamps(competitions)
+
+    def _made(
+        self,
+        website: Website,
+        path: str,
+        competition: ServedCompetition | None,
+        competitions: dict[str, ServedCompetition],
+    ) -> _Entry | None:
         """The page, made anew if it has to be. In a thread."""
-        # A match goes on without the ledger.
-        is_late = f"/{LATE}" in path
-        stamp = None if competition is None or is_late else competition.stamp()
-        before = self._entries.get(path)
-        if before is not None and stamp is not None and before.stamp == stamp:
-            return before
-        began = time.monotonic()
+        stamp: Stamp | tuple[tuple[str, Stamp | None], ...] | None
+        if f"/{LATE}" in path:  # A match goes on without the ledger.
+            stamp = None
+        elif competition is not None:
+            stamp = competition.stamp()
+            before = self._entries.get(path)
+            if before is not None and before.stamp == stamp:
+                return before
+        else:
+            for each in competitions.values():
+                each.stamp()
+            stamp = _stamps(competitions)
+        began = time.thread_time()
         page = website.page(path)
         made = None if page is None else kept(page)
-        took = time.monotonic() - began
+        took = time.thread_time() - began
         if competition is not None:
             competition.spend(took)
-        until = time.monotonic() + max(SOONEST_SECONDS, SHARE * took)
+        until = time.monotonic() + min(max(SOONEST_SECONDS, SHARE * took), MOST_SECONDS)
         return None if made is None else _Entry(made, stamp, until)
 
     def _hold(self, latest: ServedCompetition | None, competitions: dict[str, ServedCompetition]) -> None:
@@ -200,3 +242,7 @@ class Cache:
         while self._bytes > self._most:
             _, gone = self._entries.popitem(last=False)
             self._bytes -= gone.kept.size
+
+
+def _stamps(competitions: dict[str, ServedCompetition]) -> tuple[tuple[str, Stamp | None], ...]:
+    return tuple((slug, competition.current()) for slug, competition in competitions.items())

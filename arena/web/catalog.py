@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from arena.checks import REFUSED
+from arena.config import read_form, results_of
 from arena.errors import WrongUse
 from arena.pages import Competition, SeasonPages
 from arena.season import is_of_season, season_folder
-from arena.tournament import LEDGER, ledger_of
+from arena.tournament import CHECKS, LEDGER, results_folder_of
 
 MOST = 1_000
 """Competitions of one site."""
@@ -28,7 +30,11 @@ def competitions_in(places: Sequence[Path]) -> list[Competition]:
 
 
 def folders_in(places: Sequence[Path], *, some: bool = True) -> list[Path]:
-    """The results folders at some places, each once. `some`: a place without any is an error.
+    """Return the results folders at some places, each once.
+
+    Args:
+        places: see `competitions_in`; none: `runs`.
+        some: whether a place without results, or a folder that does not exist, is an error.
 
     Raises:
         WrongUse: see `competitions_in`.
@@ -36,17 +42,52 @@ def folders_in(places: Sequence[Path], *, some: bool = True) -> list[Path]:
     return list(dict.fromkeys(folder for place in places or [DEFAULT] for folder in _folders(place, some=some)))
 
 
+def missing_places(places: Sequence[Path]) -> list[Path]:
+    """Return the folders that do not exist yet, of some places that `folders_in` takes."""
+    return [place for place in map(_folder_named, places or [DEFAULT]) if not _exists(place)]
+
+
+def _folder_named(place: Path) -> Path:
+    """Return the folder that a place names; for the file of a tournament or season, its results folder.
+
+    Raises:
+        WrongUse: the file is wrong.
+    """
+    if (season := season_folder(place)) is not None:
+        return season
+    return results_of(place, read_form(place)) if place.suffix == ".toml" else place
+
+
+def _exists(place: Path) -> bool:
+    """Return whether there is something at a path. Raises WrongUse if no path can be so long."""
+    try:
+        return place.exists()
+    except OSError as error:
+        raise WrongUse(f"{place}: cannot be read: {error.strerror}") from None
+
+
 def _folders(place: Path, *, some: bool) -> Iterator[Path]:
-    place = season_folder(place) or place
+    named, place = place, _folder_named(place)
+    if not (some or _exists(place)):
+        return
     if place.is_dir() and not (place / LEDGER).exists():
-        found = sorted(ledger.parent for depth in ("*", "*/*") for ledger in place.glob(f"{depth}/{LEDGER}"))[
-            :MOST
-        ]
-        if some and not found:
+        found = _folders_below(place)
+        if some and not found and named == place:
             raise WrongUse(f"{place}: holds no results: there is no {LEDGER} in it or in its folders")
-        yield from found
+        yield from found or ([place] if named != place else [])
+    elif named != place and not _exists(place):
+        yield place  # A file's, whose competition nobody has started.
     else:
-        yield ledger_of(place).parent
+        yield results_folder_of(place)
+
+
+def _folders_below(place: Path) -> list[Path]:
+    """Return the results folders in a folder, and those of competitions that a check refused."""
+    depths = ("*", "*/*")
+    found = {ledger.parent for depth in depths for ledger in place.glob(f"{depth}/{LEDGER}")}
+    refused = {file.parents[1] for depth in (".", *depths) for file in place.glob(f"{depth}/{CHECKS}/{REFUSED}")}
+    found |= {folder for folder in refused if season_folder(folder) is None}
+    return sorted(found)[:MOST]
 
 
 def seasons_in(competitions: Iterable[Competition]) -> list[SeasonPages]:

@@ -7,6 +7,7 @@ end for one that reads nothing. These have one request at a time, and every wait
 import math
 import os
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from typing import Any
 
 import h11
@@ -53,6 +54,13 @@ class _Http(H11Protocol):
         pass
 
     async def _create_stream(self, request: h11.Request) -> None:
+        names = [name for name, _ in request.headers]
+        if b"content-length" in names and b"transfer-encoding" in names:
+            # A server in front may take the other one for the request's length, and see another request begin
+            # where this one goes on (RFC 9112, 6.1).
+            await self._send_error_response(HTTPStatus.BAD_REQUEST)
+            await self.send(Closed())
+            await trio.lowlevel.checkpoint()  # The connection ends here.
         # A refused WebSocket would stay connected for ever.
         headers = [(name, value) for name, value in request.headers if name != b"upgrade"]
         await super()._create_stream(
@@ -145,6 +153,8 @@ class Connection:
                 # Only a client that owes a request is waited for.
                 self._deadline = trio.current_time() + REQUEST_SECONDS if event.idle else math.inf
                 self._reading.deadline = self._deadline
+            case _:
+                pass
 
     async def write(self, data: bytes | memoryview) -> None:
         """Writes all, in pieces of which each has its time."""

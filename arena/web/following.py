@@ -1,65 +1,107 @@
 """Keeps up with what is served: new competitions, ledgers that change, and feeds of what is being played."""
 
+import math
 import stat
 import time
-from collections.abc import Callable, Sequence
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import trio
 
 from arena.errors import MachineCannot, WrongUse
 from arena.feed import Heard, Subscriber
 from arena.pages import SeasonPages
+from arena.terminal import say
 from arena.tournament import FEED_SOCKET
 from arena.web.cache import ServedCompetition
 from arena.web.catalog import RESERVED, folders_in, seasons_in, slug_of
 from arena.web.events import Stream
-from arena.web.live import LiveFeed
+from arena.web.live import NO_MATCHES, LiveFeed
+from referee.log import SILENT, Logger
 
 LOOK_SECONDS = 1.0
 SCAN_SECONDS = 2.0
 SHARE = 20
-"""Looking for changes takes no more than one part in so many of the time."""
+"""Looking for changes takes no more than one part in so many of a processor's time,"""
+MOST_SECONDS = 5.0
+"""unless there would be more than so long between two looks."""
 INDEX = ""
 """The slug of the page of all competitions."""
 LIVE = "live"
 """The slug of feeds that belong to no competition that is served."""
+COMPLAINT_SECONDS = 60.0
+"""The operator is told no more often that a feed's live matches could not be shown."""
+
+Answer = TypeVar("Answer")
 
 
 class _Followed:
     """One slug: its stream of changes, and its live matches."""
 
-    def __init__(self, nursery: trio.Nursery, boot: str) -> None:
+    def __init__(self, nursery: trio.Nursery, boot: str, failed: Callable[[Exception], None]) -> None:
+        """`failed`: told of an error that the live matches did not foresee."""
         self._nursery = nursery
         self._boot = boot
+        self._failed = failed
+        self._failed_at = -math.inf
         self._version = 0
         self.stamp: object = None
         self.looked_at: object = None
         """The ledger's stamp when it was last asked which matches count."""
         self.changes = Stream(nursery, self._now)
         self.matches: dict[str, Stream] = {}
-        self.live = LiveFeed(self._publish, self._publish_of, trio.current_time)
-        self.stage = Stream(nursery, self.live.snapshot)
+        self._live = LiveFeed(self._publish, self._publish_of, trio.current_time)
+        self.stage = Stream(nursery, lambda: self._safely(self._live.snapshot, NO_MATCHES))
 
     def changed(self) -> None:
         """Its pages are others now."""
         self._version += 1
         self.changes.publish(self._now())
 
+    def hear(self, heard: Heard) -> None:
+        """Take a message of a feed, whatever it is."""
+        self._safely(lambda: self._live.hear(heard.topic, heard.message, heard.feed), None)
+
+    def waiting(self) -> list[str]:
+        """Return the heads of matches that are over and not yet known to count."""
+        return self._safely(self._live.waiting, [])
+
+    def count(self, counted: dict[str, tuple[int, int]]) -> None:
+        """Tell the end of matches that count now: head to block and seating."""
+        self._safely(lambda: self._live.count(counted), None)
+
     def stream_of(self, id_: str) -> Stream | None:
-        """The stream of one live match; None: there is no such match."""
-        if self.live.match(id_) is None:
+        """Return the stream of one live match; None: there is no such match."""
+        if self._live.match(id_) is None:
             return None
         if id_ not in self.matches:
-            self.matches[id_] = Stream(self._nursery, partial(self.live.snapshot_of, id_))
+            self.matches[id_] = Stream(
+                self._nursery, lambda: self._safely(lambda: self._live.snapshot_of(id_), NO_MATCHES)
+            )
         return self.matches[id_]
 
     def tidy(self) -> None:
-        """Forgets what is over."""
-        self.live.tidy()
-        self.matches = {id_: stream for id_, stream in self.matches.items() if len(stream) or self.live.match(id_)}
+        """Forget what is over."""
+        self._safely(self._live.tidy, None)
+        for id_, stream in tuple(self.matches.items()):
+            if not stream and self._live.match(id_) is None:
+                del self.matches[id_]
+
+    def _safely(self, act: Callable[[], Answer], otherwise: Answer) -> Answer:
+        """Act on the live matches, which are made of strangers' words. If that fails, forget all of them."""
+        try:
+            return act()
+        except Exception as error:  # noqa: BLE001 - what a feed says may end the showing of it, and nothing else
+            self._live = LiveFeed(self._publish, self._publish_of, trio.current_time)
+            for each in (self.stage, *self.matches.values()):
+                each.publish(NO_MATCHES)
+            if trio.current_time() > self._failed_at + COMPLAINT_SECONDS:
+                self._failed_at = trio.current_time()
+                self._failed(error)
+            return otherwise
 
     def _now(self) -> Any:
         return {"type": "changed", "version": f"{self._boot}-{self._version}"}
@@ -80,7 +122,9 @@ class Following:
         places: Sequence[Path],
         endpoints: Sequence[str],
         nursery: trio.Nursery,
+        log: Logger = SILENT,
     ) -> None:
+        self._log = log
         self.show: Callable[[dict[str, ServedCompetition]], None] = lambda _: None
         """Told of the competitions there are, by slug, whenever they are others."""
         self._places = places
@@ -92,6 +136,8 @@ class Following:
         self._seasons: list[SeasonPages] = []
         self._follow(INDEX)
         self._subscriber = Subscriber()
+        self._spent = 0.0
+        """Seconds of a processor that were spent on looking for changes."""
         self._feeds: dict[int, str] = dict(enumerate([LIVE] * len(endpoints)))
         """Feed's number to slug."""
         self._sockets: dict[str, int] = {}
@@ -112,7 +158,8 @@ class Following:
                 return self._followed[slug].stage
             case [slug, "live", id_, "events"] if slug in self._followed:
                 return self._followed[slug].stream_of(id_)
-        return None
+            case _:
+                return None
 
     async def scan(self, *, first: bool = False) -> None:
         """Looks for competitions that are new, or gone.
@@ -121,7 +168,7 @@ class Following:
             WrongUse: only the first time: a place is no folder of results.
         """
         try:
-            folders = await trio.to_thread.run_sync(partial(folders_in, self._places, some=False))
+            folders = await self._in_thread(partial(folders_in, self._places, some=False))
         except WrongUse:
             if first:
                 raise
@@ -135,7 +182,7 @@ class Following:
             return
         self._competitions = found
         shown = {competition.slug: competition for competition in found.values()}
-        self._seasons = await trio.to_thread.run_sync(seasons_in, tuple(shown.values()))
+        self._seasons = await self._in_thread(lambda: seasons_in(shown.values()))
         slugs = [*shown, *(season.slug for season in self._seasons)]
         for slug in self._followed.keys() - set(slugs) - {INDEX, LIVE}:
             del self._followed[slug]
@@ -144,35 +191,60 @@ class Following:
         self.show(shown)
         self._followed[INDEX].changed()
 
-    async def begin(self) -> None:
-        """Hears the feeds that are no competition's."""
+    def begin(self) -> None:
+        """Hear the feeds that are no competition's."""
         if self._endpoints:
             self._follow(LIVE)
         for number, endpoint in enumerate(self._endpoints):
-            await self._subscriber.hear(number, endpoint)
+            self._subscriber.hear(number, endpoint)
 
     async def keep(self) -> None:
         """Keeps up, until it is cancelled."""
-        await self.begin()
+        self.begin()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._subscriber.run, self._hear)
-            nursery.start_soon(_again, SCAN_SECONDS, self.scan)
-            nursery.start_soon(_again, LOOK_SECONDS, self.look)
+            nursery.start_soon(self._again, SCAN_SECONDS, self.scan)
+            nursery.start_soon(self._again, LOOK_SECONDS, self.look)
+
+    async def _again(self, seconds: float, look: Callable[[], Awaitable[None]]) -> None:
+        """Look again and again, at rest for most of the time."""
+        while True:
+            before = self._spent
+            await look()
+            await trio.sleep(min(max(seconds, SHARE * (self._spent - before)), MOST_SECONDS))
+
+    async def _in_thread(self, act: Callable[[], Answer]) -> Answer:
+        """Act in a thread, where it may wait for the disk, and count the processor time that it takes."""
+
+        def timed() -> Answer:
+            began = time.thread_time()
+            try:
+                return act()
+            finally:
+                self._spent += time.thread_time() - began
+
+        return await trio.to_thread.run_sync(timed)
 
     def _follow(self, slug: str) -> None:
         if slug not in self._followed:
-            self._followed[slug] = _Followed(self._nursery, self._boot)
+            self._followed[slug] = _Followed(self._nursery, self._boot, partial(self._feed_failed, slug))
+
+    def _feed_failed(self, slug: str, error: Exception) -> None:
+        """Tell the operator."""
+        self._log.error("feed_failed", path=f"{slug}/live", reason=repr(error))
+        say(f"{slug}/live: what the feed said could not be shown")
+        say("".join(traceback.format_exception(error)))
 
     def _hear(self, heard: Heard) -> None:
         """A feed says something."""
         followed = self._followed.get(self._feeds.get(heard.feed, INDEX))
         if followed is not None:
-            followed.live.hear(heard.topic, heard.message)
+            followed.hear(heard)
 
     async def look(self) -> None:
         """Looks at the competitions there are for what has changed."""
         competitions = tuple(self._competitions.values())
-        stamps = await trio.to_thread.run_sync(lambda: [each.stamp() for each in competitions])
+        stamps = await self._in_thread(lambda: [each.stamp() for each in competitions])
         changed = False
         of_seasons = set[str]()
         for competition, stamp in zip(competitions, stamps, strict=True):
@@ -195,40 +267,32 @@ class Following:
 
     async def _find_feeds(self, competitions: Sequence[ServedCompetition]) -> None:
         """Hears the feed of each competition whose arena publishes one in its results folder."""
-        there = await trio.to_thread.run_sync(lambda: [_socket_in(each.folder) for each in competitions])
+        there = await self._in_thread(lambda: [_socket_in(each.folder) for each in competitions])
         for slug in self._sockets.keys() - {each.slug for each in competitions}:
             number = self._sockets.pop(slug)
             del self._feeds[number]
-            await self._subscriber.leave(number)
+            self._subscriber.leave(number)
         for competition, is_there in zip(competitions, there, strict=True):
             slug = competition.slug
             if is_there and slug not in self._sockets:
                 number = max(self._feeds, default=-1) + 1
                 self._feeds[number], self._sockets[slug] = slug, number
-                await self._subscriber.hear(number, f"ipc://{competition.folder / FEED_SOCKET}")
+                self._subscriber.hear(number, f"ipc://{competition.folder / FEED_SOCKET}")
             elif not is_there and slug in self._sockets:
                 number = self._sockets.pop(slug)
                 del self._feeds[number]
-                await self._subscriber.leave(number)
+                self._subscriber.leave(number)
 
     async def _count(self, competition: ServedCompetition) -> None:
         """Tells the ends of matches whose blocks have come to count."""
         followed = self._followed.get(competition.slug)
-        if followed is None or not (waiting := followed.live.waiting()):
+        if followed is None or not (waiting := followed.waiting()):
             return
         try:
-            counted = await trio.to_thread.run_sync(competition.counted, waiting)
+            counted = await self._in_thread(lambda: competition.counted(waiting))
         except (WrongUse, MachineCannot):
             return
-        followed.live.count(counted)
-
-
-async def _again(seconds: float, look: Callable[[], Any]) -> None:
-    """Looks again and again, at rest for most of the time."""
-    while True:
-        began = trio.current_time()
-        await look()
-        await trio.sleep(max(seconds, SHARE * (trio.current_time() - began)))
+        followed.count(counted)
 
 
 def _socket_in(folder: Path) -> bool:

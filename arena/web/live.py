@@ -9,13 +9,15 @@ import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Any, Literal, assert_never
 
 import msgspec
 from msgspec import Struct
 
+from arena.live import with_names
+from arena.schedule import match_name
 from arena.viewer import runes_of
-from protocol.codec import encode
+from protocol.codec import MAX_NESTING, encode, is_deeper
 from protocol.feed import (
     MATCH,
     FeedBegun,
@@ -30,13 +32,12 @@ from protocol.feed import (
     FeedWindow,
 )
 from protocol.text import drawing_of
-from protocol.words import Event, Outcome, View
+from protocol.words import MOST, Event, Outcome, View
 from referee.games import GAMES
 from referee.printable import printable
 
 MOST_MATCHES = 200
 """Of one feed. Others are not shown."""
-MOST_SEATS = 64
 NAME = 120
 """Characters of a name."""
 LINE = 300
@@ -62,15 +63,18 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 State = Literal["playing", "over", "void", "ended"]
 """Being played; over, and what came of it is held back; not counting; over, and told."""
 Fields = dict[str, Any]
+NO_MATCHES: Fields = {"type": "all", "matches": [], "stage": [], "runes": {}}
+"""How things stand where nothing is played, as a message."""
 _messages: msgspec.json.Decoder[FeedMessage] = msgspec.json.Decoder(FeedMessage)
 
 
 def decoded(message: bytes) -> FeedMessage | None:
-    """A message of a feed; None: these bytes are not one."""
+    """Return a message of a feed; None: these bytes are not one."""
     try:
-        return _messages.decode(message)
+        found = _messages.decode(message)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
+    return None if is_deeper(message, MAX_NESTING) else found
 
 
 class _Game:
@@ -91,8 +95,7 @@ class _Game:
             said = printable(self._words(typed))[:LINE]
             if type(typed).__name__ != "Reveal":
                 return said, None
-            reveal: Fields = msgspec.to_builtins(typed, str_keys=True)
-            return said, reveal if len(encode(reveal)) <= VIEW_BYTES else None
+            return said, _shown(typed)
         except Exception:  # noqa: BLE001 - a stranger's event has the right form, and may yet say what no drawing expects
             return None
 
@@ -102,10 +105,28 @@ class _Game:
             return None
         try:
             typed: View = msgspec.convert(view, type=self._view)
-            shown: Fields = msgspec.to_builtins(typed, str_keys=True)
         except (msgspec.MsgspecError, RecursionError):
             return None
-        return shown if shown.get("seat") is None and len(encode(shown)) <= VIEW_BYTES else None
+        shown = _shown(typed)
+        return None if shown is None or shown.get("seat") is not None else shown
+
+
+def _shown(words: View | Event) -> Fields | None:
+    """Return a game's words as JSON; None: they are too large, or hold a number that browsers cannot hold."""
+    shown: Fields = msgspec.to_builtins(words, str_keys=True)
+    return shown if _has_small_numbers(shown) and len(encode(shown)) <= VIEW_BYTES else None
+
+
+def _has_small_numbers(value: Any) -> bool:
+    match value:
+        case dict():
+            return all(_has_small_numbers(each) for each in value.values())
+        case list() | tuple():
+            return all(_has_small_numbers(each) for each in value)
+        case int() | float():
+            return -MOST <= value <= MOST
+        case _:
+            return True
 
 
 def _union(types: Sequence[type[Any]]) -> Any:
@@ -128,7 +149,9 @@ class LiveMatch:
 
     def __init__(self, id_: str, begun: FeedBegun, now: Callable[[], float]) -> None:
         self.id = id_
-        self.begun = msgspec.structs.replace(begun, options=None)
+        self.started = begun.started
+        self.alone = begun.alone
+        self.players = [printable(name)[:NAME] for name in begun.players]
         self.state: State = "playing"
         self.heard_at = now()
         self.over_at = 0.0
@@ -137,7 +160,9 @@ class LiveMatch:
         self.reveal: _Reveal | None = None
         """What is held back, now that it is over."""
         self._now = now
-        self._game = _Game(begun.game)
+        self.game = printable(begun.game)[:NAME]
+        self._variant = printable(begun.variant)[:NAME]
+        self._reader = _Game(begun.game)
         self._n = 1
         """The number of the message that comes next."""
         self._window: FeedWindow | None = None
@@ -158,9 +183,9 @@ class LiveMatch:
         """Who plays, and how far it is."""
         return {
             "id": self.id,
-            "game": printable(self.begun.game)[:NAME],
-            "variant": printable(self.begun.variant)[:NAME],
-            "players": [printable(name)[:NAME] for name in self.begun.players],
+            "game": self.game,
+            "variant": self._variant,
+            "players": self.players,
             "state": self.state,
             **({"link": self.link} if self.link else {}),
             **({"places": self._end["places"]} if "places" in self._end else {}),
@@ -195,6 +220,8 @@ class LiveMatch:
                 self._pause(printable(message.reason)[:NAME])
             case FeedResumed():
                 self._resume()
+            case _ as unreachable:
+                assert_never(unreachable)
         return self._clock()
 
     def count(self, link: str | None) -> Fields:
@@ -214,13 +241,13 @@ class LiveMatch:
         self._window = msgspec.structs.replace(window, view=None)
         self._opened_at, self._stopped = self._now() - elapsed, 0.0
         self._paused = None if self._paused is None else (self._paused[0], self._now())
-        self._view = self._game.view(window.view)
+        self._view = self._reader.view(window.view)
         return self._release() | self._clock() | {"view": self._view}
 
     def _hold(self, event: Any) -> None:
         """Keeps what may be told later: a few words, however much the feed says."""
-        if (said := self._game.words(event)) is not None:
-            self._held.append(said[0])
+        if (said := self._reader.words(event)) is not None:
+            self._held.append(with_names(said[0], self.players)[:LINE])
             self._held_reveal = said[1] or self._held_reveal
 
     def _drop(self) -> None:
@@ -265,14 +292,14 @@ class LiveMatch:
     def _finish(self, ended: FeedEnded) -> Fields:
         self.over_at = self._now()
         self._window = None
-        if ended.outcome is None or not _fits(ended.outcome, len(self.begun.players)):
+        if ended.outcome is None or not _fits(ended.outcome, len(self.players)):
             # Its deal is played again: what it told at the end is told by nobody.
             self.state = "void"
             self._drop()
             return self.summary() | self._clock()
         self.state = "over"
-        self.reveal = _Reveal(ended.outcome, ended.head[:NAME], self._game.view(ended.view))
-        if self.begun.alone:
+        self.reveal = _Reveal(ended.outcome, ended.head[:NAME], self._reader.view(ended.view))
+        if self.alone:
             return self.count(None)
         return self.summary() | self._clock()
 
@@ -290,7 +317,7 @@ class LiveMatch:
         if window is None:
             return {"window": None, "paused": None if self._paused is None else self._paused[0]}
         until = self._now() if self._paused is None else self._paused[1]
-        seats = list(dict.fromkeys(seat for seat in window.seats or () if 0 <= seat < len(self.begun.players)))
+        seats = list(dict.fromkeys(seat for seat in window.seats or () if 0 <= seat < len(self.players)))
         return {
             "window": {
                 "name": printable(window.window)[:NAME],
@@ -319,8 +346,12 @@ def _result(outcome: Outcome) -> Fields:
     return {"places": places, "scores": scores, "reason": printable(outcome.reason)[:NAME]}
 
 
+Key = tuple[int, str]
+"""What a match is known by: the number of its feed, and its topic."""
+
+
 class LiveFeed:
-    """The matches of one feed."""
+    """The matches of a feed, or of all feeds that are shown on one page."""
 
     def __init__(
         self,
@@ -332,22 +363,21 @@ class LiveFeed:
         self._publish = publish
         self._publish_of = publish_of
         self._now = now
-        self._matches: dict[str, LiveMatch] = {}
-        """By topic."""
-        self._stage: list[str] = []
-        """Topics whose boards all are shown."""
+        self._matches: dict[Key, LiveMatch] = {}
+        self._stage: list[Key] = []
+        """The matches whose boards all are shown."""
 
-    def hear(self, topic: bytes, content: bytes) -> None:
-        """Takes a message of the feed, whatever it is."""
+    def hear(self, topic: bytes, content: bytes, feed: int = 0) -> None:
+        """Take a message, whatever it is, of the feed of that number: no other feed may speak of its matches."""
         if not topic.startswith(MATCH.encode()) or (message := decoded(content)) is None:
             return
         try:
-            name = topic.decode()
+            name = feed, topic.decode()
         except UnicodeDecodeError:
             return
         begun = message.begun if isinstance(message, FeedSnapshot) else message
         match = self._matches.get(name)
-        if isinstance(begun, FeedBegun) and (match is None or match.begun.started != begun.started):
+        if isinstance(begun, FeedBegun) and (match is None or match.started != begun.started):
             match = self._begin(name, begun)
         if match is not None and (changed := match.hear(message)):
             self._tell(name, match, changed)
@@ -389,7 +419,7 @@ class LiveFeed:
         for name, match in self._matches.items():
             if match.reveal is not None and (found := counted.get(match.reveal.head)) is not None:
                 block, seating = found
-                self._tell(name, match, match.count(f"match/{block}-{seating}.html"))
+                self._tell(name, match, match.count(f"match/{match_name(block, seating)}.html"))
 
     def tidy(self) -> None:
         """Forgets old matches, and sees to who is on stage. To be called now and then."""
@@ -403,29 +433,34 @@ class LiveFeed:
         """How many matches are being played."""
         return sum(match.state == "playing" for match in self._matches.values())
 
-    def _begin(self, name: str, begun: FeedBegun) -> LiveMatch | None:
+    def _begin(self, name: Key, begun: FeedBegun) -> LiveMatch | None:
         """A match that was not known; None: it is not shown."""
-        if not 0 < len(begun.players) <= MOST_SEATS:
+        if not begun.players:
             return None
         self._matches.pop(name, None)
         if name in self._stage:
             self._stage.remove(name)
-        if len(self._matches) >= MOST_MATCHES:
-            over = [each for each, match in self._matches.items() if match.state != "playing"]
+        feed, topic = name
+        of_feed = [each for each in self._matches if each[0] == feed]
+        if len(of_feed) >= MOST_MATCHES:
+            over = [each for each in of_feed if self._matches[each].state != "playing"]
             if not over:
                 return None
             self._forget(over[0])
-        given = name.removeprefix(MATCH)
-        # No name is the hash of another.
-        is_plain = _PLAIN.fullmatch(given) and not _HASH.fullmatch(given)
-        id_ = given if is_plain else sha256(given.encode()).hexdigest()[:32]
-        match = self._matches[name] = LiveMatch(id_, begun, self._now)
+        match = self._matches[name] = LiveMatch(self._free_id(feed, topic.removeprefix(MATCH)), begun, self._now)
         self._publish({"type": "whole"} | match.summary())
         self._publish_of(match.id, {"type": "whole"} | match.everything())
         self._restage()
         return match
 
-    def _forget(self, name: str) -> None:
+    def _free_id(self, feed: int, given: str) -> str:
+        """Return an id for a match of that name: a part of a path, and no other match's."""
+        # No name is the hash of another.
+        if _PLAIN.fullmatch(given) and not _HASH.fullmatch(given) and self.match(given) is None:
+            return given
+        return sha256(f"{feed} {given}".encode()).hexdigest()[:32]
+
+    def _forget(self, name: Key) -> None:
         match = self._matches.pop(name)
         self._publish({"type": "gone", "id": match.id})
         self._publish_of(match.id, {"type": "gone", "id": match.id})
@@ -437,10 +472,12 @@ class LiveFeed:
                 return now - match.heard_at > SILENT_SECONDS
             case "over":
                 return now - match.over_at > WAITING_SECONDS
-            case _:
+            case "void" | "ended":
                 return now - match.over_at > AFTER_SECONDS
+            case _ as unreachable:
+                assert_never(unreachable)
 
-    def _tell(self, name: str, match: LiveMatch, changed: Fields) -> None:
+    def _tell(self, name: Key, match: LiveMatch, changed: Fields) -> None:
         message = {"type": "match", "id": match.id} | changed
         self._publish_of(match.id, message)
         if name in self._stage:
@@ -469,7 +506,7 @@ class LiveFeed:
                 self._publish({"type": "whole"} | self._matches[name].everything())
             self._publish({"type": "stage", "stage": self._stage_ids()})
 
-    def _may_leave(self, name: str, now: float) -> bool:
+    def _may_leave(self, name: Key, now: float) -> bool:
         match = self._matches[name]
         return match.state != "playing" and now - match.over_at > LINGER_SECONDS
 
@@ -478,4 +515,4 @@ class LiveFeed:
 
     def _runes(self) -> Fields:
         """The segments of each rune, if a match is of the game that has them."""
-        return next((found for match in self._matches.values() if (found := runes_of(match.begun.game))), {})
+        return next((found for match in self._matches.values() if (found := runes_of(match.game))), {})

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from arena.errors import MachineCannot, WrongUse, cannot_write
 from arena.tournament import LEDGER
-from referee.linux.regular_file import open_regular
+from referee.linux.regular_file import open_regular, read_regular
 
 HOME = ".arena-site"
 """The folder in the folder: manifest, lock, and files that are being written."""
@@ -150,7 +150,7 @@ class Output:
         if not (self._is_inside(path) and self._is_there(path, len(content))):
             return False
         try:
-            return (self.folder / path).read_bytes() == content
+            return read_regular(self.folder / path, len(content), follow=False) == content
         except OSError:
             return False
 
@@ -223,6 +223,11 @@ def open_output(folder: Path) -> Iterator[Output]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise WrongUse(f"{folder}: another arena is writing this site now") from None
+        except OSError as error:
+            why = error.strerror or error
+            raise MachineCannot(
+                f"{folder}: is on a file system without locks ({why}): give another folder"
+            ) from None
         with _errors_as_exits(folder):
             _clear(home / PARTS)
         with closing(_open_manifest(home / MANIFEST)) as manifest:
@@ -278,7 +283,7 @@ def _open_manifest(path: Path) -> sqlite3.Connection:
             raise
     if not ours:
         manifest.close()
-        raise WrongUse(f"{path}: is no manifest of this version of arena site; give a new folder")
+        raise WrongUse(f"{path}: is not a manifest of this version of arena site; give a new folder")
     return manifest
 
 

@@ -37,7 +37,7 @@ async def listeners(host: str, port: int) -> list[trio.SocketListener]:
     try:
         return await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
     except socket.gaierror as error:
-        raise WrongUse(f"--host {host}: is no address of this machine: {error.strerror}") from None
+        raise WrongUse(f"--host {host}: is not an address of this machine: {error.strerror}") from None
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise MachineCannot(f"{where}: the port is in use; --port takes another") from None

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from arena.terminal import say
 from arena.web.application import Application, Site
+from arena.web.catalog import missing_places
 from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS, Streams
 from arena.web.following import Following
 from arena.web.server import Server, authority, is_loopback, listeners
@@ -45,12 +46,14 @@ async def serve(asked: Serving, log: Logger) -> None:
     be_nice(NICENESS)  # Before any thread is started.
     async with trio.open_nursery() as nursery:
         site = Site({}, asked.delay, feed=bool(asked.feeds))
-        following = Following(asked.places, asked.feeds, nursery)
+        following = Following(asked.places, asked.feeds, nursery, log)
         application = Application(site, Streams(asked.streams, asked.streams_of_address), following.stream_at, log)
         following.show = application.show
         await following.scan(first=True)
         listening = await listeners(asked.host, asked.port)
         port = listening[0].socket.getsockname()[1]
+        for place in missing_places(asked.places):
+            say(f"{place}: there is no such folder yet; its competitions will appear when there is")
         say(f"serving at http://{authority(asked.host, port)}/")
         if not is_loopback(asked.host):
             say(f"--host {asked.host}: all who reach this machine can read these pages, without encryption")

@@ -29,6 +29,7 @@ from arena.pages import (
 )
 from arena.processes import process_pool
 from arena.replay import path_text
+from arena.tournament import NotBegun
 from arena.web.catalog import seasons_in
 from arena.web.output import Output
 
@@ -118,6 +119,9 @@ class Builder:
         for each in competitions:
             try:
                 matches = each.results().digest.matches
+            except NotBegun:
+                self._write(website, f"{each.slug}/index.html")
+                continue
             except (WrongUse, MachineCannot) as error:
                 self.done.unread.append(error.format_message())
                 continue

@@ -7,6 +7,7 @@ from arena.workers.cluster import PATIENCE_SECONDS
 from arena.workers.listener import Hosting, open_listener
 from arena.workers.own_code import own_content, own_files
 from arena.workers.remote_seats import RemoteSeats
+from arena.workers.room import demand_room
 from arena.workers.roster import Roster
 from arena.workers.venue import LOCAL, Where, venue_for
 
@@ -24,6 +25,7 @@ __all__ = [
     "WorkerGoneError",
     "Workers",
     "cores",
+    "demand_room",
     "keep_calibration",
     "matches_at_once",
     "open_listener",

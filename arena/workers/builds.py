@@ -4,8 +4,11 @@ from collections.abc import Iterable
 
 from arena.errors import MachineCannot, WrongUse, cannot_write
 from arena.terminal import progress_console
-from referee.bot_folder import BotFolder, BotFolderError
+from referee.bot_folder import BotFolder, BotFolderError, last_part
 from referee.sandbox import BuildError, Isolation, SandboxError, built, demand, is_built, log_of
+
+HERE = frozenset({".", "./", "..", "../"})
+"""Names of bots that say nothing: they are called as the folder that they stand for."""
 
 
 def ready(
@@ -39,7 +42,8 @@ def _ready(bot: BotFolder, isolation: Isolation) -> BotFolder:
     if not bot.build:
         return bot
     if not is_built(bot, isolation):
-        progress_console().say(f"building {bot.given}")
+        name = last_part(bot.given) if bot.given in HERE else bot.given
+        progress_console().say(f"building {name}")
     try:
         demand(isolation)
         return built(bot, isolation)

@@ -9,6 +9,7 @@ import msgspec
 
 from referee.bot_folder import cache_folder
 from referee.linux.regular_file import read_regular
+from referee.linux.whole_file import write_bytes_whole
 
 MAX_CALIBRATION_BYTES = 64 * 1024
 MAX_CONCURRENCY = 100_000
@@ -46,7 +47,8 @@ def keep_calibration(concurrency: int) -> Path:
     """Keeps what was found safe on this machine, for `matches_at_once`; where it is kept."""
     file = _calibration()
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(msgspec.json.encode(Calibration(machine=_machine(), concurrency=concurrency)) + b"\n")
+    found = Calibration(machine=_machine(), concurrency=concurrency)
+    write_bytes_whole(file, msgspec.json.encode(found) + b"\n")
     return file
 
 

@@ -66,7 +66,7 @@ async def open_listener(
             return  # An author whose key is not known yet knocks again and again.
         shown += 1
         if shown <= TURNED_AWAY_SHOWN:
-            screen.say(f"turned away {address}: {why}{'; more are not told' * (shown == TURNED_AWAY_SHOWN)}")
+            screen.say(f"refused {address}: {why}{'; further ones are not shown' * (shown == TURNED_AWAY_SHOWN)}")
             log.warning("turned_away", address=address, reason=why)
             told.add((address, why))
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import trio
 
+from arena import pause_signals
 from arena.feed import FeedLine
 from arena.workers.api import Worker, WorkerGoneError
 from arena.workers.protocol import Answer, Done, decoded, encoded, error_of, framed, frames, order
@@ -121,7 +122,7 @@ class _Process:
         """One process, from its start to its end; `first` is its first order."""
         ours, theirs = socket.socketpair()
         scratch = tempfile.mkdtemp(prefix="arena-")
-        with theirs:
+        with theirs, pause_signals.blocked():
             # Not by trio: it would start it from a thread, and with that thread's end the worker would be killed.
             process = subprocess.Popen(  # noqa: ASYNC220, S603 - our own interpreter, and our own words
                 [*self._command, *map(str, (theirs.fileno(), os.getpid(), *self._left))],

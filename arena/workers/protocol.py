@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal
+from typing import Any, Literal, assert_never
 
 import msgspec
 import trio
@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from arena.workers.api import WorkerGoneError
 from referee.host import Plan, Result
+from referee.linux.shortage import shortage_in
 from referee.sandbox import SandboxError
 from referee.transcript import TranscriptError
 
@@ -87,11 +88,12 @@ def failed(number: int, error: Exception) -> Failed:
             return Failed(number=number, kind="transcript", text=error.what, path=error.path)
         case WorkerGoneError():
             return Failed(number=number, kind="gone", text=str(error))
-        case OSError():
-            text = error.strerror or str(error)
-            return Failed(number=number, kind="shortage", text=text, errno=error.errno)
         case _:
-            return Failed(number=number, kind="fault", text=f"{type(error).__name__}: {error}")
+            short = error if isinstance(error, OSError) else shortage_in(error)
+            if short is None:
+                return Failed(number=number, kind="fault", text=f"{type(error).__name__}: {error}")
+            text, path = short.strerror or str(short), Path(short.filename) if short.filename else None
+            return Failed(number=number, kind="shortage", text=text, errno=short.errno, path=path)
 
 
 def error_of(failed: Failed) -> Exception:
@@ -104,11 +106,13 @@ def error_of(failed: Failed) -> Exception:
             error.__cause__ = None if failed.errno is None else OSError(failed.errno, os.strerror(failed.errno))
             return error
         case "shortage":
-            return OSError(failed.errno or 0, failed.text)
+            return OSError(failed.errno or 0, failed.text, None if failed.path is None else str(failed.path))
         case "gone":
             return WorkerGoneError(failed.text)
         case "fault":
             return RuntimeError(f"in a referee process: {failed.text}")
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def encoded(words: Any) -> bytes:

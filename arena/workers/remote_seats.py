@@ -21,7 +21,15 @@ from arena.terminal import progress_console
 from arena.workers.api import Worker
 from arena.workers.listener import Hosting, open_listener
 from protocol.codec import encode
-from protocol.news import MOST_PARTS, PART_BYTES, Dismissed, MatchReport, TableRow, TranscriptPart
+from protocol.news import (
+    MOST_PARTS,
+    PART_BYTES,
+    Dismissed,
+    MatchReport,
+    TableRow,
+    TranscriptPart,
+    most_unpacked,
+)
 from referee.host import Plan, Player, Publish, RemoteBot, Result, open_kept_bots, play
 from referee.log import SILENT, Logger
 from referee.transcript import TranscriptError, read_transcript, seat_lines
@@ -93,7 +101,7 @@ class RemoteSeats:
         self.over = False
         """Whether there are no more matches."""
         self._hosting = hosting
-        self._slots = slots
+        self.slots = slots
         self._guests = guests
         self._goes_on = goes_on
         self._publish = publish
@@ -125,7 +133,7 @@ class RemoteSeats:
         self._named |= {bot.key: bot.name for bot in bots}
         playing = {bot.key for bot in bots}
         guests = {bot.key: bot for bot in self._guests if bot.key not in playing | set(self.barred)}
-        slots = max(1, min(self._slots, matches))
+        slots = max(1, min(self.slots, matches))
         async with AsyncExitStack() as stack:
             lobby = await open_listener(
                 self._hosting,
@@ -253,7 +261,7 @@ class RemoteSeats:
         self._told.pop(bot.key, None)
         if self._closing:
             return
-        self.screen.say(f"{bot.name} {'is here' if is_here else 'has left, or its line is cut'}")
+        self.screen.say(f"{bot.name} {'is connected' if is_here else 'is disconnected'}")
 
     async def _tell_who_is_missing(self, playing: Collection[str]) -> None:
         """Says of each bot that is away how long its matches wait for it, and then that they do not.
@@ -271,9 +279,9 @@ class RemoteSeats:
                 left = self._left(line)
                 is_gone = "its matches begin without it" if left <= 0 else "its matches wait"
                 if self._told.get(key) != is_gone:
-                    more = "" if left <= 0 else f", {left:.0f} s at most"
+                    more = "" if left <= 0 else f" for it, {left:.0f} s at most"
                     self._told[key] = is_gone
-                    self.screen.say(f"{self._named[key]} is not here: {is_gone}{more}")
+                    self.screen.say(f"{self._named[key]} is not connected: {is_gone}{more}")
 
     def lines(self) -> list[str]:
         """What was seen of each remote bot, a line each."""
@@ -283,12 +291,19 @@ class RemoteSeats:
             if known.shortest is not None and known.longest is not None:
                 shortest, longest = _ms(known.shortest), _ms(known.longest)
                 span = f"{shortest:g}" if shortest == longest else f"{shortest:g} to {longest:g}"
-                delay = f"network delay {span} ms there and back"
+                delay = f"network delay {span} ms (round trip)"
             said.append(
                 f"{self._named.get(key, key)} (remote): {counted(known.matches, 'match')}, {delay},"
-                f" its line ended {counted(known.cuts, 'time')}"
+                f" {_disconnected(known.cuts)}"
             )
         return said
+
+
+def _disconnected(times: int) -> str:
+    """Return how often a bot was disconnected, in words."""
+    if times == 0:
+        return "never disconnected"
+    return f"disconnected {'once' if times == 1 else f'{times} times'}"
 
 
 def _ms(seconds: float) -> float:
@@ -324,7 +339,7 @@ def _seat_parts(result: Result, seat: int) -> list[bytes]:
         return []
     packed = zlib.compress(lines)
     parts = [packed[start : start + PART_BYTES] for start in range(0, len(packed), PART_BYTES)]
-    if len(parts) > MOST_PARTS:
+    if len(parts) > MOST_PARTS or len(lines) > most_unpacked(len(packed)):
         return []
     return [
         encode(TranscriptPart(match=result.match, seat=seat, part=number, parts=len(parts), data=data))

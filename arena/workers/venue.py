@@ -10,7 +10,7 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.errors import WrongUse, errors_as_exits
+from arena.errors import MachineCannot, WrongUse, errors_as_exits
 from arena.feed import FeedLine
 from arena.workers import capacity
 from arena.workers.api import Play, Venue, Worker
@@ -18,6 +18,7 @@ from arena.workers.builds import ready
 from arena.workers.cluster import PATIENCE_SECONDS, Asked, Store, address_of, dask_for, open_cluster
 from arena.workers.pool import open_pool
 from arena.workers.remote_seats import RemoteSeats
+from arena.workers.room import demand_room
 from referee import sandbox
 from referee.bot_folder import BotFolder
 from referee.host import Plan, Player, RemoteBot, Result, SandboxedBot
@@ -45,6 +46,7 @@ def venue_for(
     bots: Sequence[BotFolder | RemoteBot],
     isolation: Isolation,
     *,
+    seats: int = 1,
     at_once: int | None = None,
     fresh: bool = False,
     failed: dict[int, str] | None = None,
@@ -58,6 +60,7 @@ def venue_for(
         where: as the command was told.
         bots: by entrant's number.
         isolation: how they are shut in.
+        seats: how many play in a match.
         at_once: matches at once on this machine, if the command was not told; None: as it was found to carry.
         fresh: earlier results will be moved aside: first it is tried whether there is a sandbox to play in.
         failed: as for `ready`; a cluster's builds are made there.
@@ -67,14 +70,23 @@ def venue_for(
 
     Raises:
         WrongUse: something asked for cannot be, or a bot's build failed.
-        MachineCannot: there is no space for a build, or no sandbox.
+        MachineCannot: there is no space for a build, no sandbox, or no room for a match. The venue raises it, too,
+            where there is none for all at once.
     """
     away = [bot for bot in bots if isinstance(bot, RemoteBot)]
     if remote is not None:
         _refuse_elsewhere(where)
         if fresh:
             _demand(isolation)
-        return _players(bots, isolation, failed), lambda matches: remote.open(matches, away)
+        slots = remote.slots
+        demand_room(_here(bots), isolation, seats=seats, shares=[1], of_worker=False)
+
+        def listening(matches: int) -> AbstractAsyncContextManager[list[Worker[Player]]]:
+            share = max(1, min(slots, matches))
+            demand_room(_here(bots), isolation, seats=seats, shares=[share], of_worker=False)
+            return remote.open(matches, away)
+
+        return _players(bots, isolation, failed), listening
     store = None if where.transcripts is None else Store(where.transcripts)
     if where.on != LOCAL:
         # All complaints now, before anything is begun.
@@ -92,12 +104,26 @@ def venue_for(
     if fresh:
         _demand(isolation)
     most = where.concurrency or at_once or capacity.matches_at_once()
+    try:
+        # How many matches there are is not known yet; one must have room.
+        demand_room(_here(bots), isolation, seats=seats, shares=[1])
+    except MachineCannot:
+        # The number that is said is to be enough for all.
+        all_at_once = capacity.shares(most, concurrency=most, workers=where.workers)
+        demand_room(_here(bots), isolation, seats=seats, shares=all_at_once)
+        raise
 
     def local(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
-        pool = open_pool(capacity.shares(matches, concurrency=most, workers=where.workers), feed=feed, log=log)
+        shares = capacity.shares(matches, concurrency=most, workers=where.workers)
+        demand_room(_here(bots), isolation, seats=seats, shares=shares)
+        pool = open_pool(shares, feed=feed, log=log)
         return pool if store is None else _storing(pool, store)
 
     return _players(bots, isolation, failed), local
+
+
+def _here(bots: Sequence[BotFolder | RemoteBot]) -> list[BotFolder]:
+    return [bot for bot in bots if isinstance(bot, BotFolder)]
 
 
 def _demand(isolation: Isolation) -> None:

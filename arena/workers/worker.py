@@ -10,20 +10,21 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import trio
 
-from arena import event_loop
+from arena import event_loop, pause_signals
 from arena.errors import SIGNALLED, Stopped
 from arena.feed import inherited
 from arena.workers.api import Play
 from arena.workers.protocol import Done, Order, decoded, encoded, failed, framed, frames
 from referee import log
-from referee.host import SandboxedBot, open_kept_bots, play
+from referee.host import Plan, Result, SandboxedBot, open_kept_bots, play
 from referee.wire import open_wire
 
 FEED, LOG = 3, 4
@@ -36,6 +37,7 @@ Venue = Callable[[], AbstractAsyncContextManager[Play[Any]]]
 
 def main(open_venue: Venue, player: Any) -> None:
     """Serves the arena until it hangs up; `player` is the type of its players."""
+    pause_signals.ignore()
     _end_with(int(sys.argv[2]))
     serve(socket.socket(fileno=int(sys.argv[1])), open_venue, player)
 
@@ -60,11 +62,27 @@ async def _serve(control: socket.socket, open_venue: Venue, player: Any) -> None
     """Plays what is ordered, all at once: how much that is, is the arena's to say."""
     stream = trio.SocketStream(trio.socket.from_stdlib_socket(control))
     answers, to_send = trio.open_memory_channel[bytes](sys.maxsize)
-    async with open_venue() as play, trio.open_nursery() as nursery:
-        nursery.start_soon(_send, stream, to_send)
-        async for frame in frames(stream):
-            nursery.start_soon(_play, play, decoded(frame, Order), player, answers)
-        nursery.cancel_scope.cancel()
+    async with AsyncExitStack() as stack:
+        play = await _opened(open_venue, stack)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_send, stream, to_send)
+            async for frame in frames(stream):
+                nursery.start_soon(_play, play, decoded(frame, Order), player, answers)
+            nursery.cancel_scope.cancel()
+
+
+async def _opened(open_venue: Venue, stack: AsyncExitStack) -> Play[Any]:
+    """Opens the venue; where the machine has run out of something, each order is answered with that."""
+    try:
+        return await stack.enter_async_context(open_venue())
+    except OSError as error:
+        short = error
+
+    async def refused(plan: Plan, players: Sequence[Any], *, transcript: Path) -> Result:
+        del plan, players, transcript
+        raise short
+
+    return refused
 
 
 async def _send(stream: trio.SocketStream, answers: trio.MemoryReceiveChannel[bytes]) -> None:

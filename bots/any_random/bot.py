@@ -86,7 +86,7 @@ def main() -> None:
     token = os.environ["ARENA_TOKEN"]
     line.send(
         json.dumps(
-            {"type": "hello", "token": token, "name": "any-random", "version": "1.0", "protocol": PROTOCOL}
+            {"type": "hello", "token": token, "name": "any_random", "version": "1.0", "protocol": PROTOCOL}
         ).encode()
     )
     while (frame := line.receive()) is not None and bot.hear(json.loads(frame)):

@@ -44,7 +44,8 @@ def decide(window: Window[HiveMindView]) -> Action | None:
         case "scores":
             return Scores(scores=guessed_scores(view))
         case "give_token":
-            return None
+            default: Action = window.default
+            return default
         case "break_tie":
             return BreakTie(seat=luck.choice(view.tied))
         case _:

@@ -83,7 +83,8 @@ def decide(window: Window[HiveMindView]) -> Action | None:
         case "scores":
             return Scores(scores=totals(window))
         case "give_token":
-            return None
+            default: Action = window.default
+            return default
         case "break_tie":
             return BreakTie(seat=luck.choice(view.tied))
         case _:
@@ -225,7 +226,9 @@ def others_part(view: HiveMindView, hive: str, number: int) -> tuple[dict[Kind, 
         if isinstance(event, RoundResult) and hive in event.hives and event.hives[hive].round == number
     )
     own = next((hint for hint in hints(view, hive) if hint.round == number), None)
-    shapes = {kind: n - (own is not None and kind == own.shape) for kind, n in result.shapes.items()}
+    shapes: dict[Kind, int] = {}
+    for kind, placed in result.shapes.items():
+        shapes[kind] = placed - (own is not None and kind == own.shape)
     return shapes, [result.counts[cell] - (own is not None and cell in own.cells) for cell in CELLS]
 
 

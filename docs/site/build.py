@@ -3,9 +3,10 @@
     python docs/site/build.py OUT
 
 Pages keep their places, so that their links lead where they lead on GitHub. The tasks in the site's list are the
-headings of the README's section on documentation, with the pages that it links to below each.
+headings of docs/README.md, with the pages that it links to below each.
 """
 
+import os
 import re
 import shutil
 import sys
@@ -22,7 +23,8 @@ PLACES = ("README.md", "CHANGELOG.md", "LICENSE", "docs", ".github")
 NOT_SHOWN = ("ISSUE_TEMPLATE", "PULL_REQUEST_TEMPLATE.md", "workflows", "site", "node_modules", "__pycache__")
 START = "index.md"
 """Where the README is on the site."""
-INDEX = "## Documentation"
+INDEX = "docs/README.md"
+"""The list of pages, by task."""
 REFERENCE = "reference"
 
 
@@ -47,8 +49,8 @@ def lay_out(source: Path) -> None:
     (source / "README.md").rename(source / START)
     for page in source.rglob("*.md"):
         page.write_text(with_links(page.read_text(encoding="utf-8"), page.parent, source), encoding="utf-8")
-    for page in (source / "docs/examples").rglob("*.md"):
-        # An example is found from the page that is about it, not in the list.
+    for page in (source / INDEX, *(source / "docs/examples").rglob("*.md")):
+        # The list of pages, and examples, which are found from the pages that are about them.
         page.write_text(f"---\norphan: true\n---\n{page.read_text(encoding='utf-8')}", encoding="utf-8")
     made = {
         "commands.md": reference.commands(),
@@ -59,7 +61,8 @@ def lay_out(source: Path) -> None:
     for name, text in made.items():
         (source / REFERENCE / name).write_text(text, encoding="utf-8")
     readme = (source / START).read_text(encoding="utf-8")
-    tasks = {**tasks_of(readme), "Reference": [f"{REFERENCE}/{name}" for name in made]}
+    index = (source / INDEX).read_text(encoding="utf-8")
+    tasks = {**tasks_of(index), "Reference": [f"{REFERENCE}/{name}" for name in made]}
     (source / START).write_text(readme + "".join(map(_list, tasks, tasks.values())), encoding="utf-8")
 
 
@@ -82,13 +85,12 @@ def with_links(text: str, folder: Path, source: Path) -> str:
     return re.sub(r"\]\(([^)#:\s]+)(#[^)\s]*|)\)", changed, text)
 
 
-def tasks_of(readme: str) -> dict[str, list[str]]:
-    """Each task in the README's list of pages, and its pages."""
-    section = readme.partition(f"\n{INDEX}\n")[2].partition("\n## ")[0]
-    heading, *parts = re.split(r"^### (.*)$", section, flags=re.MULTILINE)
-    del heading
+def tasks_of(index: str) -> dict[str, list[str]]:
+    """Return each task in the list of pages, and the paths of its pages from the top."""
+    parts = re.split(r"^## (.*)$", index, flags=re.MULTILINE)[1:]
+    folder = Path(INDEX).parent
     return {
-        task: re.findall(r"\]\(([^)#:]+\.md)\)", pages)
+        task: [os.path.normpath(folder / path) for path in re.findall(r"\]\(([^)#:]+\.md)\)", pages)]
         for task, pages in zip(parts[::2], parts[1::2], strict=True)
     }
 

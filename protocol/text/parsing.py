@@ -1,8 +1,22 @@
 """Words that were typed, made into names and numbers. Case does not matter."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct
 
 QUOTED_CHARACTERS = 20
+Example = tuple[str, str]
+"""What may be typed, or its form with words in capitals to fill in; and what it means."""
+
+
+class Terms(Struct, frozen=True):
+    """What a match is played by, and by whom: windows and forms of actions depend on it."""
+
+    variant: str
+    options: Mapping[str, Any]
+    """As in `welcome`; one that is missing has its default."""
+    seat: int
 
 
 class ParseError(Exception):

@@ -4,7 +4,7 @@ People at `console` and language models read and type the same. A game without t
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -18,12 +18,10 @@ from protocol.games import pointing as pointing_words
 from protocol.games import runes_to_ruins as runes
 from protocol.text import drawing, rules
 from protocol.text import input as typed
-from protocol.text.parsing import ParseError
+from protocol.text.parsing import Example, ParseError, Terms
 from protocol.text.picture import Picture
 from protocol.words import Action, Event, View
 
-Example = tuple[str, str]
-"""What may be typed, and what it means."""
 NOTHING = ("none", "stay", "nobody")
 """How a default is typed that is to do nothing."""
 MEANING_AT = 38
@@ -69,12 +67,14 @@ class GameText(Struct, frozen=True, kw_only=True):
     """An action, in canonical spelling, to how it could have been typed."""
     words: Callable[[str, View], tuple[str, ...]]
     """(window's name, view) to words that what is typed may be made of."""
-    examples: Mapping[str, tuple[Example, ...]]
-    """By window, in the form that is asked for there."""
-    defaults: Mapping[str, str]
-    """By window: what happens to those who submit nothing, where that is no action, or one that does nothing."""
-    forms: Mapping[str, type[Action]]
-    """By window: the form of its action."""
+    forms: Callable[[Terms], Mapping[str, tuple[Example, ...]]]
+    """Each window that may open for this seat to the forms of what is typed, with words in capitals to fill in."""
+    examples: Callable[[str, View], tuple[Example, ...]]
+    """(window's name, view) to what may be typed now as it stands: each is legal."""
+    if_nothing: Callable[[str, dict[str, Any] | None], str]
+    """(window's name, its default) to what happens to a seat that submits nothing, as a clause."""
+    actions: Mapping[str, type[Action]]
+    """By window: the form of its action in JSON."""
     view: type[View]
     """What a seat's views are decoded into."""
     event: Any
@@ -82,6 +82,8 @@ class GameText(Struct, frozen=True, kw_only=True):
     drawing: Drawing
     rules: Callable[[str], str]
     """(variant) to the rules in one page."""
+    fields: Callable[[Terms], Mapping[str, str]]
+    """Each field of a view that models are shown to what it means."""
 
 
 def read(game: str, window: str, text: str) -> Any:
@@ -96,11 +98,11 @@ def read(game: str, window: str, text: str) -> Any:
         raw = text.encode(errors="replace")
         action = decode_json(raw)
         if game in GAME_TEXTS:
-            decode_action(raw, GAME_TEXTS[game].forms[window])
+            decode_action(raw, GAME_TEXTS[game].actions[window])
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise ParseError(f"this is no JSON: {_plain(str(error))}") from None
+        raise ParseError(f"this is not JSON: {_plain(str(error))}") from None
     except Refused as refused:
-        raise ParseError(f"this is no action of the window {window}: {_plain(refused.text)}") from None
+        raise ParseError(f"this is not an action of the window {window}: {_plain(refused.text)}") from None
     return action
 
 
@@ -131,10 +133,17 @@ def say_default(game: str, window: str, action: Any) -> str:
     said = "" if action is None else say(game, action)
     if said and said not in NOTHING:
         return said
-    happens = GAME_TEXTS[game].defaults.get(window, "") if game in GAME_TEXTS else ""
+    happens = GAME_TEXTS[game].if_nothing(window, action) if game in GAME_TEXTS else ""
     if said and happens:
         return f"{said} ({happens})"
     return said or happens or "nothing, or what is drawn when the window closes"
+
+
+def if_nothing(game: str, window: str, action: Any) -> str:
+    """Return a sentence on what happens to a seat that submits nothing. `action`: the default, or None."""
+    if game in GAME_TEXTS:
+        return f"If you submit nothing, {GAME_TEXTS[game].if_nothing(window, action)}."
+    return f"If you submit nothing, this is taken: {say_default(game, window, action)}"
 
 
 def words(game: str, window: str, view: View) -> tuple[str, ...]:
@@ -142,17 +151,26 @@ def words(game: str, window: str, view: View) -> tuple[str, ...]:
     return GAME_TEXTS[game].words(window, view) if game in GAME_TEXTS else ()
 
 
-def explain(game: str) -> str:
-    """What may be typed in each of the game's windows, with examples."""
+def explain(game: str, terms: Terms) -> str:
+    """Return what may be typed in each window that may open for this seat."""
     if game not in GAME_TEXTS:
         return "In this game an action is typed as JSON."
     lines = []
-    for window, examples in GAME_TEXTS[game].examples.items():
-        lines.append(f"in the window {window}:")
-        for each, meaning in examples:
-            gap = "  " if len(each) <= MEANING_AT else f"\n  {'':{MEANING_AT}}  "
-            lines.append(f"  {each:{MEANING_AT}}{gap}{meaning}")
+    for window, forms in GAME_TEXTS[game].forms(terms).items():
+        lines += [f"in the window {window}:", *listed(forms)]
     return "\n".join([*lines, "capital and small letters are the same; JSON is read, too"])
+
+
+def listed(examples: Iterable[Example]) -> Iterator[str]:
+    """Yield forms or examples as lines, with what they mean beside them."""
+    for each, meaning in examples:
+        gap = "  " if len(each) <= MEANING_AT else f"\n  {'':{MEANING_AT}}  "
+        yield f"  {each:{MEANING_AT}}{gap}{meaning}".rstrip()
+
+
+def examples(game: str, window: str, view: View) -> tuple[Example, ...]:
+    """Return what may be typed now as it stands, each with what it means."""
+    return GAME_TEXTS[game].examples(window, view) if game in GAME_TEXTS else ()
 
 
 def _json_board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
@@ -173,7 +191,7 @@ def drawing_of(game: str) -> Drawing:
 AS_JSON = Drawing(_json_board, _json_words)
 
 
-def _game_text(name: str, forms: dict[str, type[Action]], view: type[View], event: Any) -> GameText:
+def _game_text(name: str, actions: dict[str, type[Action]], view: type[View], event: Any) -> GameText:
     """A game's text, of its modules in three folders."""
     entry, drawn = getattr(typed, name), getattr(drawing, name)
     return GameText(
@@ -181,13 +199,15 @@ def _game_text(name: str, forms: dict[str, type[Action]], view: type[View], even
         ask=entry.ask,
         say=entry.say,
         words=entry.words,
-        examples=entry.EXAMPLES,
-        defaults=entry.DEFAULTS,
-        forms=forms,
+        forms=entry.forms,
+        examples=entry.examples,
+        if_nothing=entry.if_nothing,
+        actions=actions,
         view=view,
         event=event,
         drawing=Drawing(drawn.board, drawn.words),
         rules=getattr(rules, name).page,
+        fields=getattr(rules, name).fields,
     )
 
 

@@ -192,5 +192,6 @@ def _lines(source: BinaryIO) -> Iterator[bytes]:
         rest = line
         while rest and not rest.endswith(b"\n"):
             rest = source.readline(MAX_SCENARIO_BYTES)
-        if len(line) > MAX_SCENARIO_BYTES or line.strip():
-            yield line
+        scenario = line.removesuffix(b"\n").removesuffix(b"\r")
+        if len(scenario) > MAX_SCENARIO_BYTES or scenario.strip():
+            yield scenario

@@ -102,7 +102,7 @@ def read_scenario(text: bytes) -> Scenario:
     if len(text) > MAX_SCENARIO_BYTES:
         raise ScenarioError(f"scenario: longer than {MAX_SCENARIO_BYTES} bytes")
     if text.startswith(b"\xef\xbb\xbf"):
-        raise ScenarioError("scenario: starts with a byte order mark; plain UTF-8 is wanted")
+        raise ScenarioError("scenario: starts with a byte order mark; write plain UTF-8")
     try:
         # The decoder does not look into strings that it skips, such as those of actions it leaves raw.
         text.decode()

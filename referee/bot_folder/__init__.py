@@ -1,10 +1,22 @@
 """A bot's folder, archive or repository: read with suspicion, checked and hashed."""
 
 from referee.bot_folder.archive import pack, unpacked
-from referee.bot_folder.cache import CacheError, locked, making, private
+from referee.bot_folder.bot_name import (
+    BUILT_IN,
+    CONSOLE,
+    FILE,
+    REMOTE,
+    BotName,
+    folder_name,
+    is_remote,
+    last_part,
+    read_bot_name,
+)
+from referee.bot_folder.cache import CacheError, making, private
 from referee.bot_folder.content import (
     FILE_HASH_DIGITS,
     MEGABYTE,
+    MOST_FILES,
     MOST_MB,
     ContentError,
     cache_folder,
@@ -18,8 +30,6 @@ from referee.bot_folder.content import (
 )
 from referee.bot_folder.manifest import (
     BUILD_LIMITS,
-    BUILT_IN,
-    FILE,
     PATH,
     PYTHON,
     BotFolder,
@@ -29,23 +39,29 @@ from referee.bot_folder.manifest import (
     find_bot,
     kept_bot,
 )
-from referee.bot_folder.strict_toml import TomlError, line_of, parse, read_text, read_toml
+from referee.bot_folder.strict_toml import TomlError, line_of, parse, read_text, read_toml, read_toml_with_text
+from referee.bot_folder.uploaded import UploadError, is_upload, label_of_upload, unpacked_upload
 
 __all__ = [
     "BUILD_LIMITS",
     "BUILT_IN",
+    "CONSOLE",
     "FILE",
     "FILE_HASH_DIGITS",
     "MEGABYTE",
+    "MOST_FILES",
     "MOST_MB",
     "PATH",
     "PYTHON",
+    "REMOTE",
     "BotFolder",
     "BotFolderError",
+    "BotName",
     "CacheError",
     "ContentError",
     "Limits",
     "TomlError",
+    "UploadError",
     "built_in",
     "cache_folder",
     "content_hash",
@@ -54,16 +70,23 @@ __all__ = [
     "file_hashes",
     "find_bot",
     "folder_items",
+    "folder_name",
+    "is_remote",
+    "is_upload",
     "is_whole",
     "kept_bot",
+    "label_of_upload",
+    "last_part",
     "line_of",
-    "locked",
     "making",
     "pack",
     "parse",
     "private",
+    "read_bot_name",
     "read_text",
     "read_toml",
+    "read_toml_with_text",
     "size_of",
     "unpacked",
+    "unpacked_upload",
 ]

@@ -69,17 +69,6 @@ def making(among: Path) -> Iterator[Path]:
         os.close(lock)
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Only one at a time, of all arenas, is here with the same folder."""
-    lock = os.open(folder, _FOLDER)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
-
-
 def settle(made: Path, wanted: Path) -> None:
     """Puts a complete folder where it is looked for, unless somebody else was faster.
 

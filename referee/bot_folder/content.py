@@ -5,6 +5,7 @@ while it is read. So it is read through descriptors that follow no link, and wha
 it was made: nothing that is not hashed is mounted, built from or sent to another machine.
 """
 
+import ctypes
 import errno
 import fcntl
 import hashlib
@@ -20,9 +21,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from referee.bot_folder.cache import CacheError, private
+from referee.linux.shortage import SHORTAGES
 from referee.printable import printable
 
-IGNORED = frozenset({b"__pycache__", b".git"})
+IGNORED = frozenset({b"__pycache__", b".git", b".pytest_cache", b".mypy_cache", b".ruff_cache"})
 """Names that are not part of a bot's content, wherever they lie and whatever they are."""
 MEGABYTE = 1024 * 1024
 MOST_MB = 2_048
@@ -46,6 +48,14 @@ _ANY_TO_READ = {b"f": 0o444, b"x": 0o555}
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _MAKING = "making-"
 _LOCK = "lock"
+"""Held shared by every process that may run bots from the copies; exclusively by one that removes some."""
+_PLACING = "placing"
+"""Held exclusively by a process that replaces a damaged copy."""
+_LOCKS = frozenset({_LOCK, _PLACING})
+_EXCHANGE = 2
+"""The kernel's RENAME_EXCHANGE."""
+_HERE = -100
+"""The kernel's AT_FDCWD: paths are taken as they are."""
 
 
 class ContentError(ValueError):
@@ -87,6 +97,7 @@ def content_hash(folder: Path, *, most: int = MOST_BYTES) -> str:
 
     Raises:
         ContentError: something in it cannot be read, or is what a bot may not have.
+        OSError: the machine is too short of something to read it.
     """
     return _hashed(folder_items(folder), None, most)
 
@@ -150,12 +161,13 @@ def copied(items: Iterable[Item]) -> tuple[str, Path]:
     try:
         content = _hashed(items, making)
         _check_links(making)
-        place = copy_place(content)
         making.chmod(0o755)
-        if not is_whole(content):
-            _replace(making, place)
-    finally:
+        place = copy_place(content)
+        if not _placed(making, place):
+            _replace_damaged(making, place, content)
+    except BaseException:
         shutil.rmtree(making, ignore_errors=True)
+        raise
     return content, place
 
 
@@ -179,6 +191,9 @@ def is_whole(content: str) -> bool:
     """Whether the copy of a content is there, as it was made. One that is counts as used now.
 
     A loss of power may have harmed it, or a bot without a sandbox.
+
+    Raises:
+        OSError: the machine is too short of something to tell.
     """
     place = copy_place(content)
     if not place.is_dir():
@@ -215,33 +230,69 @@ def _hold(copies: Path) -> None:
     lock = os.open(copies / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     # A file system without locks is one on which nothing is removed.
     with suppress(OSError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _remove_unfinished(copies)
         looked = os.fstat(lock)
         if looked.st_size == 0 or looked.st_mtime < time.time() - _DAY_SECONDS:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _remove_unused(copies)
             os.pwrite(lock, b"\n", 0)
     with suppress(OSError):
         fcntl.flock(lock, fcntl.LOCK_SH)
 
 
+def _remove_unfinished(copies: Path) -> None:
+    """Removes what killed processes had not finished, and damaged copies that were replaced."""
+    for place in copies.glob(f"{_MAKING}*"):
+        shutil.rmtree(place, ignore_errors=True)
+
+
 def _remove_unused(copies: Path) -> None:
     oldest = time.time() - UNUSED_DAYS * _DAY_SECONDS
     for place in copies.iterdir():
-        if place.name.startswith(_MAKING) or (place.name != _LOCK and place.stat().st_mtime < oldest):
+        if place.name not in _LOCKS and place.stat().st_mtime < oldest:
             shutil.rmtree(place, ignore_errors=True)
 
 
-def _replace(making: Path, place: Path) -> None:
-    """Puts a complete copy in its place, where a broken one may lie."""
-    with tempfile.TemporaryDirectory(prefix=_MAKING, dir=place.parent) as aside:
-        with suppress(FileNotFoundError):
-            place.rename(Path(aside, "broken"))
-        try:
-            making.rename(place)
-        except OSError:
-            # Somebody else may have been faster: a folder that is not empty is never replaced.
-            if not place.is_dir():
-                raise
+def _placed(making: Path, place: Path) -> bool:
+    """Puts a complete copy where nothing is. False: something is there, which the kernel does not replace."""
+    try:
+        making.rename(place)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            raise
+        return False
+    return True
+
+
+def _replace_damaged(making: Path, place: Path, content: str) -> None:
+    """Puts a complete copy in the place of a damaged one; a whole one stays, for others run from it.
+
+    Others may run from the damaged one, too: it is kept under the name of `making` until nobody runs anything.
+    """
+    lock = os.open(place.parent / _PLACING, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        with suppress(OSError):  # A file system without locks.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if is_whole(content):
+            shutil.rmtree(making, ignore_errors=True)
+        elif not _placed(making, place):
+            _exchange(making, place)
+    finally:
+        os.close(lock)
+
+
+def _exchange(one: Path, other: Path) -> None:
+    """Lets two folders have each other's names, so that there is one under each at every moment."""
+    # Some C libraries, kernels and file systems cannot.
+    with suppress(AttributeError):
+        library = ctypes.CDLL(None, use_errno=True)
+        if library.renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0:
+            return
+        if ctypes.get_errno() not in (errno.EINVAL, errno.ENOSYS):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(other))
+    aside = tempfile.mkdtemp(prefix=_MAKING, dir=other.parent)
+    other.rename(Path(aside, "damaged"))
+    one.rename(other)
 
 
 def _hashed(items: Iterable[Item], into: Path | None, most: int = MOST_BYTES) -> str:
@@ -483,7 +534,9 @@ def _blocks(file: int, name: bytes) -> Iterator[bytes]:
         raise _unreadable(name, error) from None
 
 
-def _unreadable(name: bytes, error: OSError) -> ContentError:
+def _unreadable(name: bytes, error: OSError) -> ContentError | OSError:
+    if error.errno in SHORTAGES:
+        return error
     if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO, errno.EINVAL, errno.ENOENT):
         return _changed(name)
     return ContentError(name, f"cannot be read: {error.strerror}")

@@ -5,16 +5,18 @@
 
 import os
 import shutil
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal, assert_never, get_args
 
 from msgspec import Meta, Struct
 
+from referee.bot_folder.bot_name import BUILT_IN, FILE, LONGEST_PATH, BotName, last_part, read_bot_name
 from referee.bot_folder.content import LONGEST_PART, ContentError, copied, copy_of, copy_place, is_whole
 from referee.bot_folder.revision import RevisionError, revision_items
 from referee.bot_folder.strict_toml import TomlError, cut, line_of, read_text, read_toml
+from referee.suggestions import did_you_mean
 
-FILE = "bot.toml"
 PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where a bot's command is looked for, after its own folder; inside the sandbox as well."""
 PYTHON = "python"
@@ -23,9 +25,8 @@ MOST_FILE_BYTES = 64 * 1024
 """The largest bot.toml."""
 MOST_COMMAND_BYTES = 16 * 1024
 """The longest command with its arguments. It must fit into one message to the process that forks bots."""
-BUILT_IN = Path(__file__).resolve().parents[2] / "bots"
-LONGEST_PATH = 4_096
-"""Bytes of what names a bot, as the kernel has it."""
+MOST_BESIDE = 1_000
+"""Entries of a folder that are looked through for a bot whose name is near a misspelt one."""
 NOT_OFFERED = frozenset({"stress_edge"})
 """Of the built-in bots, those that measure the referee and play no match that anyone would want to see."""
 
@@ -110,24 +111,47 @@ class BotFolder(Struct, frozen=True, kw_only=True):
         return self.games is None or game in self.games
 
 
-def find_bot(given: str) -> BotFolder:
-    """The bot that a name stands for: a folder, `FOLDER@REVISION` of a git repository, or a built-in bot.
+def find_bot(given: str | BotName) -> BotFolder:
+    """Find the bot that a name stands for: a folder, `FOLDER@REVISION` of a git repository, or a built-in bot.
+
+    Args:
+        given: the name, seen from the current folder; or a name that has been read.
 
     Raises:
         BotFolderError: there is none, or it cannot be used as it is.
     """
+    name = read_bot_name(given) if isinstance(given, str) else given
+    given = name.given
     path = os.fsencode(given)
     if len(path) > LONGEST_PATH or max(map(len, path.split(b"/"))) > LONGEST_PART:
         raise BotFolderError(f"{given[:100]}…: is longer than the name of any folder")
-    if Path(given).is_dir():
-        return read_bot(Path(given), given=given)
-    name, at, revision = given.partition("@")
-    if at:
-        is_built_in = (BUILT_IN / name).is_dir() and not Path(name).is_dir()
-        return _at_revision(BUILT_IN / name if is_built_in else Path(name), revision, given)
-    if (BUILT_IN / given / FILE).is_file():
-        return read_bot(BUILT_IN / given, given=given)
-    raise BotFolderError(f"{given}: is neither a folder nor a built-in bot; built in are {', '.join(built_in())}")
+    match name.kind:
+        case "folder" | "sample" if name.revision is not None:
+            return _at_revision(name.path, name.revision, given)
+        case "folder" | "sample" if name.is_folder:
+            return read_bot(name.path, given=given)
+        case "folder" | "sample" | "remote" | "console" | "unknown":
+            raise BotFolderError(f"{given}: {_no_bot(name)}")
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _no_bot(name: BotName) -> str:
+    """Return what is wrong with the name of a bot that is not there, and which bot may have been meant."""
+    beside, part = _bots_beside(name), last_part(name.given)
+    if "/" in name.given:
+        return f"there is no such folder; {did_you_mean(part, beside, 'bots beside it')}"
+    return f"no folder and no sample bot is called that; {did_you_mean(part, [*built_in(), *beside], 'bots')}"
+
+
+def _bots_beside(name: BotName) -> list[str]:
+    """Return the names of other bots' folders in the folder where a bot was looked for."""
+    within = name.path.parent if name.kind == "folder" else name.beside
+    try:
+        found = [each.name for each in islice(within.iterdir(), MOST_BESIDE) if (each / FILE).is_file()]
+    except (OSError, ValueError):
+        return []
+    return sorted(found)
 
 
 def built_in() -> list[str]:
@@ -144,7 +168,7 @@ def read_bot(folder: Path, *, given: str) -> BotFolder:
     """
     try:
         # Said before all else, and before anything is copied. What counts is what is in the copy.
-        read_text(folder / FILE, most=MOST_FILE_BYTES, must_be_file=True)
+        read_text(folder / FILE, most=MOST_FILE_BYTES, follow=False)
         content, copy = copy_of(folder)
     except TomlError as error:
         raise BotFolderError(str(error)) from None
@@ -211,7 +235,7 @@ class _File(Struct, frozen=True):
 
     def wrong(self, field: str, what: str) -> BotFolderError:
         """What is wrong with a field."""
-        line = line_of((self.copy / FILE).read_text(encoding="utf-8"), field)
+        line = line_of((self.copy / FILE).read_text(encoding="utf-8-sig"), field)
         return BotFolderError(f"{self.shown}:{line}: {field}: {cut(what)}")
 
 
@@ -228,7 +252,7 @@ def _command(file: _File, command: tuple[str, ...], *, is_built: bool) -> tuple[
     if program == PYTHON:
         script = arguments[0] if arguments else None
         if script and not (is_built or script.startswith("-") or _is_file(file.copy / script)):
-            raise file.wrong("command", f"{script!r} is no file in {file.folder}")
+            raise file.wrong("command", f"{script!r} is not a file in {file.folder}")
         return command
     own = file.copy / program
     if _is_file(own) and own.resolve().is_relative_to(file.copy.resolve()):
@@ -260,7 +284,7 @@ def _at_revision(folder: Path, revision: str, given: str) -> BotFolder:
     except ContentError as error:
         raise _unfit(shown, error) from None
     try:
-        read_text(copy / FILE, shown=shown / FILE, most=MOST_FILE_BYTES, must_be_file=True)
+        read_text(copy / FILE, shown=shown / FILE, most=MOST_FILE_BYTES, follow=False)
     except TomlError as error:
         raise BotFolderError(str(error)) from None
     return _read(copy, shown, given, content)

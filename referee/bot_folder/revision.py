@@ -29,6 +29,7 @@ from referee.bot_folder.content import (
     Item,
     check_name,
 )
+from referee.linux.regular_file import read_regular
 from referee.printable import printable
 
 SECONDS = 120
@@ -377,14 +378,9 @@ def _line(file: Path) -> str:
 def _text(file: Path, most: int) -> str:
     """The text of a file of a repository. What is no UTF-8 in it names nothing that can be asked for."""
     try:
-        if not stat.S_ISREG(file.lstat().st_mode):
-            raise RevisionError(f"{file}: is not a regular file")
-        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
-            content = opened.read(most + 1)
+        content = read_regular(file, most, follow=False)
     except OSError as error:
         raise RevisionError(f"{file}: cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise RevisionError(f"{file}: cannot be read: {error}") from None
-    if len(content) > most:
-        raise RevisionError(f"{file}: is longer than {most} bytes")
     return content.decode(errors="replace")

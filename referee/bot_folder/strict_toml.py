@@ -4,10 +4,9 @@
 line that belongs to such a path. Some of these files are strangers': size, nesting and numbers have bounds.
 """
 
+import errno
 import math
-import os
 import re
-import stat
 import tomllib
 from enum import Enum
 from itertools import islice
@@ -18,7 +17,9 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 import msgspec
 from msgspec import Struct, UnsetType
 
+from referee.linux.regular_file import read_regular
 from referee.printable import printable
+from referee.suggestions import did_you_mean
 
 FormT = TypeVar("FormT", bound=Struct)
 Steps = tuple[str | int, ...]
@@ -62,10 +63,19 @@ def read_toml(path: Path, form: type[FormT], *, shown: Path | None = None) -> Fo
     Raises:
         TomlError: it is missing, too long, is not TOML, or does not fit the form.
     """
+    return read_toml_with_text(path, form, shown=shown)[0]
+
+
+def read_toml_with_text(path: Path, form: type[FormT], *, shown: Path | None = None) -> tuple[FormT, str]:
+    """Return the same, and the text that it was read from: a second reading may find another.
+
+    Raises:
+        TomlError: as `read_toml`.
+    """
     shown = shown or path
     text = read_text(path, shown=shown)
     try:
-        return msgspec.convert(parse(text), form)
+        return msgspec.convert(parse(text), form), text
     except TomlError as error:
         raise _error(f"{shown}:{error}") from None
     except RecursionError:
@@ -74,34 +84,29 @@ def read_toml(path: Path, form: type[FormT], *, shown: Path | None = None) -> Fo
         raise _error(f"{shown}:{_misfit(text, form, str(error))}") from None
 
 
-def read_text(path: Path, *, shown: Path | None = None, most: int = MOST_BYTES, must_be_file: bool = False) -> str:
+def read_text(path: Path, *, shown: Path | None = None, most: int = MOST_BYTES, follow: bool = True) -> str:
     """A text file's content, as much of it as is allowed.
 
     Args:
         path: the file.
         shown: how errors name it; None: by its path.
         most: bytes.
-        must_be_file: whether links, pipes, devices and the like are refused, without being opened.
+        follow: whether it may be a link to the file.
 
     Raises:
-        TomlError: it cannot be read, is too long, is no such file, or not UTF-8.
+        TomlError: it cannot be read, is too long, is no regular file, or not UTF-8.
     """
     shown = shown or path
     try:
-        if must_be_file and not stat.S_ISREG(path.lstat().st_mode):
-            raise _error(f"{shown}: is not a regular file")
-        # Should it become a pipe meanwhile, nobody waits for it.
-        flags = os.O_NOFOLLOW | os.O_NONBLOCK if must_be_file else 0
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | flags), "rb") as file:
-            content = file.read(most + 1)
+        content = read_regular(path, most, follow=follow)
     except OSError as error:
-        raise _error(f"{shown}: cannot be read: {error.strerror}") from None
+        long = f"is longer than {most} bytes" if error.errno == errno.EFBIG else None
+        raise _error(f"{shown}: {long or f'cannot be read: {error.strerror}'}") from None
     except ValueError as error:
         raise _error(f"{shown}: cannot be read: {error}") from None
-    if len(content) > most:
-        raise _error(f"{shown}: is longer than {most} bytes")
     try:
-        return content.decode()
+        # Editors on Windows begin a file with a byte order mark, which is not part of its text.
+        return content.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise _error(f"{shown}: is not UTF-8 text, from byte {error.start} on") from None
 
@@ -155,7 +160,7 @@ def _check(value: Any) -> None:
     elif isinstance(value, int) and value not in _INT64:
         raise _UnfitError("an integer of more than 64 bits")
     elif isinstance(value, float) and not math.isfinite(value):
-        raise _UnfitError(f"{value} is no number")
+        raise _UnfitError(f"{value} is not a number")
     elif isinstance(value, str) and "\0" in value:
         raise _UnfitError("text has a NUL character")
 
@@ -260,7 +265,8 @@ def _misfit(text: str, form: type[Struct], complaint: str) -> str:
     if unknown := _UNKNOWN.fullmatch(what):
         field = _field(path, unknown["key"])
         known = _known(form, _steps(path))
-        return f"{line_of(text, field)}: {field}: is no known field" + (f"; there are {known}" if known else "")
+        said = f"; {did_you_mean(unknown['key'], known, 'fields')}" if known else ""
+        return f"{line_of(text, field)}: {field}: is not a known field{said}"
     if what.startswith(_NOT_ALLOWED) and (words := _words(_form_at(form, _steps(path)))):
         what = f"{what}; there are {words}"
     return f"{line_of(text, path)}: {_field(path, '')}: {_value(text, _steps(path))}: {what}"
@@ -270,10 +276,10 @@ def _field(path: str, key: str) -> str:
     return ".".join(part for part in (path.removeprefix("$").removeprefix("."), key) if part)
 
 
-def _known(form: Any, steps: Steps) -> str:
-    """The names of the fields of the Struct at a path within a form; empty where it is not plainly one Struct."""
+def _known(form: Any, steps: Steps) -> list[str]:
+    """Return the fields' names of the Struct at a path within a form; none if it is not plainly one Struct."""
     there = _form_at(form, steps)
-    return ", ".join(field.encode_name for field in msgspec.structs.fields(there)) if _is_struct(there) else ""
+    return [field.encode_name for field in msgspec.structs.fields(there)] if _is_struct(there) else []
 
 
 def _words(form: Any) -> str:

@@ -4,11 +4,11 @@ from referee.host.feed import Feed, FeedTerms, Publish
 from referee.host.host import Host, HostIO
 from referee.host.interview import Answer, Asked, Interviewed
 from referee.host.kept_bots import can_stay, open_kept_bots
+from referee.host.needs import files_allowed, files_needed, processes_left, processes_needed, too_long_for_sockets
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import (
     KEY_CONTENT,
-    REMOTE,
     LocalSeat,
     Player,
     RemoteBot,
@@ -21,7 +21,6 @@ from referee.host.reask import ask, ask_at_terminal, reask, stand_in
 
 __all__ = [
     "KEY_CONTENT",
-    "REMOTE",
     "Answer",
     "Asked",
     "Feed",
@@ -42,10 +41,15 @@ __all__ = [
     "ask_at_terminal",
     "can_stay",
     "cannot_play",
+    "files_allowed",
+    "files_needed",
     "open_kept_bots",
     "play",
+    "processes_left",
+    "processes_needed",
     "questions_of",
     "reask",
     "remote_bot",
     "stand_in",
+    "too_long_for_sockets",
 ]

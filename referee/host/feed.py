@@ -97,11 +97,10 @@ class Feed:
 
     def record(self, record: Record) -> None:
         """The match writes this. What is not public of it is left alone."""
-        match record:
-            case WindowTime():
-                self._close(record)
-            case Ended():
-                self._outcome = record.outcome
+        if isinstance(record, WindowTime):
+            self._close(record)
+        elif isinstance(record, Ended):
+            self._outcome = record.outcome
 
     def told(self, told: tuple[Addressed, ...]) -> None:
         """The game tells this: after the deal or a window, or as an answer within one."""

@@ -7,6 +7,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import assert_never
 
 import trio
 from msgspec import UNSET, Struct, UnsetType
@@ -23,6 +24,7 @@ from referee.match import (
     Ended,
     Frame,
     Handed,
+    In,
     Input,
     Left,
     Match,
@@ -34,7 +36,17 @@ from referee.match import (
 )
 from referee.rules import Addressed
 from referee.sandbox import NOTHING, Reading
-from referee.wire import INBOX_FRAMES, TURN_SECONDS, Arrived, Bell, HandedOver, Line, Outgoing
+from referee.wire import (
+    INBOX_FRAMES,
+    TURN_SECONDS,
+    Arrived,
+    Bell,
+    HandedOver,
+    Line,
+    NotReading,
+    Outgoing,
+    OutOf,
+)
 
 STALE_SECONDS = 0.25
 """What was read of a bot's counters so long ago still stands for now, but for no longer than `STALE_SHARE` of a
@@ -42,6 +54,10 @@ window's time. What was withheld from it shortly before a window then counts in 
 STALE_SHARE = 0.05
 SNAPSHOT_SECONDS = 3.0
 """From one snapshot of a match's feed to the next."""
+LOOK_SECONDS = 0.025
+"""Those of a bot that waits for a processor just then are read again after so long,"""
+MOST_LOOKS = 20
+"""so many times."""
 LATER_SECONDS = 0.25
 """How long after a window that a bot has missed its counters are read: a thread's waiting counts when it ends."""
 
@@ -56,7 +72,7 @@ class Beginning(Struct, frozen=True):
     read_at: float = 0.0
     """When they were read."""
     took: tuple[float, ...] = ()
-    """By seat: for how many seconds trio's loop had been busy with what its bot sends in vain."""
+    """By seat: for how many seconds trio's loop had worked on what its bot sends in vain."""
 
 
 class Unread(Struct, frozen=True):
@@ -66,10 +82,22 @@ class Unread(Struct, frozen=True):
     began: Beginning
     behind: float
     """The longest that the loop was busy at a stretch meanwhile, in seconds."""
+    stopped: float
+    """For how long the process was stopped meanwhile, in seconds."""
     took: tuple[float, ...]
     """As `Beginning.took`, at its end."""
     ended: float
     """When it was over, on trio's clock."""
+    rested: float
+    """For how many seconds its bot had been frozen by then, over the match."""
+    answered: float | None = None
+    """When something came from its bot after the end: its late submission, as a rule. On trio's clock."""
+    looks: int = 0
+    """How often its bot's main thread was found to be ready to run, so that a wait of its may not be over."""
+    looked: float = 0.0
+    """When that was, the last time."""
+    progress: tuple[int, int] = (0, 0)
+    """How long it had run by then, and how often a processor had come to it."""
 
 
 class Alarm:
@@ -132,6 +160,9 @@ class HostIO:
     def let_run(self, seat: int, runs: bool) -> None:
         """Stops a seat's bot where it is, or lets it go on."""
 
+    def started_up(self, seat: int) -> None:
+        """Take note that a seat's bot has sent its first message, its `hello`."""
+
     def cpu_time(self, seat: int) -> tuple[int, int]:  # noqa: ARG002 - nobody's
         """A bot's processor time over the match, in microseconds, and on how many cores at most it is used."""
         return 0, 1
@@ -142,6 +173,14 @@ class HostIO:
 
     def behind(self, since: float) -> float:  # noqa: ARG002 - never
         """How long, in seconds, the loop was busy at most since a moment."""
+        return 0.0
+
+    def worked(self) -> float:
+        """Return for how many seconds the loop has worked: a difference of two is what was done in between."""
+        return trio.current_time()
+
+    def stopped(self, since: float) -> float:  # noqa: ARG002 - never
+        """Return for how many seconds the process was stopped since a moment; trio's clock stood meanwhile."""
         return 0.0
 
 
@@ -158,6 +197,10 @@ class Host:
         self._log = io.log if io.log is not None and io.log.enabled else None
         self._ponder, self._counts_cpu, self._measured = io.ponder, io.counts_cpu, io.measured
         self._stopped = [False] * len(lines)
+        self._rested = [0.0] * len(lines)
+        """By seat: for how many seconds its bot had been frozen when it was frozen or thawed the last time."""
+        self._rests_since = [0.0] * len(lines)
+        """By seat: when its bot was frozen, if it is."""
         self._stale = STALE_SECONDS
         self._last = [NOTHING] * len(lines)
         """By seat: its bot's counters, as they were last read."""
@@ -167,16 +210,22 @@ class Host:
         """By seat: of its last window."""
         self._start = [Beginning(0.0)] * len(lines)
         """By seat: of its bot's start."""
+        self._paused_at: float | None = None
+        """When the pause began; None: there is none, or the match is not measured."""
+        self._at_pause = list(self._last)
+        """By seat: its bot's counters when the pause began, or its window, or its bot, if that was later."""
         self._took = [0.0] * len(lines)
-        """By seat: for how many seconds messages were acted on that had to be refused."""
+        """By seat: for how many seconds the loop has worked on messages that had to be refused."""
         self._starting: set[int] = set()
         """Seats whose bot is being started, and does not run yet."""
+        self._silent = set(range(len(lines)))
+        """Seats whose bots have sent no message yet that the match accepted."""
         self._inputs: deque[Callable[[int], Input | Ended]] = deque()
         """Inputs that want only their time, which is when the match takes them."""
         self._all_heard: dict[int, trio.Event] = {}
         """By seat: to be set when what has come from its bot was heard."""
         self._outgoing: list[list[Outgoing]] = [[] for _ in lines]
-        self._later: deque[tuple[float, Unread]] = deque()
+        self._later: list[tuple[float, Unread]] = []
         """Evidence that is to be read a little later, and when."""
         self._begun: set[int] = set()
         """Seats that have been sent a window of which the counters at its beginning are not read yet."""
@@ -211,7 +260,7 @@ class Host:
     def restart(self, seat: int) -> None:
         """See `MatchIO`."""
         self._starts(seat)
-        self._stopped[seat] = False
+        self._note_running(seat, to=True)
         self._io.restart(seat)
 
     def told(self, told: tuple[Addressed, ...]) -> None:
@@ -222,6 +271,9 @@ class Host:
 
     def paused(self, reason: str) -> None:
         """See `MatchIO`."""
+        if self._paused_at is None and self._measured:
+            self._paused_at = self._now()
+            self._at_pause = [self._read(seat, self._paused_at) for seat in range(len(self._lines))]
         if self._feed is not None:
             self._feed.paused(reason)
         if self._log is not None:
@@ -229,10 +281,21 @@ class Host:
 
     def resumed(self) -> None:
         """See `MatchIO`."""
+        self._leave_out_pause()
         if self._feed is not None:
             self._feed.resumed()
         if self._log is not None:
             self._log.resumed()
+
+    def _leave_out_pause(self) -> None:
+        """Let nothing count for windows that bots did in the pause that is over."""
+        if self._paused_at is None:
+            return
+        now = self._now()
+        length, self._paused_at = now - self._paused_at, None
+        for seat, before in enumerate(self._before):
+            reading = before.reading.leaving_out(self._at_pause[seat], self._read(seat, now))
+            self._before[seat] = replace(before, reading=reading, read_at=before.read_at + length)
 
     # What happens besides frames: said from any task of this trio.
 
@@ -252,7 +315,7 @@ class Host:
         now = self._now()
         self._start[seat] = Beginning(now, reading, now, self._taken())
         self._before[seat] = replace(self._before[seat], reading=reading, read_at=now)
-        self._read_at[seat], self._last[seat] = now, reading
+        self._read_at[seat], self._last[seat], self._at_pause[seat] = now, reading, reading
 
     async def left(self, seat: int, exit_code: int, why: str | UnsetType = UNSET) -> None:
         """A bot's process has ended; `why`, in words. What it said before it did is heard first.
@@ -268,6 +331,10 @@ class Host:
             await all_heard.wait()
             await line.settle()  # It may have said more than a line holds.
         self._input(lambda at: Left(at=at, seat=seat, exit=exit_code, why=why))
+
+    def cut_off(self, seat: int, reason: str) -> None:
+        """Record that a bot's connection was closed for what it sent."""
+        self._input(lambda at: In(at=at, seat=seat, closed=reason))
 
     def order(self, *, pause: bool) -> None:
         """The operator pauses the match, or lets it go on."""
@@ -320,7 +387,8 @@ class Host:
         if due is not None and self._micros(self._now()) >= due:
             return True
         deadline = math.inf if due is None else self._zero + due / MICROSECONDS
-        alarm.set(min(deadline, self._later[0][0]) if self._later else deadline)
+        # One that was looked at again may be due after those behind it.
+        alarm.set(min([deadline, *(looked_at for looked_at, _ in self._later)]))
         return False
 
     async def _deadline(self, match: Match) -> None:
@@ -378,17 +446,47 @@ class Host:
                 self._later.append((now + LATER_SECONDS, evidence))
             else:
                 self._tell_used(match, now, evidence)
-        while self._later and now >= self._later[0][0]:
-            self._tell_used(match, now, self._later.popleft()[1])
+        if self._later:
+            self._tell_what_is_due(match, now)
         if self._begun:
             took = self._taken()
             for seat in self._begun:
                 if now - self._read_at[seat] >= self._stale:
                     self._read(seat, now)
                 self._before[seat] = Beginning(now, self._last[seat], self._read_at[seat], took)
+                self._at_pause[seat] = self._last[seat]
             self._begun.clear()
         if there_is_some:
             self._send_out()
+
+    def _tell_what_is_due(self, match: Match, now: float) -> None:
+        """Tell evidence that has waited for long enough, or whose bot has answered: it ran for that."""
+        waiting = self._later
+        self._later = []
+        for due, unread in waiting:
+            if unread.answered is not None:
+                self._tell_used(match, now, unread)
+            elif now >= due:
+                self._tell_or_look_again(match, now, unread)
+            else:
+                self._later.append((due, unread))
+
+    def _tell_or_look_again(self, match: Match, now: float, unread: Unread) -> None:
+        """Tell the evidence of a window that was not answered. If its bot waits for a processor, look again soon.
+
+        The kernel counts a wait when it is over. If the bot has run since it was last looked at, a wait that is
+        not over began after that.
+        """
+        reading = self._read(unread.over.seat, now)
+        if not reading.is_ready:
+            self._tell_used(match, now, unread)
+        elif unread.looks and reading.progress > unread.progress:
+            self._tell_used(match, now, unread, uncounted=now - unread.looked)
+        elif unread.looks < MOST_LOOKS:
+            again = replace(unread, looks=unread.looks + 1, looked=now, progress=reading.progress)
+            self._later.append((now + LOOK_SECONDS, again))
+        else:
+            self._tell_used(match, now, unread, uncounted=math.inf)
 
     def _read(self, seat: int, now: float) -> Reading:
         """A seat's counters, which stand for a while."""
@@ -401,19 +499,25 @@ class Host:
             behind = now - began.at
         else:
             behind = self._io.behind(began.at)
-        return Unread(over, began, behind, self._taken(), now)
+        rested = self._rest_of(over.seat, now)
+        return Unread(over, began, behind, self._io.stopped(began.at), self._taken(), now, rested)
 
     def _taken(self) -> tuple[float, ...]:
         """By seat: for how many seconds the loop has been busy with what its bot sends in vain."""
         return tuple([took + line.took for took, line in zip(self._took, self._lines, strict=True)])
 
-    def _tell_used(self, match: Match, now: float, unread: Unread) -> None:
+    def _tell_used(self, match: Match, now: float, unread: Unread, uncounted: float = 0.0) -> None:
+        """Tell what was measured. `uncounted`: for how many seconds, at most, a wait lasts that is not over."""
         seat, before = unread.over.seat, unread.began.reading
         reading = self._read(seat, now)
         taken = [_to_micros(end - start) for end, start in zip(unread.took, unread.began.took, strict=False)]
         hogs = tuple(other for other, took in enumerate(taken) if other != seat and took >= HOG_US)
         # If the bot was started again meanwhile, its counters began again at 0.
         cpu, waited = max(0, reading.cpu - before.cpu), max(0, reading.waited - before.waited)
+        is_start = unread.over.number == START
+        active = None if is_start or math.isinf(uncounted) else reading.active(before)
+        until = now - uncounted if unread.answered is None else unread.answered
+        rested = max(0.0, self._rest_of(seat, now) - unread.rested)
         match.apply(
             Used(
                 at=self._micros(now),
@@ -421,12 +525,16 @@ class Host:
                 number=unread.over.number,
                 cpu=cpu,
                 waited=waited,
-                withheld=reading.withheld(before, unread.ended - unread.began.read_at),
+                withheld=reading.withheld(before, now - unread.began.read_at, starting=is_start),
                 throttled=max(0, reading.throttled - before.throttled),
                 behind=_to_micros(unread.behind),
+                stopped=_to_micros(unread.stopped),
                 taken=taken[seat] if taken else 0,
                 hogs=hogs,
                 hogs_taken=sum(taken[hog] for hog in hogs),
+                active=UNSET if active is None else active,
+                after=0 if active is None else _to_micros(max(0.0, until - unread.ended - rested)),
+                rested=_to_micros(rested),
             )
         )
 
@@ -434,7 +542,17 @@ class Host:
         for seat, runs in enumerate(owes):
             if runs is to and self._stopped[seat] is to:
                 self._io.let_run(seat, to)
-                self._stopped[seat] = not to
+                self._note_running(seat, to=to)
+
+    def _note_running(self, seat: int, *, to: bool) -> None:
+        """Note that a seat's bot is frozen now, or runs."""
+        now = self._now()
+        self._rested[seat] = self._rest_of(seat, now)
+        self._stopped[seat], self._rests_since[seat] = not to, now
+
+    def _rest_of(self, seat: int, now: float) -> float:
+        """Return for how many seconds a seat's bot has been frozen."""
+        return self._rested[seat] + (now - self._rests_since[seat] if self._stopped[seat] else 0.0)
 
     def _send_out(self) -> None:
         """Gives each line what this step has for it."""
@@ -467,7 +585,7 @@ class Host:
                 self._read_cpu(match, (seat,))
             began = last = self._now()
             while heard[seat] < INBOX_FRAMES and last - began < turn:
-                last = self._hear(match, seat, last)
+                last = self._hear(match, seat)
                 heard[seat] += 1
                 if not line.has_more():
                     break
@@ -481,20 +599,39 @@ class Host:
                 self._all_heard.pop(seat).set()
         return more
 
-    def _hear(self, match: Match, seat: int, began: float) -> float:
+    def _hear(self, match: Match, seat: int) -> float:
         """Tells the match the next thing that came from a seat; when that was done, on trio's clock."""
+        worked = self._io.worked()
         item = self._lines[seat].receive_nowait()
         # What a line held before the match began came when it began.
         at = max(0, self._micros(item.at))
-        if isinstance(item, Arrived):
-            accepted = match.apply(Frame(at, seat, item.frame, item.size))
-        else:
-            is_handed, accepted = isinstance(item, HandedOver), True
-            match.apply(Handed(at=at, seat=seat) if is_handed else Left(at=at, seat=seat, exit=None))
-        ended = self._now()
+        accepted = True
+        match item:
+            case Arrived():
+                accepted = match.apply(Frame(at, seat, item.frame, item.size))
+                if seat in self._silent and accepted:
+                    self._silent.discard(seat)
+                    self._io.started_up(seat)
+                if self._later:
+                    self._note_answer(seat, item.at)
+            case HandedOver():
+                match.apply(Handed(at=at, seat=seat))
+            case NotReading():
+                match.apply(Left(at=at, seat=seat, exit=None))
+            case OutOf():
+                match.apply(Ended.by_fault(at, item.what))
+            case _ as unreachable:
+                assert_never(unreachable)
         if not accepted:
-            self._took[seat] += ended - began
-        return ended
+            self._took[seat] += self._io.worked() - worked
+        return self._now()
+
+    def _note_answer(self, seat: int, at: float) -> None:
+        """Note that something came from a seat whose evidence waits to be read: it is read in this step."""
+        self._later = [
+            (due, replace(unread, answered=at) if unread.over.seat == seat and unread.answered is None else unread)
+            for due, unread in self._later
+        ]
 
     def _micros(self, time: float) -> int:
         return round((time - self._zero) * MICROSECONDS)

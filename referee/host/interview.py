@@ -6,12 +6,18 @@ their players leave at the start. The game has no outcome: `reask` ends it.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import Any, assert_never, cast
 
 from msgspec import Raw, Struct
 
 from protocol.codec import Refused, decode_client_message, decode_server_message
-from protocol.messages import Closed, Faulted, Opened, Rejected, Submit
+from protocol.messages import (
+    Closed,
+    Faulted,
+    Opened,
+    Rejected,
+    Submit,
+)
 from protocol.refusals import Fault, Refusal
 from protocol.words import Action, Options, Outcome, View
 from referee.games import GAMES
@@ -154,19 +160,27 @@ class _Heard:
         self._refused: list[str] = []
 
     def take(self, record: AnyRecord) -> None:
+        """Take what a record says of the seat. The other records do not matter here."""
+        if isinstance(record, WindowTime):
+            self._close(record)
+        elif isinstance(record, Ended):
+            if isinstance(record.void, str) and record.void != ALL_ASKED:
+                self.gone = self.gone or record.void
+        elif isinstance(record, Left | In | Out) and record.seat == self._seat:
+            self._take_own(record)
+
+    def _take_own(self, record: Left | In | Out) -> None:
         match record:
-            case WindowTime():
-                self._close(record)
-            case Ended(void=str(why)) if why != ALL_ASKED:
-                self.gone = self.gone or why
-            case Left() if record.seat == self._seat:
+            case Left():
                 self.gone = self.gone or _ended(record.exit)
-            case In() if record.seat == self._seat:
+            case In(closed=""):
                 self._said(record.raw())
-            case Out() if record.seat == self._seat:
+            case In():
+                pass  # It stands for no frame.
+            case Out():
                 self._told(bytes(record.frame))
-            case _:
-                pass
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def _close(self, window: WindowTime) -> None:
         (part,) = window.seats
@@ -194,15 +208,13 @@ class _Heard:
         message = decode_server_message(frame)
         if isinstance(message, Rejected):
             self._refused.append(f"{message.reason}: {message.text}")
-        match message:
-            case Rejected(reason=Refusal.ILLEGAL, text=text):
-                self._illegal = text
-            case Rejected():
+            if message.reason is Refusal.ILLEGAL:
+                self._illegal = message.text
+            else:
                 self._chosen = False
-            case Faulted(reason=Fault.NO_HELLO, text=text):
-                self.gone = self.gone or text
-            case Faulted(reason=reason, text=text):
-                self.gone = self.gone or f"{reason.value}: {text}"
+        elif isinstance(message, Faulted):
+            text = message.text if message.reason is Fault.NO_HELLO else f"{message.reason.value}: {message.text}"
+            self.gone = self.gone or text
 
 
 def _ended(exit_code: int | None) -> str:

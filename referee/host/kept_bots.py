@@ -19,7 +19,6 @@ from msgspec import Struct, ValidationError
 from protocol.codec import Refused, decode_client_message, encode
 from protocol.messages import Hello, Invited
 from referee.bot_folder import BotFolder
-from referee.linux.private_file import FOLDER_MODE
 from referee.match import wrong_hello
 from referee.sandbox import Isolation, Process
 from referee.wire import Bell, LocalLine, Wire
@@ -95,13 +94,11 @@ class KeptBot:
 class KeptBots:
     """Made by `open_kept_bots`."""
 
-    def __init__(self, nursery: trio.Nursery, wire: Wire, folder: Path) -> None:
+    def __init__(self, nursery: trio.Nursery, wire: Wire) -> None:
         self._nursery = nursery
         self._wire = wire
-        self._folder = folder
         self.idle: list[KeptBot] = []
         """Those that wait, the one first that has waited longest."""
-        self._lines = 0
 
     async def take(self, kind: Kind) -> KeptBot:
         """One that waits, or a new one, to be started. The caller keeps or ends it.
@@ -115,8 +112,7 @@ class KeptBots:
             if not bot.process.has_ended:
                 return bot
             bot.end()
-        self._lines += 1
-        new: KeptBot = await self._nursery.start(self._live, kind, self._folder / str(self._lines))
+        new: KeptBot = await self._nursery.start(self._live, kind)
         return new
 
     async def keep(self, bot: KeptBot) -> None:
@@ -131,10 +127,10 @@ class KeptBots:
         if len(self.idle) > MOST_IDLE:
             self.idle.pop(0).end()
 
-    async def _live(self, kind: Kind, directory: Path, task_status: trio.TaskStatus[KeptBot]) -> None:
+    async def _live(self, kind: Kind, task_status: trio.TaskStatus[KeptBot]) -> None:
         """Holds its line and its process, to its end."""
         over = trio.Event()
-        directory.mkdir(FOLDER_MODE)  # noqa: ASYNC240 - in memory, and at once
+        directory = Path(tempfile.mkdtemp(prefix="arena-"))
         try:
             async with trio.open_nursery() as nursery:
                 line = self._wire.open_line(nursery, Bell(), directory)
@@ -148,7 +144,6 @@ class KeptBots:
 @asynccontextmanager
 async def open_kept_bots(wire: Wire) -> AsyncIterator[KeptBots]:
     """A place for the bots of one tournament. At its end nothing is left of them."""
-    with tempfile.TemporaryDirectory(prefix="arena-") as folder:
-        async with trio.open_nursery() as nursery:
-            yield KeptBots(nursery, wire, Path(folder))
-            nursery.cancel_scope.cancel()
+    async with trio.open_nursery() as nursery:
+        yield KeptBots(nursery, wire)
+        nursery.cancel_scope.cancel()

@@ -12,7 +12,10 @@ from typing import Any
 from msgspec import UNSET
 
 from protocol.codec import decode_server_message
-from protocol.messages import Faulted, Rejected
+from protocol.messages import (
+    Faulted,
+    Rejected,
+)
 from protocol.refusals import Conduct, Refusal
 from referee.host.plan import Plan, Result
 from referee.log import Logger
@@ -88,6 +91,11 @@ class MatchLog:
         event = "disk_failed" if isinstance(error, TranscriptError) else "machine_failed"
         self._log.error(event, reason=str(error))
 
+    def stopped(self, seconds: float) -> None:
+        """Log that the referee's process was stopped during the match, if it was."""
+        if seconds > 0:
+            self._log.warning("referee_stopped", ms=round(seconds * PER_MS))
+
     def over(self, result: Result) -> None:
         """The match is over, and so is what was secret in it."""
         at_ms = 0 if self._ended is None else self._ended.at // PER_MS
@@ -122,14 +130,14 @@ class MatchLog:
         if frame.startswith(_WELCOME):
             log.info("hello", at_ms=at_ms)  # It holds the bot's seed: no further look.
             return
-        match decode_server_message(frame):
-            case Faulted(reason=fault):
-                log.warning("bot_hung_up_on", at_ms=at_ms, fault=fault.value)
-            case Rejected(window=window, reason=refusal):
-                self._refusals[seat] += 1
-                if self._refusals[seat] <= MAX_REFUSALS:
-                    event = "late_answer" if refusal is Refusal.LATE else "refused"
-                    log.warning(event, at_ms=at_ms, window=window, refusal=refusal.value)
+        message = decode_server_message(frame)
+        if isinstance(message, Faulted):
+            log.warning("bot_hung_up_on", at_ms=at_ms, fault=message.reason.value)
+        elif isinstance(message, Rejected):
+            self._refusals[seat] += 1
+            if self._refusals[seat] <= MAX_REFUSALS:
+                event = "late_answer" if message.reason is Refusal.LATE else "refused"
+                log.warning(event, at_ms=at_ms, window=message.window, refusal=message.reason.value)
 
     def _left(self, left: Left) -> None:
         """A bot is gone before the match was over."""
@@ -158,6 +166,7 @@ class MatchLog:
             late_ms=None if evidence.late_by is None else evidence.late_by // PER_MS,
             referee_ms=evidence.behind // PER_MS,
             host_ms=evidence.withheld // PER_MS,
+            **({} if evidence.stopped is UNSET else {"stopped_ms": evidence.stopped // PER_MS}),
         )
 
 

@@ -2,16 +2,17 @@
 
 import os
 import platform
+import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 
 import trio
-from msgspec import Raw, to_builtins
+from msgspec import UNSET, Raw, to_builtins
 from msgspec.structs import replace
 
 from protocol.codec import encode
@@ -33,6 +34,7 @@ from referee.host.players import (
     check_players,
     seated,
 )
+from referee.linux.shortage import shortage_in, shortage_text
 from referee.log import SILENT, Logger
 from referee.match import FORMAT, TEXT, Ended, Header, Match, SeatReport, clock_terms
 from referee.printable import printable
@@ -151,16 +153,28 @@ class MatchHere(HostIO):
             bots=tuple(player.identity for player in self.players),
             io=self.host,
             measured=self.measured,
+            unexcused=self.plan.unexcused,
         )
+        self._hear_of_cuts(self.host)
         for player in self.players:
             player.go_on(self.host, self.log)
+
+    def _hear_of_cuts(self, host: Host | None) -> None:
+        """Have a host told when a bot's connection is closed for what it sent; None: nobody is."""
+        for player in self.players:
+            player.line.on_cut = None if host is None else partial(host.cut_off, player.seat)
 
     async def _judge(self) -> None:
         """Runs the match. A fault in the referee itself voids it: no bot may lose by it."""
         try:
             await self.host.run(self.match)
-        except Exception:  # noqa: BLE001 - whatever it is, it is not a bot's
-            why = f"fault in the referee: {traceback.format_exc(limit=-3)}"
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is not a bot's
+            short = shortage_in(error)
+            why = (
+                f"fault in the referee: {traceback.format_exc(limit=-3)}"
+                if short is None
+                else shortage_text(short)
+            )
             self.match.apply(Ended.by_fault(self.match.now, why))
 
     # What the host uses, see `HostIO`.
@@ -178,9 +192,17 @@ class MatchHere(HostIO):
         """See `HostIO`."""
         self.players[seat].let_run(runs=runs)
 
+    def started_up(self, seat: int) -> None:
+        """See `HostIO`."""
+        self.players[seat].note_start_up()
+
     def cpu_time(self, seat: int) -> tuple[int, int]:
         """See `HostIO`."""
         return self.players[seat].cpu_time()
+
+    def worked(self) -> float:
+        """See `HostIO`. Time in which others had the processor is no work of the loop's."""
+        return time.thread_time()
 
     def measure(self, seat: int) -> Reading:
         """See `HostIO`."""
@@ -196,10 +218,13 @@ class MatchHere(HostIO):
 
         One that is only being started meanwhile ends with the match's nursery.
         """
+        self._hear_of_cuts(None)
         invited = self._invite_again()
+        ended = self.match.ended
+        is_told = ended is not None and ended.outcome is not None
         for player in self.players:
             if player not in invited:
-                player.dismiss()
+                player.dismiss(is_told=is_told)
         with trio.move_on_after(END_SECONDS):
             await self._until_back(invited)
             for player in self.players:
@@ -210,6 +235,7 @@ class MatchHere(HostIO):
                 await _debugged_to_the_end(player, player.terminal)
             if player not in invited:
                 await player.kill()
+                self.match.seats[player.seat].program.answers.after_end(await player.part())
         for bot in invited:
             if self.kept is not None:
                 await bot.stay(self.kept)
@@ -273,7 +299,7 @@ class _Play(MatchHere):
     ) -> None:
         terms = clock_terms(table.game, plan.variant, plan.policy, plan.clock)
         here = seated(plan, players, transcript=transcript, wire=wire, remote=remote)
-        self.names = plan.labels or tuple(player.identity.name for player in here)
+        self.names = tuple(player.identity.name for player in here)
         log: MatchLog = MatchLog(logger, plan, self.names)
         super().__init__(plan, table, here, terms, log)
         self.path = transcript
@@ -299,6 +325,7 @@ class _Play(MatchHere):
 
     async def _play(self, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
         head = ""
+        began = trio.current_time()
         self.log.begun()
         try:
             if self.kept is not None:
@@ -314,6 +341,7 @@ class _Play(MatchHere):
                 player.close()
             if self.feed is not None:
                 self.feed.over(head)
+        self.log.stopped(self.stopped(began))
         result = self._result(head)
         self.log.over(result)
         return result
@@ -329,6 +357,11 @@ class _Play(MatchHere):
         """See `HostIO`."""
         source = self.wire or next(iter(self.remote.values()), None)
         return 0.0 if source is None else source.behind(since)
+
+    def stopped(self, since: float) -> float:
+        """See `HostIO`."""
+        source = self.wire or next(iter(self.remote.values()), None)
+        return 0.0 if source is None else source.stopped(since)
 
     def _feed(self, publish: Publish) -> Feed:
         """What spectators are told of it."""
@@ -357,6 +390,7 @@ class _Play(MatchHere):
             bots=self.bots,
             isolation=self.plan.isolation,
             measured=self.measured,
+            unexcused=self.plan.unexcused or UNSET,
             machine=_machine(),
             started=self.started,
         )
@@ -370,6 +404,7 @@ class _Play(MatchHere):
             outcome=ended.outcome,
             conduct=ended.conduct,
             void=ended.void,
+            held_up=self.match.held_up,
             charged_us=tuple(seat.charged for seat in seats),
             windows=tuple(seat.windows for seat in seats),
             defaults=tuple(seat.defaults for seat in seats),
@@ -390,8 +425,11 @@ class _Play(MatchHere):
         return replace(
             report,
             cpu_us=cpu_us,
+            start_cpu_us=player.start_cpu_us,
             peak_bytes=peak_bytes,
             unlogged_bytes=player.unlogged_bytes(),
+            output_wait_us=player.output_wait_us(),
+            stuck_at=printable(player.stuck_at())[:TEXT] if report.late or report.unanswered else "",
             last_line=last_line,
         )
 

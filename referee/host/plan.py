@@ -4,7 +4,7 @@ from msgspec import Raw, Struct
 
 from protocol.refusals import Conduct
 from protocol.words import Outcome
-from referee.match import ClockTable, NotNegative, Policy, SeatReport
+from referee.match import ClockTable, HeldUp, NotNegative, Policy, SeatReport
 from referee.sandbox import Isolation
 
 
@@ -29,8 +29,10 @@ class Plan(Struct, frozen=True, kw_only=True):
     isolation: Isolation = "strict"
     block: int | None = None
     """Of which block of a tournament it is a match. No bot is told."""
+    unexcused: tuple[NotNegative, ...] = ()
+    """The seats that a verdict `host` does not excuse: a tournament found that their bots hold themselves up."""
     labels: tuple[str, ...] = ()
-    """What spectators read of who sits where, by seat; none: the bots' own names. No bot is told."""
+    """By seat: what bots are called where people read of the match; none: the bots' own names. No bot is told."""
     credit_ms: NotNegative = 0
     """The most of a remote bot's network delay that is not charged to it, in each of its windows."""
     warm: bool = True
@@ -47,6 +49,8 @@ class Result(Struct, frozen=True, kw_only=True):
     """By seat."""
     void: str | None
     """Why the attempt does not count: a fault of the referee or the machine."""
+    held_up: HeldUp | None = None
+    """The bot whose hold-up voided the attempt; None: it is not void, or for another reason."""
     charged_us: tuple[int, ...]
     """By seat: the time charged over all its windows, in microseconds: quick bots answer in a few hundred."""
     windows: tuple[int, ...]

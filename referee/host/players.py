@@ -9,13 +9,16 @@ import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
+from typing import assert_never
 
 import trio
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from protocol.codec import Refused, decode_client_message
+from protocol.messages import Submit
 from referee import sandbox
-from referee.bot_folder import BotFolder
+from referee.bot_folder import REMOTE, BotFolder
 from referee.host.host import Host
 from referee.host.kept_bots import KeptBot, KeptBots, Kind, can_stay
 from referee.host.match_log import MatchLog
@@ -23,12 +26,12 @@ from referee.host.plan import Plan
 from referee.linux.cpu_time import MICROSECONDS, most_cores
 from referee.match import BotIdentity, bot_seed, remote_bot_seed
 from referee.sandbox import NOTHING, Meter, Process, Reading, Terminal
-from referee.wire import SOCKET_NAME, Bell, Line, LocalLine, MemoryLine, RemoteLine, Wire, from_z85, z85
+from referee.wire import SOCKET_NAME, Arrived, Bell, Line, LocalLine, MemoryLine, RemoteLine, Wire, from_z85, z85
 
-REMOTE = "remote:"
-"""Before the file of a public key: the name of a bot that comes with that key."""
 KEY_CONTENT = "key:"
 """What a remote bot's content begins with; the key's bytes follow, as hex."""
+MOST_LAST_ANSWERS = 1_000
+"""Answers that are counted, of a program's last ones."""
 AWAY_SECONDS = 60.0
 """A bot on another machine to which there has been no line for so long has left."""
 
@@ -75,6 +78,15 @@ class RemoteBot(Struct, frozen=True):
         return f"{KEY_CONTENT}{from_z85(self.key).hex()}"
 
 
+def answered_window(frame: bytes) -> int | None:
+    """Return the number of the window that a frame submits to; None: it is no submission."""
+    try:
+        said = decode_client_message(frame)
+    except Refused:
+        return None
+    return said.window if isinstance(said, Submit) else None
+
+
 def remote_bot(name: str, content: str) -> RemoteBot:
     """The remote bot of a `RemoteBot.content`."""
     return RemoteBot(name, z85(bytes.fromhex(content.removeprefix(KEY_CONTENT))))
@@ -99,6 +111,8 @@ class PlayerHere:
         """The match has hung up on it."""
         self.last_line = ""
         """What its process wrote last that ended before the match did."""
+        self.start_cpu_us: int | None = None
+        """Processor time that its process used before its first message; None: unknown."""
         self.terminal: Terminal | None = None
         """The terminal of a bot that is being debugged; such a bot is not killed, it ends by itself."""
 
@@ -124,9 +138,20 @@ class PlayerHere:
         """
         return None, None
 
+    def note_start_up(self) -> None:
+        """Read what its process has used until now: it has sent its first message."""
+
     def unlogged_bytes(self) -> int:
         """How much of its output in this match its log had no place for."""
         return 0
+
+    def output_wait_us(self) -> int:
+        """Return the microseconds, at most, for which it waited in this match to print what is not kept."""
+        return 0
+
+    def stuck_at(self) -> str:
+        """Return file and line in which it was when the time of a window was over; an empty text: nobody knows."""
+        return ""
 
     async def take_kept(self, kept: KeptBots) -> None:
         """Takes one that has stayed for this match, if there is one; or a place for one that may stay."""
@@ -134,9 +159,13 @@ class PlayerHere:
     def go_on(self, host: Host, log: MatchLog) -> None:
         """One that has stayed is back."""
 
-    def dismiss(self) -> None:
-        """The match is over, and it is not invited to another."""
+    def dismiss(self, *, is_told: bool) -> None:  # noqa: ARG002 - not all look at it
+        """End its part: the match is over, and it is not invited to another. `is_told`: it was sent `over`."""
         self.line.hang_up()
+
+    async def part(self) -> int:
+        """Return how many windows its program answered only as it ended, once it has. Hangs up, if it is to be."""
+        return 0
 
     def measure(self) -> Reading:
         """What the kernel has counted for it."""
@@ -209,7 +238,7 @@ class RemoteBotHere(PlayerHere):
             why = "it was not there, and was not waited for any more"
         await host.left(self.seat, 0, why)
 
-    def dismiss(self) -> None:
+    def dismiss(self, *, is_told: bool) -> None:  # noqa: ARG002 - to it, it is the same
         """See `PlayerHere`. A line that stands is taken back by who lent it."""
         if not self.line.stands:
             self.line.hang_up()
@@ -244,6 +273,7 @@ class LocalBotHere(PlayerHere):
         self._meter: Meter | None = None
         self._cpu_before = 0
         self._unlogged_before = 0
+        self._output_wait_before = 0
         self._starts = 0
         self._sockets: Path | None = None
         self._nursery: trio.Nursery
@@ -270,10 +300,11 @@ class LocalBotHere(PlayerHere):
         # Its `hello` to this match is there already.
         process = None if self.kept is None else self.kept.process
         if process is not None:
-            process.begin_log(self._next_log())
+            process.begin_match(self._next_log())
             log.started(self.seat, "kept")
             self._cpu_before = -process.cpu_us()
             self._unlogged_before = -process.unlogged_bytes()
+            self._output_wait_before = -process.output_wait_us()
             self._runs(host, process)
             process.thaw()
 
@@ -286,8 +317,8 @@ class LocalBotHere(PlayerHere):
             await process.kill()  # It came too late.
         exit_code = await process.wait()
         log.last_words(self.seat, process.last_line)
-        if process.lost:
-            host.abort("the process that warm bots are forked from has ended")
+        if process.lost and not self.is_out:
+            host.abort(process.lost)
         else:
             self.last_line = self.last_line or process.last_line
             await host.left(self.seat, exit_code, process.why_ended())
@@ -303,9 +334,21 @@ class LocalBotHere(PlayerHere):
         """See `PlayerHere`."""
         return self.cpu_time()[0], None if self.process is None else self.process.peak_bytes()
 
+    def note_start_up(self) -> None:
+        """See `PlayerHere`."""
+        self.start_cpu_us = self.cpu_time()[0]
+
     def unlogged_bytes(self) -> int:
         """See `PlayerHere`."""
         return self._unlogged_before + (0 if self.process is None else self.process.unlogged_bytes())
+
+    def output_wait_us(self) -> int:
+        """See `PlayerHere`."""
+        return self._output_wait_before + (0 if self.process is None else self.process.output_wait_us())
+
+    def stuck_at(self) -> str:
+        """See `PlayerHere`."""
+        return "" if self.process is None else self.process.stuck_at()
 
     def measure(self) -> Reading:
         """See `PlayerHere`."""
@@ -338,6 +381,25 @@ class LocalBotHere(PlayerHere):
             except OSError:
                 # A bot without a sandbox may have put something there. To look for it each time would take long.
                 shutil.rmtree(self._sockets, ignore_errors=True)
+
+    def dismiss(self, *, is_told: bool) -> None:
+        """See `PlayerHere`. At `over` the bridge ends a program, and what that says last is still to be heard."""
+        if self._folder.transport == "zmq" or self.kept is not None or not is_told:
+            self.line.hang_up()
+
+    async def part(self) -> int:
+        """See `PlayerHere`."""
+        windows: set[int] = set()
+        if not self.is_out and self._folder.transport == "stdio" and self.kept is None:
+            await self.line.settle()
+            while self.line.has_more() and len(windows) < MOST_LAST_ANSWERS:
+                item = self.line.receive_nowait()
+                if isinstance(item, Arrived) and (window := answered_window(item.frame)) is not None:
+                    windows.add(window)
+                if not self.line.has_more():
+                    await self.line.settle()  # It may have said more than a line holds.
+        self.line.hang_up()
+        return len(windows)
 
     def invite(self) -> bool:
         """Invites it to its next match, if it may stay for one; whether it may."""
@@ -387,6 +449,7 @@ class LocalBotHere(PlayerHere):
         if self.process is not None:
             self._cpu_before += self.process.cpu_us()
             self._unlogged_before += self.process.unlogged_bytes()
+            self._output_wait_before += self.process.output_wait_us()
         if self.kept is not None:
             self.kept.process = process
         self._runs(host, process)
@@ -433,6 +496,8 @@ def seated(
                 here.append(
                     LocalBotHere(seat, who, player.folder, plan=plan, wire=wire, log=log, terminal=player.terminal)
                 )
+            case _ as unreachable:
+                assert_never(unreachable)
     return here
 
 
@@ -446,18 +511,26 @@ def _credited(who: BotIdentity, delay: float | None, most_ms: int) -> BotIdentit
 
 
 def identity(plan: Plan, seat: int, player: Player, *, seats: int) -> BotIdentity:
-    """The player at a seat."""
+    """Return the player at a seat. Its name is the plan's label of the seat, if the plan has labels."""
     place = plan.seating * seats + seat
     seed = remote_bot_seed(plan.seed, place) if isinstance(player, RemoteBot) else bot_seed(plan.seed, place)
+    label = plan.labels[seat] if plan.labels else ""
     if isinstance(player, LocalSeat):
-        return BotIdentity(name=player.name, version="", content="", seed=seed, token="")
+        return BotIdentity(name=label or player.name, version="", content="", seed=seed, token="")
     token = secrets.token_hex(16)
     if isinstance(player, RemoteBot):
-        return BotIdentity(name=player.name, version="", content="", seed=seed, token=token, remote=player.key)
+        name = label or player.name
+        return BotIdentity(name=name, version="", content="", seed=seed, token=token, remote=player.key)
     bot = player.folder
     debugged = UNSET if player.terminal is None else True
     return BotIdentity(
-        name=bot.name, version=bot.version, content=bot.content, seed=seed, token=token, debugged=debugged
+        name=label or bot.name,
+        version=bot.version,
+        content=bot.content,
+        seed=seed,
+        token=token,
+        debugged=debugged,
+        manifest=UNSET if label in {"", bot.name} else bot.name,
     )
 
 

@@ -158,6 +158,8 @@ class _Collector:
                     self._by_id[rejected.window].refused.append(rejected)
             case "paused" | "resumed" | "over":
                 told.append(Quoted(frame=frame))
+            case _:
+                pass
 
     def _open(self, opened: Opened, state: Any) -> None:
         questions = self.found.questions

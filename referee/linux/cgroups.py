@@ -7,6 +7,7 @@ killed is ended by its guard (`cgroup_guard`), or when the next arena starts.
 """
 
 import atexit
+import errno
 import fcntl
 import os
 import re
@@ -24,6 +25,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.linux.cgroup_guard import clear
+from referee.linux.shortage import ButForShortages
 
 MEGABYTE = 1024 * 1024
 PERIOD_US = 100_000
@@ -40,6 +42,7 @@ PROCESSES = f"{NAME}-processes"
 """Of version 2: where an arena itself goes, so that there can be groups beside it."""
 _MOUNT = re.compile(r"^\d+ \d+ \S+ (\S+) (\S+) .* - (cgroup2?) \S+ (\S+)$", re.MULTILINE)
 SWEEP_SECONDS = 10
+HAND_DOWN_TRIES = 50
 GUARD = Path(__file__).with_name("cgroup_guard.py")
 _numbers = count(1)
 _guards: "list[subprocess.Popen[bytes]]" = []
@@ -47,6 +50,10 @@ _guards: "list[subprocess.Popen[bytes]]" = []
 
 class NoGroupsError(Exception):
     """The arena may write to no control groups. The text says why, in one line, and what helps."""
+
+
+class NoGroupError(OSError):
+    """One more group may not be made where others could be."""
 
 
 class Tree(Struct, frozen=True):
@@ -139,6 +146,7 @@ class Group:
 
         Raises:
             NoGroupsError: see `tree`.
+            NoGroupError: this user may make none any more, or the folder for it has gone.
             OSError: the kernel makes no more.
         """
         made = tree()
@@ -147,7 +155,10 @@ class Group:
         name = f"{next(_numbers)}"
         self._folders = {controller: place / name for controller, place in made.places.items()}
         self._counters: dict[str, int] = {}
+        self._freezer: int | None = None
+        """Open once it was frozen: thawing it must need no descriptor, for a frozen process cannot die."""
         self._is_frozen = False
+        self._refused_before = 0
         memory = (memory_mb + OVERHEAD_MB) * MEGABYTE
         quota = round(cpus * PERIOD_US)
         try:
@@ -161,6 +172,10 @@ class Group:
                 self._write("memory", "memory.max", memory)
                 self._write("cpu", "cpu.max", f"{quota} {PERIOD_US}")
             self._write("pids", "pids.max", processes + OWN_PROCESSES)
+            self._refused_before = self._refused_around()
+        except (PermissionError, FileNotFoundError) as error:
+            self.close()
+            raise NoGroupError(error.errno, error.strerror, error.filename) from None
         except OSError:
             self.close()
             raise
@@ -221,11 +236,13 @@ class Group:
             return False
         if not frozen and not self._is_frozen:
             return True
+        name = "freezer.state" if self._version == 1 else "cgroup.freeze"
+        words = (b"THAWED", b"FROZEN") if self._version == 1 else (b"0", b"1")
+        if self._freezer is None:
+            how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+            self._freezer = os.open(f"{self._folders[FREEZER]}/{name}", how)
         self._is_frozen = True  # If it fails, who knows.
-        if self._version == 1:
-            self._write(FREEZER, "freezer.state", "FROZEN" if frozen else "THAWED")
-        else:
-            self._write(FREEZER, "cgroup.freeze", int(frozen))
+        os.pwrite(self._freezer, words[frozen], 0)
         self._is_frozen = frozen
         return True
 
@@ -246,12 +263,56 @@ class Group:
             self._counter("memory", "memory.oom_control" if self._version == 1 else "memory.events"), b"oom_kill"
         )
 
+    def wanted_processes_in_vain(self) -> bool:
+        """Return whether it was refused processes although it had less than it may have: others had too many."""
+        own = _field(self._counter("pids", "pids.events"), b"max")
+        if self._version == 1:
+            # Counted where a process was wanted, whichever bound was met.
+            peak, most = self._counter("pids", "pids.peak"), self._counter("pids", "pids.max")
+            return own > 0 and int(peak) < int(most)
+        return own == 0 and self._refused_around() > self._refused_before
+
+    def _refused_around(self) -> int:
+        """Version 2: how often the groups around this one have refused processes."""
+        if self._version == 1:
+            return 0
+        total = 0
+        for folder in self._folders["pids"].parents[1:]:
+            with suppress(OSError):
+                total = max(total, _field((folder / "pids.events").read_bytes(), b"max"))
+        return total
+
+    def bound_met(self) -> int:
+        """Return how often its processes wanted more memory than they may have together."""
+        if self._version == 1:
+            return int(self._counter("memory", "memory.failcnt"))
+        return _field(self._counter("memory", "memory.events"), b"oom")
+
     def peak_bytes(self) -> int | None:
         """The most memory that its processes held at once; None: this kernel does not say (before Linux 5.19)."""
-        name = "memory.max_usage_in_bytes" if self._version == 1 else "memory.peak"
-        with suppress(OSError):
-            return int(self._counter("memory", name))
+        with ButForShortages():
+            return int(self._counter("memory", self._peak))
         return None
+
+    def begin_peak(self) -> bool:
+        """Count the most memory anew from here on. False: this kernel cannot (before Linux 6.12, version 2)."""
+        with ButForShortages():
+            # Version 2 counts anew for the one descriptor that it was asked through.
+            writable = os.open(f"{self._folders['memory']}/{self._peak}", os.O_RDWR | os.O_CLOEXEC)
+            try:
+                os.write(writable, b"0")
+            except OSError:
+                os.close(writable)
+                raise
+            if (before := self._counters.pop(self._peak, None)) is not None:
+                os.close(before)
+            self._counters[self._peak] = writable
+            return True
+        return False
+
+    @property
+    def _peak(self) -> str:
+        return "memory.max_usage_in_bytes" if self._version == 1 else "memory.peak"
 
     def _counter(self, controller: str, name: str) -> bytes:
         """What a file of the group's says now; it is kept open, for it is read at every window."""
@@ -274,6 +335,9 @@ class Group:
         """Takes the folders away; its processes must be gone. Idempotent."""
         while self._counters:
             os.close(self._counters.popitem()[1])
+        if self._freezer is not None:
+            os.close(self._freezer)
+            self._freezer = None
         for folder in set(self._folders.values()):
             with suppress(OSError):
                 folder.rmdir()
@@ -348,16 +412,38 @@ def _second_version() -> Tree | None:
 
 
 def _hand_down(place: Path) -> None:
-    """Lets groups below have controllers: only one without processes of its own may, so those move down first."""
-    if set(CONTROLLERS) <= set(_words(place / "cgroup.subtree_control")):
-        return
-    if (place / "cgroup.type").exists():
-        below = place / PROCESSES
-        below.mkdir(exist_ok=True)
-        for pid in _words(place / "cgroup.procs"):
-            with suppress(ProcessLookupError):
-                (below / "cgroup.procs").write_text(pid)
-    (place / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in CONTROLLERS))
+    """Lets groups below have controllers: only one without processes of its own may, so those move down first.
+
+    Where several arenas begin at once, processes of another may be born in it meanwhile: they are moved again.
+
+    Raises:
+        OSError: the kernel does not let it, or processes are born there faster than they are moved.
+    """
+    for left in reversed(range(HAND_DOWN_TRIES)):
+        if set(CONTROLLERS) <= set(_words(place / "cgroup.subtree_control")):
+            return
+        if (place / "cgroup.type").exists():
+            below = place / PROCESSES
+            below.mkdir(exist_ok=True)
+            for pid in _words(place / "cgroup.procs"):
+                with suppress(ProcessLookupError):
+                    (below / "cgroup.procs").write_text(pid)
+        try:
+            (place / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in CONTROLLERS))
+        except OSError as error:
+            if error.errno != errno.EBUSY or not left:
+                raise
+
+
+def processes_left() -> Iterator[tuple[int, str]]:
+    """Yield how many more processes and threads each group around this process may have, and which says so."""
+    for _, names, place in _own_places():
+        if names != [""] and "pids" not in names:
+            continue
+        for folder in (place, *place.parents):
+            most, now = _words(folder / "pids.max"), _words(folder / "pids.current")
+            if most and now and most[0] != "max":
+                yield int(most[0]) - int(now[0]), f"{folder / 'pids.max'} is {most[0]}"
 
 
 def _words(file: Path) -> list[str]:

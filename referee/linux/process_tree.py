@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 
+from referee.linux.shortage import ButForShortages
+
 READ_BYTES = 64 * 1024
 ROUNDS = 50
 """A tree that still grows after so many looks is left as it is then: it is bounded by its limits."""
@@ -54,7 +56,7 @@ def threads(*roots: int) -> Iterator[str]:
 
 def _children(task: str) -> list[int]:
     # With the system's own calls: a hundred matches look for their bots' threads a few hundred times a second.
-    with suppress(OSError):
+    with ButForShortages():
         file = os.open(f"{task}/children", os.O_RDONLY | os.O_CLOEXEC)
         try:
             return [int(word) for word in b"".join(iter(partial(os.read, file, READ_BYTES), b"")).split()]
@@ -65,7 +67,7 @@ def _children(task: str) -> list[int]:
 
 def tasks(process: int) -> list[str]:
     """The folders of a process's threads, as they are now; none where there is no such process."""
-    with suppress(OSError), os.scandir(f"/proc/{process}/task") as found:
+    with ButForShortages(), os.scandir(f"/proc/{process}/task") as found:
         return [task.path for task in found]
     return []
 

@@ -39,9 +39,9 @@ ALLOWED = frozenset(
     # Processes and threads.
     "fork vfork execve exit exit_group wait4 waitid kill tkill tgkill getpid getppid gettid getpgid getpgrp "
     "setpgid getsid setsid set_tid_address set_robust_list get_robust_list rseq futex futex_waitv sched_yield "
-    "sched_getaffinity sched_setaffinity sched_getparam sched_setparam sched_getscheduler sched_setscheduler "
-    "sched_getattr sched_setattr sched_rr_get_interval sched_get_priority_max sched_get_priority_min "
-    "getpriority setpriority ioprio_get prctl arch_prctl pidfd_open pidfd_send_signal rt_sigaction "
+    "sched_getaffinity sched_getparam sched_getscheduler "
+    "sched_getattr sched_rr_get_interval sched_get_priority_max sched_get_priority_min "
+    "getpriority ioprio_get arch_prctl pidfd_open pidfd_send_signal rt_sigaction "
     "rt_sigprocmask rt_sigpending rt_sigtimedwait rt_sigqueueinfo rt_tgsigqueueinfo rt_sigsuspend rt_sigreturn "
     "sigaltstack restart_syscall getrusage times getrlimit setrlimit prlimit64 "
     # Who and where it is. With set… the sandbox gives its own rights up; a bot has none left to change.
@@ -52,6 +52,16 @@ ALLOWED = frozenset(
     "connect bind listen accept accept4 sendto recvfrom recvmsg recvmmsg shutdown getsockname "
     "getpeername setsockopt getsockopt".split()
 )
+WITHOUT_EFFECT = ("setpriority", "sched_setaffinity", "sched_setparam", "sched_setscheduler", "sched_setattr")
+"""Calls that succeed and do nothing. A bot could make its threads wait for a processor with them, and blame the
+machine; runtimes call some of them at their start, and take a refusal badly."""
+OPTIONS = (
+    *(1, 2, 3, 4, 7, 8, 15, 16, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30),
+    *(33, 34, 36, 37, 38, 39, 40, 41, 42, 47, 50, 51, 52, 53, 54, 55, 56, 63, 64, 65, 66),
+    *(0x4155_5856, 0x5356_4D41, 0x5961_6D61),
+)
+"""What `prctl` may ask for: what concerns the process alone, such as its name and its death signal. Not
+`PR_SCHED_CORE` (62), with which it shares a core's hyperthreads with nobody: others wait then, and it itself."""
 NAMESPACES = 0x7E02_0000
 """The flags of `clone` for new namespaces. (`clone3` hides its flags from filters: it does not exist for bots.)"""
 SIBLING = 0x8000
@@ -72,6 +82,8 @@ ADVICE = (
 )
 """What `madvise` may do: what allocators need, and what ends with the process's own tables. Nothing that drops a
 file's pages from memory, or has them read before they are used; the kernel would do both for all bots."""
+BY_ARGUMENT = (("ioctl", 1, CONTROLS), ("fcntl", 1, HARMLESS), ("madvise", 2, ADVICE), ("prctl", 0, OPTIONS))
+"""Calls that are allowed for some values of an argument: the call, the argument's place, and these values."""
 QUERY_PERSONALITY = 0xFFFF_FFFF
 LOW_HALF = 0xFFFF_FFFF
 """The half of an argument that the kernel reads as an int. A filter that compares all of it can be evaded."""
@@ -101,17 +113,16 @@ def program() -> bytes:
             # Not known to this libseccomp, or not on this kind of machine: then it does not exist for bots.
             continue
     allow, masked = pyseccomp.ALLOW, pyseccomp.MASKED_EQ
+    for name in WITHOUT_EFFECT:
+        allowed.add_rule(pyseccomp.ERRNO(0), name)
     allowed.add_rule(allow, "clone", pyseccomp.Arg(0, masked, NAMESPACES | SIBLING, 0))
     for call in ("socket", "socketpair"):
         allowed.add_rule(allow, call, pyseccomp.Arg(0, pyseccomp.EQ, socket.AF_UNIX))
         refused = pyseccomp.ERRNO(errno.EAFNOSUPPORT)
         allowed.add_rule(refused, call, pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX))
-    for command in CONTROLS:
-        allowed.add_rule(allow, "ioctl", pyseccomp.Arg(1, masked, LOW_HALF, command))
-    for command in HARMLESS:
-        allowed.add_rule(allow, "fcntl", pyseccomp.Arg(1, masked, LOW_HALF, command))
-    for advice in ADVICE:
-        allowed.add_rule(allow, "madvise", pyseccomp.Arg(2, masked, LOW_HALF, advice))
+    for call, place, values in BY_ARGUMENT:
+        for value in values:
+            allowed.add_rule(allow, call, pyseccomp.Arg(place, masked, LOW_HALF, value))
     for persona in (0, QUERY_PERSONALITY):
         allowed.add_rule(allow, "personality", pyseccomp.Arg(0, masked, LOW_HALF, persona))
     with tempfile.TemporaryFile() as file:

@@ -2,7 +2,7 @@
 
 from referee.match.clock import MICROSECONDS_PER_MS, clock_terms
 from referee.match.clock_config import LONGEST_MS, MOST_WALL_FACTOR, BadClockError, ClockTable, table_of
-from referee.match.evidence import ClosedPart
+from referee.match.evidence import ClosedPart, HeldUp
 from referee.match.forfeits import forfeited_at_once, with_forfeits
 from referee.match.frequent import Frequent
 from referee.match.match import Match
@@ -11,7 +11,6 @@ from referee.match.policy import NotNegative, Policy, Positive
 from referee.match.records import (
     FORMAT,
     HOG_US,
-    KEPT_OF_REFUSED,
     START,
     AnyRecord,
     BotIdentity,
@@ -36,6 +35,7 @@ from referee.match.records import (
     WindowTime,
     Woke,
     bot_seed,
+    kept_of,
     remote_bot_seed,
 )
 from referee.match.seat_report import TEXT, Complaint, SeatReport, Spread, merged, percentile, sentences, summed
@@ -45,7 +45,6 @@ from referee.match.verdicts import Verdict
 __all__ = [
     "FORMAT",
     "HOG_US",
-    "KEPT_OF_REFUSED",
     "LONGEST_MS",
     "MICROSECONDS_PER_MS",
     "MOST_WALL_FACTOR",
@@ -64,6 +63,7 @@ __all__ = [
     "Frequent",
     "Handed",
     "Header",
+    "HeldUp",
     "In",
     "Input",
     "Judged",
@@ -89,6 +89,7 @@ __all__ = [
     "bot_seed",
     "clock_terms",
     "forfeited_at_once",
+    "kept_of",
     "merged",
     "percentile",
     "remote_bot_seed",

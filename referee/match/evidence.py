@@ -1,10 +1,14 @@
 """Keeps the windows of a match that somebody may be at fault for until all is known, then judges them. Pure."""
 
-from msgspec import UNSET, Struct
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from protocol.refusals import Refusal
-from referee.match.records import Judged, Used
+from referee.match.clock import MICROSECONDS_PER_MS
+from referee.match.records import LARGEST, Judged, Used
 from referee.match.seat import Seat
+from referee.match.seat_report import TEXT
 from referee.match.verdicts import Evidence, Verdict, judge
 from referee.match.window import SeatWindow
 
@@ -19,6 +23,19 @@ class ClosedPart(Struct, frozen=True):
     number: int
     is_missed: bool
     """Its bot had time and let it pass."""
+
+
+class HeldUp(Struct, frozen=True, kw_only=True):
+    """The bot that lost a window by the fault of the machine or the referee, so that the attempt is void."""
+
+    seat: Annotated[int, Meta(ge=0, le=LARGEST)]
+    verdict: Verdict
+    window: Annotated[int, Meta(ge=0, le=LARGEST)] | None
+    """The seat's own count of its windows; None: it was kept from starting."""
+    evidence: Annotated[str, Meta(max_length=TEXT)]
+    """What the verdict rests on, in words."""
+    allowed: Annotated[int, Meta(ge=0, le=LARGEST)] = 0
+    """The time of the window, in microseconds."""
 
 
 LONG_US = 100_000
@@ -110,20 +127,55 @@ def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
     behind = max(used.behind, case.lateness)
     # Together: many that each take a little make the referee as late as one that takes much.
     brought_about = used.hogs and used.hogs_taken * MOSTLY >= behind
+    time = case.part.charged * scale
     evidence = Evidence(
         gone=case.gone,
         own=used.flooded or (clock is not None and clock.own(case.part.charged)),
-        time=case.part.charged * scale,
+        time=time,
         reserve=case.part.reserve_used * scale,
         by_default=case.by_default,
         late_by=case.part.late_by,
         behind=behind,
         withheld=used.withheld,
+        slept=_slept(time, case, used),
+        after=UNSET if used.active is UNSET else used.after,
+        rested=UNSET if used.active is UNSET else used.rested or UNSET,
+        stopped=used.stopped or UNSET,
         hogs=used.hogs if brought_about else UNSET,
     )
     return Judged(at=at, seat=seat, number=number, verdict=judge(evidence), evidence=evidence)
 
 
+def _slept(time: int, case: Case, used: Used) -> int | UnsetType:
+    """Return for how long, in microseconds, a bot did nothing for its answer until that came or was given up.
+
+    Args:
+        time: how much of the window passed until then, or until its end.
+        case: the seat's part in the window.
+        used: what was measured of it, perhaps from a little before the window to a little after its end.
+    """
+    if used.active is UNSET:
+        return UNSET
+    if case.by_default:
+        late_by = case.part.late_by
+        time += used.after if late_by is None else min(late_by, used.after)
+    return max(0, time - used.active)
+
+
 def is_unfair(judged: Judged) -> bool:
     """Whether what was taken was changed by somebody else than the bot."""
     return judged.evidence.by_default and judged.verdict is not Verdict.BOT
+
+
+def held_up_of(judged: Judged) -> HeldUp:
+    """Return who was held up, by a verdict that voids the attempt."""
+    found = judged.evidence
+    late = "no answer came" if found.late_by is None else f"{_ms(found.late_by)} late"
+    text = f"{late} after {_ms(found.time)}; withheld {_ms(found.withheld)}, referee behind {_ms(found.behind)}"
+    return HeldUp(
+        seat=judged.seat, verdict=judged.verdict, window=judged.number, evidence=text, allowed=found.time
+    )
+
+
+def _ms(microseconds: int) -> str:
+    return f"{microseconds / MICROSECONDS_PER_MS:,.0f} ms"

@@ -5,6 +5,7 @@ What a bot's message means is `match`'s; which submission counts is `window`'s.
 
 from msgspec import UNSET
 
+from protocol.codec import encode
 from protocol.messages import ClockTerms, Closed, Opened
 from referee.match.clock import MICROSECONDS_PER_MS, SeatClock, Stopwatch, reserve_after
 from referee.match.evidence import OpenCases
@@ -195,7 +196,8 @@ class Flow:
             seat = self._seats[number]
             seat.reserve = reserve_after(self._terms, seat.reserve, part.reserve_used)
             by_default = part.action is None
-            seat.closed(part.charged, by_default=by_default, asked=self._asked_default(number, part))
+            asked = self._asked_default(number, part)
+            seat.closed(part.charged, by_default=by_default, asked=asked, no_action=part.no_action)
             self.cases.close(number, part, self.lateness)
             its_taken = taken[number] = self._taken(number, part)
             message = Closed(
@@ -205,6 +207,9 @@ class Flow:
                 charged_ms=its_taken.elapsed_ms,
                 reserve_ms=seat.reserve_ms,
             )
+            if part.action is not None:
+                # Once more in the record of the window, and in what the bot is told of it.
+                seat.allowance.written += 2 * len(encode(part.action))
             if opened.window.retold is None:
                 closed.append((seat, message))
             times.append(_seat_time(number, part, message))

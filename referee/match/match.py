@@ -8,12 +8,16 @@ Times (`at`) are whole microseconds since the match's zero.
 """
 
 import math
+import re
+from collections.abc import Collection
 from functools import partial
+from typing import assert_never
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from protocol.codec import Refused, decode_client_message, oversized
+from protocol.codec import Refused, decode_client_message, encode, oversized
+from protocol.lines import is_message
 from protocol.messages import (
     MAX_NOTE_CHARACTERS,
     PROTOCOL,
@@ -31,36 +35,48 @@ from protocol.messages import (
 )
 from protocol.refusals import Conduct, Fault, Refusal
 from protocol.words import Outcome
-from referee.match.evidence import ClosedPart, is_unfair
+from referee.match.evidence import ClosedPart, HeldUp, held_up_of, is_unfair
 from referee.match.flow import Flow
 from referee.match.forfeits import forfeited_at_once, with_forfeits
 from referee.match.outbox import MatchIO, Outbox
 from referee.match.pauses import Pauses
 from referee.match.policy import Policy
 from referee.match.records import (
+    LINE_BYTES,
     START,
     AnyRecord,
     BotIdentity,
     Cpu,
     Ended,
+    Footer,
     Frame,
     Handed,
+    Header,
     In,
     Input,
     Judged,
     Left,
+    Out,
     PauseOrder,
+    SeatEnded,
+    SeatHeader,
     Started,
     Used,
+    WindowTime,
     Woke,
 )
 from referee.match.seat import Seat
+from referee.match.seat_report import CLOSED
 from referee.match.submissions import HELLOS_PER_MATCH, WHY_NOT, take, undo, why_not, wrong_hello
 from referee.match.verdicts import Verdict, judge
 from referee.match.window import SeatWindow
 from referee.rules import Illegal, Table
 
 MS_PER_SECOND = 1_000
+_PARTS = re.compile(rb"\(a message of [1-9][0-9]{0,2} parts\)")
+"""What the wire hands up in place of a message of parts. A bot that sends this text is told the same."""
+MOST_CLOSED = 20
+"""Closed connections of one bot that are recorded in a match."""
 
 
 class Match:
@@ -76,14 +92,30 @@ class Match:
         bots: tuple[BotIdentity, ...],
         io: MatchIO,
         measured: bool = False,
+        unexcused: Collection[int] = (),
     ) -> None:
-        """`measured`: `Used` comes for every seat window that is over."""
+        """Begin.
+
+        Args:
+            name: unique in its tournament.
+            table: the game's.
+            terms: the clock's.
+            policy: how time and faults are treated.
+            bots: by seat.
+            io: takes what the match sends and records.
+            measured: whether `Used` comes for every seat window that is over.
+            unexcused: the seats whose bots were held up so often alone that it counts as their own doing: a
+                verdict `host` on their windows does not void the match.
+        """
         self.name = name
         self.table = table
         self.seats = [Seat(number, bot, terms, policy) for number, bot in enumerate(bots)]
         self.over = False
         """It takes no more input."""
         self.ended: Ended | None = None
+        self.held_up: HeldUp | None = None
+        """The bot whose hold-up voided the match; None: it is not void, or for another reason."""
+        self._unexcused = frozenset(unexcused)
         self._terms = terms
         self._policy = policy
         self._io = io
@@ -107,7 +139,7 @@ class Match:
         for seat in self.seats:
             seat.start_up.begin(self.now)
 
-    def apply(self, record: Frame | AnyRecord) -> bool:  # noqa: C901 - one case an input
+    def apply(self, record: Frame | AnyRecord) -> bool:  # noqa: C901, PLR0912 - one case an input
         """Takes an input: the only way in. Records that are no input, and what comes too late, change nothing.
 
         Returns whether a frame was accepted: not if it was refused, or its bot is gone.
@@ -117,8 +149,10 @@ class Match:
         match record:
             case Frame():
                 return self._hear(record)
-            case In():
+            case In(closed=""):
                 return self._hear(record.came())
+            case In():
+                self._note_closed(record)
             case Handed():
                 self._write(record)
                 self._flow.handed(record.at, record.seat)
@@ -140,6 +174,10 @@ class Match:
             case Ended(void=str(reason)):
                 self._outbox.now = max(self._outbox.now, record.at)
                 self._end(None, reason)
+            case Header() | Out() | WindowTime() | Judged() | Ended() | Footer() | SeatHeader() | SeatEnded():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
         return False
 
     def _write(self, record: Input) -> None:
@@ -151,15 +189,31 @@ class Match:
         if seat.gone:
             return False
         message = _message(seat, came)
-        before = seat.refusals
-        if isinstance(message, Refused):
-            self._write(In.of(came, message))
-            self._refuse(seat, message.refusal, message.text)
-        else:
-            self._write(In.of(came))
+        before, sent = seat.refusals, self._outbox.size
+        is_refused = isinstance(message, Refused)
+        record = In.of(came, message if isinstance(message, Refused) else None)
+        self._write(record)
+        was_awaited = _speaks(message) and seat.program.speaks()
+        if not isinstance(message, Refused):
             self._act_on(seat, message, came.at)
+        elif message.refusal is Refusal.NO_MESSAGE:
+            seat.prints(came.frame)
+            self._limit_refusals(seat)
+        else:
+            self._refuse(seat, message.refusal, message.text)
+        seat.allowance.written += len(encode(record)) + LINE_BYTES + self._outbox.size - sent
+        if was_awaited and not self.over:
+            self._decided_by_forfeits()
         self._advance()
-        return seat.refusals == before
+        return seat.refusals == before and not is_refused
+
+    def _note_closed(self, record: In) -> None:
+        """Note why a bot's connection was closed. It may connect again."""
+        seat = self.seats[record.seat]
+        if not seat.gone and seat.times_closed < MOST_CLOSED:
+            self._write(record)
+            seat.times_closed += 1
+            seat.closed_for = record.closed
 
     def _start(self, record: Started) -> None:
         """A bot's start-up time counts from here: what came before was the referee's work."""
@@ -177,7 +231,7 @@ class Match:
             text, why = "you leave unread what you are sent", "it did not read what it was sent"
             self._hang_up(seat, Conduct.DISCONNECTED, Fault.NOT_READING, text, why)
         else:
-            why = f"it ended with exit code {record.exit}" if record.why is UNSET else record.why
+            why = f"it exited with code {record.exit}" if record.why is UNSET else record.why
             self._lost(seat, record.exit, why)
         self._advance()
 
@@ -190,6 +244,8 @@ class Match:
         self._write(record)
         self._end_starts(at)
         if self.ended is not None:
+            return
+        if any(seat.program.pass_time(at) for seat in self.seats) and self._decided_by_forfeits():
             return
         if self._pauses.are_over(at):
             self._pauses.resume()
@@ -233,7 +289,12 @@ class Match:
                 why = seat.start_up.why_out()
                 text = "no hello within the start-up time"
                 self._hang_up(seat, Conduct.NEVER_STARTED, Fault.NO_HELLO, text, why)
+            elif seat.start_up.is_kept() and number in self._unexcused:
+                text = "no hello within the start-up time"
+                self._hang_up(seat, Conduct.NEVER_STARTED, Fault.NO_HELLO, text, seat.start_up.why_out())
             elif seat.start_up.is_kept():
+                kept = "kept from starting"
+                self.held_up = HeldUp(seat=number, verdict=Verdict.HOST, window=None, evidence=kept)
                 self._end(None, f"the bot of seat {number} is kept from starting: the machine has too much to do")
                 return
 
@@ -247,7 +308,7 @@ class Match:
 
     def _end_once_measured(self) -> None:
         if self._outcome is not None and not self.over and not self._flow.cases.unmeasured:
-            self._end(with_forfeits(self._outcome, self._forfeited()))
+            self._end(self._outcome)
 
     def _judge(self, verdicts: list[Judged]) -> None:
         if not verdicts:
@@ -255,7 +316,7 @@ class Match:
         for judged in verdicts:
             self._io.record(judged)
             self.seats[judged.seat].judged(judged)
-        unfair = [judged for judged in verdicts if is_unfair(judged)]
+        unfair = [judged for judged in verdicts if is_unfair(judged) and not self._is_own_doing(judged)]
         nobodys: Judged | None = None
         for judged in unfair:
             hogs = judged.evidence.hogs
@@ -267,7 +328,13 @@ class Match:
                 nobodys = nobodys or judged
         if nobodys is not None and self._policy.unfair == "void" and not self.over:
             why = f"the {nobodys.verdict.value} is at fault"
-            self._end(None, f"{why}: window {nobodys.number} of seat {nobodys.seat} took the default")
+            why = f"{why}: window {nobodys.number} of seat {nobodys.seat} took the default"
+            self.held_up = held_up_of(nobodys)
+            self._end(None, why)
+
+    def _is_own_doing(self, judged: Judged) -> bool:
+        """Return whether a verdict `host` excuses nothing: this bot was held up alone too often before."""
+        return judged.verdict is Verdict.HOST and judged.seat in self._unexcused
 
     def _put_out(self, seat: Seat) -> None:
         """A bot kept the referee so busy that another lost a window: it forfeits, whatever the policy."""
@@ -299,7 +366,9 @@ class Match:
     def next_deadline(self) -> int | None:
         """When it is next to be woken, if nothing else comes before."""
         soonest = self._flow.next_change()
-        for moment in (self._pauses.ends, *[seat.start_up.ends for seat in self.seats]):
+        starts = [seat.start_up.ends for seat in self.seats]
+        unheard = [seat.program.heard_by for seat in self.seats] if self._outcome is None else []
+        for moment in (self._pauses.ends, *starts, *unheard):
             if moment is not None and (soonest is None or moment < soonest):
                 soonest = moment
         return soonest
@@ -324,6 +393,8 @@ class Match:
             case Note(text):
                 if len(text) > MAX_NOTE_CHARACTERS:
                     self._refuse(seat, Refusal.TOO_LONG, f"a note has at most {MAX_NOTE_CHARACTERS} characters")
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def _hello(self, seat: Seat, hello: Hello) -> None:
         wrong = wrong_hello(hello, seat.bot.token)
@@ -340,6 +411,7 @@ class Match:
         elif seat.hello_us is None:
             seat.hello_us = self.now - seat.start_up.began
         seat.welcomed = True
+        seat.program.bridged = hello.bridged is True
         seat.start_up.end()
         welcome = Welcome(
             protocol=PROTOCOL,
@@ -373,7 +445,11 @@ class Match:
         return None
 
     def _submit(self, seat: Seat, message: Submit, reading: int) -> None:
+        refused = seat.refused[Refusal.LATE]
         part = self._part(seat, message.window, reading)
+        if seat.program.bridged:
+            too_late = seat.refused[Refusal.LATE] > refused
+            seat.program.answers.add(self.now, message.window, too_late=too_late)
         if part is None:
             return
         try:
@@ -383,8 +459,12 @@ class Match:
             self._refuse(seat, Refusal.ILLEGAL, illegal.reason, part.number)
 
     def _ask_pause(self, seat: Seat) -> None:
+        sent = self._outbox.size
         if not self._playing or not self._pauses.grant(seat):
             self._refuse(seat, Refusal.NO_PAUSE, "no pause is to be had now")
+        else:
+            # All seats are told once more when it is over.
+            seat.allowance.written += self._outbox.size - sent
 
     # Faults.
 
@@ -392,6 +472,10 @@ class Match:
         seat.complain(refusal.value, text)
         if seat.allowance.is_told(refusal):
             self._outbox.send_unwelcomed(seat, Rejected(window=window, reason=refusal, text=text))
+        self._limit_refusals(seat)
+
+    def _limit_refusals(self, seat: Seat) -> None:
+        """Hang up on a bot of which too many messages had to be refused."""
         if seat.refusals > self._policy.refusals_per_match:
             most = self._policy.refusals_per_match
             text = f"more than {most} of your messages had to be refused"
@@ -401,14 +485,14 @@ class Match:
     def _hang_up(self, seat: Seat, conduct: Conduct, fault: Fault, text: str, why: str = "") -> None:
         """Ends a bot's part for what it did. `text` is for the bot; `why` for others, where it says more."""
         self._outbox.send_unwelcomed(seat, Faulted(reason=fault, text=text))
-        seat.lost(why or text)
+        seat.lost(why or text, self.now)
         self._blame(seat, conduct)
         self._gone(seat)
 
     def _lost(self, seat: Seat, exit_code: int, why: str) -> None:
         """A bot's process has ended before the match was over."""
-        seat.lost(why)
-        if not seat.welcomed and seat.hellos == 0:
+        seat.lost(f"{CLOSED}{seat.closed_for}; {why}" if seat.closed_for else why, self.now)
+        if not seat.started:
             self._blame(seat, Conduct.NEVER_STARTED)
         else:
             self._blame(seat, Conduct.CRASHED if exit_code else Conduct.DISCONNECTED)
@@ -440,9 +524,20 @@ class Match:
         outcome = None
         if self._outcome is None and (self._playing or not self._starting()):
             outcome = forfeited_at_once(self.table.seats, self._forfeited())
+        if outcome is not None and any(self._waits_for(self.seats[winner]) for winner in outcome.winners):
+            return False
         if outcome is not None:
             self._end(outcome)
         return outcome is not None
+
+    def _waits_for(self, seat: Seat) -> bool:
+        """Return whether the match goes on until it is known whether the last seat's program runs at all.
+
+        It speaks by lines, and may end a moment after the bot that has forfeited: nobody wins by that. It is
+        waited for as long as a start may take.
+        """
+        seat.program.wait(self.now + seat.start_up.whole)
+        return seat.program.is_unheard and not seat.gone
 
     def _starting(self) -> bool:
         return any(seat.start_up.ends is not None for seat in self.seats)
@@ -468,6 +563,9 @@ class Match:
                 self._judge(self._flow.cases.judge(seat.number, self.now))
                 if self.over:
                     return
+        if outcome is not None and self._outcome is not None:
+            # After the judgements: they may have put a bot out.
+            outcome = with_forfeits(outcome, self._forfeited())
         if outcome is not None:
             self._outbox.send_all(Over(outcome=outcome))
         self.ended = Ended(
@@ -484,14 +582,26 @@ class Match:
         return frozenset(seat.number for seat in self.seats if seat.forfeited)
 
 
+def _speaks(message: ClientMessage | Refused) -> bool:
+    """Return whether a program that speaks by lines shows by this that it has started."""
+    if isinstance(message, Refused):
+        return message.refusal not in {Refusal.NO_MESSAGE, Refusal.FLOOD, Refusal.TOO_MUCH}
+    return not isinstance(message, Hello)
+
+
 def _message(seat: Seat, came: Frame) -> ClientMessage | Refused:
     """The message in a frame, or why it is refused."""
     refused = seat.allowance.hear(came.size) or oversized(came.size)
     if refused is None and came.complaint is not None:
-        refused = Refused(Refusal.MALFORMED, came.complaint)
+        printed = seat.program.bridged and came.refusal == Refusal.NO_MESSAGE
+        refused = Refused(Refusal.NO_MESSAGE if printed else Refusal.MALFORMED, came.complaint)
     if refused is not None:
         return refused
     try:
         return decode_client_message(came.frame)
     except Refused as malformed:
+        if _PARTS.fullmatch(came.frame):
+            return Refused(Refusal.MALFORMED, f"{came.frame[1:-1].decode()}; a message has one")
+        if seat.program.bridged and not is_message(came.frame):
+            return Refused(Refusal.NO_MESSAGE, "no message")
         return malformed

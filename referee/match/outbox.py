@@ -6,7 +6,7 @@ from msgspec import Raw
 
 from protocol.codec import encode
 from protocol.messages import ServerMessage as Message
-from referee.match.records import Out, Record
+from referee.match.records import OUT_BYTES, Out, Record
 from referee.match.seat import Seat
 from referee.rules import Addressed, Quoted, reveal
 
@@ -48,6 +48,8 @@ class Outbox:
     def __init__(self, io: MatchIO, seats: list[Seat]) -> None:
         self.io = io
         self.now = 0
+        self.size = 0
+        """Bytes that what was sent has added to the transcript."""
         self._seats = seats
 
     def send(self, seat: Seat, message: Message | Raw, *, timed: bool = False) -> None:
@@ -88,4 +90,5 @@ class Outbox:
     def _send(self, seat: Seat, message: Message | Raw, *, timed: bool = False) -> None:
         frame = encode(message)
         self.io.record(Out(at=self.now, seat=seat.number, frame=Raw(frame)))
+        self.size += len(frame) + OUT_BYTES
         self.io.send(seat.number, frame, timed=timed)

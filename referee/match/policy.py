@@ -40,5 +40,8 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     bytes_per_window: Positive = 262_144
     """Bytes of these messages; more are refused as a flood, too. A hundred notes, four of the longest frames, or
     some thirty times the longest legal action of any game."""
+    transcript_bytes_per_match: Positive = 3 * 1024 * 1024
+    """Bytes that a bot may add to the match's transcript; all that follows is refused. A transcript of 13 seats
+    that use all of it can still be shown. It is room for a note of 2,000 characters in each of 1,000 windows."""
     refusals_per_match: Positive = 1_000
     """Refused messages a match; more, and the bot is hung up on."""

@@ -1,4 +1,4 @@
-"""How much a bot may say from one of its windows to the next; what is more is a flood. Pure."""
+"""How much a bot may say: from one of its windows to the next, and over a match as its transcript has it. Pure."""
 
 from protocol.codec import Refused
 from protocol.refusals import Refusal
@@ -6,20 +6,28 @@ from referee.match.policy import Policy
 
 
 class Allowance:
-    """What one bot has said since its last window opened, against what the match's policy allows."""
+    """What one bot has said, against what the match's policy allows."""
 
     def __init__(self, policy: Policy) -> None:
         self._most = policy.messages_per_window
         self._most_bytes = policy.bytes_per_window
+        self._most_written = policy.transcript_bytes_per_match
+        self.written = 0
+        """Bytes that its messages, and the answers to them, have added to the transcript."""
         self.renew()
 
     def renew(self) -> None:
         """A window opens."""
         self._messages = self._bytes = 0
         self.exceeded = 0
+        self._too_much = 0
 
     def hear(self, size: int) -> Refused | None:
-        """Counts a message of so many bytes; why it is one too many, if it is. So are then all that follow."""
+        """Count a message of so many bytes. Return why it is one too many, if it is; so are all that follow."""
+        if self.written >= self._most_written:
+            self._too_much += 1
+            why = f"you have added more than {self._most_written} bytes to the transcript of this match"
+            return Refused(Refusal.TOO_MUCH, why)
         self._messages += 1
         self._bytes += size
         if self._messages > self._most:
@@ -32,5 +40,9 @@ class Allowance:
         return Refused(Refusal.FLOOD, why)
 
     def is_told(self, refusal: Refusal) -> bool:
-        """Whether a message refused for this is answered: of a flood only the first, or answers were another."""
-        return refusal is not Refusal.FLOOD or self.exceeded == 1
+        """Return whether a message refused for this is answered: of many, only the first is."""
+        if refusal is Refusal.FLOOD:
+            return self.exceeded == 1
+        if refusal is Refusal.TOO_MUCH:
+            return self._too_much == 1
+        return True

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from protocol.codec import Refused
 from protocol.messages import ClockTerms
-from protocol.refusals import Conduct
+from protocol.refusals import Conduct, Refusal
 from protocol.words import Outcome
 from referee.match.verdicts import Evidence, Verdict
 
@@ -34,6 +34,10 @@ LARGEST = 2**53 - 1
 
 KEPT_OF_REFUSED = 1_000
 """Bytes kept in the transcript of a frame that was refused for what it is: a flood must not fill the disk."""
+LINE_BYTES = 100
+"""What a record's line in the transcript has beside the record: its number, and the hash of the line before."""
+OUT_BYTES = LINE_BYTES + 50
+"""What the line of a message to a bot has beside the message."""
 
 Microseconds = Annotated[int, Meta(ge=0, le=LARGEST)]
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
@@ -61,6 +65,7 @@ class BotIdentity(Struct, frozen=True, kw_only=True):
     """The bot in a seat."""
 
     name: str
+    """What the competition calls it: its label. It is what spectators read everywhere."""
     version: str
     content: str
     """Hash of the bot folder's content, `sha256:…`; empty for a person, and for a bot on another machine."""
@@ -79,6 +84,13 @@ class BotIdentity(Struct, frozen=True, kw_only=True):
     """How much of a remote bot's time is not charged in each window, for the network. Left out: nothing."""
     debugged: bool | UnsetType = UNSET
     """True: it ran outside the sandbox at its author's terminal, and its clock stood. Left out: as all others."""
+    manifest: str | UnsetType = UNSET
+    """The name in its bot.toml. Left out: the same as its label."""
+
+    @property
+    def manifest_text(self) -> str:
+        """The name and version in its bot.toml, to be shown behind its label; empty: the name is the label."""
+        return "" if self.manifest is UNSET else f"{self.manifest} {self.version}"
 
 
 class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
@@ -106,6 +118,8 @@ class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
     measured: bool = False
     """Whether parts in windows that are over are followed by what they were like (`Used`): those that took the
     default, drew on the reserve, or took 100 ms."""
+    unexcused: tuple[SeatNumber, ...] | UnsetType = UNSET
+    """The seats that a verdict `host` does not excuse: see `Match`. Left out: all seats are excused."""
     salts: tuple[str, ...] = ()
     """By seat: what the seat's own transcript begins with (`SeatHeader.salt`). `open_transcript` fills it in."""
 
@@ -120,6 +134,8 @@ class Frame(Struct, frozen=True):
     """What it took on the wire, in bytes: its own length, or more."""
     complaint: str | None = None
     """Why a frame was refused that was cut in its record, if it was not for its size."""
+    refusal: str = Refusal.MALFORMED
+    """The `Refusal` of that complaint."""
 
 
 class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_defaults=True):
@@ -136,12 +152,15 @@ class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_def
     """The `Refusal` of a frame that was cut."""
     text: str = ""
     """The text with which a frame that was cut was refused."""
+    closed: Annotated[str, Meta(max_length=100)] = ""
+    """Why the bot's connection was closed: for bytes that are no frame. This record stands for them."""
 
     @classmethod
     def of(cls, came: Frame, refused: Refused | None = None) -> "In":
-        """The record of a frame; of a refused one, no more than its first `KEPT_OF_REFUSED` bytes."""
-        cut = refused is not None and came.size > min(len(came.frame), KEPT_OF_REFUSED)
-        text, octets = _as_text(came.frame[:KEPT_OF_REFUSED] if cut else came.frame)
+        """Return the record of a frame; of a refused one, no more than its first bytes: see `kept_of`."""
+        kept = len(came.frame) if refused is None else kept_of(refused.refusal)
+        cut = refused is not None and came.size > min(len(came.frame), kept)
+        text, octets = _as_text(came.frame[:kept] if cut else came.frame)
         record = cls(at=came.at, seat=came.seat, frame=text, octets=octets)
         if not cut or refused is None:
             return record
@@ -150,7 +169,9 @@ class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_def
     def came(self) -> Frame:
         """The frame again."""
         frame = self.raw()
-        return Frame(self.at, self.seat, frame, self.cut or len(frame), self.text if self.refused else None)
+        if not self.refused:
+            return Frame(self.at, self.seat, frame, self.cut or len(frame))
+        return Frame(self.at, self.seat, frame, self.cut or len(frame), self.text, self.refused)
 
     def spelled(self) -> bool:
         """Whether `frame` and `octets` are what `of` writes for the bytes that they stand for."""
@@ -162,6 +183,11 @@ class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_def
     def raw(self) -> bytes:
         """The frame, or what was kept of it."""
         return base64.b64decode(self.octets) if self.octets else self.frame.encode()
+
+
+def kept_of(refusal: Refusal) -> int:
+    """Return how many bytes are kept of a longer frame that was refused for what it is."""
+    return 0 if refusal is Refusal.TOO_MUCH else KEPT_OF_REFUSED
 
 
 class Out(Struct, frozen=True, kw_only=True, tag="out", tag_field="kind"):
@@ -277,12 +303,21 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind", omit
     behind: Microseconds
     """The longest that the referee's loop was busy at a stretch meanwhile; of a start that the referee had not
     brought about yet, all of its time."""
+    stopped: Microseconds = 0
+    """How long the referee's process was stopped meanwhile, or the machine suspended. The times of all records
+    leave that out."""
     taken: Microseconds = 0
     """How long the loop was busy with what this bot sent in vain: floods, and messages that were refused."""
     hogs: tuple[SeatNumber, ...] = ()
     """The other seats of this match whose bots kept the loop busy in vain meanwhile, each for `HOG_US` or more."""
     hogs_taken: Microseconds = 0
     """For how long all of them together kept it busy."""
+    active: Microseconds | UnsetType = UNSET
+    """How long the threads that answer ran or waited for a processor; left out: nobody can say."""
+    after: Microseconds = 0
+    """For how long after the window's end `active` was counted: until its late submission came, for example."""
+    rested: Microseconds = 0
+    """For how long the bot was frozen after that end, as it owed nothing. `after` leaves that out."""
 
     @property
     def flooded(self) -> bool:

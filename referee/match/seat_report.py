@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from referee.match.clock import MICROSECONDS_PER_MS
 from referee.match.records import LARGEST, Count, Microseconds
+from referee.printable import printable
 
 MICROSECONDS = 1_000_000
 STEPS = 8
@@ -19,6 +20,10 @@ TEXT = 300
 FLOOD_BYTES = 64 * 1024
 """Of output, as much as a pipe holds: a bot that prints so much more than its log keeps waits for the reading."""
 BYTES_PER_MEGABYTE = 1024 * 1024
+CLOSED = "its connection was closed: "
+"""The beginning of a sentence; the reason follows."""
+QUOTED = 60
+"""Characters of a line of a bot's that are quoted, at most."""
 HARDLY, NEARLY = 0.1, 0.8
 """Of the time of its windows: a bot that used less processor time waited, and one that used more computed."""
 MOSTLY = 2
@@ -45,6 +50,8 @@ class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     loss: Text = ""
     """Why the bot was lost, or never started, the first time; empty: it was there to the end."""
+    closed_for: Text = ""
+    """Why the bot's connection was closed the last time, for what came over it; empty: it was not."""
     hello_us: Microseconds | None = None
     """From the bot's start to its first `hello`; None: it said none."""
     restarts: Count = 0
@@ -59,21 +66,45 @@ class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Windows in which the bot itself asked for the default."""
     fallbacks: Count = 0
     """Of these, windows in which an action had been refused before: the kit does so."""
+    returned_nothing: Count = 0
+    """Windows in which the bot's function returned nothing, so that its kit submitted the default."""
+    raised: Count = 0
+    """Of `asked_default`, windows in which the bot's function raised an error and the bot went on."""
     refused_late: Count = 0
     """Messages that were refused for coming too late."""
+    printed: Text = ""
+    """The first line that a program printed to standard output and that is no message: short and printable."""
+    printed_windows: Count = 0
+    """In how many windows it printed such lines."""
+    answers_at_end: Count = 0
+    """Answers of a program that speaks by lines which came when it ended, if none came before: too late."""
+    answers_at_once: Count = 0
+    """The most answers of such a program that came at once, each after its window was over."""
     complaints: Annotated[tuple[Complaint, ...], Meta(max_length=MOST_COMPLAINTS)] = ()
     last_line: Text = ""
-    """What a bot that was lost, or asked for the default, wrote last: with Python, the error."""
+    """What a bot that was lost, or chose the default, wrote last: with Python, the error."""
+    stuck_at: Text = ""
+    """File and line of its own code in which it was when the time of a window was over: `bot.py:4`."""
     spread: Spread = {}
     """Time charged, of each window that the bot was there for."""
     worst_us: Microseconds = 0
     """The most that one window took."""
     cpu_us: Microseconds | None = None
     """Processor time over the match; None: unknown."""
+    start_cpu_us: Microseconds | None = None
+    """Processor time before the bot's first `hello`, which is part of `cpu_us`; None: unknown."""
     peak_bytes: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
     """The most memory that the bot's processes held at once, since their start; None: unknown."""
     unlogged_bytes: Annotated[int, Meta(ge=0, le=LARGEST)] = 0
     """Of its output, what its log had no place for. A bot that prints waits until this has been read."""
+    output_wait_us: Microseconds = 0
+    """For how long the bot's output was full of this: it waited for at most so long to print more."""
+
+
+def quoted(line: bytes) -> str:
+    """Return the beginning of a line of a bot's, to be shown: at most `QUOTED` characters that do nothing."""
+    text = printable(line[: 4 * QUOTED].decode(errors="backslashreplace").strip())
+    return text if len(text) <= QUOTED else f"{text[: QUOTED - 1]}…"
 
 
 def bucket(microseconds: int) -> int:
@@ -116,6 +147,7 @@ def summed(reports: Sequence[SeatReport]) -> SeatReport:
     """Many matches' as one: counts added, times and sizes the most; without losses and complaints."""
     lines = [each.last_line for each in reports if each.last_line and not each.loss]
     cpu = [each.cpu_us for each in reports if each.cpu_us is not None]
+    start_cpu = [each.start_cpu_us for each in reports if each.start_cpu_us is not None]
     return SeatReport(
         hello_us=_most(each.hello_us for each in reports),
         restarts=sum(each.restarts for each in reports),
@@ -124,13 +156,23 @@ def summed(reports: Sequence[SeatReport]) -> SeatReport:
         unanswered=sum(each.unanswered for each in reports),
         asked_default=sum(each.asked_default for each in reports),
         fallbacks=sum(each.fallbacks for each in reports),
+        returned_nothing=sum(each.returned_nothing for each in reports),
+        raised=sum(each.raised for each in reports),
         refused_late=sum(each.refused_late for each in reports),
         spread=merged(each.spread for each in reports),
         worst_us=max((each.worst_us for each in reports), default=0),
         cpu_us=sum(cpu) if cpu else None,
+        start_cpu_us=sum(start_cpu) if start_cpu else None,
         peak_bytes=_most(each.peak_bytes for each in reports),
         last_line=lines[-1] if lines else "",
+        closed_for=next((each.closed_for for each in reports if each.closed_for and not each.loss), ""),
         unlogged_bytes=sum(each.unlogged_bytes for each in reports),
+        output_wait_us=sum(each.output_wait_us for each in reports),
+        stuck_at=next((each.stuck_at for each in reports if each.stuck_at), ""),
+        printed=next((each.printed for each in reports if each.printed), ""),
+        printed_windows=sum(each.printed_windows for each in reports),
+        answers_at_end=sum(each.answers_at_end for each in reports),
+        answers_at_once=max((each.answers_at_once for each in reports), default=0),
     )
 
 
@@ -143,6 +185,8 @@ def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
         refused: how many of its messages were refused.
     """
     said = [report.loss] if report.loss else []
+    if report.closed_for and not report.loss.startswith(CLOSED):
+        said.append(f"{CLOSED}{report.closed_for}")
     if report.restarts:
         said.append(f"started again {_times(report.restarts)}")
     if report.late:
@@ -152,19 +196,60 @@ def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
         said.append(f"{report.unanswered} of {windows} windows unanswered{_worked(report)}")
         if (later := report.refused_late - report.late) > 0:
             said.append(f"{later} messages came later still" if later > 1 else "1 message came later still")
-    if (report.late or report.unanswered) and report.unlogged_bytes >= FLOOD_BYTES:
+    if report.unlogged_bytes >= FLOOD_BYTES:
         megabytes = report.unlogged_bytes / BYTES_PER_MEGABYTE
-        said.append(f"it printed {megabytes:,.1f} MB more than its log keeps, and waited until that was read")
-    if refused > report.refused_late:
-        said.append(_complaints(report, refused - report.refused_late))
-    if report.fallbacks:
-        said.append(f"after a refusal the default in {report.fallbacks} of {windows} windows")
-    asked = not report.fallbacks and report.asked_default * MOSTLY > windows
-    if asked:
-        said.append(f"asked for the default in {report.asked_default} of {windows} windows")
-    if report.last_line and (asked or report.loss):
-        said.append(f"last line: {report.last_line}")
+        waited = f"{report.output_wait_us / MICROSECONDS:,.1f} s of its own time"
+        cost = f", and it waited for that, up to {waited}" if report.output_wait_us else ""
+        said.append(f"it printed {megabytes:,.1f} MB more than its log keeps: they were thrown away{cost}")
+    said += _of_lines(report, windows)
+    others = refused - report.refused_late - report.printed_windows
+    if others > 0:
+        said.append(_complaints(report, others))
+    said += _by_choice(report, windows)
+    if report.last_line and (report.loss or report.raised or _mostly_by_choice(report, windows)):
+        said.append(f"its last line of output: {report.last_line}")
     return said
+
+
+def _by_choice(report: SeatReport, windows: int) -> list[str]:
+    """Return in how many windows the bot, or its kit, chose the default, and why."""
+    said: list[str] = []
+    if report.returned_nothing:
+        said.append(f"decide returned nothing in {report.returned_nothing} of {windows} windows")
+    if report.raised:
+        said.append(f"decide raised an error in {report.raised} of {windows} windows")
+    if report.fallbacks:
+        said.append(f"it chose the default after a refusal in {report.fallbacks} of {windows} windows")
+    elif _mostly_by_choice(report, windows):
+        said.append(f"it chose the default in {_own_choices(report)} of {windows} windows")
+    return said
+
+
+def _mostly_by_choice(report: SeatReport, windows: int) -> bool:
+    return not report.fallbacks and _own_choices(report) * MOSTLY > windows
+
+
+def _own_choices(report: SeatReport) -> int:
+    """Return in how many windows the bot itself chose the default."""
+    return report.asked_default - report.raised
+
+
+def _of_lines(report: SeatReport, windows: int) -> list[str]:
+    """What a program that speaks by lines does wrong as no other can."""
+    said: list[str] = []
+    if report.answers_at_end:
+        said.append("all its answers arrived when it ended: does it flush its output?")
+    elif report.answers_at_once:
+        said.append(f"{report.answers_at_once} answers arrived at once, too late: does it flush its output?")
+    if report.printed:
+        first = f'it printed something to standard output that is not a message, first "{report.printed}"'
+        said.append(f"{first}: print to standard error ({_in_windows(report.printed_windows, windows)})")
+    return said
+
+
+def _in_windows(some: int, windows: int) -> str:
+    """In how many windows. What came before the first one counts for a window, too."""
+    return f"in {min(some, windows)} of {windows} windows" if windows else "before its first window"
 
 
 def _most(values: Iterable[int | None]) -> int | None:
@@ -173,14 +258,15 @@ def _most(values: Iterable[int | None]) -> int | None:
 
 def _worked(report: SeatReport) -> str:
     """Whether a bot that did not answer computed or waited: a loop without end, or a message that never came."""
+    place = f", at {report.stuck_at}" if report.stuck_at else ""
     if report.cpu_us is None:
-        return ""
+        return place
     cpu, charged = f"{report.cpu_us / MICROSECONDS:.1f} s", _charged(report.spread)
     if report.cpu_us < HARDLY * charged:
-        return f": it waited ({cpu} of processor time)"
+        return f": it was waiting, not computing{place} ({cpu} of processor time)"
     if report.cpu_us > NEARLY * charged:
-        return f": it used its processor all the time ({cpu})"
-    return f": it used {cpu} of processor time in {charged / MICROSECONDS:.1f} s"
+        return f": it was computing all the time{place} ({cpu} of processor time)"
+    return f": it was computing for {cpu} of {charged / MICROSECONDS:.1f} s{place}"
 
 
 def _charged(spread: Spread) -> float:

@@ -18,7 +18,8 @@ class StartUp:
 
     def __init__(self, whole: int) -> None:
         """`whole`: how long a start may take."""
-        self._whole = whole
+        self.whole = whole
+        """How long a start may take."""
         self._prolonged = 0
         self._cpu: int | None = None
         self.began = 0
@@ -31,7 +32,7 @@ class StartUp:
     def begin(self, now: int) -> None:
         """It is whole, and runs from now."""
         self.began = now
-        self.ends = now + self._whole
+        self.ends = now + self.whole
         self._prolonged = 0
 
     def end(self) -> None:
@@ -53,18 +54,18 @@ class StartUp:
             return False
         taken = used.withheld + used.behind
         more, self._prolonged = taken - self._prolonged, taken
-        if more < self._whole // WORTH_PROLONGING:
+        if more < self.whole // WORTH_PROLONGING:
             return False
         self.ends = at + more
         return True
 
     def why_out(self) -> str:
         """In words, why a bot is out that has said no `hello`."""
-        text = f"no hello in {self._whole / MICROSECONDS:g} s"
+        text = f"no hello in {self.whole / MICROSECONDS:g} s"
         if self._cpu is None:
             return text
         return f"{text} ({self._cpu / MICROSECONDS:.1f} s of processor time used)"
 
     def is_kept(self) -> bool:
         """Whether so much was taken of it that the bot is kept from starting at all."""
-        return self._prolonged > MOST_STARTS * self._whole
+        return self._prolonged > MOST_STARTS * self.whole

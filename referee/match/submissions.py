@@ -3,9 +3,9 @@
 import hmac
 from collections.abc import Callable
 
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
-from protocol.messages import PROTOCOL, Accepted, Hello, Submit
+from protocol.messages import PROTOCOL, Accepted, Hello, NoAction, Submit
 from protocol.refusals import Fault, Refusal
 from protocol.words import Action
 from referee.match.window import SeatWindow
@@ -45,10 +45,16 @@ def take(part: SeatWindow, submit: Submit, read: Callable[[Raw], Action], readin
         accepted = undo(part)
         if submit.final is True:
             part.forgo(reading)
+            part.no_action = _no_action(submit)
         return accepted
     action = read(submit.action)
     part.submit(action, final=submit.final is not False, reading=reading)
+    part.no_action = _no_action(submit)
     return Accepted(window=part.number, action=action)
+
+
+def _no_action(submit: Submit) -> NoAction | None:
+    return None if submit.because is UNSET else submit.because
 
 
 def undo(part: SeatWindow) -> Accepted:

@@ -6,6 +6,7 @@ that is gone, the default is taken. A final submission gives up the right to cha
 match's stopwatch (`clock`), in microseconds.
 """
 
+from protocol.messages import NoAction
 from protocol.refusals import Refusal
 from protocol.words import Action
 from referee.match.clock import SeatClock, Stage
@@ -40,6 +41,8 @@ class SeatWindow:
         """Whether a submission was illegal."""
         self.late_by: int | None = None
         """By how much the first submission that came after the end of its time was late."""
+        self.no_action: NoAction | None = None
+        """Why the kit chose the submission that stands in its bot's place; None: it did not."""
 
     def refusal(self, reading: int) -> Refusal | None:
         """Why a submission or undo that arrives now must be turned down; None where it may be acted on."""
@@ -65,10 +68,10 @@ class SeatWindow:
 
     def undo(self) -> None:
         """Back to the default; `refusal` has let it pass."""
-        self.action = self.arrived = None
+        self.action = self.arrived = self.no_action = None
 
     def forgo(self, reading: int) -> None:
-        """The default is taken, for good: nothing stands, and nothing more will be submitted."""
+        """Settle on the default action; no further submissions are accepted."""
         self.final = True
         self._settle_at(reading)
 

@@ -5,7 +5,7 @@ reads a clock, never rolls dice but with the luck it is handed, and says whom ea
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from random import Random
 from typing import Any, ClassVar, Generic, TypeVar, cast
@@ -32,6 +32,10 @@ class Illegal(Exception):  # noqa: N818 - a refusal, not an error of ours
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class NoWorldInTimeError(TimeoutError):
+    """No world was found before the caller's time was over. Others may exist."""
 
 
 class BadSetupError(ValueError):
@@ -270,14 +274,45 @@ class Game(ABC, Generic[StateT]):
             luck: where chance comes from.
             variant: the match's, as in `welcome`; None: the default.
             options: the match's, of the game's own type, `convert(welcome.options, game.options)`; None: the
-                defaults.
+                defaults. A field that is left out there has the variant's default.
 
         Raises:
-            ValueError: the view is another seat's or a spectator's; or, when a world is asked for: the match is
-                over, or none was found that fits.
+            ValueError: the view is another seat's or a spectator's, or the options are not this match's; or, when
+                a world is asked for: the match is over, or none was found that fits.
             TypeError: the view is plain JSON values.
         """
         raise NotImplementedError(f"{self.name} cannot draw worlds: {view}, {events}, {seat}, {luck}")
+
+    def worlds_until(
+        self,
+        over: Callable[[], bool],
+        view: Any,
+        events: Sequence[Event],
+        seat: int,
+        luck: Random,
+        *,
+        variant: str | None = None,
+        options: Options | None = None,
+    ) -> Iterator[StateT]:
+        """Draw the same states as `worlds`, but end as soon as `over()` is true.
+
+        `over` is called for each number that is drawn from `luck`, so it must be quick.
+
+        Raises:
+            NoWorldInTimeError: `over()` was true before the first was found.
+            ValueError, TypeError: as `worlds`.
+        """
+        drawn = self.worlds(view, events, seat, _Watched(luck, over), variant=variant, options=options)
+        found = False
+        try:
+            for world in drawn:
+                found = True
+                yield world
+                if over():
+                    return
+        except _TimeOver:
+            if not found:
+                raise NoWorldInTimeError(f"{self.name}: no world was found in time") from None
 
     def plausible(self, state: StateT, seat: int, luck: Random) -> Any:
         """A likely legal submission of that seat to the open window: an action, or plain JSON values.
@@ -320,6 +355,31 @@ class Game(ABC, Generic[StateT]):
         except Refused as refused:
             raise Illegal(refused.text) from None
         return self.check(state, seat, action)
+
+
+class _TimeOver(BaseException):
+    """Time was over while a number was drawn. No search handles it as a failed try."""
+
+
+class _Watched(Random):
+    """The numbers of another generator, as long as there is time."""
+
+    def __init__(self, luck: Random, over: Callable[[], bool]) -> None:
+        super().__init__(0)
+        self._luck = luck
+        self._over = over
+
+    def random(self) -> float:
+        """Draw from 0 to 1. Raises _TimeOver."""
+        if self._over():
+            raise _TimeOver
+        return self._luck.random()
+
+    def getrandbits(self, k: int, /) -> int:
+        """Draw so many bits. Raises _TimeOver."""
+        if self._over():
+            raise _TimeOver
+        return self._luck.getrandbits(k)
 
 
 def check_own(view: View, seat: int | None) -> None:

@@ -46,7 +46,8 @@ class Draft:
         """
         choice = index(choice)  # A mask of many bits cannot be shifted by NumPy's numbers.
         if choice < 0 or not self.mask >> choice & 1:
-            raise IllegalChoiceError(f"choice {choice} may not come after {self.choices}")
+            before = f" after {', '.join(map(str, self.choices))}" if self.choices else ""
+            raise IllegalChoiceError(f"choice {choice} is not legal here{before}")
         self.choices += (choice,)
         try:
             self.mask = self._building.send(choice)

@@ -5,7 +5,7 @@ Nothing of a state reaches a bot, a spectator or a seat's transcript but through
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, assert_never
 
 from msgspec import Raw, Struct
 
@@ -77,6 +77,8 @@ def announced(game: Game[Any], window: Window) -> Announcement | None:
             return Announcement(window.name, None)
         case Announced.SEATS:
             return Announcement(window.name, tuple(owed.seat for owed in window.owed))
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def opened(

@@ -5,7 +5,7 @@ into the state. `transcript.replayer` folds a journal anew and gets the same sta
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, assert_never
 
 from msgspec import Raw, Struct
 
@@ -128,4 +128,6 @@ def replay(game: Game[Any], deal: Deal, journal: Iterable[Move]) -> Table:
                 table.answer(seat, action)
             case WindowClosed(taken):
                 table.close(taken)
+            case _ as unreachable:
+                assert_never(unreachable)
     return table

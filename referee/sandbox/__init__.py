@@ -6,6 +6,7 @@ from referee.sandbox.bwrap_args import BOT, SHARED_MEMORY
 from referee.sandbox.levels import Isolation
 from referee.sandbox.meter import NOTHING, Meter, Reading
 from referee.sandbox.process import Process, SandboxError, demand, find_isolation, missing, start
+from referee.sandbox.promises import kept_from
 from referee.sandbox.unconfined import Terminal
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "environment",
     "find_isolation",
     "is_built",
+    "kept_from",
     "log_of",
     "missing",
     "start",

@@ -28,10 +28,10 @@ from referee.bot_folder import (
     cache_folder,
     content_hash,
     copy_into,
-    locked,
     making,
     private,
 )
+from referee.linux.folder_lock import locked
 from referee.printable import printable
 from referee.sandbox import build_process
 from referee.sandbox.bot_environment import PROJECT, importable, this_machine
@@ -146,7 +146,7 @@ def _settled(made: Path, digest: str, key: Path) -> Path:
 def _is_as_made(bot: BotFolder, folder: Path) -> bool:
     try:
         return folder.name.endswith(_digest(content_hash(folder, most=_most(bot))))
-    except (ContentError, OSError):
+    except ContentError:
         return False
 
 
@@ -209,7 +209,8 @@ def _complaint(bot: BotFolder, ended: Ended) -> str | None:
             return f"makes more than build_limits.scratch_mb = {limits.scratch_mb}"
         case Ended(code=int(code)) if code < 0:
             return f"ended by {_signal(-code)}{_limit_of(bot, -code)}"
-    return f"exit code {ended.code}"
+        case _:
+            return f"exit code {ended.code}"
 
 
 def _signal(number: int) -> str:

@@ -11,7 +11,6 @@ import shlex
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -21,6 +20,7 @@ from msgspec.structs import replace
 
 from referee.bot_folder import BotFolder
 from referee.linux import orphans
+from referee.linux.awake_clock import AwakeClock
 from referee.sandbox import bwrap, unconfined
 from referee.sandbox.bot_environment import environment, link_importable, this_machine, with_interpreter
 from referee.sandbox.bwrap_args import SCRATCH
@@ -30,6 +30,7 @@ from referee.sandbox.process import KILOBYTE, NAMESPACES, SandboxError, cannot
 
 WORKSHOP = "build"
 """The folder in the scratch that the commands work in."""
+MILLISECONDS = 1_000
 LAST_READS = 64
 """The most reads of the output after the build has ended; a pipe without writers is empty before.
 
@@ -86,13 +87,23 @@ class Output:
         os.set_blocking(self._pipe, False)
 
     def follow(self, process: int, seconds: float) -> bool:
-        """Reads until a process has ended, by its descriptor; False: its time was up."""
-        give_up = time.monotonic() + seconds
+        """Reads until a process has ended, by its descriptor; False: its time was up.
+
+        Time in which we were stopped does not count: whatever stopped us may have stopped it, too.
+        """
+        clock = AwakeClock()
+        clock.start_clock()
+        try:
+            return self._follow(process, clock, clock.current_time() + seconds)
+        finally:
+            clock.close()
+
+    def _follow(self, process: int, clock: AwakeClock, give_up: float) -> bool:
         poll = select.poll()
         poll.register(process, select.POLLIN)
         poll.register(self._pipe, select.POLLIN)
-        while (left := give_up - time.monotonic()) > 0:
-            ready = dict(poll.poll(left * 1000))
+        while clock.current_time() < give_up:
+            ready = dict(poll.poll(clock.deadline_to_sleep_time(give_up) * MILLISECONDS))
             if process in ready:
                 return True
             self._take()

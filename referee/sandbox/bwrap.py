@@ -13,7 +13,7 @@ import struct
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 
@@ -67,6 +67,8 @@ class Setting:
         layers = find_layers()
         self.first = 0
         """The sandbox's first process, by this machine's number, once admitted."""
+        self.program = 0
+        """The process that becomes the bot's program, likewise."""
         with ExitStack() as undo, ExitStack() as given:
             self.group = None if layers.no_groups is not None else group_for(bot.limits)
             """The bot's control group, empty until `admit`."""
@@ -126,9 +128,11 @@ class Setting:
             init = os.pidfd_open(self.first)
         except ProcessLookupError:
             return None
+        # The kernel says who spoke: nothing of the bot's runs before it hears the word.
+        speakers = _speakers(ancillary)
+        self.program = next(iter(speakers), 0)
         if self.group is not None:
-            # The kernel says who spoke: nothing of the bot's runs before it hears the word.
-            for pid in (self.first, *_speakers(ancillary)):
+            for pid in (self.first, *speakers):
                 self.group.add(pid)
         return init
 
@@ -219,11 +223,15 @@ class Bubble(InSandbox):
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
         # What is not yet a sandbox is let become one, or fail: before it is, there is nobody to kill for certain.
-        await self._stands()
+        with suppress(OSError):  # `ready` has raised it, and bubblewrap was killed then.
+            await self._stands()
         if self._first is not None:
             await self._first.end()
         await trio.lowlevel.wait_readable(self._outer)
         code: int = self._setting.popen.wait()
+        if self._first is None and self.group is not None:
+            # What was to be the sandbox ends with bubblewrap, but may need a moment more.
+            self.group.kill()
         os.close(self._outer)
         self._setting.close()
         return SIGNALLED - code if code > SIGNALLED else code
@@ -235,8 +243,17 @@ class Bubble(InSandbox):
                 await trio.lowlevel.wait_readable(self._setting.gate)
             if waiting.cancelled_caught:
                 self._setting.popen.kill()  # Stopped or stuck: the match must not wait for it for ever.
-            elif (descriptor := self._setting.admit()) is not None:
-                self._first = FirstProcess((self._setting.first,), descriptor, self.group)
+            else:
+                try:
+                    descriptor = self._setting.admit()
+                except OSError:
+                    # There is no hold on its first process. With bubblewrap all that is inside ends.
+                    self._setting.popen.kill()
+                    raise
+                if descriptor is not None:
+                    self._first = FirstProcess(
+                        (self._setting.first,), descriptor, self.group, self._setting.program
+                    )
         return self._first is not None
 
 

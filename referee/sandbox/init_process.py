@@ -17,12 +17,14 @@ from referee.sandbox.scratch import Scratch
 class FirstProcess:
     """What is done to it is done to all of the bot's processes: by their control group, where they have one."""
 
-    def __init__(self, roots: tuple[int, ...], descriptor: int, group: Group | None) -> None:
+    def __init__(self, roots: tuple[int, ...], descriptor: int, group: Group | None, program: int) -> None:
         """`descriptor` is of the process: it can never come to mean another, as a number can. It becomes ours.
 
-        All of the bot's processes descend from `roots`; the first of them sees what the bot sees.
+        All of the bot's processes descend from `roots`; the first of them sees what the bot sees. One of them is
+        to become the bot's `program`.
         """
         self.roots = roots
+        self.program = program
         self._descriptor = descriptor
         self._group = group
 
@@ -72,9 +74,14 @@ class InSandbox:
         return () if self._first is None else self._first.roots
 
     @property
-    def lost(self) -> bool:
-        """Whether it has ended, and nothing that the bot did ended it."""
-        return False
+    def program(self) -> int:
+        """The process that becomes the bot's program, by this machine's number; 0 before the sandbox stands."""
+        return 0 if self._first is None else self._first.program
+
+    @property
+    def lost(self) -> str:
+        """Why it has ended, if nothing that the bot did ended it; empty: its program has ended."""
+        return ""
 
     def scratch(self) -> list[Scratch]:
         """The folders that it can write to, as they are seen from here."""

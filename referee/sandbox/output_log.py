@@ -11,6 +11,7 @@ from pathlib import Path
 
 import trio
 
+from protocol.lines import PRINTED
 from referee.linux.private_file import for_owner
 
 READ_BYTES = 64 * 1024
@@ -20,6 +21,12 @@ PIPE_READS = 256
 LATEST_BYTES = 16_000
 """Kept of what was written last, whatever the file holds: a traceback's end, or the 100 calls of a fatal error."""
 _FRAME = re.compile(r'^  File "([^"\n]+)", line (\d+)', re.MULTILINE)
+_TIMEOUT = re.compile(
+    r"^Timeout \(\d+:\d\d:\d\d(?:\.\d+)?\)!\n(?:(?:Thread 0x|  File |  \.\.\.).*\n|\n)*", re.MULTILINE
+)
+"""The calls of all threads, as the kit has `faulthandler` write them at the deadline of a window."""
+_PLACED = re.compile(r"\([^()\s]+:\d+\)\Z")
+"""The end of an error that names the bot's own line itself."""
 _FATAL = re.compile(r"^Fatal Python error: .*$", re.MULTILINE)
 _NOT_THE_BOTS = (
     "<frozen ",
@@ -63,10 +70,11 @@ class BoundedFile:
             self.dropped_bytes += excess
             del self._tail[:excess]
 
-    def close(self) -> None:
-        """Completes the file."""
+    def close(self, waited: float = 0.0) -> None:
+        """Complete the file. `waited`: seconds, at most, for which the bot waited to print what is left out."""
         if self.dropped_bytes:
-            self._write(f"\n[{self.dropped_bytes} bytes left out here]\n".encode())
+            cost = f"; the bot waited up to {waited:.1f} s to print them" if waited else ""
+            self._write(f"\n[{self.dropped_bytes} bytes left out here{cost}]\n".encode())
         self._write(self._tail)
         self._file.close()
 
@@ -91,6 +99,8 @@ class BotLog:
         self._file: BoundedFile | None = None
         self._thrown_away = 0
         """Of earlier files."""
+        self.waited = self._waited_before = 0.0
+        """Seconds for which the pipe was full of what is not kept: of all files, and of earlier ones."""
         self._place: tuple[Path, int] | None = None
         """Where the file is to be, once there is something to be kept."""
         self.begin(path, limit_bytes)
@@ -112,9 +122,15 @@ class BotLog:
         """Reads until the pipe's end, or `finish`. No cancellation stops it: its bot's end does."""
         with self._following:
             # It may have been about to go on when `finish` came: the pipe is closed then.
-            while not self._finished and self._take() != 0:
+            breath = 0.0
+            while not self._finished and (taken := self._take()) != 0:
+                if taken == READ_BYTES:
+                    self.waited += breath  # The pipe was full: whoever writes to it waits.
+                breath = 0.0
                 if self._file is not None and self._file.dropped_bytes:
+                    began = trio.current_time()
                     await trio.sleep(BREATH_SECONDS)
+                    breath = trio.current_time() - began
                 await trio.lowlevel.wait_readable(self._pipe)
 
     def finish(self) -> str:
@@ -130,6 +146,10 @@ class BotLog:
         os.close(self._pipe)
         return last_line(self._latest.decode(errors="replace"))
 
+    def stuck_at(self) -> str:
+        """Return where the bot was when the time of a window was over, as its kit has written, or ""."""
+        return stuck_at(self._latest.decode(errors="replace"))
+
     def thrown_away(self) -> int:
         """How many bytes there was no place for."""
         return self._thrown_away + (0 if self._file is None else self._file.dropped_bytes)
@@ -141,7 +161,7 @@ class BotLog:
             self._close_file()
 
     def begin(self, path: Path, limit_bytes: int) -> None:
-        """What comes from now on goes to this file.
+        """What comes from now on goes to this file. What came before is quoted no more: it is another match's.
 
         Raises:
             OSError: there is no place for it.
@@ -149,13 +169,15 @@ class BotLog:
         if not os.access(path.parent, os.W_OK | os.X_OK):
             raise FileNotFoundError(errno.ENOENT, "no place for a bot's log", str(path))
         path.unlink(missing_ok=True)
+        self._latest = b""
         self._place = path, limit_bytes
 
     def _close_file(self) -> None:
         self._place = None
         if self._file is not None:
             self._thrown_away += self._file.dropped_bytes
-            self._file.close()
+            self._file.close(self.waited - self._waited_before)
+            self._waited_before = self.waited
             self._file = None
 
     def _keep(self, taken: bytes) -> None:
@@ -184,6 +206,23 @@ class BotLog:
         return len(taken)
 
 
+def stuck_at(text: str) -> str:
+    """Return the bot's own file and line in the last stack that its kit wrote at the deadline of a window.
+
+    It is that of the thread in which the kit runs: `bot.py:4`. Empty: there is none.
+    """
+    dumps = _TIMEOUT.findall(text)
+    if not dumps:
+        return ""
+    for thread in dumps[-1].split("\nThread 0x"):
+        frames = _FRAME.findall(thread)
+        own = _own_frames(thread, 0)
+        if own and any("/bots/kit" in path for path, _ in frames):
+            path, line = own[0]  # The most recent call is the first.
+            return f"{path.rpartition('/')[2]}:{line}"
+    return ""
+
+
 def _fatal_error(text: str) -> str:
     """What Python wrote when a signal such as SIGSEGV ended it, with the place in the bot; empty: nothing."""
     found = list(_FATAL.finditer(text))
@@ -206,14 +245,20 @@ def _place(frame: tuple[str, str]) -> str:
 
 
 def last_line(text: str) -> str:
-    """Of a bot's output, the last line; after a Python traceback, with the bot's own file and line behind it."""
+    """Of a bot's output, the last line; after a Python traceback, with the bot's own file and line behind it.
+
+    What a program that speaks by lines prints to standard output comes to the log a little later than an error
+    that it writes after it: it is the last line only where there is no other.
+    """
+    text = _TIMEOUT.sub("", text)
     lines = text.strip().splitlines()
     if not lines:
         return ""
+    lines = [line for line in lines if not line.startswith(PRINTED)] or lines
     if fatal := _fatal_error(text):
         return fatal
     start = text.rfind("Traceback (most recent call last)")
     own = _own_frames(text, max(0, start))
-    if not own or lines[-1].startswith(" "):
+    if not own or lines[-1].startswith(" ") or _PLACED.search(lines[-1]):
         return lines[-1]
     return lines[-1] + _place(own[-1])

@@ -5,13 +5,14 @@ nine tenths of a bot's start. `prefork_server` is that process; there is one for
 """
 
 import array
+import errno
 import os
 import re
 import signal
 import socket
 import subprocess
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from pkgutil import iter_modules
@@ -42,8 +43,11 @@ MODULES = ("bots.kit", *(f"protocol.games.{module.name}" for module in iter_modu
 """What bots find imported."""
 NO_FILTER = b"\n"
 INTRODUCTION = b"!"
+OUT_OF = b"E"
+"""Before the number of an error: the process that bots are forked from has run out of something."""
 INTRODUCED = 2
 """Processes: the sandbox's init and the bot."""
+STARTER_ENDED = "the process that warm bots are forked from has ended"
 _PID = re.compile(rb"^Pid:\s+(\d+)$", re.MULTILINE)
 
 
@@ -68,6 +72,10 @@ class Warm(InSandbox):
         self._says_it_stands = False
         self._code: int | None = None
         """The bot's exit code, once it was told."""
+        self._out_of: OSError | None = None
+        """What there was not enough of to make it, or to take hold of it."""
+        self._is_closed = False
+        """Nothing more is said at the gate."""
         self._stands = trio.Event()
         """It does, or never will."""
         request = {
@@ -107,25 +115,32 @@ class Warm(InSandbox):
             undo.pop_all()
 
     @property
-    def lost(self) -> bool:
-        """Whether it has ended because the process it was forked from has."""
-        return self._code is None and not self._starter.lives()
+    def lost(self) -> str:
+        """Why it has ended, if that is because the process it was forked from has; empty: it is not."""
+        return STARTER_ENDED if self._code is None and not self._starter.lives() else ""
 
     async def ready(self) -> None:
         """Waits until the sandbox stands, and lets the bot's program begin.
 
         Raises:
             SetUpError: it does not stand.
+            OSError: there is not enough of something to make it.
         """
         try:
             with trio.move_on_after(SET_UP_SECONDS):
-                while not self._can_begin() and await self._listen():
+                while not self._can_begin() and self._out_of is None and await self._listen():
                     pass
+            if self._is_closed and not self._is_introduced() and self._starter.lives():
+                # The gate itself has not arrived: the process that bots are forked from may open no more files.
+                self._out_of = self._out_of or _no_descriptor()
+            if self._out_of is not None:
+                raise self._out_of
             if not self._can_begin():
                 raise SetUpError
-            self._gate.send(GO)
-        except OSError:
-            raise SetUpError from None
+            try:
+                self._gate.send(GO)
+            except OSError:
+                raise SetUpError from None
         finally:
             self._stands.set()
 
@@ -138,14 +153,21 @@ class Warm(InSandbox):
     async def end(self) -> int:
         """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
         with trio.move_on_after(SET_UP_SECONDS):
-            while not self._is_introduced() and await self._listen():
+            while not self._is_introduced() and self._out_of is None and await self._listen():
                 pass
             if self._first is not None:
                 await self._first.end()
+            else:
+                self._turn_away()
             while self._code is None and await self._listen():
                 pass
         self._close()
         return -signal.SIGKILL if self._code is None else self._code
+
+    def _turn_away(self) -> None:
+        """End a bot that waits for its word, and of which nobody has hold: it ends when it can get none."""
+        with suppress(OSError):
+            self._gate.shutdown(socket.SHUT_WR)
 
     def _can_begin(self) -> bool:
         """Whether the sandbox stands, and there is somebody to end."""
@@ -169,28 +191,41 @@ class Warm(InSandbox):
             said, ancillary, _, _ = self._gate.recvmsg(16, socket.CMSG_SPACE(INTRODUCED * size))
         except OSError:
             return False
+        self._is_closed = not said
         if said == INTRODUCTION:
             self._meet([number for _, _, data in ancillary for number in array.array("i", data)])
         elif said == GO:
             self._says_it_stands = True
+        elif said.startswith(OUT_OF):
+            number = int(said.removeprefix(OUT_OF))
+            self._out_of = OSError(number, os.strerror(number))
         elif said:
             self._code = int(said)
         return bool(said)
 
     def _meet(self, descriptors: list[int]) -> None:
         """The sandbox's init, and the bot; one or both are missing where this process may open no more files."""
-        if len(descriptors) == INTRODUCED:
+        try:
+            if len(descriptors) < INTRODUCED:
+                raise _no_descriptor()
             init, bot = descriptors
             self.pid = _number_of(bot)
-            self._first = FirstProcess((self.pid, _number_of(init)), init, self.group)
+            self._first = FirstProcess((self.pid, _number_of(init)), init, self.group, self.pid)
             descriptors = [bot]
-        for descriptor in descriptors:
-            os.close(descriptor)
+        except OSError as error:
+            self._out_of = error
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
 
     def _close(self) -> None:
         self._gate.close()
         if self.group is not None:
             self.group.close()
+
+
+def _no_descriptor() -> OSError:
+    return OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
 
 def _number_of(process: int) -> int:

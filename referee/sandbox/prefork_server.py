@@ -15,6 +15,7 @@ the memory of a process that makes such inits and does nothing else, and costs n
 import array
 import atexit
 import ctypes
+import errno
 import gc
 import os
 import select
@@ -49,9 +50,17 @@ STACK_BYTES, STACK_ALIGNMENT = 65_536, 64
 INIT_SECONDS = 10.0
 """If there is none by then, the process that makes them has ended: inits still hold its end of the way to it."""
 REQUEST_BYTES, DESCRIPTORS = 65_536, 16
+GATE = 1
+"""The place of the gate among the descriptors of a request."""
 MOST_DESCRIPTORS = 65_536
 """Two for each bot that lives."""
+SHORTAGES = frozenset(
+    {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.ENOSPC, errno.EUSERS}
+)
+"""What may run out as a sandbox is made; `referee.linux.shortage` is not to be had here."""
 INTRODUCTION = b"!"
+OUT_OF = b"E"
+"""Before the number of an error, at a gate: this process has run out of something, and makes no bot."""
 OWN_USER = 1_000
 """What an ordinary user's bots see as their user. The starter is the same user under another number: 0."""
 
@@ -105,9 +114,13 @@ def serve(control: socket.socket, inits: socket.socket, bots: "Bots", filter_wor
     asked = bytearray(REQUEST_BYTES)
     while True:
         bots.tell_of_ends_until(control)
-        size, descriptors = receive(control, asked)
+        size, descriptors, is_whole = receive(control, asked)
         if not size:
             return None
+        if not is_whole:
+            # This process may open no more files. Without the ways into its groups a bot would have no bounds.
+            refuse_birth(descriptors)
+            continue
         log, gate, *groups = descriptors
         init = next_init(inits)
         child = give_birth(init, log)
@@ -124,6 +137,7 @@ def serve(control: socket.socket, inits: socket.socket, bots: "Bots", filter_wor
             introduce(gate, init, child)
             bots.add(child, init, gate)
         else:
+            say_out_of(gate, ctypes.get_errno())
             end_sandbox(init, gate)
 
 
@@ -220,15 +234,30 @@ def keep_inits(control: socket.socket) -> tuple[socket.socket, int]:
 
 
 def next_init(inits: socket.socket) -> int | None:
-    """A descriptor of one; None: the machine has no more processes."""
+    """A descriptor of one; None: the machine has no more processes, or no descriptor, which `errno` says."""
     for _ in range(2):  # It may have had none when the first was made.
-        size, found = receive(inits, bytearray(1))
+        size, found, is_whole = receive(inits, bytearray(1))
         if not size:
             sys.exit("there are no inits any more")
         inits.send(b"\n")
         if found:
             return found[0]
+        ctypes.set_errno(errno.EAGAIN if is_whole else errno.EMFILE)
     return None
+
+
+def refuse_birth(descriptors: list[int]) -> None:
+    """Say at the gate, if that has come, that not all has come, and close what has."""
+    if len(descriptors) > GATE:
+        say_out_of(descriptors[GATE], errno.EMFILE)
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+def say_out_of(gate: int, number: int) -> None:
+    """Tell who waits at a gate what this process has run out of, by the number of the error."""
+    with suppress(OSError):  # Nobody waits there any more.
+        os.write(gate, OUT_OF + b"%d" % (number or errno.EAGAIN))
 
 
 def end_sandbox(init: int | None, gate: int) -> None:
@@ -251,14 +280,14 @@ def give_birth(init: int | None, log: int) -> int:
     return int(child)
 
 
-def receive(way: socket.socket, words: bytearray) -> tuple[int, list[int]]:
-    """The next message: how long it is, 0 at the end, and the descriptors that came with it."""
+def receive(way: socket.socket, words: bytearray) -> tuple[int, list[int], bool]:
+    """The next message: how long it is, 0 at the end, the descriptors that came with it, and whether all did."""
     size = array.array("i").itemsize
-    length, ancillary, _, _ = way.recvmsg_into([words], socket.CMSG_SPACE(DESCRIPTORS * size))
+    length, ancillary, flags, _ = way.recvmsg_into([words], socket.CMSG_SPACE(DESCRIPTORS * size))
     found = array.array("i")
     for _, _, data in ancillary:
         found.frombytes(data[: len(data) - len(data) % size])
-    return length, list(found)
+    return length, list(found), not flags & socket.MSG_CTRUNC
 
 
 def send_descriptors(way: socket.socket, word: bytes, descriptors: list[int]) -> None:
@@ -272,18 +301,27 @@ def send_descriptors(way: socket.socket, word: bytes, descriptors: list[int]) ->
 
 def introduce(gate: int, init: int, child: int) -> None:
     """Tells who the sandbox's init and the bot are, by descriptors, which can never come to mean others."""
-    with socket.socket(fileno=os.dup(gate)) as way, suppress(OSError):
-        # It may be that nobody is there to hear it.
-        send_descriptors(way, INTRODUCTION, [os.dup(init), os.pidfd_open(child)])
+    found: list[int] = []
+    # Where no descriptor is to be had fewer are sent, which says so. Else the referee would wait in vain.
+    with suppress(OSError):
+        found.append(os.dup(init))
+        found.append(os.pidfd_open(child))
+    way = socket.socket(fileno=gate)
+    try:
+        with suppress(OSError):  # It may be that nobody is there to hear it.
+            send_descriptors(way, INTRODUCTION, found)
+    finally:
+        way.detach()
 
 
 def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, groups: list[int]) -> Request:
     """Puts up all walls around this process, and returns when it is to be the bot; else not."""
     os.dup2(log, 1)
     os.dup2(log, 2)
-    # Ours is every bot's: what one sets of it, others would read.
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    short = 0
     try:
+        # Ours is every bot's: what one sets of it, others would read.
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for group in groups:
             os.write(group, b"0")
         check(libc.unshare(NEW_MOUNTS | NEW_CGROUP | NEW_UTS | NEW_IPC | NEW_NET), "namespaces")
@@ -306,9 +344,12 @@ def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, gro
             prepare(request)
             return request
     except SystemExit:
-        pass  # `check` has said why.
+        short = ctypes.get_errno()  # `check` has said why.
     except BaseException as error:  # noqa: BLE001 - there is nobody to raise it to
         os.write(2, f"{error}\n".encode())
+        short = getattr(error, "errno", None) or 0
+    if short in SHORTAGES:
+        say_out_of(gate, short)
     os._exit(0)
 
 

@@ -16,18 +16,29 @@ from functools import partial
 from pathlib import Path
 
 import trio
+from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.bot_folder import BotFolder, Limits
-from referee.linux.cpu_time import most_cores
+from referee.linux.cgroups import NoGroupError
+from referee.linux.cpu_time import MICROSECONDS, most_cores
+from referee.linux.shortage import ButForShortages, shortage_text
 from referee.sandbox import bwrap, unconfined
 from referee.sandbox.levels import Isolation, find_layers
 from referee.sandbox.meter import Meter
 from referee.sandbox.output_log import BotLog
-from referee.sandbox.prefork import Warm, can_be_warm
+from referee.sandbox.prefork import STARTER_ENDED, Warm, can_be_warm
 from referee.sandbox.scratch import empty, is_empty
 
 KILOBYTE = 1024
+NO_PROCESSES = (
+    "the machine has run out of processes: a bot was refused one although it had fewer than its own bound "
+    "(pids.max of a control group around the arena's is too small, or fewer matches at once are needed)"
+)
+NO_MEMORY = (
+    "the machine has run out of memory: it ended a process of a bot that had less than its own bound "
+    "(more memory is needed, or fewer matches at once)"
+)
 LESS = "or ask for less: --isolation standard"
 OTHERWISE = "or run bots that you trust without any isolation: --isolation none"
 INSTALL = f"install bubblewrap and util-linux (apt install bubblewrap; dnf install bubblewrap), {OTHERWISE}"
@@ -86,6 +97,10 @@ def demand(isolation: Isolation) -> None:
 def cannot(error: OSError) -> Exception:
     """What to do about what stands in a sandbox's way; the error itself, where something has run out."""
     match error:
+        case NoGroupError():
+            return SandboxError(
+                f"no sandbox: {error.filename}: no control group can be made there: {error.strerror}; {LESS}"
+            )
         case FileNotFoundError():
             return SandboxError(f"no sandbox: {error.filename} is not installed; {INSTALL}")
         case PermissionError():
@@ -105,23 +120,35 @@ def _kind(bot: BotFolder, isolation: Isolation, *, warm: bool) -> type[Box]:
     return Warm if warm and can_be_warm(bot) else bwrap.Bubble
 
 
+class _MemoryBefore(Struct, frozen=True):
+    """What the kernel had counted of a bot's memory when its match began: more than nothing if it had stayed."""
+
+    kills: int = 0
+    bound_met: int = 0
+    """How often its processes had wanted more memory than they may have together."""
+    peak_bytes: int = 0
+    """The most that they had held; 0 where the kernel counts anew for each match."""
+
+
 class Process:
     """A bot that was started. Its nursery's end is its own, if nothing was before."""
 
-    def __init__(self, box: Box, log: BotLog, limits: Limits) -> None:
-        """See `start`."""
+    def __init__(self, box: Box, log: BotLog, limits: Limits, *, bridged: bool = False) -> None:
+        """See `start`. `bridged`: whether the bot speaks by lines, so that a program of ours stands before it."""
         self._limits = limits
+        self._bridged = bridged
         self._box = box
         self._log = log
         self._until_exit = trio.CancelScope()
         self._is_ending = False
         self._ended = trio.Event()
         self._exit = 0
-        self.lost = False
-        """Whether it has ended through a fault of the referee's machine."""
+        self.lost = ""
+        """Why it has ended, if that is the fault of the referee's machine; empty: it is not."""
         self._cpu_us = 0
         self._peak_bytes: int | None = None
         self._memory_kills = 0
+        self._before = _MemoryBefore()
         self.last_line = ""
         """What it wrote last, once it has ended."""
 
@@ -138,7 +165,14 @@ class Process:
     def meter(self) -> Meter:
         """Reads what the kernel counts for it; to be closed."""
         cpus = min(self._limits.cpus, most_cores(None))
-        return Meter(self._box.roots, self._box.group, cpus, self._log.thrown_away)
+        return Meter(
+            self._box.roots,
+            self._box.group,
+            cpus,
+            self._log.thrown_away,
+            self._box.program,
+            bridged=self._bridged,
+        )
 
     async def wait(self) -> int:
         """The exit code of the bot's program, negative for a signal, once all its processes are gone.
@@ -157,13 +191,23 @@ class Process:
         """What a frozen bot has written so far is all that its log gets."""
         self._log.complete()
 
-    def begin_log(self, path: Path) -> None:
-        """What it writes from now on goes to another file.
+    def begin_match(self, path: Path) -> None:
+        """What a frozen bot does from now on belongs to another match: what it writes, to another file.
 
         Raises:
             OSError: that cannot be made.
         """
+        self._log.complete()
         self._log.begin(path, self._limits.log_kb * KILOBYTE)
+        self._peak_bytes = None
+        group = self._box.group
+        if group is not None:
+            with suppress(ValueError), ButForShortages():
+                self._before = _MemoryBefore(
+                    kills=group.memory_kills(),
+                    bound_met=group.bound_met(),
+                    peak_bytes=0 if group.begin_peak() else group.peak_bytes() or 0,
+                )
 
     async def empty_scratch(self) -> bool:
         """Removes what a frozen bot has put into the folders that it can write to; False: not all of it."""
@@ -188,28 +232,50 @@ class Process:
     def cpu_us(self) -> int:
         """Processor time of all its processes so far, in microseconds; of one that has ended, as was last read."""
         if not self._ended.is_set():
-            with suppress(OSError):
+            with ButForShortages():
                 self._cpu_us = max(self._cpu_us, self._box.cpu_us())
         return self._cpu_us
 
     def peak_bytes(self) -> int | None:
-        """The most memory that its processes held at once; None: nobody counts. Of one that has ended, too."""
+        """Return the most memory that its processes held at once in this match. Of one that has ended, too.
+
+        None: nobody counts. Nobody does either where the kernel cannot count anew for another match, and the bot
+        held more in an earlier one.
+        """
         if not self._ended.is_set() and self._box.group is not None:
-            with suppress(OSError, ValueError):
-                self._peak_bytes = self._box.group.peak_bytes()
+            with suppress(ValueError), ButForShortages():
+                peak = self._box.group.peak_bytes()
+                self._peak_bytes = None if peak is None or peak <= self._before.peak_bytes else peak
         return self._peak_bytes
 
     def unlogged_bytes(self) -> int:
         """How much of its output so far its logs had no place for."""
         return self._log.thrown_away()
 
+    def output_wait_us(self) -> int:
+        """Return the microseconds, at most, for which it has waited to print what its logs had no place for."""
+        return round(self._log.waited * MICROSECONDS)
+
+    def stuck_at(self) -> str:
+        """Return file and line in which it was when the time of a window was over, as its kit has written."""
+        return self._log.stuck_at()
+
     def _read_counters(self) -> None:
         """Keeps what the kernel has counted so far: with the bot's end the counters go."""
-        self.cpu_us()
-        self.peak_bytes()
-        if self._box.group is not None:
-            with suppress(OSError, ValueError):
-                self._memory_kills = self._box.group.memory_kills()
+        try:
+            self.cpu_us()
+            self.peak_bytes()
+            group = self._box.group
+            if group is not None:
+                with suppress(ValueError), ButForShortages():
+                    self._memory_kills = group.memory_kills() - self._before.kills
+                    if self._memory_kills and group.bound_met() == self._before.bound_met:
+                        self.lost = NO_MEMORY
+                        self._memory_kills = 0
+                    elif group.wanted_processes_in_vain():
+                        self.lost = NO_PROCESSES
+        except OSError as error:
+            self.lost = shortage_text(error)
 
     def why_ended(self) -> str:
         """In words, how its program ended. Only once it has."""
@@ -218,8 +284,7 @@ class Process:
         if self._memory_kills and -self._exit == signal.SIGKILL:
             return f"killed: memory over {limits.memory_mb} MB"
         if self._exit >= 0:
-            lost = f"; a process of its had been killed: memory over {limits.memory_mb} MB"
-            return f"it ended by itself, exit code {self._exit}{lost if self._memory_kills and self._exit else ''}"
+            return self._why_exited()
         if -self._exit == signal.SIGXCPU:
             return f"killed: more than {limits.cpu_seconds} s of processor time (cpu_seconds)"
         if -self._exit == signal.SIGXFSZ:
@@ -227,6 +292,15 @@ class Process:
         if -self._exit == signal.SIGSYS:
             return "killed: a system call that the sandbox forbids"
         return f"killed by {_signal_name(-self._exit)}"
+
+    def _why_exited(self) -> str:
+        if self._exit == 0:
+            return "its program ended before the match was over (exit code 0)"
+        memory_mb = self._limits.memory_mb
+        killed = (
+            f"; one of its processes had been killed: memory over {memory_mb} MB" if self._memory_kills else ""
+        )
+        return f"it exited with code {self._exit}{killed}"
 
     @property
     def has_group(self) -> bool:
@@ -247,10 +321,14 @@ class Process:
             self._is_ending = True  # From here on it is let run, and its group removed.
             with trio.CancelScope(shield=True):
                 self._read_counters()
-                self._exit = await self._box.end()
-                self.lost = self._box.lost
-                self.last_line = self._log.finish()
-            self._ended.set()
+                try:
+                    self._exit = await self._box.end()
+                    # Whoever ended well has not missed anything.
+                    self.lost = self._box.lost or (self.lost if self._exit else "")
+                    self.last_line = self._log.finish()
+                finally:
+                    # Whatever is raised: who waits for its end may be shielded, and would wait for ever.
+                    self._ended.set()
 
 
 def _signal_name(number: int) -> str:
@@ -329,15 +407,19 @@ async def _start(
         bounded.finish()
         raise cannot(error) if make in (bwrap.Bubble, Warm) else error from None
     bounded.handed_over()
-    process = Process(box, bounded, bot.limits)
+    process = Process(box, bounded, bot.limits, bridged=bot.transport == "stdio")
     nursery.start_soon(bounded.follow)
     nursery.start_soon(process._live)  # noqa: SLF001 - its own
     try:
         await box.ready()
     except bwrap.SetUpError:
         await process.wait()
-        kind_of_error = _LostError if process.lost else SandboxError
-        raise kind_of_error(f"{bot.given}: no sandbox: {process.last_line}; {NAMESPACES}") from None
+        if process.lost == STARTER_ENDED:
+            raise _LostError(f"{bot.given}: no sandbox: {STARTER_ENDED}") from None
+        if process.lost:
+            raise SandboxError(f"{bot.given}: no sandbox: {process.lost}") from None
+        what = process.last_line or "nothing says why it does not stand"
+        raise SandboxError(f"{bot.given}: no sandbox: {what}; {NAMESPACES}") from None
     except trio.Cancelled:
         with trio.CancelScope(shield=True):
             await process.kill()

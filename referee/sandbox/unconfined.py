@@ -4,6 +4,7 @@ It sees and may do all that the arena's own user may: for bots that one trusts, 
 Neither its scratch nor the number of its processes is limited, for these limits would be the user's.
 """
 
+import errno
 import os
 import shutil
 import subprocess
@@ -21,11 +22,13 @@ from referee.bot_folder import BotFolder, Limits
 from referee.linux.cpu_time import tree_us
 from referee.linux.orphans import adopt_orphans, children, end_all, kill
 from referee.linux.process_tree import go_on, stop
+from referee.linux.shortage import shortage_text
 from referee.sandbox.bot_environment import command_line, environment, link_importable, this_machine
 from referee.sandbox.bwrap_args import resource_limits
 from referee.sandbox.scratch import Scratch
 
 LAUNCHER = Path(__file__).with_name("unconfined_launcher.py")
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - looked at
 LIMITED = frozenset({"AS", "NOFILE", "FSIZE", "CORE", "CPU"})
 """The limits that are for each process; others would be for all of the user's."""
 _roots: set[int] = set()
@@ -90,10 +93,12 @@ class Bare:
             undo.pop_all()
         self.roots = (self.pid,)
         """All its processes descend from these."""
+        self.program = self.pid
+        """The process that becomes the bot's program."""
         self.group = None
         """It has no control group."""
-        self.lost = False
-        """Nothing else ends with it or before it."""
+        self.lost = ""
+        """Why it has ended, if that may be because the machine had no more space for it; empty: it had."""
         self._mark = f"ARENA_TOKEN={token}\0".encode()
         _roots.add(self.pid)
 
@@ -129,6 +134,8 @@ class Bare:
         _roots.discard(self.pid)
         os.close(self._root)
         await end_all(partial(_orphans, self._mark))
+        if code != 0 and (full := _full(Path(self._scratch), SHARED_MEMORY)):
+            self.lost = shortage_text(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), full))
         # In a thread: a bot may have filled it, and no other match waits for that.
         await trio.to_thread.run_sync(self._remove_folders)
         return code
@@ -136,6 +143,17 @@ class Bare:
     def _remove_folders(self) -> None:
         for folder in (self._scratch, self._code):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _full(*places: Path) -> str | None:
+    """Return the first of these whose file system has no space left for an ordinary user, as text."""
+    for place in places:
+        with suppress(OSError):
+            found = os.statvfs(place)
+            # One without a bound says 0 of 0.
+            if (found.f_blocks and not found.f_bavail) or (found.f_files and not found.f_favail):
+                return str(place)
+    return None
 
 
 def launcher(limits: Limits) -> list[str]:

@@ -11,7 +11,6 @@ import msgspec
 from protocol.codec import MAX_COMPLAINT_CHARACTERS, decode_json, encode
 from protocol.refusals import Refusal
 from referee.match import (
-    KEPT_OF_REFUSED,
     AnyRecord,
     Cpu,
     Ended,
@@ -26,6 +25,7 @@ from referee.match import (
     SeatHeader,
     Started,
     Used,
+    kept_of,
 )
 from referee.wire import MAX_TAKEN_BYTES, stands_for_parts
 
@@ -33,7 +33,7 @@ MOST_PARTS_BYTES = MAX_TAKEN_BYTES + 1_024
 """On the wire, the last one's head and seal included."""
 _SALT = re.compile(r"[0-9a-f]{32}")
 _HASH = re.compile(r"[0-9a-f]{64}")
-_OF_FRAMES = frozenset({Refusal.FLOOD, Refusal.OVERSIZED, Refusal.MALFORMED})
+_OF_FRAMES = frozenset({Refusal.TOO_MUCH, Refusal.FLOOD, Refusal.OVERSIZED, Refusal.MALFORMED, Refusal.NO_MESSAGE})
 """Why a frame can be refused for what it is."""
 _SEATED = In | Out | Handed | Cpu | Started | Left | Used | Judged
 _OWN = In | Out | Handed | Left | SeatEnded | Footer
@@ -81,6 +81,9 @@ class Form:
             salts = header.salts
             if len(salts) != self._seats:
                 raise ValueError(f"{len(salts)} salts for {self._seats} bots")
+            if header.unexcused is not msgspec.UNSET:
+                for seat in header.unexcused:
+                    self._check_seat(seat)
         if not all(map(_SALT.fullmatch, salts)):
             raise ValueError("a salt is 32 hexadecimal digits")
 
@@ -127,18 +130,20 @@ def _check_frame(record: In) -> None:
     """A bot's frame, as `In.of` writes it."""
     if not record.spelled():
         raise ValueError("frame and octets: not one frame, as text or, if it is not UTF-8, as base64")
+    if record.closed and record != In(at=record.at, seat=record.seat, closed=record.closed):
+        raise ValueError("closed: stands for bytes that are no frame")
     if not record.cut:
         if record.refused or record.text:
             raise ValueError("refused and text: only of a frame that was cut")
         return
+    if record.refused not in _OF_FRAMES:
+        raise ValueError(f"refused: no frame is refused as {record.refused!r}")
     kept = len(record.raw())
     if stands_for_parts(record.raw()):
         if not kept < record.cut <= MOST_PARTS_BYTES:
             raise ValueError(f"cut: {record.cut} bytes are more than a message of parts may have")
-    elif kept != KEPT_OF_REFUSED or record.cut <= kept:
-        raise ValueError(f"cut: {kept} bytes kept of {record.cut}; of a longer frame {KEPT_OF_REFUSED} are")
-    if record.refused not in _OF_FRAMES:
-        raise ValueError(f"refused: no frame is refused as {record.refused!r}")
+    elif kept != (due := kept_of(Refusal(record.refused))) or record.cut <= kept:
+        raise ValueError(f"cut: {kept} bytes kept of {record.cut}; of a longer frame {due} are")
     if len(record.text) > MAX_COMPLAINT_CHARACTERS:
         raise ValueError(f"text: longer than {MAX_COMPLAINT_CHARACTERS} characters")
 

@@ -6,6 +6,7 @@ whatever it holds, no more than two lines are in memory.
 """
 
 import os
+from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -162,6 +163,8 @@ def _record(raw: bytes, number: int) -> AnyRecord:
         raise Broken(number, f"line {number} is longer than {MAX_LINE_BYTES} bytes")
     if not raw.endswith(b"\n"):
         raise Broken(number, f"line {number} does not end with a newline: the file is cut short")
+    if number == 1 and raw.startswith(BOM_UTF8):
+        raise Broken(1, "line 1 begins with a byte order mark, which no transcript has: the file was changed")
     try:
         raw.decode()  # The decoder does not look into strings that it skips, or leaves raw.
         record = _records.decode(raw)

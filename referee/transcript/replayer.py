@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from msgspec import UNSET
+
 from protocol.codec import encode
 from referee.match import AnyRecord, Footer, Header, Match, Record
 from referee.rules import Addressed
@@ -42,6 +44,7 @@ class Replayed:
             bots=header.bots,
             io=self,
             measured=header.measured,
+            unexcused=() if header.unexcused is UNSET else header.unexcused,
         )
         self.match.begin()
 

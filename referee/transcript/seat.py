@@ -15,11 +15,30 @@ seat's file then gives no way to try out what may be in it.
 import re
 from collections.abc import Iterable, Iterator
 from secrets import token_hex
+from typing import assert_never
 
 import msgspec
 
 from protocol.codec import encode
-from referee.match import AnyRecord, Ended, Footer, Handed, Header, In, Left, Out, SeatEnded, SeatHeader
+from referee.match import (
+    AnyRecord,
+    Cpu,
+    Ended,
+    Footer,
+    Handed,
+    Header,
+    In,
+    Judged,
+    Left,
+    Out,
+    PauseOrder,
+    SeatEnded,
+    SeatHeader,
+    Started,
+    Used,
+    WindowTime,
+    Woke,
+)
 from referee.transcript.chain import Chain, TranscriptError
 
 SALT_BYTES = 16
@@ -58,6 +77,21 @@ class SeatChain:
             case Ended():
                 ended = SeatEnded(conduct=record.conduct[self._seat], refused=record.refused[self._seat])
                 return self._chain.link(encode(ended))
+            case (
+                Cpu()
+                | Woke()
+                | Started()
+                | PauseOrder()
+                | Used()
+                | WindowTime()
+                | Judged()
+                | Footer()
+                | SeatHeader()
+                | SeatEnded()
+            ):
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
         return None
 
     def take_own(self, at: int, body: bytes) -> bytes:

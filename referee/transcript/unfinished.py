@@ -2,11 +2,24 @@
 
 import os
 from pathlib import Path
+from typing import assert_never
 
 import msgspec
 
 from protocol.codec import decode_server_message
-from protocol.messages import Accepted, Closed, Opened, Over
+from protocol.messages import (
+    Accepted,
+    Closed,
+    EventMessage,
+    Faulted,
+    Invited,
+    Opened,
+    Over,
+    Paused,
+    Rejected,
+    Resumed,
+    Welcome,
+)
 from referee.match import AnyRecord, Out
 from referee.transcript.part_file import part_of
 
@@ -41,4 +54,8 @@ def unanswered_window(path: Path, seat: int) -> Opened | None:
                 return message
             case Accepted() | Closed() | Over():
                 return None
+            case Invited() | Welcome() | EventMessage() | Rejected() | Paused() | Resumed() | Faulted():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
     return None

@@ -12,8 +12,18 @@ from referee.wire.keys import (
     write_pair,
     z85,
 )
-from referee.wire.line import INBOX_FRAMES, MAX_TAKEN_BYTES, Arrived, Bell, HandedOver, Line, Outgoing
-from referee.wire.local import SOCKET_NAME, LocalLine, Wire, open_wire
+from referee.wire.line import (
+    INBOX_FRAMES,
+    MAX_TAKEN_BYTES,
+    Arrived,
+    Bell,
+    HandedOver,
+    Line,
+    NotReading,
+    Outgoing,
+    OutOf,
+)
+from referee.wire.local import PATH_BYTES, SOCKET_NAME, LocalLine, Wire, open_wire
 from referee.wire.loop_lag import TURN_SECONDS
 from referee.wire.memory import MemoryLine
 from referee.wire.remote import Address, BadAddressError, Lobby, open_lobby, read_address
@@ -24,6 +34,7 @@ __all__ = [
     "INBOX_FRAMES",
     "MAX_KEY_FILE_BYTES",
     "MAX_TAKEN_BYTES",
+    "PATH_BYTES",
     "PUBLIC",
     "SOCKET_NAME",
     "TURN_SECONDS",
@@ -38,6 +49,8 @@ __all__ = [
     "Lobby",
     "LocalLine",
     "MemoryLine",
+    "NotReading",
+    "OutOf",
     "Outgoing",
     "RemoteLine",
     "Wire",

@@ -54,7 +54,7 @@ class Curve:
         try:
             _opened(body[-_SIGNED - _BOX :], b"CurveZMQHELLO---" + self._heard_nonce(nonce), key)
         except CurveError:
-            raise CurveError("it takes us for somebody else: it has another public key of ours") from None
+            raise CurveError("it expects a different host key") from None
         self._short = KeyPair(*bindings.crypto_box_keypair())
         self._cookie = bindings.randombytes(_COOKIE)
         long_nonce = bindings.randombytes(_LONG_NONCE)

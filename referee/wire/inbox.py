@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import trio
 
-from referee.wire.line import INBOX_BYTES, INBOX_FRAMES, Arrived, HandedOver, Incoming, NotReading
+from referee.wire.line import INBOX_BYTES, INBOX_FRAMES, Arrived, HandedOver, Incoming, NotReading, OutOf
 
 
 class Inbox:
@@ -44,6 +44,10 @@ class Inbox:
     def not_reading(self) -> None:
         """The bot does not read: nothing follows."""
         self._items.append(NotReading(self._stamp(trio.current_time())))
+
+    def out_of(self, what: str) -> None:
+        """Add that the machine has run out of something; see `OutOf`."""
+        self._items.append(OutOf(self._stamp(trio.current_time()), what))
 
     def begins_with(self, is_wanted: Callable[[bytes], bool]) -> bool:
         """Whether what is next is a frame, and one that is wanted."""

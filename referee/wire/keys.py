@@ -136,7 +136,7 @@ def read_pair(file: Path) -> KeyPair:
 
 def _field(file: Path, field: str) -> bytes:
     try:
-        lines = read_regular(file, MAX_KEY_FILE_BYTES).decode().splitlines()
+        lines = read_regular(file, MAX_KEY_FILE_BYTES).decode("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise KeyFileError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     for number, line in enumerate(lines, start=1):

@@ -56,7 +56,15 @@ class NotReading(Struct, frozen=True):
     at: float
 
 
-Incoming = Arrived | HandedOver | NotReading
+class OutOf(Struct, frozen=True):
+    """The machine has run out of something that the line needs: no fault of its bot, which may wait in vain."""
+
+    at: float
+    what: str
+    """One line: what has run out, and what is needed."""
+
+
+Incoming = Arrived | HandedOver | NotReading | OutOf
 Outgoing = tuple[bytes, bool]
 """A frame, and whether it is timed: then a `HandedOver` follows when the transport takes it."""
 
@@ -119,7 +127,9 @@ class Line(ABC):
     """The host's end of one bot's line. No method but `settle` waits; none raises for what a bot does."""
 
     took = 0.0
-    """For how many seconds in all trio's loop was busy with turns of this line in which `MUCH` came."""
+    """For how many seconds in all trio's loop worked on turns of this line in which `MUCH` came."""
+    on_cut: Callable[[str], None] | None = None
+    """Called with the reason when the bot's connection was closed for what it sent."""
 
     @abstractmethod
     def send_burst(self, frames: Sequence[Outgoing]) -> None:

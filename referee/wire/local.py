@@ -33,7 +33,8 @@ on a machine that is busy, ZeroMQ itself may need longer."""
 MAX_CONNECTIONS = 200
 """A bot that has connected this often may keep its connection, but gets no other."""
 NO_DESCRIPTORS_SECONDS = 0.1
-"""When to try again to let somebody in, where the machine has run out of something."""
+"""When to try again to let somebody in, where the machine has run out of something. The host is told at once: its
+match is void. But a bot may connect between two matches."""
 PATH_BYTES = 107
 """The kernel takes no longer path of a socket."""
 
@@ -102,7 +103,10 @@ class LocalLine(SocketLine):
     def _listen(self) -> None:
         self._listens = self._listener.fileno() >= 0
         if self._listens:
-            self._poll.watch(self._listener.fileno(), IN, self._knocked)
+            try:
+                self._poll.watch(self._listener.fileno(), IN, self._knocked)
+            except OSError as error:
+                self.machine_is_out_of(error)
 
     def _stop_listening(self) -> None:
         if self._listens:
@@ -128,6 +132,7 @@ class LocalLine(SocketLine):
             socket, _ = self._listener.accept()
         except OSError as error:
             if error.errno not in {errno.EAGAIN, errno.ECONNABORTED, errno.EINTR}:
+                self.machine_is_out_of(error)
                 self._poll.watch(self._listener.fileno(), 0, self._knocked)
                 self._nursery.start_soon(self._listen_again)
             return False
@@ -171,6 +176,10 @@ class Wire:
     def behind(self, since: float) -> float:
         """The longest, in seconds, that trio's loop was busy at a stretch since a moment of trio's clock."""
         return self._poll.probe.behind(since)
+
+    def stopped(self, since: float) -> float:
+        """Return for how many seconds this process was stopped since a moment of trio's clock."""
+        return self._poll.probe.stopped(since)
 
     def open_line(self, nursery: trio.Nursery, bell: Bell, directory: Path) -> LocalLine:
         """A line bound to `SOCKET_NAME` in a directory that only its bot's sandbox should see.

@@ -5,6 +5,7 @@ from collections import deque
 
 import trio
 
+from referee.linux.awake_clock import AwakeClock
 from referee.linux.schedstat import RunDelay
 
 WORTH_KEEPING = 0.001
@@ -14,6 +15,8 @@ TURN_SECONDS = 0.005
 """Whatever has much to do lets others have their turn when the loop has been busy for so long."""
 LEAST_TURN_SECONDS = 0.0005
 """But it gets so long in any case: many that have much to do must not keep each other from all progress."""
+OVERSLEPT_SECONDS = 0.002
+"""The poll rounds up to whole milliseconds. A look that sleeps longer than that was kept from ending."""
 
 
 class LoopProbe(trio.abc.Instrument):
@@ -23,14 +26,21 @@ class LoopProbe(trio.abc.Instrument):
     Whether the last look slept is told by the kernel's count of voluntary switches: the time a look took would
     not tell sleeping from being preempted. How long it then waited for a processor is counted by the kernel, too:
     on a busy machine what wakes it may have come long before it runs.
+
+    A look that overslept what it asked for, by more than its wait for a processor explains, was kept from ending:
+    the process was stopped, or the machine stood still. What it then finds may have come since it began.
     """
 
     def __init__(self) -> None:
-        self.now = trio.lowlevel.current_clock().current_time
+        clock = trio.lowlevel.current_clock()
+        self._awake = clock if isinstance(clock, AwakeClock) else None
+        self.now = clock.current_time
         """Trio's clock, read without asking each time which it is: cheaper than `trio.current_time`."""
         self._switches = 0
         self._asleep = self._delay = 0.0
         """At the last look's beginning: when that was, and how long this thread had waited for processors."""
+        self._stops = 0
+        """And how often it had been stopped."""
         self._run_delay = RunDelay()
         self._delayed = self._run_delay.seconds
         self.looked = self.now()
@@ -41,20 +51,28 @@ class LoopProbe(trio.abc.Instrument):
 
     def before_io_wait(self, timeout: float) -> None:
         """Trio's hook."""
-        now = self.now()
+        # Read once more, the clock would take the sleep for ended.
+        now = self.now() if self._awake is None or timeout <= 0 else self._awake.fell_asleep
         if now - self.looked > WORTH_KEEPING:
             self._busy.append((now, now - self.looked))
         if timeout > 0:
             self._asleep = now
             self._delay = self._delayed()
             self._switches = _voluntary_switches()
+            self._stops = 0 if self._awake is None else self._awake.stops
 
     def after_io_wait(self, timeout: float) -> None:
         """Trio's hook."""
         now = self.now()
         slept = timeout > 0 and _voluntary_switches() != self._switches
-        # Never before it fell asleep: then there was nothing.
-        self.came = max(self._asleep, now - (self._delayed() - self._delay)) if slept else self.looked
+        if slept:
+            delay = self._delayed() - self._delay
+            stopped = self._awake is not None and self._awake.stops != self._stops
+            overslept = now - self._asleep - timeout - delay > OVERSLEPT_SECONDS
+            # Never before it fell asleep: then there was nothing.
+            self.came = self._asleep if stopped or overslept else max(self._asleep, now - delay)
+        else:
+            self.came = self.looked
         self.looked = now
 
     def behind(self, since: float) -> float:
@@ -67,6 +85,10 @@ class LoopProbe(trio.abc.Instrument):
                 break
             longest = max(longest, length)
         return longest
+
+    def stopped(self, since: float) -> float:
+        """Return for how many seconds this process was stopped since a moment, as far as trio's clock knows."""
+        return 0.0 if self._awake is None else self._awake.stopped(since)
 
     def turn_ends(self, began: float) -> float:
         """When a turn that begins at a moment of trio's clock is over: others wait."""

@@ -79,7 +79,7 @@ def read_address(text: str) -> Address:
     try:
         ipaddress.ip_address(host)
     except ValueError:
-        raise BadAddressError(f"{text!r}: {host!r} is no address in numbers; names are not looked up") from None
+        raise BadAddressError(f"{text!r}: {host!r} is not a numeric address; names are not looked up") from None
     if not colon or not _PORT.fullmatch(port) or int(port) > 65_535:  # noqa: PLR2004 - ports have two bytes
         raise BadAddressError(f"{text!r}: a port from 0 to 65535 follows the address: 127.0.0.1:5555")
     return Address(host, int(port))
@@ -126,7 +126,11 @@ class Lobby:
                 connection, (address, *_) = listener.accept()
             except (BlockingIOError, ConnectionError):
                 continue  # It is gone already.
-            except OSError:
+            except OSError as error:
+                # Nobody knows who it is: any bot that a match waits for.
+                for line in self.lines.values():
+                    if not line.connected:
+                        line.machine_is_out_of(error)
                 await trio.sleep(NO_DESCRIPTORS_SECONDS)
                 continue
             if self._strangers.total() >= STRANGERS or self._strangers[origin(address)] >= STRANGERS_OF_ONE:

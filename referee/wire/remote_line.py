@@ -69,6 +69,10 @@ class RemoteLine(SocketLine):
         """The longest, in seconds, that trio's loop was busy at a stretch since a moment of trio's clock."""
         return self._probe.behind(since)
 
+    def stopped(self, since: float) -> float:
+        """Return for how many seconds this process was stopped since a moment of trio's clock."""
+        return self._probe.stopped(since)
+
     @property
     def connected(self) -> bool:
         """Whether somebody is at the other end, as far as we know."""
@@ -115,6 +119,7 @@ class RemoteLine(SocketLine):
             self._farewell = trio.Event()
             self._not_reading = False
         self._inbox = Inbox()
+        self._is_out_of = False
         self._said = 0
         if self._connection is not None:
             self._watch(self._connection)

@@ -6,12 +6,14 @@ much stays with its sender, and all that had arrived can be read at any moment. 
 
 import math
 import socket as kernel
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 import trio
 
+from referee.linux.shortage import shortage_in, shortage_text
 from referee.wire.inbox import Inbox
 from referee.wire.line import FAREWELL_SECONDS, MUCH, OUTBOX_BYTES, OUTBOX_FRAMES, Bell, Incoming, Line, Outgoing
 from referee.wire.poll import IN, OUT, Poll
@@ -70,6 +72,7 @@ class SocketLine(Line):
         self._not_reading = False
         self._is_to_go_on = False
         self._in_vain = 0  # moves since a frame came
+        self._is_out_of = False  # the machine is out of something, and the host was told
         self._farewell = trio.Event()
         self._drained = trio.Event()
 
@@ -104,6 +107,7 @@ class SocketLine(Line):
     def turn_to(self, bell: Bell) -> None:
         """What comes from now on, or is there, is another match's to hear."""
         self._bell = bell
+        self._is_out_of = False  # The other match was told, and this one is to be.
         if self._inbox.has_more():
             bell.ring()
 
@@ -134,6 +138,14 @@ class SocketLine(Line):
     def hang_up(self) -> None:
         """See `Line`. Tries for `FAREWELL_SECONDS`."""
         self._farewell.set()
+
+    def machine_is_out_of(self, error: OSError) -> None:
+        """Tell the host once that the machine has run out of something: it does not wait for the bot then."""
+        if self._is_out_of or self._bell is None or self._is_closed():
+            return
+        self._is_out_of = True
+        self._inbox.out_of(shortage_text(error))
+        self._bell.ring()
 
     def _is_closed(self) -> bool:
         return self._not_reading or self._farewell.is_set()
@@ -188,7 +200,11 @@ class SocketLine(Line):
             events |= OUT
         if events != connection.events and self._connection is connection:
             connection.events = events
-            self._poll.watch(connection.socket.fileno(), events, self._ready)
+            try:
+                self._poll.watch(connection.socket.fileno(), events, self._ready)
+            except OSError as error:
+                # The kernel has no room for one more watch: the bot would never be heard.
+                self.machine_is_out_of(error)
 
     def _ready(self, events: int) -> None:
         connection = self._connection
@@ -216,7 +232,7 @@ class SocketLine(Line):
 
     def _hear(self, connection: Connection) -> bool:
         """Takes what has come; whether it stopped only to let others run."""
-        began = self._now()
+        began, worked = self._now(), time.thread_time()
         moves, more = 0, True
         came = self._inbox.arrivals
         connection.emptied = -math.inf
@@ -227,15 +243,20 @@ class SocketLine(Line):
             while more and not self._is_full() and not (moves and self._now() >= self._probe.turn_ends(began)):
                 more = self._take(connection) or self._read(connection, self._now())
                 moves += 1
-        except ZmtpError:
+        except ZmtpError as error:
             moves = MUCH
             self._cut(connection)
-        except OSError:
+            if self.on_cut is not None and self._bell is not None and not self._is_closed():
+                self.on_cut(str(error))
+        except OSError as error:
+            if shortage_in(error) is not None:
+                self.machine_is_out_of(error)
             self._end(connection)
         # What comes in bits too small to be anything is as much, however many turns it comes in.
         self._in_vain = 0 if self._inbox.arrivals > came else self._in_vain + moves
         if max(moves, self._in_vain) >= MUCH:
-            self.took += self._now() - began
+            # Not by the clock: time in which others had the processor is no work of this line's.
+            self.took += time.thread_time() - worked
         # What there is more of may have been there when this began.
         self._since = max(self._since, began if more else connection.emptied)
         if self._bell is not None and self._inbox.arrivals > came:
@@ -319,7 +340,9 @@ class SocketLine(Line):
                 del connection.leaving[: connection.socket.send(connection.leaving)]
         except BlockingIOError:
             self._watch(connection)
-        except OSError:
+        except OSError as error:
+            if shortage_in(error) is not None:
+                self.machine_is_out_of(error)
             connection.deaf = True
             connection.leaving.clear()
             self.forget_unsent()

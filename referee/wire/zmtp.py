@@ -36,7 +36,7 @@ _PARTS_SAID = re.compile(rb"\(a message of ([1-9][0-9]{0,2}) parts\)")
 
 
 class ZmtpError(Exception):
-    """The other end says what no ZeroMQ PAIR socket says, or a message that is too large."""
+    """The other end says what no ZeroMQ PAIR socket says, or a message that is too large. The text says what."""
 
 
 def framed(message: bytes) -> bytes:
@@ -152,7 +152,7 @@ class Conversation:
             if flags & COMMAND:
                 self._command(body)
             elif not self.open:
-                raise ZmtpError("a message before READY")
+                raise ZmtpError("a message before ZeroMQ's READY")
             elif flags & MORE:
                 self._part()
             elif self._parts:
@@ -168,7 +168,7 @@ class Conversation:
         self._parts += 1
         self._parts_bytes += self._frame_size
         if self._parts >= MOST_PARTS:
-            raise ZmtpError("a message of too many parts")
+            raise ZmtpError(f"a message of more than {MOST_PARTS} parts")
 
     def _parts_end(self) -> bytes:
         """The last part: what stands for the whole message."""
@@ -188,8 +188,10 @@ class Conversation:
             head, size = _LONG_HEAD, int.from_bytes(held[1:_LONG_HEAD], "big")
         else:
             head, size = _SHORT_HEAD, held[1]
-        if flags > COMMAND | _LONG or self._parts_bytes + size > self._most:
-            raise ZmtpError("a frame of no kind, or too large")
+        if flags > COMMAND | _LONG:
+            raise ZmtpError("no frame of ZeroMQ")
+        if self._parts_bytes + size > self._most:
+            raise ZmtpError(f"a message of {self._parts_bytes + size} bytes, more than {self._most}")
         end = head + size
         if len(held) < end:
             return None
@@ -205,13 +207,13 @@ class Conversation:
         told = bytes(held[: len(ours)])
         # Each as soon as it is there: the first protocols, and what is none, send less than a whole greeting.
         if told[:1] not in {b"", ours[:1]} or told[SIGNATURE_ENDS:VERSION_AT] not in {b"", b"\x7f"}:
-            raise ZmtpError("no greeting")
+            raise ZmtpError("no greeting of ZeroMQ")
         if told[VERSION_AT : VERSION_AT + 1] > b"" and told[VERSION_AT] < ours[VERSION_AT]:
-            raise ZmtpError("an older protocol")
+            raise ZmtpError("an older protocol of ZeroMQ")
         if len(told) < len(ours):
             return False
         if told[MECHANISM] != ours[MECHANISM]:
-            raise ZmtpError("another mechanism")
+            raise ZmtpError("another mechanism of ZeroMQ")
         del held[: len(ours)]
         self._greeted = True
         self._greet_back()
@@ -231,7 +233,7 @@ class Conversation:
         """Acts on what ZeroMQ says for itself."""
         self._commands_left -= 1
         if self._commands_left < 0 or len(body) > COMMAND_BYTES:
-            raise ZmtpError("too many commands, or one too large")
+            raise ZmtpError("too many commands of ZeroMQ, or one too large")
         if not self.open:
             self._hear_opening(body)
         elif body.startswith(_PING):

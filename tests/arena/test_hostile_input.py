@@ -34,6 +34,13 @@ READERS: dict[str, tuple[str, ...]] = {
     "remote": ("host", "mist", "remote:FILE", "mist_random", "--wait", "1"),
     "key": ("host", "mist", "remote:FILE", "mist_random", "--key", "FILE"),
     "report": ("report", "FILE"),
+    "tournament": ("tournament", "FILE"),
+    "season": ("season", "FILE"),
+    "check": ("check", "FILE.toml"),
+    "clock": ("match", *TWO, "--clock", "FILE"),
+    "ask": ("ask", "mist_random", "FILE"),
+    "entry": ("entry", "add", "FILE", "mist_random"),
+    "results": ("results", "FILE"),
 }
 
 
@@ -68,7 +75,8 @@ PLACES: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("place", PLACES)
 def test_what_is_no_file_of_a_bounded_size_is_not_read(tmp_path: Path, reader: str, place: str) -> None:
-    PLACES[place](tmp_path / "f")
+    for name in ("f", "f.toml"):
+        PLACES[place](tmp_path / name)
     result = arena(*(word.replace("FILE", str(tmp_path / "f")) for word in READERS[reader]))
     assert is_wrong_use(result), result.output
     assert str(tmp_path / "f") in result.stderr
@@ -262,9 +270,10 @@ class TestLedgers:
             result = arena("report", ledger)
             assert result.exit_code in (DONE, WRONG_USE), (at, result.output)
 
-    def test_a_new_one_names_no_bots(self, tmp_path: Path) -> None:
+    def test_a_new_one_has_not_begun(self, tmp_path: Path) -> None:
         Ledger(tmp_path / LEDGER).close()
-        assert is_wrong_use(arena("report", tmp_path))
+        report = arena("report", tmp_path)
+        assert (DONE, f"{tmp_path}: not begun\n") == (report.exit_code, report.stdout)
 
 
 class Gone:

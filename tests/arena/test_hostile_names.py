@@ -32,7 +32,7 @@ from referee.printable import printable, printable_name
 from tests.arena.stand_in import AtOnce
 from tests.arena.stand_in import result as match_result
 from tests.arena.tournament.test_run import venue
-from tests.hostile_names import FOLDERS, NAMES
+from tests.hostile_names import NAMES, entries
 
 SURROGATE = "a\udcffb"
 """A file's name that is not UTF-8, as Python has it."""
@@ -52,8 +52,8 @@ def harmless(text: str) -> bool:
 def test_a_line_says_it_as_it_stands() -> None:
     for name in ALL:
         screen, out = terminal(20)
-        screen.say(f"{name} is here")
-        assert f"{printable(name)} is here\n" == out.getvalue()
+        screen.say(f"{name} is connected")
+        assert f"{printable(name)} is connected\n" == out.getvalue()
 
 
 def test_a_printed_text_says_it_line_by_line() -> None:
@@ -162,7 +162,7 @@ def test_a_bracket_stands_in_columns() -> None:
 def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tournament of entries with all these names, the first of them against each other; its results."""
     place = tmp_path_factory.mktemp("entries")
-    kinds: dict[str, str] = {printable_name(name): name for name in FOLDERS.values()}
+    kinds: dict[str, str] = {printable_name(name): name for name in entries()}
     for name in kinds.values():
         (place / name).mkdir()
         (place / name / "bot.toml").write_text(
@@ -183,7 +183,7 @@ def test_every_entry_is_in_every_report(cup: Path, tmp_path: Path) -> None:
     shown = CliRunner().invoke(main, ["report", str(cup), "--html", str(html), "--csv", str(table)])
     assert (0, "") == (shown.exit_code, shown.stderr)
     told = CliRunner().invoke(main, ["report", str(cup), "--json"])
-    labels = {printable_name(name) for name in FOLDERS.values()}
+    labels = {printable_name(name) for name in entries()}
     assert labels == {bot["bot"] for bot in json.loads(told.stdout)["bots"]}
     for text in (shown.stdout, told.stdout, html.read_text(), table.read_text()):
         assert harmless(text)
@@ -204,17 +204,23 @@ def test_transcripts_have_names_that_any_file_system_takes(cup: Path) -> None:
     ledger = Ledger(cup / LEDGER)
     names = ledger.transcripts().values()
     ledger.close()
-    assert len(names) == 2 * (len({printable_name(name) for name in FOLDERS.values()}) - 1)
+    assert len(names) == 2 * (len({printable_name(name) for name in entries()}) - 1)
     assert all(re.fullmatch(r"[\w.+@-]+", name) and len(name.encode()) < 220 for name in names)
 
 
 @pytest.mark.parametrize(
     ("bots", "wrong"),
     [
-        (["a ", "a\\x20"], "bots[1]: 'a\\\\\\\\x20' is what bots[0] is called, too"),
-        (["b", "b (house)"], "fill: 'b (house)' is what bots[1] is called, too"),
-        (["e\u0301", "e\\u0301"], "bots[1]: 'e\\\\\\\\u0301' is what bots[0] is called, too"),
-        (["b", "the arena"], "bots[1]: 'the arena' is what the arena's own content is called"),
+        (
+            ["a ", "a\\x20"],
+            "bots[1]: 'a\\\\\\\\x20' is the name of bots[0], too; give one of the two another name",
+        ),
+        (["b", "b (house)"], "fill: 'b (house)' is the name of bots[1], too; give one of the two another name"),
+        (
+            ["e\u0301", "e\\u0301"],
+            "bots[1]: 'e\\\\\\\\u0301' is the name of bots[0], too; give one of the two another name",
+        ),
+        (["b", "the arena"], "bots[1]: 'the arena' is the name of the arena's own content"),
     ],
 )
 def test_two_that_would_be_called_the_same_are_refused(tmp_path: Path, bots: list[str], wrong: str) -> None:

@@ -49,9 +49,9 @@ def test_the_number_may_have_a_format() -> None:
 
 
 def test_one_void_attempt_is_one() -> None:
-    assert "1 attempt was void, and made again" == void_text(1, 0)
-    assert "2 attempts were void, and made again; 1 other match of their blocks too" == void_text(2, 1)
-    assert "1 attempt was void, and made again; 3 other matches of its block too" == void_text(1, 3)
+    assert "1 attempt was void and played again" == void_text(1, 0)
+    assert "2 attempts were void and played again; 1 other match of their blocks too" == void_text(2, 1)
+    assert "1 attempt was void and played again; 3 other matches of its block too" == void_text(1, 3)
 
 
 def test_a_schedule_of_one_block_is_told_so() -> None:
@@ -75,3 +75,15 @@ def test_progress_does_not_say_its_last_line_twice(monkeypatch: pytest.MonkeyPat
         progress._say_now_and_then()
     assert isinstance(console.file, StringIO)
     assert 1 == console.file.getvalue().count("0 matches, 1 void attempt")
+
+
+def test_how_far_it_is_at_the_end_is_said_where_there_is_no_terminal_and_shown_where_there_is() -> None:
+    match = Block(0, 0, (0, 1), SWAPPED, 1).matches[0]
+    for is_terminal in (False, True):
+        console = Screen(file=StringIO(), force_terminal=is_terminal, width=100)
+        with LiveProgress(console, 1, 2) as progress:
+            progress.ended(match, None)  # type: ignore[arg-type]
+            assert progress._bar.live.is_started is is_terminal
+        assert not progress._bar.live.is_started
+        assert isinstance(console.file, StringIO)
+        assert is_terminal or ["2/2 matches"] == console.file.getvalue().splitlines()

@@ -1,13 +1,15 @@
 """Tables: nothing of them is cut, and times are as exact as is of use."""
 
+from collections.abc import Sequence
 from io import StringIO
 
 import pytest
+from rich.cells import cell_len
 
 from arena.quantities import duration
 from arena.reports import show_crosstable
 from arena.statistics import standings_of
-from arena.tables import Grid, grid_of, show
+from arena.tables import Grid, distinct_names, grid_of, show
 from arena.terminal import Screen
 from tests.arena.simulated import result
 
@@ -20,6 +22,31 @@ def lines(width: int, *names: str) -> list[str]:
     show(screen, table)
     assert isinstance(screen.file, StringIO)
     return [line.rstrip() for line in screen.file.getvalue().splitlines()]
+
+
+WIDE = "\u754c" * 30
+LONG = (
+    "the_university_of_somewhere_team_alpha", "the_university_of_elsewhere_team_alpha", "zoe",
+    "the_university_of_somewhere_team_beta", "pointing_strategist_by_anna_v1", "pointing_strategist_by_anna_v2",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("most", [16, 20, 26, 42])
+@pytest.mark.parametrize(
+    "names",
+    [
+        LONG,
+        [f"a_bot_with_a_long_name_{number}" for number in range(13)],
+        [f"{'a' * 40}{letter}{'z' * 40}" for letter in "xyz"],
+        [f"{WIDE}{number}{WIDE}" for number in range(13)],
+        ["a" * 500 + "x" * n + "b" * 500 for n in range(3)],
+    ],
+)
+def test_names_that_are_cut_are_told_apart(names: Sequence[str], most: int) -> None:
+    shown = distinct_names(names, most)
+    assert len(names) == len(set(shown))
+    assert all(cell_len(name) <= most for name in shown)
+    assert all(short == name for short, name in zip(shown, names, strict=True) if cell_len(name) <= most)
 
 
 def test_in_a_file_a_table_is_plain_text() -> None:
@@ -73,10 +100,27 @@ def test_each_against_each_is_left_out_at_a_terminal_that_is_too_narrow(
         assert max(map(len, shown.splitlines()[:-1])) <= width
 
 
+def test_a_table_of_two_seats_shows_the_mean_points_that_order_it_and_four_bots_have_room_in_80_columns() -> None:
+    """Twelve points of twelve stand above fifteen of thirty."""
+    names = ("mist_tracker", "mist_cautious", "mist_hunter", "mist_random")
+    screen = Screen(file=StringIO(), width=80, force_terminal=True, color_system=None)
+    played = [result(n, 0, (0, 1), [[0], [1]]) for n in range(12)]
+    played += [result(12 + n, 0, (2, 3), [[n % 2], [1 - n % 2]]) for n in range(30)]
+    show_crosstable(screen, standings_of(4, played), names, 2)
+    assert isinstance(screen.file, StringIO)
+    heading, _, *rows = screen.file.getvalue().splitlines()
+    assert ["#", "bot", "mean", "points", "W-T-L", "1", "2", "3", "4"] == heading.split()[:9]
+    assert ["1.000", "0.500", "0.500", "0.000"] == [row.split()[2] for row in rows[:4]]
+    assert max(map(len, rows)) <= 80
+
+
 @pytest.mark.parametrize(
     ("microseconds", "said"),
     [
         (0, "0 µs"),
+        (1, "< 1 ms"),
+        (9.4, "< 1 ms"),
+        (9.6, "10 µs"),
         (512.4, "512 µs"),
         (999.4, "999 µs"),
         (999.6, "1.0 ms"),

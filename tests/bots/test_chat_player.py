@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from bots.chat_context import Context, read_answer
+from bots.chat_answer import read_answer
+from bots.chat_context import Context
 from bots.chat_endpoint import Answer, Failure
 from bots.chat_player import ChatSeat
 from bots.chat_settings import Settings
@@ -123,8 +124,9 @@ def test_what_cannot_be_read_is_told_and_answered_again() -> None:
     first, second, third = model.asked
     assert ["system", "user"] == [each["role"] for each in first]
     assert "You place 1 to 3 pieces" in first[0]["content"]
-    assert "ACTION: C3 D7" in first[0]["content"]
-    assert "1 to 2 cells that do not touch, not D4. If you submit nothing: E5" in first[1]["content"]
+    assert "  ACTION: C7 D1                           2 pieces" in first[1]["content"]
+    asked = "1 to 2 cells that do not touch, not D4. If you submit nothing, you place one piece on E5, which is "
+    assert asked in first[1]["content"]
     assert "no line begins with ACTION:" in second[-1]["content"]
     assert "J9 is no cell: rows are A to I, from A1 to A5 and E1 to E9" in third[-1]["content"]
     (note,) = seat.notes
@@ -190,8 +192,8 @@ def test_the_history_is_bounded_and_the_newest_stays_whole() -> None:
         ("a\nb", "no line begins"),
         ("ACTION:", "no action"),
         ("ACTION: " + "9" * 5_000, "no action"),
-        ("ACTION: " + '{"a":' * 700, "this is no JSON"),
-        ('ACTION: {"cells": 1}', "this is no action of the window turn"),
+        ("ACTION: " + '{"a":' * 700, "this is not JSON"),
+        ('ACTION: {"cells": 1}', "this is not an action of the window turn"),
     ],
 )
 def test_an_answer_without_an_action_is_refused(answer: str, says: str) -> None:

@@ -1,7 +1,6 @@
 """The sample bots of Hive Mind: their Hive is the rules' own, they play legally, and the counter is stronger."""
 
 from random import Random
-from typing import cast
 
 import pytest
 
@@ -76,8 +75,7 @@ def test_who_makes_an_odd_number_scores_and_who_makes_an_even_one_denies() -> No
 def test_what_seats_that_count_place_is_foreseen() -> None:
     """All of it would be, but a counter compares what shapes tell by a sample of layouts."""
     match = simulation.play("hive-mind", [BOTS["hive-mind"]["counter"]() for _ in range(5)], seed=2).match
-    assert match
-    shown = cast("HiveMindHostView", match.host_view())
+    shown: HiveMindHostView = match.host_view()
     foreseen = []
     for hive, values in shown.initial.items():
         twos, threes = (hives.mask(CELLS[at] for at in range(12) if values[at] == digit) for digit in "23")

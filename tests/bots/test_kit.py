@@ -11,13 +11,16 @@ from typing import Any
 
 import pytest
 import zmq
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from bots import kit
-from bots.kit import Bot, FunctionBot, Window, play, run
+from bots.kit import Bot, FunctionBot, MessageTooLargeError, Window, play, run
 from bots.wire import WireLine
 from protocol.codec import decode_client_message, decode_json, encode
 from protocol.games.mist import MistEvent, MistView, OpponentPlaced
 from protocol.messages import (
+    MAX_FRAME_BYTES,
     PROTOCOL,
     Accepted,
     ClientMessage,
@@ -38,6 +41,7 @@ from protocol.messages import (
 )
 from protocol.refusals import Fault, Refusal
 from protocol.words import Outcome
+from referee.sandbox.output_log import stuck_at
 
 HELLO = Hello(token="secret", name="me", version="2", protocol=PROTOCOL)
 OUTCOME = Outcome(ranking=((0,), (1,)), winners=(0,), eliminated=1, scores=None, reason="full")
@@ -218,8 +222,9 @@ class TestRejected:
                 del rejected
                 return {"cells": ["Z8"]}
 
-        said = actions(conversation(Second(), opened(), illegal(0), illegal(0)))
-        assert [(0, {"cells": ["Z9"]}, True), (0, {"cells": ["Z8"]}, True)] == said
+        said = actions(conversation(Second(), opened(), illegal(0), illegal(0), illegal(0)))
+        # It gives up the window then: else this would last until the window's end.
+        assert [(0, {"cells": ["Z9"]}, True), (0, {"cells": ["Z8"]}, True), (0, None, True)] == said
 
     def test_what_was_accepted_before_stands_rather_than_the_default(self) -> None:
         def decide(window: Window[Any]) -> Any:
@@ -250,7 +255,7 @@ class TestRejected:
         rounds = [message for window in range(5) for message in (opened(window), illegal(window))]
         conversation(constant({}), *rounds, Rejected(3, Refusal.LATE, "late"), Over(OUTCOME))
         said = capsys.readouterr().err.splitlines()
-        assert "kit: window 2: rejected: no; answered by default" == said[2]
+        assert "kit: window 2: rejected: no; the default is taken" == said[2]
         assert ["kit: window 3: the answer came too late", "kit: 5 windows answered by the kit in all"] == said[3:]
 
     def test_what_the_referee_says_does_nothing_to_a_terminal(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -262,6 +267,159 @@ class TestRejected:
     def test_each_window_may_fall_back_anew(self) -> None:
         said = actions(conversation(constant({}), opened(0), illegal(0), opened(1), illegal(1)))
         assert [0, 0, 1, 1] == [window for window, _, _ in said]
+
+
+class TestNothing:
+    def test_a_missing_return_is_told_the_referee_and_the_log(self, capsys: pytest.CaptureFixture[str]) -> None:
+        default = {"cells": ["E5"]}
+        rounds = [message for window in range(5) for message in (opened(window), Accepted(window, default))]
+        said = conversation(constant(None), *rounds, Over(OUTCOME))
+        assert ["returned-nothing"] * 5 == [each.because for each in said if isinstance(each, Submit)]
+        assert [(window, default, True) for window in range(5)] == actions(said)
+        assert [
+            *(f"kit: window {window}: decide returned nothing; the default is taken" for window in range(3)),
+            "kit: decide returned nothing in 5 of 5 windows",
+        ] == capsys.readouterr().err.splitlines()
+
+    def test_nothing_after_a_submission_leaves_that(self, capsys: pytest.CaptureFixture[str]) -> None:
+        def decide(window: Window[Any]) -> None:
+            window.submit({"cells": ["A1"]})
+
+        said = conversation(FunctionBot(decide, Any), opened(), Over(OUTCOME))
+        assert (0, {"cells": ["A1"]}, True) == actions(said)[-1]
+        assert [UNSET, UNSET] == [each.because for each in said if isinstance(each, Submit)]
+        assert "" == capsys.readouterr().err
+
+    def test_where_the_default_is_nothing_to_return_it_is_no_mistake(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        said = conversation(constant(None), replace(opened(), default=None), Over(OUTCOME))
+        assert [UNSET] == [each.because for each in said if isinstance(each, Submit)]
+        assert "" == capsys.readouterr().err
+
+    def test_an_error_is_told_from_a_missing_return(self, capsys: pytest.CaptureFixture[str]) -> None:
+        class Fails(Bot[Any, Any]):
+            on_error = "default"
+
+            def decide(self, window: Window[Any]) -> Any:
+                raise KeyError(window.id)
+
+        said = conversation(Fails(), opened(), Over(OUTCOME))
+        assert ["raised"] == [each.because for each in said if isinstance(each, Submit)]
+        assert "returned nothing" not in capsys.readouterr().err
+
+
+WIDE = {"cells": ["C3"] * 20_000}
+"""An action of more bytes than a message may have."""
+
+
+class TestTooLarge:
+    """The referee would refuse it, or cut the line, and the author would not know where it came from."""
+
+    def test_what_decide_returns_is_refused_with_the_place_of_decide(self) -> None:
+        def decide(window: Window[Any]) -> Any:
+            return WIDE
+
+        line = FakeLine((welcome(), opened()))
+        place = rf"decide \(test_kit\.py:{decide.__code__.co_firstlineno}\)"
+        said = rf"^a message of 100,0\d\d bytes; 65,536 are allowed, returned by {place}$"
+        with pytest.raises(MessageTooLargeError, match=said):
+            play(FunctionBot(decide, Any), line, HELLO)
+        assert 1 == len(line.heard)
+
+    @pytest.mark.parametrize("how", ["submit", "say"])
+    def test_what_it_says_itself_is_refused_with_its_own_line(self, how: str) -> None:
+        def decide(window: Window[Any]) -> Any:
+            window.submit(WIDE) if how == "submit" else window.say(Note("x" * 100_000))
+
+        number = decide.__code__.co_firstlineno + 1
+        line = FakeLine((welcome(), opened()))
+        with pytest.raises(MessageTooLargeError, match=rf"65,536 are allowed \(test_kit\.py:{number}\)$"):
+            play(FunctionBot(decide, Any), line, HELLO)
+        assert 1 == len(line.heard)
+
+    def test_a_bot_that_goes_on_after_errors_takes_the_default(self, capsys: pytest.CaptureFixture[str]) -> None:
+        bot = constant(WIDE)
+        bot.on_error = "default"
+        said = conversation(bot, opened(), Over(OUTCOME))
+        assert [(0, None, True)] == actions(said)
+        assert ["raised"] == [each.because for each in said if isinstance(each, Submit)]
+        first, last = capsys.readouterr().err.splitlines()
+        assert first.startswith("decide of window 0 'turn': a message of 100,")
+        assert last.startswith("kit: the bot raised once MessageTooLargeError: a message of 100,")
+
+    def test_the_largest_message_goes_out(self) -> None:
+        head = len(encode(Note("")))
+        line = FakeLine((welcome(), opened()))
+        play(FunctionBot(lambda window: window.say(Note("x" * (MAX_FRAME_BYTES - head))), Any), line, HELLO)
+        assert MAX_FRAME_BYTES in [len(encode(each)) for each in line.heard]
+
+
+HANGS = """
+import sys, time
+from typing import Any
+from bots.kit import FunctionBot, Watch, play
+from bots.wire import WireLine
+from protocol.messages import PROTOCOL, Hello
+
+def decide(window):
+    if window.id >= int(sys.argv[2]):
+        {how}
+    return window.default
+
+line = WireLine(sys.argv[1])
+play(FunctionBot(decide, Any), line, Hello(token="t", name="n", version="1", protocol=PROTOCOL), Watch(2))
+line.close()
+"""
+
+
+class TestWhereItHangs:
+    """At the end of a window's time the log is told where the bot is."""
+
+    @pytest.mark.parametrize("how", ["time.sleep(0.3)", "sum(range(60_000_000))"])
+    def test_the_calls_are_in_the_log_at_the_deadline(self, how: str, tmp_path: Path) -> None:
+        program = tmp_path / "bot.py"
+        program.write_text(HANGS.format(how=how))
+        log = self._log(program, [replace(opened(n), main_ms=50, reserve_ms=20) for n in range(2)], hangs_from=1)
+        assert log.startswith("Timeout (0:00:00.070000)!\n")
+        assert "bot.py:10" == stuck_at(log)
+        assert 1 == log.count("Timeout (")
+
+    def test_a_bot_that_is_late_in_each_window_is_told_of_three(self, tmp_path: Path) -> None:
+        program = tmp_path / "bot.py"
+        program.write_text(HANGS.format(how="time.sleep(0.1)"))
+        log = self._log(program, [replace(opened(n), main_ms=20, reserve_ms=0) for n in range(5)], hangs_from=0)
+        assert 3 == log.count("Timeout (")
+
+    def test_a_welcome_that_takes_a_window_is_in_the_log(self, tmp_path: Path) -> None:
+        program = tmp_path / "bot.py"
+        heard = "class Slow(FunctionBot):\n    def welcome(self):\n        time.sleep(0.3)\n\nline ="
+        text = HANGS.format(how="pass").replace("line =", heard, 1).replace("play(FunctionBot(", "play(Slow(")
+        program.write_text(text)
+        clock = replace(welcome().clock, main_ms={"first": 90, "turn": 40}, reserve_ms=20)
+        log = self._log(program, [opened()], hangs_from=9, greeting=replace(welcome(), clock=clock))
+        assert log.startswith("Timeout (0:00:00.060000)!\n")
+        assert "bot.py:15" == stuck_at(log)
+
+    def test_a_clock_of_processor_time_runs_for_longer_on_the_wall(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        armed: list[float] = []
+        monkeypatch.setattr("faulthandler.dump_traceback_later", lambda seconds, **_: armed.append(seconds))
+        clock = replace(welcome().clock, kind="cpu", wall_factor=4)
+        kit.Watch(2).begin(replace(opened(), main_ms=1_000, reserve_ms=500), clock)
+        assert [6.0] == armed
+
+    def _log(
+        self, program: Path, windows: list[Opened], *, hangs_from: int, greeting: Welcome | None = None
+    ) -> str:
+        with zmq.Context() as context, context.socket(zmq.PAIR) as referee:
+            referee.linger, referee.sndtimeo = 0, 20_000
+            endpoint = f"tcp://127.0.0.1:{referee.bind_to_random_port('tcp://127.0.0.1')}"
+            words = [sys.executable, str(program), endpoint, str(hangs_from)]
+            with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as bot:  # noqa: S603 - as below
+                for message in (greeting or welcome(), *windows, Over(OUTCOME)):
+                    referee.send(encode(message))
+                assert bot.stderr is not None
+                return bot.stderr.read()
 
 
 class TestTheEnd:

@@ -196,7 +196,7 @@ class TestErrors:
         end = Over(OUTCOME)
         conversation(Forgetful(self.failing), opened(0), end)
         last = capsys.readouterr().err.splitlines()[-1]
-        assert r"kit: the bot raised 2 times, at last ValueError: too\nlate" == last
+        assert r"kit: the bot raised 2 times, most recently ValueError: too\nlate" == last
         once = FunctionBot(self.failing)
         once.on_error = "default"
         conversation(once, opened(0), end)

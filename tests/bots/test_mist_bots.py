@@ -190,4 +190,4 @@ class TestLegality:
 @pytest.mark.parametrize("name", MIST_BOTS)
 def test_every_bots_folder_is_complete(name: str) -> None:
     folder = read_bot(BOTS / f"mist_{name}", given=f"mist_{name}")
-    assert (f"mist-{name}", True) == (folder.name, folder.plays("mist"))
+    assert (f"mist_{name}", True) == (folder.name, folder.plays("mist"))

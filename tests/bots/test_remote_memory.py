@@ -1,24 +1,43 @@
 """To a bot on its author's own machine there was no cut: it hears everything once, and its word stands."""
 
+import json
+from copy import deepcopy
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from bots import remote_bounds
+from bots.remote_bounds import MOST_FRAME_BYTES, Bounds, HostError
 from bots.remote_memory import Memory
+from bots.remote_news import News
 from protocol.codec import encode
 from protocol.messages import (
     Accepted,
     ClockTerms,
+    Closed,
     EventMessage,
     Faulted,
     Hello,
     Invited,
     Opened,
     Over,
+    Paused,
     Rejected,
+    Resumed,
     ServerMessage,
     Undo,
     Welcome,
 )
+from protocol.news import Dismissed, TranscriptPart
 from protocol.refusals import Fault, Refusal
 from protocol.words import Outcome
+from tests.bots.test_remote_news import REPORT
 
+OUTCOME = Outcome(ranking=((0,), (1,)), winners=(0,), eliminated=None, scores={"0": 3}, reason="x")
+CONVERSATIONS = 200
+"""Of each seed in the fuzz test."""
 HELLO = encode(Hello(token="t", name="b", version="1", protocol=1))
 NOTHING: tuple[list[bytes], list[bytes]] = ([], [])
 
@@ -148,3 +167,121 @@ def test_what_comes_of_saying_a_word_twice_is_not_counted_either() -> None:
     hears(memory, Rejected(0, Refusal.ILLEGAL, "no"), Invited("t"), welcome("a", "b"), opened(0))
     hears(memory, Rejected(0, Refusal.FINAL, "your final submission stands"))
     assert "once a message was refused: illegal: no (once)" == memory.summary.lines()[-1]
+
+
+@pytest.mark.parametrize("token", ["", "a\0b", "a b", "é", "x" * 101, "x" * 3_000_000, "a\n", "=\x1b[2J"])
+def test_a_token_that_no_environment_takes_is_refused(token: str) -> None:
+    with pytest.raises(HostError, match="an invitation whose token is none") as refused:
+        hears(Memory(), Invited(token))
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize("number", [-1, -(10**9), 100_000, 10**30])
+def test_an_event_has_a_number_that_a_match_can_have(number: int) -> None:
+    with pytest.raises(HostError, match="an event whose number is not from 0 to 99999"):
+        playing().hear(b'{"type":"event","n":%d,"event":0}' % number)
+
+
+def test_a_welcome_with_more_events_than_a_match_has_is_refused() -> None:
+    with pytest.raises(HostError, match="a welcome with 100001 events"):
+        hears(Memory(), Invited("t"), welcome(*([0] * 100_001)))
+
+
+def test_messages_and_bytes_and_unknown_words_of_a_match_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_bounds, "MOST_MATCH_FRAMES", 3)
+    resumed = encode(Resumed("x"))
+    memory = Memory()
+    for _ in range(3):
+        memory.hear(resumed)
+    with pytest.raises(HostError, match="more than 3 messages in one match"):
+        memory.hear(resumed)
+    monkeypatch.setattr(remote_bounds, "MOST_MATCH_FRAMES", 100_000)
+    monkeypatch.setattr(remote_bounds, "MOST_MATCH_BYTES", 3 * len(resumed))
+    bounds = Bounds()
+    memory = Memory(bounds)
+    for _ in range(3):
+        memory.hear(resumed)
+    bounds.end(finished=True)
+    memory.hear(resumed)
+    with pytest.raises(HostError, match="bytes in one match"):
+        for _ in range(3):
+            memory.hear(resumed)
+    monkeypatch.undo()
+    memory = Memory()
+    assert ([b"new words"], []) == memory.hear(b"new words")
+    with pytest.raises(HostError, match="more than 1000 messages in one match that are not of this protocol"):
+        for _ in range(1_000):
+            memory.hear(b"\xff")
+
+
+def test_a_host_that_ends_no_match_is_given_up() -> None:
+    bounds = Bounds()
+    for finished in (*[False] * 19, True, *[False] * 19):
+        bounds.end(finished=finished)
+    with pytest.raises(HostError, match="invitations to 20 matches, none of which it has ended"):
+        bounds.end(finished=False)
+
+
+def test_a_frame_has_a_greatest_size_and_depth() -> None:
+    bounds = Bounds()
+    bounds.frame(b"x" * MOST_FRAME_BYTES)
+    bounds.frame(b"[" * 64 + b"]" * 64)
+    with pytest.raises(HostError, match="1048577 bytes"):
+        bounds.frame(b"x" * (MOST_FRAME_BYTES + 1))
+    with pytest.raises(HostError, match="nested deeper than 64"):
+        bounds.frame(b"[" * 65 + b"]" * 65)
+
+
+VALUES: tuple[object, ...] = (
+    None, True, 0, -1, 2**53, 2**63, 10**300, 1e300, -0.0, "", "\0", "\x1b[2J", "x" * 5_000, [], {}, [[]] * 50,
+    {"": {}}, "tok", "window", "late", "final", "misbehaved",
+)  # fmt: skip
+FORMS = (
+    Invited("t", stands=True), welcome(1, 2), EventMessage(0, 1), opened(0), Accepted(0, 1), Over(OUTCOME),
+    Closed(window=0, taken=1, by_default=True, charged_ms=5, reserve_ms=0), Resumed("x"), Paused("x"),
+    Rejected(0, Refusal.FINAL, "x"), Faulted(Fault.MISBEHAVED, "x"), REPORT, Dismissed(text="x"),
+    TranscriptPart(match="m", seat=0, part=0, parts=1, data=b"x"),
+)  # fmt: skip
+
+
+def mutated(rng: Random) -> bytes:
+    """A message of a host, with some of its fields replaced, or some of its bytes."""
+    fields = json.loads(encode(rng.choice(FORMS)))
+    for _ in range(rng.choice((0, 1, 1, 2))):
+        place: Any = fields
+        while isinstance(place, dict) and place:
+            name = rng.choice([*place])
+            if not isinstance(place[name], dict) or rng.random() < 0.5:
+                place[name] = deepcopy(rng.choice(VALUES))
+                break
+            place = place[name]
+    frame = bytearray(json.dumps(fields, ensure_ascii=rng.random() < 0.9).encode())
+    for _ in range(rng.choice((0, 0, 0, 1, 3))):
+        frame[rng.randrange(len(frame))] = rng.randrange(256)
+    return bytes(frame)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_whatever_a_host_says_is_taken_or_refused_in_words(seed: int, tmp_path: Path) -> None:
+    """Nothing else is raised, and nothing unprintable is shown."""
+    rng = Random(seed)
+    for _ in range(CONVERSATIONS):
+        bounds = Bounds()
+        memory, news = Memory(bounds), News(tmp_path / "transcripts", bounds)
+        lines: list[str] = []
+        try:
+            for _ in range(rng.randrange(1, 12)):
+                frame = mutated(rng)
+                bounds.frame(frame)
+                if (said := news.hear(frame)) is not None:
+                    lines += said
+                    continue
+                to_bot, to_host = memory.hear(frame)
+                assert all(isinstance(each, bytes) for each in (*to_bot, *to_host))
+                if rng.random() < 0.3:
+                    memory.say(rng.choice((HELLO, submit(0, 1), b"junk")))
+        except HostError as error:
+            lines.append(str(error))
+        lines += memory.summary.lines()
+        assert all(line.isprintable() for line in lines)
+    assert {"transcripts"} >= {path.name for path in tmp_path.iterdir()}

@@ -43,14 +43,14 @@ def test_defaults_late_answers_and_refusals_are_counted_with_their_texts() -> No
     assert [
         "2 windows, 2 by default; the longest took 406 ms",
         "once an answer came too late",
-        "once the bot itself asked for the default, as the kit does after an error",
+        "once the bot chose the default",
         f"6 times a message was refused: {kinds}; others (twice)",
     ] == heard(WELCOME, *window(0, by_default=True, charged_ms=406), late, *messages, *others, Over(LOST))[1:]
 
 
 def test_a_bot_that_was_hung_up_on_has_the_reason_and_it_does_nothing_to_a_terminal() -> None:
     (first, _) = heard(WELCOME, Faulted(Fault.MISBEHAVED, "too \x1b[2J many"))
-    assert r"match cup-7, seat 1: the host hung up: misbehaved: too \x1b[2J many" == first
+    assert r"match cup-7, seat 1: the host ended it for this bot: misbehaved: too \x1b[2J many" == first
 
 
 def test_before_the_match_there_is_nothing_to_say() -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from bots.stdio_bridge import Lines
+from bots.stdio_bridge import FLOOD_BYTES, FREE_BYTES, LEAST_BYTES, SHOWN_BYTES, Lines, Prints
+from protocol.lines import is_message
 from protocol.messages import MAX_FRAME_BYTES
 
 
@@ -35,3 +36,85 @@ def test_what_has_no_end_when_the_program_ends_is_a_line_too() -> None:
     lines = Lines()
     assert [] == list(lines.cut(b"last"))
     assert b"last" == lines.end()
+
+
+def sorted_lines(prints: Prints, *lines: bytes) -> tuple[list[bytes], bytes]:
+    return prints.sort(iter(lines))
+
+
+def test_messages_go_to_the_referee_and_all_else_to_the_log_but_for_the_first_in_a_window() -> None:
+    prints = Prints()
+    submit = b'{"type":"submit","window":0,"action":null}'
+    frames, logged = sorted_lines(prints, b"got welcome", submit, b"thinking", b"", b" \r", submit)
+    assert [b"got welcome", submit, submit] == frames
+    assert b"[stdout] got welcome\n[stdout] thinking\n" == logged
+    assert ([], b"[stdout] more\n") == sorted_lines(prints, b"more")
+    prints.begin()
+    assert ([b"more"], b"[stdout] more\n") == sorted_lines(prints, b"more")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"type":"submit","window":0}',
+        b' {"action":null,"type":"submit","window":0}\r',
+        b'{"type":"note","text":"' + b"x" * MAX_FRAME_BYTES + b'"}',
+        b'{"type":"hello"}',
+    ],
+    ids=["a field is missing", "in another order", "too long", "hello"],
+)
+def test_what_is_meant_as_a_message_is_for_the_referee_to_judge(line: bytes) -> None:
+    assert ([line], b"") == sorted_lines(Prints(), line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"type":"window","id":0}',
+        b'{"type":"rejected","window":null}',
+        b'{"cells":["E5"]}',
+        b"{'type': 'submit'}",
+        b'{"type":"submit","window":0',
+        b'{"type":["submit"]}',
+        b'"submit"',
+        b"[" * 60_000,
+        b'{"type":"submit","window":' + b"[" * 60_000,
+        b"{" + b"x" * 2 * MAX_FRAME_BYTES,
+        b'{"type":"welcome","x":"' + b"x" * MAX_FRAME_BYTES,
+        b"\xff\xfe{\x00",
+    ],
+)
+def test_what_is_no_message_is_not_answered(line: bytes) -> None:
+    prints = Prints()
+    prints.quiet()
+    assert [] == sorted_lines(prints, line)[0]
+
+
+def test_a_byte_order_mark_is_passed_over() -> None:
+    pause = b'{"type":"pause"}'
+    assert ([pause, pause], b"") == sorted_lines(Prints(), b"\xef\xbb\xbf" + pause, pause, b"\xef\xbb\xbf")
+
+
+def test_of_a_long_line_the_referee_gets_a_beginning_that_is_no_message() -> None:
+    line = b'{"type":"pause"}' + b" " * SHOWN_BYTES + b"x"
+    ((shown,), _) = sorted_lines(Prints(), line)
+    assert (SHOWN_BYTES + 3, False) == (len(shown), is_message(shown))
+
+
+def test_a_flood_of_lines_is_told_by_its_bytes() -> None:
+    prints = Prints()
+    assert 1 == len(sorted_lines(prints, *[b"x" * 1_000] * (FREE_BYTES // 1_000))[0])
+    assert 100 == pytest.approx(len(sorted_lines(prints, *[b"x" * 1_000] * (FLOOD_BYTES // 10))[0]), abs=1)
+    assert FLOOD_BYTES // LEAST_BYTES == 32
+    assert 10 == pytest.approx(len(sorted_lines(prints, *[b"x"] * 320)[0]), abs=1)
+    assert 10 == pytest.approx(len(sorted_lines(prints, b"x" * 10 * FLOOD_BYTES)[0]), abs=1)
+    prints.begin()
+    assert 1 == len(sorted_lines(prints, *[b"x"] * (FREE_BYTES // LEAST_BYTES))[0])
+
+
+def test_what_it_prints_before_its_next_match_is_that_match_s_not() -> None:
+    prints = Prints()
+    prints.quiet()
+    assert [] == sorted_lines(prints, b"the last one was hard")[0]
+    prints.begin()
+    assert [b"got welcome"] == sorted_lines(prints, b"got welcome")[0]

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -23,11 +24,14 @@ from arena.tournament.ledger import INTERRUPTED
 from arena.workers.cluster import node_line
 from arena.workers.cluster.dask import connected
 from arena.workers.cluster.store import INSTALL
+from referee.match.records import Judged
+from referee.transcript.reader import read_transcript
 from tests.cluster import dask_pickles
 from tests.cluster.dask_cluster import ROOT, DaskCluster, dask_cluster
 from tests.real_wire.held import LONG, Gate
 from tests.real_wire.processes import PATIENCE_SECONDS, alive, children, family, until
-from tests.real_wire.test_killed import ARENA, REAL_MATCHES, TIMES, cup, gone, start, table
+from tests.real_wire.test_killed import ARENA, BOT, REAL_MATCHES, TIMES, cup, gone, start, table
+from tests.real_wire.test_stopped import stop
 
 pytestmark = [pytest.mark.xdist_group("cluster"), pytest.mark.timeout(1800)]
 """One at a time: two clusters beside each other would need more cores than there are."""
@@ -167,7 +171,9 @@ def test_an_arena_that_is_stopped_leaves_nothing_running_there_and_goes_on(
 @pytest.mark.slow
 def test_a_cluster_that_cannot_play_is_told_how_to(file: Path, cluster: DaskCluster) -> None:
     on = cluster.on
-    assert (CANNOT, f"arena: --on {on}: no worker there can play: it has none") == ended((*AT_ONCE, on), file)
+    code, said = ended((*AT_ONCE, on), file)
+    assert CANNOT == code
+    assert said.startswith(f"arena: --on {on}: no worker there can play: it has none; no match counts yet; ")
     cluster.add("--nthreads", "2")
     cluster.add("--nthreads", "2", "--resources", "matches=8")
     until(lambda: 2 == trio.run(workers_of, on))
@@ -221,8 +227,9 @@ def test_where_the_arena_is_missing_is_named(tmp_path: Path, file: Path, cluster
     with dask_cluster(tmp_path / "another", path=tmp_path / "empty") as another:
         another.add()
         until(lambda: 1 == trio.run(workers_of, another.on))
-        expected = f"arena: --on {another.on}: its scheduler {needs}"
-        assert (CANNOT, expected) == ended((*AT_ONCE, another.on), file)
+        code, said = ended((*AT_ONCE, another.on), file)
+        assert CANNOT == code
+        assert said.startswith(f"arena: --on {another.on}: its scheduler {needs}; no match counts yet; ")
 
 
 @pytest.mark.slow
@@ -270,7 +277,7 @@ def test_a_bot_that_cannot_start_there_stops_a_tournament_before_its_first_match
     (file.parent / "two/bot.py").write_text("def decide(:\n")
     code, said = ended((*ON_CLUSTER, cluster.on), file)
     assert (WRONG_USE, []) == (code, rows(file, "SELECT 1 FROM attempts"))
-    assert "bots[1]: two: never started: it ended by itself, exit code 1; last line: SyntaxError" in said
+    assert "bots[1]: two: never started: it exited with code 1; its last line of output: SyntaxError" in said
 
 
 @pytest.mark.slow
@@ -335,6 +342,30 @@ def _runs(pid: int, module: str) -> bool:
     with suppress(OSError):
         return module in Path(f"/proc/{pid}/cmdline").read_text().split("\0")
     return False
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("all_of_it", [True, False], ids=["with its bots", "alone"])
+def test_a_match_there_goes_on_where_its_worker_was_stopped(
+    all_of_it: bool, tmp_path: Path, cluster: DaskCluster
+) -> None:
+    policy = "policy.main_ms = 1500\npolicy.reserve_ms = 0\n"
+    slow = BOT.replace(
+        '        if window.name == "first":\n', '        time.sleep(0.1)\n        if window.name == "first":\n', 1
+    )
+    assert slow != BOT
+    file = cup(tmp_path / "cup", SHORT.replace(LONG, policy).replace("max_turns = 4", "max_turns = 30"), slow)
+    worker = cluster.add()
+    arena = start((*AT_ONCE, cluster.on), file)
+    until(lambda: len(family(worker.pid)) >= PLAYING)
+    time.sleep(2)
+    stopped = [worker.pid, *(int(each.split()[0]) for each in family(worker.pid))] if all_of_it else _nodes(worker)
+    stop(stopped, 6.0)
+    table(arena, TIMES)
+    assert [] == rows(file, "SELECT void FROM attempts WHERE void IS NOT NULL")
+    played = list((file.parent / "runs/cup/transcripts").glob("*.jsonl"))
+    assert MATCHES == len(played)
+    assert not any(isinstance(each, Judged) for name in played for each in read_transcript(name))
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """The only decoder of a bot's bytes: whatever they are, it answers with a message or with a refusal by name."""
 
+import re
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -17,7 +19,7 @@ from protocol.codec import (
     encode,
     is_deeper,
 )
-from protocol.games.mist import Turn
+from protocol.games.mist import ChooseFirst, Turn
 from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, Hello, Note, Pause, Rejected, Submit, Undo
 from protocol.refusals import Conduct, Fault, Refusal
 
@@ -139,3 +141,17 @@ def test_how_deep_json_is_nested_is_told_to_the_level(value: object) -> None:
     text, deep = encode(value), levels(value)
     assert not is_deeper(text, deep)
     assert deep == 0 or is_deeper(text, deep - 1)
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b'{"cells": ["C3"]}', "this window takes 'first'; it has no 'cells'"),
+        (b'{"first": 0, "\\u001b[2J": 1}', "this window takes 'first'; it has no '\\x1b[2J'"),
+        (b'{"first": "x"}', "Expected `int`"),
+        (b"[]", "Expected `object`"),
+    ],
+)
+def test_a_field_that_a_window_does_not_have_is_named_with_those_that_it_has(raw: bytes, said: str) -> None:
+    with pytest.raises(Refused, match=rf"^{re.escape(said)}"):
+        decode_action(raw, ChooseFirst)

@@ -8,7 +8,7 @@ from pathlib import Path
 import trio
 import zmq
 
-from referee.wire.line import Arrived, Bell
+from referee.wire.line import Arrived, Bell, OutOf
 from referee.wire.local import LocalLine, Wire, open_wire
 from tests.real_wire.stress import next_arrival
 
@@ -62,6 +62,19 @@ async def open_seat(directory: Path) -> AsyncIterator[Seat]:
         bell = Bell()
         yield Seat(wire, nursery, wire.open_line(nursery, bell, directory), bell)
         nursery.cancel_scope.cancel()
+
+
+async def out_of(seat: Seat) -> OutOf:
+    """What the host is told that the machine has run out of; whatever comes before it is left aside."""
+    with trio.fail_after(60):
+        while True:
+            try:
+                item = seat.line.receive_nowait()
+            except trio.WouldBlock:
+                await seat.bell.wait()
+            else:
+                if isinstance(item, OutOf):
+                    return item
 
 
 async def hear_next(socket: BotSocket) -> bytes:

@@ -44,8 +44,8 @@ def test_a_tournament_says_of_each_bot_why_it_lost(folder: Path) -> None:
     logs = folder / "runs/cup/transcripts"
     said = {name: line for line in text.splitlines() for name in BOTS if line.startswith(f"{name}: ")}
     assert "broken: never started in 4 of 4 matches: SyntaxError: expected ':' (bot.py:3)" in said["broken"]
-    assert "falls: it ended by itself, exit code 1 in 4 of 4 matches" in said["falls"]
-    assert "; last line: ValueError: no idea (bot.py:5); log: " in said["falls"]
+    assert "falls: it exited with code 1 in 4 of 4 matches" in said["falls"]
+    assert "; its last line of output: ValueError: no idea (bot.py:5); log: " in said["falls"]
     assert "'J9' is no cell of this board" in said["rude"]
     for line in said.values():
         log = Path(line.partition("; log: ")[2])

@@ -37,6 +37,28 @@ def test_each_bot_is_told_what_is_wrong_with_it(tmp_path: Path) -> None:
     assert Path(found["syntax"]["logs"][0]).read_text().endswith("SyntaxError: invalid syntax\n")
 
 
+def test_a_program_by_lines_that_dies_at_its_start_cannot_start_in_any_check(tmp_path: Path) -> None:
+    folder = tmp_path / "dead"
+    folder.mkdir()
+    (folder / "bot.toml").write_text(f'{MANIFEST}transport = "stdio"\n')
+    (folder / "bot.py").write_text('import sys\nsys.exit("cannot load model weights")\n')
+    options = ["--isolation", "none", "--json"]
+    alone = CliRunner().invoke(main, ["check", str(folder), "--results", str(tmp_path / "alone"), *options])
+    (found,) = json.loads(alone.stdout)["games"]
+    assert (NO, 0, {"never_started": 1}) == (alone.exit_code, found["started"], found["conduct"])
+    file = tmp_path / "cup.toml"
+    file.write_text('game = "mist"\nbots = ["mist_random", "dead"]\nisolation = "none"\n')
+    field = CliRunner().invoke(main, ["check", str(file), "--results", str(tmp_path / "field"), "--json"])
+    why = json.loads(field.stdout)["bots"][1]["broken"]
+    assert why.startswith(
+        "never started: it exited with code 1; its last line of output: cannot load model weights"
+    )
+    words = ["regress", "mist", "--base", "mist_random", "--head", str(folder), "--isolation", "none"]
+    head = CliRunner().invoke(main, [*words, "--results", str(tmp_path / "regress")])
+    assert NO == head.exit_code
+    assert "rejected: head (" in head.stderr
+
+
 @pytest.mark.slow
 def test_of_a_season_all_bots_are_checked_under_the_terms_of_its_first_stage(tmp_path: Path) -> None:
     file = tmp_path / "league.toml"
@@ -50,3 +72,41 @@ def test_of_a_season_all_bots_are_checked_under_the_terms_of_its_first_stage(tmp
     assert ["mist_random", "mist_hunter"] == [each["bot"] for each in found["bots"]]
     assert found["starts"]
     assert found["forecast"] is found["design"] is None
+
+
+CUT_OFF = """import json, os, time, zmq
+line = zmq.Context().socket(zmq.PAIR)
+line.connect(os.environ["ARENA_ENDPOINT"])
+hello = {"type": "hello", "token": os.environ["ARENA_TOKEN"], "name": "bare", "version": "1", "protocol": 1}
+line.send(json.dumps(hello).encode())
+while json.loads(line.recv())["type"] != "window":
+    pass
+line.send(bytes(300_000))
+time.sleep(60)
+"""
+
+
+def test_a_message_that_closes_the_connection_is_named_and_proved(tmp_path: Path) -> None:
+    folder = tmp_path / "large"
+    folder.mkdir()
+    (folder / "bot.toml").write_text(MANIFEST)
+    (folder / "bot.py").write_text(CUT_OFF)
+    words = [
+        "--isolation",
+        "none",
+        "--matches",
+        "1",
+        "--main-ms",
+        "200",
+        "--options",
+        '{"max_turns": 4}',
+        "--json",
+    ]
+    ended = CliRunner().invoke(main, ["check", str(folder), "--results", str(tmp_path / "check"), *words])
+    [found] = json.loads(ended.stdout)["games"]
+    assert NO == ended.exit_code
+    assert "its connection was closed: a message of 300000 bytes, more than 262144" == found["said"][0]
+    assert 0 == found["refused"]
+    verified = CliRunner().invoke(main, ["replay", "--boards", *found["transcripts"]])
+    assert DONE == verified.exit_code, verified.stderr
+    assert "its connection was closed: a message of 300000 bytes" in verified.stdout

@@ -141,7 +141,7 @@ def test_in_a_match_the_debugged_bot_may_take_any_time_and_its_transcript_says_s
         "--startup-ms", "5000", "--isolation", "none", "--transcripts", tmp_path,
     )  # fmt: skip
     assert DONE == code
-    assert "seat 0 is debugged: its clock stands, and the result is not for rating" in shown.splitlines()
+    assert "seat 0 is debugged: its clock is stopped, and the result must not be rated" in shown.splitlines()
     (transcript,) = tmp_path.glob("*.jsonl")
     header = next(read_transcript(transcript))
     assert isinstance(header, Header)

@@ -21,7 +21,7 @@ import pytest
 import zmq
 
 from arena.errors import DONE, WrongUse
-from arena.feed.process import MAX_MEMORY_BYTES, MAX_WAITING
+from arena.feed.process import MAX_MEMORY_BYTES, MAX_WAITING, CannotListenError, _check_port
 from arena.feed.publisher import MAX_BYTES, FeedLine, open_feed
 from protocol.feed import FeedBegun, FeedEnded, FeedMessage, FeedSnapshot, FeedStandings
 from tests.docs_pages import blocks
@@ -153,8 +153,13 @@ class TestEndpoint:
         assert caught.value.message.startswith(f"--feed {wrong}: {WRONG[wrong]}")
         assert "\n" not in caught.value.message
 
+    def test_the_highest_port_is_65535(self) -> None:
+        _check_port("65535")
+        with pytest.raises(CannotListenError, match="up to 65535"):
+            _check_port("65536")
+
     def test_one_that_is_in_use_is_refused(self, line: FeedLine, endpoint: str) -> None:
-        with pytest.raises(WrongUse, match="somebody does already"), open_feed(endpoint):
+        with pytest.raises(WrongUse, match="another program already does"), open_feed(endpoint):
             pass
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
@@ -165,7 +170,7 @@ class TestEndpoint:
         """ZeroMQ would delete it."""
         file = tmp_path / "precious"
         file.write_text("precious")
-        with pytest.raises(WrongUse, match="no socket"), open_feed(f"ipc://{file}"):
+        with pytest.raises(WrongUse, match="not a socket"), open_feed(f"ipc://{file}"):
             pass
         assert "precious" == file.read_text()
 

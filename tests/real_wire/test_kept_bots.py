@@ -268,6 +268,44 @@ async def test_a_bot_that_dies_or_misbehaves_is_started_afresh(
     assert one != another == again
 
 
+async def test_the_cause_of_an_end_quotes_nothing_of_an_earlier_match(tmp_path: Path, series: Series) -> None:
+    """A match of the same block has the same deal, and its page is public."""
+    speaks = "if self.matches == 1: print('secret', flush=True)"
+    bot = keeper(tmp_path / "bot", deciding=f"{speaks}\n        if self.matches == 2: os._exit(3)")
+    program = tmp_path / "bot" / "bot.py"
+    program.write_text(program.read_text().replace("        print(", "        self.matches == 1 and print("))
+    bot = find_bot(bot.given)
+    matches = [await series.play(bot) for _ in range(2)]
+    assert [UNSET, 1] == [each.bots[0].kept for each in matches]
+    assert "secret" in matches[0].log()
+    report = matches[1].result.reports[0]
+    assert ("it exited with code 3", "") == (report.loss, report.last_line)
+
+
+async def test_the_most_memory_of_a_match_is_its_own(tmp_path: Path, series: Series) -> None:
+    bot = keeper(tmp_path / "bot", deciding="if self.matches == 1: len(bytearray(100_000_000))")
+    matches = [await series.play(bot) for _ in range(2)]
+    assert [UNSET, 1] == [each.bots[0].kept for each in matches]
+    first, second = (each.result.reports[0].peak_bytes for each in matches)
+    assert first is not None
+    assert first > 100_000_000
+    assert second is None or second < 100_000_000
+
+
+async def test_what_a_child_ran_out_of_in_an_earlier_match_ends_no_later_one(
+    tmp_path: Path, series: Series
+) -> None:
+    child = "subprocess.run([sys.executable, '-c', 'len(bytes(10**9) + bytes(10**9))'])"
+    bot = keeper(
+        tmp_path / "bot",
+        deciding=f"import subprocess\n        self.matches == 1 and not window.id and {child}\n"
+        "        if self.matches == 2: os._exit(3)",
+    )
+    matches = [await series.play(bot) for _ in range(2)]
+    assert [UNSET, 1] == [each.bots[0].kept for each in matches]
+    assert "it exited with code 3" == matches[1].result.reports[0].loss
+
+
 async def test_a_bot_that_was_started_again_in_a_match_does_not_stay(tmp_path: Path, series: Series) -> None:
     bot = keeper(tmp_path / "bot", deciding="if self.matches == 2: os._exit(3)")
     matches = [await series.play(bot, fault="restart") for _ in range(3)]
@@ -321,12 +359,17 @@ async def test_who_comes_back_and_leaves_at_once_harms_no_match(
         assert (await series.play(bot, slow, warm=warm)).result.void is None
 
 
-async def test_nothing_is_left_of_the_place_of_a_bot_that_does_not_stay(tmp_path: Path, series: Series) -> None:
+async def test_nothing_is_left_of_the_place_of_a_bot_that_does_not_stay(
+    tmp_path: Path, series: Series, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = tmp_path / "places"
+    places.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(places))
     bot = keeper(tmp_path / "bot", over="exit(0)")
     for _ in range(3):
         await series.play(bot)
     with trio.fail_after(60):
-        while series.idle != len(list(series.kept._folder.iterdir())):  # noqa: ASYNC110 - the kernel ends it
+        while series.idle != len(list(places.glob("arena-*/referee.sock"))):  # noqa: ASYNC110 - the kernel ends it
             await trio.sleep(0.01)
 
 
@@ -376,6 +419,29 @@ async def test_a_program_that_speaks_by_lines_stays_too(tmp_path: Path, series: 
     matches = [await series.play(find_bot(str(folder))) for _ in range(3)]
     assert [UNSET, 1, 2] == [each.bots[0].kept for each in matches]
     assert [0] * 3 == [each.result.defaults[0] for each in matches]
+
+
+async def test_a_program_by_lines_that_ends_before_it_spoke_in_a_later_match_never_started_in_that(
+    tmp_path: Path, series: Series
+) -> None:
+    folder = tmp_path / "py"
+    folder.mkdir()
+    (folder / "bot.py").write_text(
+        "import json, sys\nmatches = 0\nfor line in sys.stdin:\n    message = json.loads(line)\n"
+        '    matches += message["type"] == "welcome"\n    if matches == 2:\n        sys.exit(3)\n'
+        '    if message["type"] == "window":\n'
+        '        print(json.dumps({"type": "submit", "window": message["id"], "action": message["default"]}))\n'
+    )
+    (folder / "bot.toml").write_text(
+        'name = "py"\nversion = "1"\ncommand = ["python", "bot.py"]\ntransport = "stdio"\n'
+        'games = ["mist"]\nkeeps = true\n'
+    )
+    bot = find_bot(str(folder))
+    first, second, third = [await series.play(bot, fault="forfeit") for _ in range(3)]
+    assert [UNSET, 1, UNSET] == [each.bots[0].kept for each in (first, second, third)]
+    assert [Conduct.OK, Conduct.NEVER_STARTED, Conduct.OK] == [
+        each.result.conduct[0] for each in (first, second, third)
+    ]
 
 
 @pytest.mark.slow

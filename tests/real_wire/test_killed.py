@@ -311,9 +311,9 @@ def test_a_worker_that_is_killed_is_told_of_while_the_rest_goes_on_and_afterward
         output, complaints = arena.communicate()
     (lost,) = json.loads(output)["lost"]
     assert ("killed by SIGKILL", []) == (lost["reason"], json.loads(output)["void"])
-    assert b"4/4 matches, 0 void attempts, 1 attempt lost with a referee process" in complaints
+    assert b"4/4 matches, 1 attempt lost with a referee process" in complaints
     assert (
-        "<dt>lost with a referee process, made again</dt><dd>1</dd>"
+        "<dt>attempts lost with a referee process</dt><dd>1, played again</dd>"
         in (file.parent / "runs/cup/report.html").read_text()
     )
 

@@ -78,7 +78,7 @@ async def test_a_bot_that_falls_over_is_told_of_and_its_last_words_come_at_the_e
     assert [("ended", 1)] == [(line["cause"], line["exit"]) for line in lines if line["event"] == "bot_left"]
     report = next(line for line in lines if line["event"] == "bot_report" and line["seat"] == 0)
     assert ("crashed", "RuntimeError: fell over (bot.py:9)") == (report["conduct"], report["last_words"])
-    assert report["said"].startswith("it ended by itself, exit code 1; ")
+    assert report["said"].startswith("it exited with code 1; ")
     before = json.dumps(lines[: events.index("match_ended")])
     assert "fell over" not in before
     header = next(read_transcript(tmp_path / "m.jsonl"))

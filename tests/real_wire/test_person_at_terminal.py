@@ -85,10 +85,10 @@ def test_a_line_that_was_not_entered_is_gone_when_time_is_up(tmp_path: Path) -> 
     clock.write_text(CLOCK)
     options = ("--clock", str(clock), "--options", '{"first": 0, "max_turns": 4}')
     with sitting(tmp_path / "transcripts", *options) as terminal:
-        terminal.sees("If you submit nothing: E5")
+        terminal.sees("If you submit nothing,")
         terminal.type("C3 D")
         terminal.sees("'C3 D' was not sent")
-        terminal.sees("If you submit nothing: E5")
+        terminal.sees("If you submit nothing,")
         terminal.type("b2!\r")
         terminal.sees("taken: B2")
         terminal.sees("transcript:")
@@ -106,7 +106,7 @@ def test_a_line_that_was_not_entered_is_gone_when_time_is_up(tmp_path: Path) -> 
 
 def test_ctrl_c_empties_the_line_and_then_stops_the_match(tmp_path: Path) -> None:
     with sitting(tmp_path, "--options", '{"first": 0}') as terminal:
-        terminal.sees("If you submit nothing: ")
+        terminal.sees("If you submit nothing,")
         terminal.type("C3\x03J9\r")
         terminal.sees("J9 is no cell")
         terminal.type("\x03")
@@ -117,7 +117,7 @@ def test_ctrl_c_empties_the_line_and_then_stops_the_match(tmp_path: Path) -> Non
 @pytest.mark.parametrize("stop", mostly_slow(1, [signal.SIGTERM, signal.SIGHUP]))
 def test_a_signal_gives_the_terminal_back(tmp_path: Path, stop: signal.Signals) -> None:
     with sitting(tmp_path) as terminal:
-        terminal.sees("If you submit nothing: ")
+        terminal.sees("If you submit nothing,")
         terminal.type("C3 D")
         terminal.sees("C3 D")
         terminal.arena.send_signal(stop)
@@ -127,7 +127,7 @@ def test_a_signal_gives_the_terminal_back(tmp_path: Path, stop: signal.Signals) 
 
 def test_ctrl_d_leaves_the_match(tmp_path: Path) -> None:
     with sitting(tmp_path, "--options", '{"first": 0, "max_turns": 2}') as terminal:
-        terminal.sees("If you submit nothing: ")
+        terminal.sees("If you submit nothing,")
         terminal.type("\x04")
         terminal.sees("disconnected")
         terminal.sees("transcript:")

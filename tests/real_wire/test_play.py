@@ -198,5 +198,7 @@ async def test_a_bot_that_the_kernel_kills_for_memory_has_that_in_its_report(tmp
     assert 0 < other.peak_bytes < hog.peak_bytes
     assert other.cpu_us is not None
     assert 1_000 < other.cpu_us < 10_000_000
+    assert other.start_cpu_us is not None
+    assert 0 < other.start_cpu_us <= other.cpu_us
     left = [record for record in read_transcript(Path(result.transcript)) if isinstance(record, Left)]
     assert ["killed: memory over 64 MB"] == [record.why for record in left]

@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from referee.wire import remote, remote_line
-from referee.wire.line import INBOX_FRAMES
+from referee.wire.line import INBOX_FRAMES, OutOf
 from tests.real_wire.remote import Client, Door, clients, open_door
 from tests.real_wire.seat import hear
 from tests.real_wire.test_remote_door import INVITED, by_hand, raw
@@ -123,6 +123,10 @@ async def test_where_no_descriptor_is_to_be_had_who_knocks_waits(monkeypatch: py
                 async with resting():
                     pass
                 assert 1 < len(refused) < 20
+            # It may be the bot that the match waits for: nobody knows yet.
+            told = door.line.receive_nowait()
+            assert isinstance(told, OutOf)
+            assert os.strerror(errno.EMFILE) in told.what
             assert accept is kernel.socket.accept
             assert INVITED == await hear(bot)
             await door.serves(bot)

@@ -128,10 +128,11 @@ async def test_over_a_line_that_stands_the_bot_is_started_for_each_match_until_i
             door.line.tell(encode(Dismissed(text="that was all")))
             code, said = await end_of(process)
     lines = [line for line in said.splitlines() if not line.startswith("kit: ")]
-    assert 0 == code
-    assert ["the host has let us in", "the match begins"] == lines[1:3]
+    assert (0, "that was all") == (code, lines[-1])
+    assert "connection lost" not in said
+    assert ["connected to the host", "the match begins"] == lines[1:3]
     assert (1, 2, 1) == tuple(
-        lines.count(line) for line in ("the host has let us in", "the match begins", "that was all")
+        lines.count(line) for line in ("connected to the host", "the match begins", "that was all")
     )
     assert 2 == sum(
         line.startswith(("match first, seat 0: place", "match second, seat 0: place")) for line in lines
@@ -149,7 +150,7 @@ async def test_a_remote_bot_plays_as_it_would_here_and_the_transcript_says_that_
         with author(door, tmp_path, door.lobby.endpoint, HUNTER) as process:
             result = await hosted(door, tmp_path, plan())
             code, said = await end_of(process)
-        assert (0, ["the host has let us in", "the match begins"]) == (code, said.splitlines()[1:3])
+        assert (0, ["connected to the host", "the match begins"]) == (code, said.splitlines()[1:3])
         # On a busy machine the kit also says how long its start took.
         place, windows = (line for line in said.splitlines()[3:] if not line.startswith("kit: "))
         assert result.outcome is not None
@@ -175,7 +176,7 @@ async def test_a_line_that_is_cut_comes_back_and_nothing_of_the_match_is_changed
         with author(door, tmp_path, cable.endpoint, HUNTER) as process:
             result = await hosted(door, tmp_path, plan(main_ms=20_000))
             code, said = await end_of(process)
-        assert (0, 3) == (code, said.count("the line is cut"))
+        assert (0, 3) == (code, said.count("connection lost"))
         assert ((Conduct.OK, Conduct.OK), (0, 0)) == (result.conduct, result.defaults)
         assert await locally(tmp_path) == taken(result)
         records = list(read_transcript(Path(result.transcript)))
@@ -303,18 +304,19 @@ def test_host_and_author_play_a_match_by_their_two_commands_and_its_reports_say_
             text=True,
         )
 
-    for name in ("host", "alice"):
-        with run("arena", "keys", name) as made:
+    for words in (("keys", "host"), ("remote", "keys", "alice")):
+        with run("arena", *words) as made:
             assert 0 == made.wait(PATIENCE_SECONDS)
+    keys = ("--host-key", "host.key", "--key", "alice.key_secret")
     hosting = ["host", "mist", "remote:alice.key", "mist_random", "--isolation", "none", "--json", "--log", "log"]
     with run("arena", *hosting, "--at", ":0", "--key", "host.key_secret", "--options", OPTIONS.decode()) as host:
         assert host.stderr is not None
         assert host.stderr.readline().startswith("match mist-")
         endpoint = host.stderr.readline().split()[2]
-        with run("bots.remote", endpoint, HUNTER, "--host-key", "host.key", "--key", "alice.key_secret") as author:
+        with run("arena", "remote", "join", endpoint, "mist_hunter", *keys) as author:
             assert 0 == author.wait(PATIENCE_SECONDS)
         result, said = host.communicate(timeout=PATIENCE_SECONDS)
-        assert (0, "alice is here\n") == (host.returncode, said)
+        assert (0, "alice is connected\n") == (host.returncode, said)
     found = json.loads(result)
     assert ([0], ["ok", "ok"]) == (found["remote"], found["conduct"])
     logged = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
@@ -322,7 +324,7 @@ def test_host_and_author_play_a_match_by_their_two_commands_and_its_reports_say_
     assert {("remote_connected", None), ("bot_started", "remote"), ("hello", None)} <= alices
     assert "listening" == logged[0]["event"]
     with run("arena", "replay", found["transcript"]) as replayed:
-        assert "alice (remote), mist-random" in replayed.communicate(timeout=PATIENCE_SECONDS)[0]
+        assert "alice (remote), mist_random" in replayed.communicate(timeout=PATIENCE_SECONDS)[0]
 
 
 @pytest.mark.parametrize(
@@ -349,7 +351,7 @@ async def test_an_author_knocks_again_until_the_key_is_known_and_no_more_once_it
 
     def author(endpoint: str) -> None:
         keys = z85(own.public).encode(), z85(own.secret).encode()
-        ferry = remote.Ferry(endpoint, z85(host.public).encode(), keys, HUNTER, tmp_path)
+        ferry = remote.Ferry(endpoint, z85(host.public).encode(), keys, HUNTER, transcripts=tmp_path)
         try:
             with pytest.raises(SystemExit, match="the host does not know this key"):
                 ferry.run()

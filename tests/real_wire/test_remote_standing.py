@@ -7,12 +7,15 @@ import trio
 
 from protocol.codec import encode
 from protocol.messages import PROTOCOL, Hello, Invited, Undo
-from referee.wire import remote_line
-from referee.wire.line import Bell
+from referee.wire import remote_line, socket_line
+from referee.wire.line import Bell, NotReading
 from tests.real_wire.remote import Client, Door, clients, open_door
 from tests.real_wire.seat import BotSocket, hear
+from tests.real_wire.test_remote_door import by_hand, heard
 
 OLD = encode(Undo(window=3))
+STUCK = 30_000_000
+"""More bytes than the kernel takes for a bot that reads nothing."""
 
 
 @pytest.fixture
@@ -114,3 +117,57 @@ async def test_a_barred_key_is_not_let_in(client: Client) -> None:
         client(door.lobby.endpoint, door.host.public, door.bot)
         assert "its key is not known here" in await door.turned_away()
         assert not door.line.connected
+
+
+async def test_a_line_is_away_from_its_connections_end_on(door: Door, client: Client) -> None:
+    socket = await in_a_match(door, client)
+    await trio.sleep(0.05)
+    before = trio.current_time()
+    socket.close(linger=0)
+    with trio.fail_after(30):
+        await door.line.missing(0)
+    assert before <= door.line.away_since <= trio.current_time()
+
+
+async def test_what_was_said_between_two_matches_is_told_once_it_has_left(door: Door) -> None:
+    door.line.begin(door.bell, "one")
+    connection, _ = await by_hand(door)
+    with connection:
+        await door.line.rest()
+        door.line.tell(bytes(STUCK))
+        with trio.move_on_after(0.05) as waiting:
+            await door.line.told()
+        assert waiting.cancelled_caught, "it is still with us, for the bot reads nothing"
+        with trio.fail_after(30):
+            async with trio.open_nursery() as nursery:
+
+                async def read() -> None:
+                    while await heard(connection):
+                        pass
+
+                nursery.start_soon(read)
+                await door.line.told()
+                nursery.cancel_scope.cancel()
+
+
+async def test_one_that_reads_nothing_is_hung_up_on_when_its_match_is_over(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the time of a farewell: nothing else is waited for."""
+    monkeypatch.setattr(socket_line, "FAREWELL_SECONDS", 0.05)
+    monkeypatch.setattr(remote_line, "FAREWELL_SECONDS", 3_600.0)
+    monkeypatch.setattr(remote_line, "DEAD_SECONDS", 3_600.0)
+    door.line.begin(door.bell, "one")
+    connection, _ = await by_hand(door)
+    with connection, trio.fail_after(30):
+        said = None
+        while not isinstance(said, NotReading):
+            door.line.send(bytes(60_000))
+            said = door.line.receive_nowait() if door.line.has_more() else None
+        await door.line.rest()
+        assert not door.line.connected
+
+
+async def test_a_line_that_nobody_said_anything_of_waits_for_its_bot(door: Door) -> None:
+    assert door.line.awaited is True
+    assert not door.line.connected

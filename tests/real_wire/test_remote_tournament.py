@@ -85,11 +85,11 @@ class Player:
         self._over.set()
 
     def _hear(self, frame: bytes) -> bool:
-        try:
-            self.news.append(news := decode_news(frame))
-        except Exception:  # noqa: BLE001 - a message of a match
+        news = decode_news(frame)
+        if news is None:
             self._play(decode_server_message(frame))
             return True
+        self.news.append(news)
         return not isinstance(news, Dismissed)
 
     def _play(self, told: Any) -> None:

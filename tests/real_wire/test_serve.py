@@ -131,9 +131,9 @@ def test_a_port_that_is_taken_is_said_to_be_so(results: Path, serving: Serving) 
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["nowhere"], "there is no such ledger"),
         (["--host", "192.0.2.1", "."], "cannot listen there"),
         (["--feed", "http://x", "."], "is neither ipc://PATH nor tcp://ADDRESS:PORT"),
+        (["--port", "65536", "."], "0<=x<=65535"),
         (["--feed", "tcp://x", "."], "is neither ipc://PATH nor tcp://ADDRESS:PORT"),
     ],
 )

@@ -15,9 +15,11 @@ from referee.host.plan import Plan, Result
 from referee.host.players import SandboxedBot
 from referee.match.policy import Policy
 from referee.match.records import Ended
+from referee.match.seat_report import sentences
 from referee.sandbox.build import built
 from referee.sandbox.levels import Isolation
 from referee.transcript.reader import read_transcript
+from referee.transcript.replayer import replay
 
 SAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "bots"
 SHELL = """
@@ -28,6 +30,17 @@ while read -r line; do
         '{"type":"over"'*) exit 0 ;;
     esac
 done
+"""
+PYTHON = """
+import json, os, sys, time
+def answer(message):
+    if message["type"] == "window":
+        submit = {"type": "submit", "window": message["id"], "action": message["default"]}
+        print(json.dumps(submit))
+%s
+for line in sys.stdin:
+    message = json.loads(line)
+    %s
 """
 PLACES = """echo '{"type":"submit","window":'"${id%%,*}"',"action":{"cells":["E5"]}}'"""
 
@@ -48,11 +61,19 @@ def shell_bot(folder: Path, answer: str) -> BotFolder:
     return find_bot(str(folder))
 
 
-async def against_random(
-    bot: BotFolder, folder: Path, *, isolation: Isolation = "strict", **policy: object
-) -> Result:
-    """A short match of the bot, in seat 0."""
-    plan = Plan(
+def python_bot(folder: Path, at_message: str, *, first: str = "") -> BotFolder:
+    """A bot in Python without the kit; `at_message` is what it does at a `message`, `first` comes before all."""
+    folder.mkdir()
+    (folder / "bot.py").write_text(PYTHON % (first, at_message))
+    (folder / "bot.toml").write_text(
+        'name = "py"\nversion = "1"\ncommand = ["python", "bot.py"]\ntransport = "stdio"\ngames = ["mist"]\n'
+    )
+    return find_bot(str(folder))
+
+
+def short_plan(isolation: Isolation = "strict", **policy: object) -> Plan:
+    """Six windows a seat."""
+    return Plan(
         match="stdio",
         game="mist",
         variant="contractual-obligation",
@@ -61,9 +82,21 @@ async def against_random(
         policy=Policy(**{"unfair": "note"} | policy),  # type: ignore[arg-type]
         isolation=isolation,
     )
+
+
+async def against_random(
+    bot: BotFolder, folder: Path, *, isolation: Isolation = "strict", **policy: object
+) -> Result:
+    """A short match of the bot, in seat 0."""
+    plan = short_plan(isolation=isolation, **policy)
     with trio.fail_after(60):
         players = [SandboxedBot(built(bot, isolation)), SandboxedBot(find_bot("mist_random"))]
         return await play(plan, players, transcript=folder / "match.jsonl")
+
+
+def said(result: Result) -> list[str]:
+    """What the bot is told of what it did wrong."""
+    return sentences(result.reports[0], windows=result.windows[0], refused=result.refused[0])
 
 
 def refused(result: Result) -> dict[str, int]:
@@ -80,16 +113,112 @@ async def test_a_shell_script_plays_a_match(tmp_path: Path, isolation: Isolation
     assert {} == refused(result)
 
 
-async def test_what_is_no_message_is_refused_by_name_as_over_zeromq(tmp_path: Path) -> None:
+async def test_what_is_no_message_goes_to_the_log_and_is_counted_once_a_window(tmp_path: Path) -> None:
     bot = shell_bot(tmp_path / "sh", f"echo garbage; head -c 300000 /dev/zero | tr '\\0' x; echo; {PLACES}")
+    result = await against_random(bot, tmp_path)
+    assert (Conduct.OK, 0) == (result.conduct[0], result.defaults[0])
+    assert {Refusal.NO_MESSAGE.value: 6} == refused(result)
+    log = (tmp_path / "match.seat-0.log").read_bytes()
+    assert log.startswith(b"[stdout] garbage\n[stdout] xxx")
+
+
+async def test_a_message_that_is_wrong_is_refused_by_name_as_over_zeromq(tmp_path: Path) -> None:
+    long = """printf '{"type":"note","text":"'; head -c 300000 /dev/zero | tr '\\0' x; echo"""
+    bot = shell_bot(tmp_path / "sh", f"""echo '{{"type":"submit"}}'; {long}; {PLACES}""")
     result = await against_random(bot, tmp_path)
     assert (Conduct.OK, 0) == (result.conduct[0], result.defaults[0])
     assert {Refusal.MALFORMED.value: 6, Refusal.OVERSIZED.value: 6} == refused(result)
 
 
+async def test_a_beginners_print_for_each_message_is_explained_and_costs_nothing(tmp_path: Path) -> None:
+    """Each answer to such a line would be read and printed again."""
+    bot = python_bot(tmp_path / "py", 'print("got", message["type"]); answer(message)')
+    result = await against_random(bot, tmp_path)
+    assert (Conduct.OK, 0) == (result.conduct[0], result.defaults[0])
+    assert result.refused[0] <= result.windows[0] + 1
+    assert any(
+        sentence.startswith(
+            'it printed something to standard output that is not a message, first "got welcome": '
+            "print to standard error"
+        )
+        for sentence in said(result)
+    )
+
+
+async def test_output_that_is_not_flushed_is_explained(tmp_path: Path) -> None:
+    buffered = 'sys.stdout = open(1, "w", buffering=1_000_000, closefd=False)'
+    bot = python_bot(tmp_path / "py", 'answer(message)\n    if message["type"] == "over": break', first=buffered)
+    result = await against_random(bot, tmp_path, main_ms=300)
+    assert (Conduct.OK, 6) == (result.conduct[0], result.defaults[0])
+    assert "all its answers arrived when it ended: does it flush its output?" in said(result)
+
+
+async def test_it_is_explained_of_a_program_that_ends_with_its_input_too(tmp_path: Path) -> None:
+    buffered = 'sys.stdout = open(1, "w", buffering=1_000_000, closefd=False)'
+    bot = python_bot(tmp_path / "py", "answer(message)", first=buffered)
+    result = await against_random(bot, tmp_path, main_ms=300)
+    assert "all its answers arrived when it ended: does it flush its output?" in said(result)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        'sys.exit("cannot load model weights")',
+        "sys.exit(0)",
+        "os.kill(os.getpid(), 9)",
+        "os.close(1); sys.stdin.read()",
+        'print("loading"); sys.exit("cannot load model weights")',
+        "sys.stdin.readline(); sys.exit(3)",
+    ],
+    ids=["error", "exit 0", "killed", "closes its output", "prints before", "after the welcome"],
+)
+async def test_one_that_ends_before_its_first_message_never_started_and_of_two_nobody_wins(
+    first: str, tmp_path: Path
+) -> None:
+    bots = [python_bot(tmp_path / name, "answer(message)", first=first) for name in ("a", "b")]
+    plan = short_plan(fault="forfeit")
+    with trio.fail_after(60):
+        result = await play(plan, [SandboxedBot(bot) for bot in bots], transcript=tmp_path / "match.jsonl")
+    assert result.outcome is not None
+    assert ((Conduct.NEVER_STARTED,) * 2, ()) == (result.conduct, result.outcome.winners)
+    assert ((0, 1),) == result.outcome.ranking
+    if "weights" in first:
+        assert ["cannot load model weights"] * 2 == [report.last_line for report in result.reports]
+    assert replay(read_transcript(Path(result.transcript))).match.over
+
+
+async def test_one_that_plays_wins_against_one_that_never_started(tmp_path: Path) -> None:
+    dead = python_bot(tmp_path / "dead", "pass", first='sys.exit("cannot load model weights")')
+    bots = [dead, python_bot(tmp_path / "good", "answer(message)")]
+    with trio.fail_after(60):
+        plan = short_plan(fault="forfeit")
+        result = await play(plan, [SandboxedBot(bot) for bot in bots], transcript=tmp_path / "match.jsonl")
+    assert result.outcome is not None
+    assert ((Conduct.NEVER_STARTED, Conduct.OK), (1,)) == (result.conduct, result.outcome.winners)
+
+
+async def test_one_that_is_started_again_and_dies_again_never_started(tmp_path: Path) -> None:
+    bot = python_bot(tmp_path / "py", "pass", first="sys.exit(1)")
+    result = await against_random(bot, tmp_path, fault="restart", restarts=2)
+    assert (Conduct.NEVER_STARTED, 2) == (result.conduct[0], result.reports[0].restarts)
+
+
+async def test_a_process_that_it_leaves_behind_does_not_speak_for_it(tmp_path: Path) -> None:
+    bot = python_bot(tmp_path / "py", "pass", first="os.fork() and sys.exit(1); time.sleep(60)")
+    result = await against_random(bot, tmp_path)
+    assert Conduct.NEVER_STARTED is result.conduct[0]
+
+
+async def test_a_line_may_begin_with_a_byte_order_mark_and_end_as_on_windows(tmp_path: Path) -> None:
+    windows = 'sys.stdout = open(1, "w", encoding="utf-8-sig", newline="\\r\\n", closefd=False)'
+    bot = python_bot(tmp_path / "py", "answer(message); sys.stdout.flush()", first=windows)
+    result = await against_random(bot, tmp_path)
+    assert ((Conduct.OK, 0), {}) == ((result.conduct[0], result.defaults[0]), refused(result))
+
+
 @pytest.mark.parametrize(("ends", "conduct"), [("exit 3", Conduct.CRASHED), ("kill -9 $$", Conduct.CRASHED)])
 async def test_the_bridge_ends_as_its_program_does(tmp_path: Path, ends: str, conduct: Conduct) -> None:
-    result = await against_random(shell_bot(tmp_path / "sh", ends), tmp_path)
+    result = await against_random(shell_bot(tmp_path / "sh", f"{PLACES}; {ends}"), tmp_path)
     assert (conduct, Conduct.OK) == result.conduct
 
 
@@ -101,7 +230,7 @@ async def test_a_program_that_closes_its_output_and_its_input_has_said_its_last(
 
 async def test_a_program_that_writes_and_never_reads_stops_nobody(tmp_path: Path) -> None:
     bot = shell_bot(tmp_path / "sh", "while :; do echo x; done")
-    result = await against_random(bot, tmp_path, main_ms=500)
+    result = await against_random(bot, tmp_path, main_ms=2_000)
     assert (Conduct.MISBEHAVED, Conduct.OK) == result.conduct
 
 

@@ -16,10 +16,10 @@ import pytest
 import trio
 
 from referee.wire import local, socket_line
-from referee.wire.line import FAREWELL_SECONDS, INBOX_FRAMES, Line, NotReading
+from referee.wire.line import FAREWELL_SECONDS, INBOX_FRAMES, Line, NotReading, OutOf
 from referee.wire.zmtp import COMMANDS_AT_ONCE, MOST_PARTS, PING
 from tests.real_wire.peer import GREETING, READY, raw_connection, raw_frame, raw_pair
-from tests.real_wire.seat import BotSocket, Seat, open_seat
+from tests.real_wire.seat import BotSocket, Seat, open_seat, out_of
 from tests.real_wire.stress import next_handed_over
 from tests.real_wire.test_wire_abuse import descriptors, serves
 
@@ -228,16 +228,18 @@ class TestGreeting:
 
 
 class TestScarcity:
-    async def test_where_no_descriptor_is_to_be_had_a_bot_waits_and_the_loop_rests(
-        self, tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM])
+    async def test_where_the_machine_has_run_out_the_host_is_told_once_and_the_loop_rests(
+        self, tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch, number: int
     ) -> None:
+        """The match is void then: its bot waits in vain. But between two matches one may still get in."""
         async with open_seat(tmp_path) as seat:
             listener, refused = seat.line._listener, list[int]()
 
             class Exhausted:
                 def accept(self) -> Any:
                     refused.append(1)
-                    raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+                    raise OSError(number, os.strerror(number))
 
                 def __getattr__(self, name: str) -> Any:
                     return getattr(listener, name)
@@ -248,7 +250,51 @@ class TestScarcity:
                 async with resting():
                     await seat.line.settle()
                 assert 1 < len(refused) < 20
+            told = seat.line.receive_nowait()
+            assert isinstance(told, OutOf)
+            assert f"the machine has run out of something: {os.strerror(number)}" in told.what
+            assert not seat.line.has_more()
             await serves(seat, socket)
+
+    @pytest.mark.parametrize("call", ["recv", "send"])
+    async def test_a_connection_for_which_the_kernel_has_no_memory_is_not_its_bot_s_to_lose(
+        self, tmp_path: Path, bot: Bot, call: str
+    ) -> None:
+        async with open_seat(tmp_path) as seat:
+            socket = bot(seat.line.endpoint)
+            await seat.join(socket)
+            connection = seat.line._connection
+            assert connection is not None
+            there_is = connection.socket
+
+            class Exhausted:
+                def __getattr__(self, name: str) -> Any:
+                    if name == call:
+                        raise OSError(errno.ENOBUFS, os.strerror(errno.ENOBUFS))
+                    return getattr(there_is, name)
+
+            connection.socket = Exhausted()  # type: ignore[assignment]
+            socket.send(b"answer")
+            seat.line.send(b"window")
+            told = await out_of(seat)
+            assert os.strerror(errno.ENOBUFS) in told.what
+
+    async def test_where_the_kernel_watches_no_more_sockets_the_host_is_told(
+        self, tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with open_seat(tmp_path) as seat:
+            await trio.sleep(0.05)
+            watch = seat.line._poll.watch
+
+            def no_more(descriptor: int, events: int, ready: Any) -> None:
+                if events:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                watch(descriptor, events, ready)
+
+            monkeypatch.setattr(seat.line._poll, "watch", no_more)
+            bot(seat.line.endpoint)
+            told = await out_of(seat)
+            assert os.strerror(errno.ENOSPC) in told.what
 
     async def test_a_connection_that_was_let_in_meanwhile_keeps_its_time(
         self, tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch

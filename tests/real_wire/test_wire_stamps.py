@@ -1,5 +1,6 @@
 """A bot never pays for the referee: what is found late bears the earliest time at which it may have come."""
 
+import math
 import os
 import subprocess
 import sys
@@ -133,12 +134,18 @@ async def test_a_bot_cannot_get_an_old_stamp_by_keeping_its_line_full(tmp_path: 
             await trio.to_thread.run_sync(thread.join)
 
 
+def never_overslept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take no sleep for a stop: beside busy programs it lasts longer than these tests say that it waited."""
+    monkeypatch.setattr("referee.wire.loop_lag.OVERSLEPT_SECONDS", math.inf)
+
+
 async def test_only_a_look_that_slept_counts_as_the_time_of_coming(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_seat(tmp_path) as seat:
         probe = seat.line._probe
         monkeypatch.setattr(probe, "_delayed", lambda: 0.0)
+        never_overslept(monkeypatch)
         await trio.sleep(0.01)
         assert probe.came == probe.looked, "it slept until the timer"
         last = probe.looked
@@ -153,6 +160,7 @@ async def slept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, waits: float
     async with open_seat(tmp_path) as seat:
         probe, asked = seat.line._probe, count()
         monkeypatch.setattr(probe, "_delayed", lambda: next(asked) * waits)
+        never_overslept(monkeypatch)
         began = trio.current_time()
         await trio.sleep(0.01)
         return began, probe.came, probe.looked

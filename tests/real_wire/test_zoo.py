@@ -30,7 +30,7 @@ from referee.sandbox.process import SandboxError, find_isolation
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
 from referee.wire.local import Wire, open_wire
-from tests.real_wire import zoo
+from tests.real_wire import held_up, zoo
 from tests.real_wire.zoo import REFUSALS, TABLE, WINDOWS, bad_bot, processes_of, timeless
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/three-turns.jsonl"
@@ -164,7 +164,7 @@ def silent(isolation: Isolation, tmp_path_factory: pytest.TempPathFactory) -> Re
 
 def test_every_bad_bot_has_its_line_in_the_table() -> None:
     files = {file.stem for file in zoo.BAD_BOTS.glob("*.py")}
-    assert files == {*TABLE, zoo.SHARED}
+    assert files == {*TABLE, zoo.SHARED, held_up.NAME}
 
 
 def test_what_differs_between_two_matches_but_in_times_is_seen(tmp_path: Path) -> None:

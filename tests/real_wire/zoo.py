@@ -11,6 +11,8 @@ from referee.bot_folder.content import content_hash, copy_place
 from referee.bot_folder.manifest import BotFolder, find_bot
 
 BAD_BOTS = Path(__file__).parents[1] / "bad_bots"
+BY_LINES = "by_lines_"
+"""How the files of those begin that speak by lines."""
 SHARED = "raw"
 """What the bad bots share; no bot itself."""
 REFUSALS = 100
@@ -81,6 +83,15 @@ TABLE: dict[str, Expected] = {
     "noise": _never_started(),
     "wrong_protocol": _never_started(),
     "wrong_token": _misbehaves(),
+    # It does not come in: the bridge does, for a program that ends before it says anything.
+    "by_lines_closes_its_output": _never_started(),
+    "by_lines_crash_at_start": _never_started(),
+    "by_lines_crash_at_welcome": _never_started(),
+    "by_lines_crash_at_window": _never_started(),
+    "by_lines_crash_after_print": Expected(Conduct.NEVER_STARTED, {"no-message": 1}),
+    "by_lines_kills_itself": _never_started(),
+    "by_lines_leaves_at_start": _never_started(),
+    "by_lines_leaves_a_child": _never_started(),
     # It comes in again and again.
     "deaf": _misbehaves(),
     "reconnects": _misbehaves(),
@@ -101,6 +112,10 @@ TABLE: dict[str, Expected] = {
     "parts_without_end": _plays(),
     "parts": _plays(malformed=3 * WINDOWS),
     "too_much": _plays(oversized=SOME, flood=SOME),
+    "by_lines_answers_at_its_end": _plays(),
+    "by_lines_echoes": _plays(no_message=range(WINDOWS, WINDOWS + 2)),
+    "by_lines_flood": _misbehaves(no_message=SOME, flood=SOME),
+    "by_lines_prints": _plays(no_message=range(WINDOWS, WINDOWS + 2)),
     # What it says is not for now, against the rules, or too much.
     "anothers_window": _plays(late=WINDOWS, unknown_window=WINDOWS),
     "changes_its_mind": _plays(),
@@ -148,6 +163,7 @@ def bad_bot(folder: Path, name: str) -> BotFolder:
     # No two tests run one copy: by it a bot's processes are known.
     (bot / "bot.toml").write_text(
         f'# {bot}\nname = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
+        + ('transport = "stdio"\n' if name.startswith(BY_LINES) else "")
         + LIMITS.get(name, "")
     )
     return find_bot(str(bot))

@@ -156,6 +156,8 @@ def set_up(
     cpu: Callable[[int], tuple[int, int]] | None = None,
     measure: Callable[[int], Reading] | None = None,
     behind: Callable[[float], float] | None = None,
+    stopped: Callable[[float], float] | None = None,
+    worked: Callable[[], float] | None = None,
     fed: bool = False,
     log: MatchLog | None = None,
     debugged: Collection[int] = (),
@@ -177,7 +179,14 @@ def set_up(
     io = HostIO(bell, [bot.line for bot in bots])
     io.record, io.feed, io.log = records.append, feed, log
     io.ponder, io.counts_cpu, io.measured = let_run is None, cpu is not None, measure is not None
-    given = {"restart": restart, "let_run": let_run, "cpu_time": cpu, "measure": measure, "behind": behind}
+    given: dict[str, Any] = {
+        "restart": restart,
+        "let_run": let_run,
+        "cpu_time": cpu,
+        "measure": measure,
+        "behind": behind,
+    }
+    given |= {"stopped": stopped, "worked": worked}
     vars(io).update({name: does for name, does in given.items() if does is not None})
     host = Host(io)
     identities = tuple(

@@ -1,13 +1,17 @@
 """Observations of Hive Mind. The two or three Hives of a variant are told in the order of their names."""
 
+from typing import assert_never
+
 from arena.learning.encoders.vector import Filling, VectorEncoder
 from protocol.games.hive_board import CELLS, KINDS
 from protocol.games.hive_mind import (
     Blocks,
     Doubles,
     Hint,
+    HiveMindEvent,
     HiveMindView,
     HiveRound,
+    Reveal,
     Round,
     RoundResult,
     ScoreGuesses,
@@ -114,7 +118,7 @@ def _fill_submitted(row: Filling, action: Round) -> None:
             row.scaled(f"Hive {PLACE[hive] + 1}: own guess, values / 3", int(value), DIGITS, index)
 
 
-def _fill_event(row: Filling, event: object) -> None:
+def _fill_event(row: Filling, event: HiveMindEvent) -> None:  # noqa: C901 - one case an event
     match event:
         case Hint():
             where = f"Hive {PLACE[event.hive] + 1}, round {event.round}"
@@ -137,6 +141,10 @@ def _fill_event(row: Filling, event: object) -> None:
         case TokenGiven():
             row.put("who gave the token", event.giver)
             row.put("who was given it", event.to)
+        case Reveal():
+            pass
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _fill_result(row: Filling, where: str, result: HiveRound) -> None:

@@ -1,20 +1,28 @@
 """Observations of Runes to Ruins. Runes and groups have the order of `protocol.games.runes`."""
 
+from typing import assert_never
+
 from msgspec import UNSET
 
 from arena.learning.encoders.vector import Filling, VectorEncoder
 from protocol.games.runes import DIVINE, MUNDANE, NAMES
 from protocol.games.runes_to_ruins import (
     ConditionWon,
+    Discovered,
     GuessAnswer,
     Insight,
     Learned,
     LearnedAnswer,
+    Mirrored,
     Played,
     PlayRound,
+    Purse,
+    Resubmit,
+    Reveal,
     Revealed,
     RunesView,
     Six,
+    SymbolSet,
     VisionAnswer,
     Visions,
 )
@@ -106,7 +114,9 @@ def _fill_own(row: Filling, view: RunesView) -> None:
         row.scaled("costs of the next veil and guess, each / 16", cost or 0, 16, index)
 
 
-def _fill_round(row: Filling, played: Played, guesses: list[tuple[Six, GuessAnswer]]) -> None:
+def _fill_round(  # noqa: C901 - one case an event
+    row: Filling, played: Played, guesses: list[tuple[Six, GuessAnswer]]
+) -> None:
     action = played.action or PlayRound()
     for event in played.told:
         match event:
@@ -125,6 +135,10 @@ def _fill_round(row: Filling, played: Played, guesses: list[tuple[Six, GuessAnsw
                 _fill_learned(row, action.learned[event.index], event.answer)
             case GuessAnswer():
                 guesses.append((action.guesses[event.index], event))
+            case Resubmit() | SymbolSet() | VisionAnswer() | Mirrored() | Discovered() | Purse() | Reveal():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
 
 
 def _fill_insight(row: Filling, event: Insight) -> None:
@@ -155,6 +169,10 @@ def _fill_vision(row: Filling, visions: Visions, event: VisionAnswer) -> None:
             row.put(OTHER_RUNE, visions.except_.seat * len(NAMES) + RUNE[str(answer)])
         case "window" if visions.window is not UNSET:
             _fill_found(row, visions.window.seat, visions.window.position, str(answer))
+        case "assign" | "divine" | "mundane" | "veil" | "pattern" | "place" | "except" | "mirror" | "window":
+            pass
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _fill_learned(row: Filling, learned: Learned, answer: float) -> None:

@@ -4,6 +4,9 @@ const OVER_SECONDS = 8;
 const AGAIN_MS = 5000;
 const TICK_MS = 200;
 const root = document.getElementById("live");
+// A season's projector follows the stage that is being played; at the next stage the page is loaded anew.
+const events = root.dataset.events ?? "live/events";
+const part = root.querySelector("[data-part]")?.textContent;
 const kiosk = root.dataset.kiosk !== undefined;
 const style = root.dataset.style;
 const LINES_SHOWN = kiosk ? 3 : 6;
@@ -52,7 +55,7 @@ function merge(told, whole) {
 function boardOf(match) {
   const game = drawings[match.game];
   const view = match.views.at(-1);
-  if (!game || !view) return { heading: "", legend: "", node: el("p", {}, match.state === "playing" ? "The board comes with the next window." : "") };
+  if (!game || !view) return { heading: "", legend: "", node: el("p", {}, match.state === "playing" ? "The board is shown at the next move." : "") };
   const at = match.views.length - 1;
   const context = { at, eyes: match.key, seats: match.players.length, names: match.players, runes, last: false, view: (number) => match.views[number], reveal: match.reveal ?? null };
   try { return game.board(view, context); } catch { return { heading: "this cannot be drawn", legend: "", node: el("p", {}, "") }; }
@@ -79,12 +82,27 @@ function cardOf(match) {
   return card;
 }
 
+// Names that have room in one line, so cut that no two look the same: at the place at which most of them differ.
+function distinct(names, most) {
+  const letters = names.map((name) => [...name]);
+  const cut = (name, head) => (name.length <= most ? name : [...name.slice(0, head), "…", ...name.slice(name.length - (most - 1 - head))]).join("");
+  const shown = letters.map((name) => cut(name, most >> 1));
+  const alike = (at) => shown.some((name, other) => other !== at && name === shown[at]);
+  const groups = new Map(), heads = [...Array(most - 1).keys()].sort((a, b) => Math.abs(a - most / 2) - Math.abs(b - most / 2));
+  shown.forEach((name, at) => { if (alike(at)) groups.set(name, [...(groups.get(name) ?? []), at]); });
+  for (const group of groups.values()) {
+    for (const head of heads) if (group.some(alike)) for (const at of group) shown[at] = cut(letters[at], head);
+    if (group.some(alike)) for (const at of group) shown[at] = `${cut(letters[at].slice(0, most - 4), most)}… ${at}`;
+  }
+  return shown;
+}
+
 function ordinal(place) {
   const ending = [11, 12, 13].includes(place % 100) ? "th" : ["th", "st", "nd", "rd"][place % 10] ?? "th";
   return `${place}${ending}`;
 }
 
-const SAID = { playing: "being played", over: "over; its result is told when its block is complete", void: "it does not count, and is played again", ended: "over" };
+const SAID = { playing: "being played", over: "Finished. The result is shown once all matches from its deal are over.", void: "This attempt does not count; the match is played again.", ended: "finished" };
 
 function show(match) {
   const card = cardOf(match);
@@ -104,13 +122,14 @@ function show(match) {
   const scores = scoresOf(match);
   const owing = new Set(match.window?.seats ?? []);
   card.clocks = [];
+  const names = distinct(match.players, kiosk ? (match.players.length > 2 ? 32 : 20) : 18);
   card.seats.replaceChildren(...match.players.map((name, seat) => {
     const clock = owing.has(seat) ? clockOf(match, seat) : null;
     if (clock) card.clocks.push(clock);
     const place = match.places?.[seat];
     return el("li", { class: `${owing.has(seat) ? "owes" : ""} ${place === 1 ? "first" : ""}` },
       badge(seat),
-      el("span", { class: "name" }, name),
+      el("span", { class: "name", title: name }, names[seat]),
       el("span", { class: "score" }, scores && scores[seat] !== null && scores[seat] !== undefined ? scores[seat] : ""),
       place ? el("span", { class: "place" }, ordinal(place)) : null,
       clock ? clock.node : el("span", { class: "clock" }));
@@ -182,7 +201,7 @@ function showPage() {
   const others = playing.filter((match) => !onScreen.includes(match.id));
   fill("others", others);
   fill("ended", ended.slice(0, 20));
-  say(connected === false ? "The connection is lost. It is tried again." : connected === null ? "Connecting…"
+  say(connected === false ? "Connection lost; trying again." : connected === null ? "Connecting…"
     : playing.length ? `${playing.length} ${playing.length === 1 ? "match is" : "matches are"} being played.` : "Nothing is being played now.");
 }
 
@@ -213,7 +232,7 @@ function showKiosk() {
   place(root.querySelector(".boards"), match ? [show(match)] : []);
   const others = [...matches.values()].filter((each) => each.state === "playing" && each !== match);
   root.querySelector("[data-next]").textContent = plain(!others.length ? "" : others[0].players.length > 2 ? `Also being played: ${counts(others.length, "more match")}` : `Also being played: ${others.slice(0, 4).map((each) => each.players.join(" – ")).join("; ")}`);
-  say(connected === false ? "The connection is lost. It is tried again." : match ? "" : "Nothing is being played now.");
+  say(connected === false ? "Connection lost; trying again." : match ? "" : "Nothing is being played now.");
 }
 
 let framed = 0;
@@ -222,7 +241,7 @@ function soon() {
 }
 
 function listen() {
-  const source = new EventSource(one ? `live/${encodeURIComponent(one)}/events` : "live/events");
+  const source = new EventSource(one ? `live/${encodeURIComponent(one)}/events` : events);
   source.onmessage = (event) => { connected = true; take(JSON.parse(event.data)); soon(); };
   source.onerror = () => {
     connected = false;
@@ -231,7 +250,7 @@ function listen() {
   };
 }
 
-setInterval(soon, 1000);
+setInterval(() => { if (root.querySelector("[data-part]")?.textContent !== part) location.reload(); else soon(); }, 1000);
 if (kiosk) {
   navigator.wakeLock?.request("screen").catch(() => {});
 }

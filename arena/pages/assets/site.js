@@ -1,4 +1,4 @@
-// What pages do beyond standing there: tables are sorted, bots are found, blocks are gone to, times are told.
+// What pages do beyond standing there: tables are sorted, bots are found, matches are gone to, times are told.
 // No module: browsers refuse those to pages that are opened from a disk.
 (() => {
 "use strict";
@@ -97,7 +97,7 @@ function jumping(form) {
   form.hidden = false;
   form.addEventListener("submit", event => {
     event.preventDefault();
-    if (input.value >= 1) location.href = `${form.dataset.jump}${Math.floor(input.value) - 1}-0.html`;
+    if (input.value >= 1) location.href = `${form.dataset.jump}${Math.floor(input.value)}a.html`;
   });
 }
 

@@ -28,11 +28,11 @@ drawings["fight-for-a-name"] = (() => {
   }
 
   // The picture, said.
-  function inWords(here, holders) {
-    const stand = Object.entries(here).map(([place, seats]) => `${seats.length === 1 ? "seat" : "seats"} ${listed(seats)} at ${place}`);
+  function inWords(here, holders, names) {
+    const stand = Object.entries(here).map(([place, seats]) => `${listed(seats.map((seat) => who(seat, names)))} at ${place}`);
     const held = {};
     for (const [hex, seat] of Object.entries(holders)) (held[seat] ??= []).push(hex);
-    const hold = Object.entries(held).map(([seat, hexes]) => `seat ${seat} holds ${listed(hexes)}`);
+    const hold = Object.entries(held).map(([seat, hexes]) => `${who(seat, names)} holds ${listed(hexes)}`);
     return [...(stand.length ? stand : ["nobody is on the board"]), ...(hold.length ? hold : ["nobody holds a hex"])].join("; ");
   }
 
@@ -61,7 +61,7 @@ drawings["fight-for-a-name"] = (() => {
       const seats = here[hex] ?? [];
       const strength = view.strengths?.[hex];
       ground.push(titled(lying(x, y, R - 1.3, { class: `cell hex-${colour}` }),
-        `${hex}, ${colour}${holder === undefined ? "" : `, held by seat ${holder}`}${seats.length ? `, seats ${listed(seats)} stand there` : ""}${strength ? `, own strength ${strength}` : ""}`));
+        `${hex}, ${colour}${holder === undefined ? "" : `, held by ${who(holder, ctx.names)}`}${seats.length ? `, here: ${listed(seats.map((seat) => who(seat, ctx.names)))}` : ""}${strength ? `, own strength ${strength}` : ""}`));
       if (hex === "Start") {
         above.push(label(x, y - 14, "Start", { "font-size": 11, class: "strong" }), ...people(x, y + 1, seats, view.seat));
         continue;
@@ -76,8 +76,8 @@ drawings["fight-for-a-name"] = (() => {
     }
     const revealed = ctx.reveal ?? view.revealed;
     const more = [];
-    if (view.title) more.push(el("p", {}, `This seat is ${view.title}.`));
-    else if (view.mp !== undefined && view.mp !== null) more.push(el("p", {}, `This seat has ${view.mp} MP; crests: ${listed(Object.keys(view.crests))}.`));
+    if (view.title) more.push(el("p", {}, `${who(view.seat, ctx.names)} is ${view.title}.`));
+    else if (view.mp !== undefined && view.mp !== null) more.push(el("p", {}, `${who(view.seat, ctx.names)} has ${view.mp} movement points; crests: ${listed(Object.keys(view.crests))}.`));
     const claims = Object.entries(view.claims).map(([title, claim]) => el("li", {}, badge(claim.seat), ` ${title}, in round ${claim.round}`));
     if (claims.length) more.push(el("h3", {}, "Titles claimed"), el("ul", { class: "claims" }, claims));
     if (revealed) more.push(el("h3", {}, "Banners"), el("ul", { class: "claims" }, Object.entries(revealed.titles).map(([title, banner]) => el("li", {}, `${title}: body ${banner.body}, partings ${banner.parting}`))));
@@ -85,7 +85,7 @@ drawings["fight-for-a-name"] = (() => {
     return {
       heading: ctx.reveal ? "the end" : view.rounds ? `round ${view.round} of ${view.rounds}` : `round ${view.round}, ${view.phase.replaceAll("_", " ")}`,
       legend: "A hex: its number and the first letter of its colour (W: white); a flag names its holder. Dashed lines are gates to the pillars.",
-      node: picture(WIDTH, HEIGHT, inWords(here, holders), ground, above),
+      node: picture(WIDTH, HEIGHT, inWords(here, holders, ctx.names), ground, above),
       more,
     };
   }

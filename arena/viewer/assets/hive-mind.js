@@ -82,15 +82,15 @@ drawings["hive-mind"] = (() => {
       const rounds = ctx.reveal.placements;
       placed = (name) => Object.entries(rounds).map(([seat, by]) => [Number(seat), (by[name] ?? []).findLast((each) => each)]);
       hives = whole(ctx.reveal.hives, null, placed);
-      legend = "The number in a hex is its initial value. Lines are the last shapes, with the seat's sign.";
+      legend = "The number in a hex is its initial value. Lines are the last shapes, each with its bot's number.";
     } else if (view.initial) {
       const played = view.rounds.at(-1) ?? [];
       placed = (name) => played.map((round, seat) => [seat, round?.place?.[name]]);
       hives = whole(view.initial, view.current, placed);
-      legend = "The number in a hex is its initial value; a stroke: it has scored. Lines are the shapes of the last round, with the seat's sign.";
+      legend = "The number in a hex is its initial value; a stroke: it has scored. Lines are the shapes of the last round, each with its bot's number.";
     } else {
       hives = known(view);
-      legend = "Dots: how many shapes lay over a hex last; a stroke: it has scored. The line is this seat's own shape.";
+      legend = "Dots: how many shapes lay over a hex last; a stroke: it has scored. The line is the bot's own shape.";
     }
     const hints = (view.told ?? []).filter((event) => event.type === "hint").map((hint) => el("li", {}, `Hive ${hint.hive}, round ${hint.round}: the ${hint.kind ?? hint.shape} ${hint.cells} looks at ${hint.looks}, in all ${hint.total}`));
     const purse = view.wallet && view.window === "round" ? [el("p", { class: "soft" }, `${counts(view.wallet.garnets, "garnet")}; free Doubles: ${view.wallet.free_doubles}, free Blocks: ${view.wallet.free_blocks}`)] : [];

@@ -55,13 +55,16 @@ drawings.mist = (() => {
   }
 
   // The picture, said.
-  function inWords(shown, old, view, whole) {
+  function inWords(shown, old, view, whole, names) {
     const cells = Object.keys(places);
-    const where = (held, board) => listed(cells.filter((cell) => board[cell] === held), "nowhere");
+    const where = (held, board) => cells.filter((cell) => board[cell] === held);
     const remembered = Object.fromEntries(Object.entries(old).filter(([cell]) => shown[cell] === undefined));
-    const parts = [`Seat 0 is seen at ${where(0, shown)}`, `seat 1 at ${where(1, shown)}`, `blocked: ${where("blocked", shown)}`];
+    const pieces = [0, 1].filter((seat) => where(seat, shown).length).map((seat) => `${who(seat, names)} on ${listed(where(seat, shown))}`);
+    const blocked = where("blocked", shown);
+    const parts = pieces.length ? pieces : [whole ? "No pieces on the board" : "No pieces in sight"];
+    parts.push(blocked.length ? `blocked: ${listed(blocked)}` : whole ? "no blocked cells" : "no blocked cells known");
     if (whole) return parts.join("; ");
-    for (const seat of [0, 1]) if (Object.values(remembered).includes(seat)) parts.push(`seat ${seat} is remembered at ${where(seat, remembered)}`);
+    for (const seat of [0, 1]) if (Object.values(remembered).includes(seat)) parts.push(`remembered of ${who(seat, names)}: ${listed(where(seat, remembered))}`);
     for (const [name, list] of [["lost", view.lost], ["destroyed", view.destroyed], ["spotted", view.spotted], ["placed", view.placed]]) {
       if (list.length) parts.push(`${name}: ${listed(list)}`);
     }
@@ -79,8 +82,8 @@ drawings.mist = (() => {
     for (const [cell, [x, y]] of Object.entries(places)) {
       const held = shown[cell];
       const seen = held !== undefined;
-      const said = held === undefined ? (cell in old ? `remembered: seat ${old[cell]}` : "in mist")
-        : typeof held === "number" ? `seat ${held}` : held;
+      const said = held === undefined ? (cell in old ? `remembered: ${who(old[cell], ctx.names)}` : "in mist")
+        : typeof held === "number" ? who(held, ctx.names) : held;
       ground.push(titled(standing(x, y, R - 1.2,
         { class: `cell ${seen ? held === "blocked" ? "blocked" : "seen" : "unseen"}` }), `${cell}: ${said}`));
       if (held === "blocked") marks.push(draw("path", { class: "hatch",
@@ -108,14 +111,15 @@ drawings.mist = (() => {
     }
     const gradient = draw("radialGradient", { id: "mist" }, draw("stop", { offset: "0", class: "thick" }),
       draw("stop", { offset: "1", class: "thin" }));
+    const shapes = `Circles: ${who(0, ctx.names)}; diamonds: ${who(1, ctx.names)}`;
     return {
       heading: ctx.reveal ? `the end, after ${counts(ctx.reveal.turns, "turn")}`
         : view.mover === null ? (view.turn ? `after turn ${view.turn}` : "before the first turn")
-          : `turn ${view.turn}: seat ${view.mover} to move`,
+          : `turn ${view.turn}: ${who(view.mover, ctx.names)} to move`,
       legend: whole
-        ? "Circles are seat 0, diamonds seat 1; crosses are blocked." + (ctx.reveal ? "" : " Dots: left what seat 0 sees now, right seat 1.")
-        : "Circles are seat 0, diamonds seat 1; pale pieces are remembered. A solid ring was placed, a dashed one spotted, a cross destroyed.",
-      node: picture(2 * MIDDLE, TOP * 2 + 8 * R * 1.5, inWords(shown, old, view, whole), draw("defs", {}, gradient),
+        ? `${shapes}; crosses are blocked cells.` + (ctx.reveal ? "" : ` Dots mark what each sees now: ${who(0, ctx.names)} left, ${who(1, ctx.names)} right.`)
+        : `${shapes}; pale pieces are remembered. Solid ring: just placed; dashed ring: spotted; cross: destroyed.`,
+      node: picture(2 * MIDDLE, TOP * 2 + 8 * R * 1.5, inWords(shown, old, view, whole, ctx.names), draw("defs", {}, gradient),
         draw("g", {}, ground), draw("g", {}, clouds), draw("g", {}, pieces), draw("g", {}, marks)),
     };
   }

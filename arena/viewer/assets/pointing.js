@@ -68,7 +68,7 @@ drawings.pointing = (() => {
   }
 
   // Who pointed where: seats in a circle.
-  function circle(targets, points_, title) {
+  function circle(targets, points_, title, names) {
     const radius = 110, middle = radius + 16, top = 4;
     const seats = Object.keys(targets), parts = [label(middle, 10, title, { "font-size": 13, class: "strong" })];
     const spot = Object.fromEntries(seats.map((seat, at) => {
@@ -84,9 +84,9 @@ drawings.pointing = (() => {
       parts.push(arrow(x1 + ox, y1 + oy, x2 + ox, y2 + oy, 11, 12, { class: `way pointed s${seat % 8}` }));
     }
     for (const seat of seats) {
-      parts.push(titled(token(...spot[seat], seat, 10.5), `seat ${seat} points at ${targets[seat] === null ? "nobody" : `seat ${targets[seat]}`}${points_ ? `, ${counts(points_[seat] ?? 0, "point")}` : ""}`));
+      parts.push(titled(token(...spot[seat], seat, 10.5), `${who(seat, names)} points at ${targets[seat] === null ? "nobody" : who(targets[seat], names)}${points_ ? `, ${counts(points_[seat] ?? 0, "point")}` : ""}`));
     }
-    const said = seats.map((seat) => `seat ${seat} at ${targets[seat] === null ? "nobody" : targets[seat]}`);
+    const said = seats.map((seat) => `${who(seat, names)} at ${targets[seat] === null ? "nobody" : who(targets[seat], names)}`);
     return picture(2 * middle, 2 * middle + 24, `${title}: ${listed(said)}`, parts);
   }
 
@@ -94,17 +94,17 @@ drawings.pointing = (() => {
     const drawn = [], maps = view.maps ?? [];
     const rounds = ctx.reveal ? ctx.reveal.rounds : view.rounds;
     if ((ctx.reveal || ctx.eyes === "host") && rounds.length) {
-      const circles = rounds.map((each, at) => circle(each.targets, each.points, `round ${at + 1}`));
+      const circles = rounds.map((each, at) => circle(each.targets, each.points, `round ${at + 1}`, ctx.names));
       drawn.push(cards(ctx.reveal ? circles : circles.slice(-1), 300));
     }
     if (maps.length) drawn.push(el("h3", { class: "mid" }, `The map of round ${maps.length}, as told to all`), natural(maps.at(-1).map(section)));
-    const own = (view.targets ?? []).map((seat, at) => `round ${at + 1}: ${seat === null ? "nobody" : `seat ${seat}`}`);
+    const own = (view.targets ?? []).map((seat, at) => `round ${at + 1}: ${seat === null ? "nobody" : who(seat, ctx.names)}`);
     if (!drawn.length) drawn.push(el("p", {}, "There is no map yet: the first round is being played."));
     return {
-      heading: ctx.reveal ? "the end" : view.tied.length ? `a vote on seats ${listed(view.tied)}` : view.round <= 3 ? `round ${view.round}` : "after three rounds",
-      legend: "In the map nobody has a name: dots point upward at the one above, rings point around a loop, dashed arrows and hollow dots were cut.",
+      heading: ctx.reveal ? "the end" : view.tied.length ? `a vote on ${listed(view.tied.map((seat) => who(seat, ctx.names)))}` : view.round <= 3 ? `round ${view.round}` : "after three rounds",
+      legend: "The map shows no names. Each dot points at the one above it, rings point around a loop; dashed arrows and hollow dots were cut.",
       node: el("div", { class: "pile" }, drawn),
-      more: own.length ? [el("p", {}, `This seat pointed at: ${own.join("; ")}`)] : [],
+      more: own.length ? [el("p", {}, `${who(view.seat, ctx.names)} pointed at: ${own.join("; ")}`)] : [],
     };
   }
 

@@ -20,7 +20,7 @@ drawings["runes-to-ruins"] = (() => {
     runes.forEach((name, position) => { if (name) parts.push(...rune(name, position % 3, Math.floor(position / 3), ctx, extra)); });
     if (!runes.some(Boolean)) parts.push(label(3 * STEP, 2 * STEP, "?", { class: "name", "font-size": 34 }));
     const said = runes.map((name, at) => `${at}: ${name ?? "unknown"}`).join(", ");
-    return picture(WIDE, TALL, `${seat === null ? "" : `seat ${seat} `}${title}: ${said}`,
+    return picture(WIDE, TALL, `${seat === null ? title : [who(seat, ctx.names), title].filter(Boolean).join(", ")}: ${said}`,
       draw("rect", { class: "card", x: 2, y: 2, width: WIDE - 4, height: TALL - 4, rx: 8 }),
       seat === null ? null : token(18, 18, seat, 10),
       label(seat === null ? 14 : 34, 18, title, { "font-size": 11, class: "strong start" }),
@@ -57,7 +57,7 @@ drawings["runes-to-ruins"] = (() => {
         const found = view.discovered[seat];
         const known = own ? view.symbol ?? view.submitted.at(-1) ?? six : seen[seat]?.at ?? six;
         const loose = seen[seat]?.loose ?? [];
-        shownSymbols.push(symbol(own ? "this seat" : found ? `found: round ${found}` : "", known, ctx,
+        shownSymbols.push(symbol(own ? "own symbol" : found ? `found: round ${found}` : "", known, ctx,
           own ? (view.insight === null ? "" : `insight ${view.insight}, mantra ${view.mantra}`) : loose.length ? `also ${listed(loose).slice(0, 26)}` : "", seat));
       }
       for (const played of view.history.slice(-4)) (played.action?.guesses ?? []).forEach((runes, index) => {
@@ -66,10 +66,10 @@ drawings["runes-to-ruins"] = (() => {
       });
     }
     const more = [];
-    if (guesses.length) more.push(el("h3", {}, view.holdings ? "The last guess of each seat" : "Guesses of the last four rounds"), cards(guesses.slice(0, 12), 180));
+    if (guesses.length) more.push(el("h3", {}, view.holdings ? "Each bot's last guess" : "Guesses of the last four rounds"), cards(guesses.slice(0, 12), 180));
     return {
-      heading: ctx.reveal ? "the end" : view.rounds ? `round ${view.round} of at most ${view.rounds}` : `round ${view.round}`,
-      legend: ctx.reveal || view.holdings ? "Six runes make a symbol, on seven by five points." : "Only what these eyes were shown of a symbol is drawn.",
+      heading: ctx.reveal ? "the end" : view.rounds ? `round ${view.round} (${view.rounds} at most)` : `round ${view.round}`,
+      legend: ctx.reveal || view.holdings ? "Six runes make a symbol, on seven by five points." : "Hidden symbols show as \"?\".",
       node: cards(shownSymbols, guesses.length ? 180 : 300),
       more,
     };

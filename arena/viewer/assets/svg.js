@@ -68,7 +68,11 @@ function arrow(x1, y1, x2, y2, short1, short2, attributes = {}) {
 
 const listed = (items, none = "none") => (items.length ? items.join(", ") : none);
 const counts = (number, noun) => `${number} ${noun}${number === 1 ? "" : noun.endsWith("ch") ? "es" : "s"}`;
-const eyesOf = (eyes) => (eyes === "host" || eyes === "spectator" ? eyes : `seat ${eyes}`);
+// What a seat's bot is called; a long name loses its middle.
+function who(seat, names) {
+  const name = names[seat];
+  return !name ? `seat ${seat}` : name.length > 40 ? `${name.slice(0, 24)}…${name.slice(-15)}` : name;
+}
 
 // Pictures side by side, as many as fit; `basis`: about how wide each is, in pixels.
 const cards = (pictures, basis) => el("div", { class: `cards b${basis}` }, pictures);

@@ -40,7 +40,8 @@ const context = (at) => ({
   reveal: REVEALED >= 0 && at >= REVEALED ? data.steps[REVEALED].reveal : null,
 });
 const mayKnow = (seat) => seat === null || state.eyes === "host" || String(seat) === state.eyes;
-const nameOf = (seat) => data.names[seat] || `seat ${seat}`;
+const nameOf = (seat) => who(seat, data.names);
+const eyesOf = (eyes) => (eyes === "host" || eyes === "spectator" ? `the ${eyes}` : nameOf(eyes));
 
 // --- Clocks: the last that is known of each seat, step by step.
 const clocks = [];
@@ -127,9 +128,9 @@ function showTold(step) {
     if (mayKnow(seat)) rows.push(el("li", { class: kind }, el("span", { class: "kind" }, SIGNS[kind] ?? "", " ", kind), " ", text));
   }
   for (const [text, seat] of step.told ?? []) {
-    if (mayKnow(seat)) rows.push(el("li", { class: "told" }, el("span", { class: "kind" }, seat === null ? "told to all" : `told to seat ${seat}`), " ", text));
+    if (mayKnow(seat)) rows.push(el("li", { class: "told" }, el("span", { class: "kind" }, seat === null ? "told to all" : `told to ${nameOf(seat)}`), " ", text));
   }
-  const nothing = state.eyes === "host" ? "nothing was told" : "nothing that these eyes may know";
+  const nothing = state.eyes === "host" ? "nothing to report" : "hidden from this viewpoint";
   if (!rows.length) rows.push(el("li", { class: "soft" }, nothing));
   renew($("facts"), rows);
   $("title").textContent = plain(step.title);
@@ -148,14 +149,22 @@ function showSeats(view, ctx) {
     const clock = mayKnow(seat) ? clocks[ctx.at][seat] : undefined;
     const row = el("li", {}, badge(seat), el("span", { class: "who" }, nameOf(seat)),
       el("span", { class: "score" }, scores && scores.of[seat] !== null && scores.of[seat] !== undefined ? scores.of[seat] : ""));
-    const details = [ended && data.places[seat] !== null ? `place ${data.places[seat]}` : null, scores?.text?.[seat]].filter(Boolean);
+    const manifest = data.manifests?.[seat] ? `manifest: ${data.manifests[seat].slice(0, 80)}` : null;
+    const details = [ended && data.places[seat] !== null ? `place ${data.places[seat]}` : null, scores?.text?.[seat], manifest].filter(Boolean);
     if (details.length) row.append(el("span", { class: "soft detail" }, details.join(" · ")));
     if (clock) row.append(clockBars(clock));
     return row;
   });
   renew($("standing"), rows);
-  $("seats").querySelector("h2").textContent = plain(ended ? `Seats as they ended${scores ? `, with ${scores.what}` : ""}` : scores ? `Seats by ${scores.what}` : "Seats");
+  $("seats").querySelector("h2").textContent = plain(ended ? `Final places${scores ? `, with ${scores.what}` : ""}` : scores ? `Bots by ${scores.what}` : "Bots");
   showCurve(ctx.at);
+}
+
+// The ends of an axis: whole steps of 1, 2 or 5 times a power of ten.
+function roundEnds(low, high) {
+  const rough = (high - low) / 4, power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * [1, 2, 5, 10].find((each) => each * power >= rough);
+  return { low: Math.floor(low / step) * step, high: Math.ceil(high / step) * step };
 }
 
 // Scores over the steps, for the eyes of now: at most 300 points a seat.
@@ -168,7 +177,7 @@ function curveOf(eyes) {
       if (scores) seen.push([at, scores.of]);
     }
     const values = seen.flatMap(([, of]) => of.filter((each) => typeof each === "number"));
-    curves.set(eyes, values.length && seen.length > 2 ? { seen, low: Math.min(0, ...values), high: Math.max(1, ...values) } : null);
+    curves.set(eyes, values.length && seen.length > 2 ? { seen, ...roundEnds(Math.min(0, ...values), Math.max(1, ...values)) } : null);
   }
   return curves.get(eyes);
 }
@@ -205,11 +214,11 @@ function showCurve(at) {
   if (cursor) { cursor.setAttribute("x1", x(at)); cursor.setAttribute("x2", x(at)); }
 }
 
-// A line of the list has no room for names: the seat's number is enough.
+// A line of the list has room for a name or a seat's number, and not for both.
 function short(words) {
   const seat = /^seat (\d+) \(/.exec(words)?.[1];
-  const named = `seat ${seat} (${data.names[seat]}): `;
-  return (words.startsWith(named) ? `seat ${seat}: ${words.slice(named.length)}` : words).slice(0, 120);
+  const both = `seat ${seat} (${data.names[seat]}): `;
+  return (words.startsWith(both) ? `${nameOf(seat)}: ${words.slice(both.length)}` : words).slice(0, 120);
 }
 
 // The list of steps: only the rows that are in sight are in the page. A row stays the row of its step as long as it
@@ -221,7 +230,7 @@ function rowOf(at, stop) {
   const known = (step.facts ?? []).filter(([, seat]) => mayKnow(seat));
   const signs = [...new Set(known.map(([, , kind]) => kind))].filter((kind) => kind !== "taken");
   const acted = known.filter(([, , kind]) => kind === "taken" || kind === "default");
-  const words = acted.length === 1 ? acted[0][0] : acted.length ? `${acted.length} seats acted` : (step.told ?? []).find(([, seat]) => mayKnow(seat))?.[0] ?? step.title;
+  const words = acted.length === 1 ? acted[0][0] : acted.length ? `${acted.length} bots acted` : (step.told ?? []).find(([, seat]) => mayKnow(seat))?.[0] ?? step.title;
   const row = el("li", { "aria-setsize": LAST + 1, "aria-posinset": at + 1 },
     el("button", { type: "button", "data-step": at, tabindex: at === stop ? 0 : -1, ...(at === state.at ? { "aria-current": "step" } : {}) },
       el("span", { class: "number" }, at + 1), el("span", { class: "text" }, short(String(words))),
@@ -280,7 +289,7 @@ function settle() {
   if (state.playing) return;
   later = setTimeout(() => {
     try { history.replaceState(null, "", `#step=${state.at + 1}&eyes=${state.eyes}`); } catch { /* a page in a frame */ }
-    $("live").textContent = plain(`Step ${state.at + 1} of ${LAST + 1}, eyes of ${eyesOf(state.eyes)}. ${$("heading").textContent}. ${[...$("facts").children].slice(0, 4).map((each) => each.textContent).join(". ")}`);
+    $("live").textContent = plain(`Step ${state.at + 1} of ${LAST + 1}, as seen by ${eyesOf(state.eyes)}. ${$("heading").textContent}. ${[...$("facts").children].slice(0, 4).map((each) => each.textContent).join(". ")}`);
   }, 200);
 }
 
@@ -353,16 +362,20 @@ const leave = (to) => { if (state.playing) playing(false); go(to); };
 const nextEyes = (by) => look(data.eyes[(data.eyes.indexOf(state.eyes) + by + data.eyes.length) % data.eyes.length]);
 
 // The same replay may be of several matches: which one it was opened from is in the link alone.
-const MATCH = /^[a-z0-9][a-z0-9-]{0,63}\/\d{1,9}-\d{1,9}$/;
+const MATCH = /^[a-z0-9][a-z0-9-]{0,63}\/[1-9]\d{0,8}[a-z]{1,4}$/;
+// Older links have block and seating, both counted from 0.
+const OLD_MATCH = /^([a-z0-9][a-z0-9-]{0,63})\/(\d{1,8})-(\d{1,2})$/;
+const named = (given) => given.replace(OLD_MATCH, (_, slug, block, seating) => `${slug}/${Number(block) + 1}${"abcdefghijklmnopqrstuvwxyz"[seating] ?? ""}`);
 let match = null;
 
 function fromLink() {
   const asked = new URLSearchParams(location.hash.slice(1));
-  if ($("match") && MATCH.test(asked.get("match") ?? "")) {
-    match = asked.get("match");
+  const name = named(asked.get("match") ?? "");
+  if ($("match") && MATCH.test(name)) {
+    match = name;
     const [slug, file] = match.split("/");
     $("match").href = `../${slug}/match/${file}.html`;
-    $("match").textContent = "The match in the competition";
+    $("match").textContent = "Back to the match";
   }
   const step = Number.parseInt(asked.get("step") ?? "", 10), eyes = asked.get("eyes");
   if (Number.isFinite(step)) state.at = Math.max(0, Math.min(LAST, step - 1));
@@ -370,10 +383,10 @@ function fromLink() {
 }
 
 $("game").textContent = plain(game.name);
-$("count").textContent = `Steps (${LAST + 1})${data.left_out ? "; some boards or words are left out: the page holds no more" : ""}`;
+$("count").textContent = `Steps (${LAST + 1})${data.left_out ? "; some boards or words are left out to keep the page small" : ""}`;
 $("slider").max = LAST + 1;
 for (const eyes of data.eyes) {
-  $("eyes").append(el("option", { value: eyes }, eyes === "host" ? "host: everything" : eyes === "spectator" ? "spectator" : `seat ${eyes}${data.names[eyes] ? `: ${data.names[eyes].slice(0, 40)}` : ""}`));
+  $("eyes").append(el("option", { value: eyes }, eyes === "host" ? "host: everything" : eyes === "spectator" ? "spectator" : data.names[eyes] ? `${nameOf(eyes)} (seat ${eyes})` : `seat ${eyes}`));
 }
 $("eyes").disabled = data.eyes.length === 1;
 SPEEDS.forEach((speed, at) => $("speed").append(el("option", { value: at }, `${speed} / s`)));

@@ -184,8 +184,7 @@ class _Cluster:
                     self._hang_up()
                     await trio.sleep(LOOK_SECONDS)
         raise MachineCannot(
-            f"--on {self._on}: the scheduler is gone, and did not come back in {self._patience:g} s;"
-            " run again when it is back, it goes on"
+            f"--on {self._on}: the scheduler is gone, and did not come back in {self._patience:g} s"
         )
 
     def _say_gone(self) -> None:
@@ -262,12 +261,14 @@ class _Cluster:
                 case {"action": "remove-worker", "worker": address}:
                     self._removed.add(address)
                     self._lost(address)
+                case _:
+                    pass
 
     async def _came(self, address: str) -> None:
         try:
             workers = await self._line.workers()
             if address in workers and await self._welcome(address, workers[address]):
-                say(f"{address} has come, and plays too")
+                say(f"{address} has joined and plays, too")
         except RefusedError as error:
             self._name({address: str(error)})
         except SchedulerGoneError:
@@ -394,7 +395,7 @@ class _Cluster:
         """See `runner.Worker`. A worker whose bots are not there any more gets them again."""
         for _ in range(SUPPLIES):
             if address not in self._numbers:  # Since this match was given to it.
-                raise WorkerGoneError("it plays no more")
+                raise WorkerGoneError("it no longer plays")
             ordered = Ordered(
                 arena=self._arena,
                 slots=slots,

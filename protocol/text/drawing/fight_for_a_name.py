@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from textwrap import wrap
-from typing import cast
+from typing import assert_never, cast
 
 from msgspec import Struct
 
@@ -118,6 +118,8 @@ def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of eve
             return f"you have {mp} MP, crests: {', '.join(crests) or 'none'}"
         case Reveal(titles=titles):
             return "; ".join(f"{title}: {each.body}, parted {each.parting}" for title, each in titles.items())
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _seat(view: FightView) -> Shown:

@@ -1,7 +1,7 @@
 """Hive Mind's Hives side by side: what lay where, and what is known or, for the host, true of their values."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import cast
+from typing import assert_never, cast
 
 from protocol.games.hexes import Place, centred_rows
 from protocol.games.hive_mind import (
@@ -72,6 +72,8 @@ def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of eve
         case Reveal(points=points):
             ordered = sorted(points.items(), key=lambda item: (-_sum(item[1]), item[0]))
             return "points: " + ", ".join(f"seat {seat} {_sum(each)}" for seat, each in ordered)
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _kinds(shapes: Mapping[Kind, int]) -> str:

@@ -1,7 +1,7 @@
 """Mist's board: as one seat sees it, as a spectator does, and whole, for the host or after the reveal."""
 
 from collections.abc import Iterable, Sequence
-from typing import cast
+from typing import assert_never, cast
 
 from msgspec import UNSET
 
@@ -65,6 +65,8 @@ def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of eve
             return "you have the vision that came with the pieces"
         case Reveal(groups=groups):
             return "; ".join(f"groups of seat {seat}: {_list(map(str, sizes))}" for seat, sizes in groups.items())
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _seen(event: OpponentPlaced) -> str:
@@ -73,13 +75,13 @@ def _seen(event: OpponentPlaced) -> str:
     named = {*placed, *event.spotted}
     others = [cell for cell, held in event.visible.items() if held == "opponent" and cell not in named]
     parts = [
-        ("you saw", placed),
+        ("you saw it place", placed),
         ("you spotted", event.spotted),
-        ("destroyed", event.destroyed),
-        ("it has in your vision", others),
+        ("destroyed:", event.destroyed),
+        (f"you see its piece{'s' if len(others) > 1 else ''} on", others),
     ]
-    text = "; ".join(f"{name} {_list(cells)}" for name, cells in parts if cells)
-    return f"the opponent has placed: {text or 'you see none of its pieces'}"
+    text = "; ".join(f"{what} {_listed(cells)}" for what, cells in parts if cells)
+    return f"the opponent moved; {text or 'you see none of its pieces'}"
 
 
 def _seat_board(view: MistView, told: Sequence[Event], plain: bool) -> Picture:
@@ -97,13 +99,17 @@ def _remembered(view: MistView, told: Sequence[Event]) -> dict[str, int]:
     """Cell to the owner of each piece that the viewer was ever told of. What is not destroyed at once stays."""
     pieces: dict[str, int] = {}
     for event in told:
-        match event:
+        match cast("MistEvent", event):
             case FirstMove(seat=seat, cells=cells):
                 pieces |= {cell: seat for cell in cells if cell != CENTRE}
             case Swapped():
                 pieces = {cell: 1 - owner for cell, owner in pieces.items()}
             case Placed(cells=cells, destroyed=destroyed):
                 pieces |= {cell: view.seat or 0 for cell in cells if cell not in destroyed}
+            case FirstChosen() | OpponentPlaced() | Vision() | Reveal():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
         for cell, held in getattr(event, "visible", {}).items():
             if held in ("own", "opponent"):
                 pieces[cell] = cast("int", _owner(view, held))
@@ -151,6 +157,12 @@ def _drawn(heading: str, tiles: dict[str, Tile], plain: bool, legend: str) -> Pi
     return Picture.assemble(
         (heading + "\n", "bold"), honeycomb(PLACES, tiles, LABELS, plain=plain), (legend, "bright_black")
     )
+
+
+def _listed(cells: Sequence[str]) -> str:
+    """Return cells as a sentence has them: `C3`, `C3 and D4`, `C3, D4 and E6`."""
+    *most, last = cells
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _list(cells: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
-from typing import cast
+from typing import assert_never, cast
 
 from protocol.games.pointing import (
     Map,
@@ -48,6 +48,8 @@ def words(event: Event) -> str:
         case Reveal(scores=scores):
             ordered = sorted(scores.items(), key=lambda item: (-item[1], int(item[0])))
             return "points: " + ", ".join(f"seat {seat} {points}" for seat, points in ordered)
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _seat(view: PointingView) -> Iterator[str]:

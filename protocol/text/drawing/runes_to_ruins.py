@@ -1,7 +1,7 @@
 """Symbols of Runes to Ruins, drawn from their runes' segments, and what a seat, a spectator or the host knows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, assert_never, cast
 
 from protocol.games.runes import RUNE
 from protocol.games.runes_to_ruins import (
@@ -52,10 +52,10 @@ def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Ev
     seen = cast("RunesView", view)
     eyes = "as a spectator" if seen.seat is None else f"as seat {seen.seat}"
     symbols = {"yours": seen.symbol} if seen.symbol else {}
-    return _drawn(f"round {seen.round} of at most {seen.rounds} ({eyes})", _known(seen), symbols, plain)
+    return _drawn(f"round {seen.round}, {seen.rounds} at most ({eyes})", _known(seen), symbols, plain)
 
 
-def words(event: Event) -> str:  # noqa: PLR0911, C901 - one line for each kind of event
+def words(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line for each kind of event
     """One event in a few words, said to the seat it is for."""
     match cast("RunesEvent", event):
         case Resubmit(attempt=attempt):
@@ -78,11 +78,13 @@ def words(event: Event) -> str:  # noqa: PLR0911, C901 - one line for each kind 
         case Revealed(seat=seat, rune=rune, position=position):
             return f"seat {seat} shows {rune}" + ("" if position is None else f" in position {position}")
         case Discovered(seats=seats):
-            return f"discovered: seats {', '.join(map(str, seats))}"
+            return f"discovered: seat{'s' * (len(seats) > 1)} {', '.join(map(str, seats))}"
         case Purse(insight=insight, mantra=mantra):
             return f"you hold {insight} insight and {mantra} mantra"
         case Reveal(symbols=symbols):
             return "; ".join(f"seat {seat}: {', '.join(symbol)}" for seat, symbol in symbols.items())
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _known(view: RunesView) -> Iterator[str]:

@@ -2,8 +2,18 @@
 
 from typing import Any, cast, get_args
 
-from protocol.games.fight_for_a_name import Colour, Direction, FightView, HexKey, Position, SeatKey, Title
-from protocol.text.parsing import ParseError, name, number, quoted
+from protocol.games.fight_board import START, walks
+from protocol.games.fight_for_a_name import (
+    Colour,
+    Direction,
+    FightOptions,
+    FightView,
+    HexKey,
+    Position,
+    SeatKey,
+    Title,
+)
+from protocol.text.parsing import Example, ParseError, Terms, name, number, quoted
 from protocol.words import View
 
 DIRECTIONS, TITLES, COLOURS = get_args(Direction), get_args(Title), get_args(Colour)
@@ -12,25 +22,8 @@ MOST_MP, MOST_GIVEN = 1_000_000, 2
 ASKING = ("body", "parting", "other", "neither", "crest")
 ASK = "body TITLE COLOUR parting TITLE COLOUR other TITLE COLOUR neither TITLE TITLE crest TITLE"
 NOBODY = ("nobody", "none")
-VOTE = (("4", "vote for seat 4"), ("nobody", "no vote"))
-EXAMPLES = {
-    "challenge": (("1 4", "the second and the fifth number make the target"), ("none", "no answer")),
-    "move": (
-        ("N NE NE", "three steps"),
-        ("stay", "no step"),
-        ("N put 12:2", "a step, then in the final phase 2 MP on hex 12"),
-        ("give 3:1 5:1", "with a title: 1 MP each to seats 3 and 5"),
-    ),
-    "pillar": (
-        (
-            "body Hope red parting Faith blue other Mercy green neither Honour Justice crest Charity",
-            "what each of the six titles shown is asked for",
-        ),
-    ),
-    "token_vote": VOTE,
-    "elimination_vote": VOTE,
-    "justice": (("4", "name seat 4"), ("nobody", "name nobody")),
-}
+FIRST_PILLAR, FIRST_CLAIM = 2, 4
+"""Rounds: before them no seat has the MP to reach a pillar, or three hexes for a banner."""
 DEFAULTS = {
     "challenge": "you give no answer",
     "move": "you stay where you are, and put and give nothing",
@@ -41,8 +34,91 @@ DEFAULTS = {
 }
 
 
+def forms(terms: Terms) -> dict[str, tuple[Example, ...]]:
+    """See `protocol.text.registry.GameText`."""
+    rounds = terms.options.get("rounds", FightOptions().rounds)
+    move: tuple[Example, ...] = (
+        ("STEP STEP ...", "a path, each STEP one of N NE SE S SW NW"),
+        ("stay", "no step"),
+    )
+    if rounds > FIRST_CLAIM:
+        move += (
+            ("STEP ... put HEX:MP HEX:MP", "in the final phase: a path, or none, then so many MP on each hex"),
+            (
+                "give SEAT:MP SEAT:MP",
+                "with a title: 1 or 2 MP to one seat, or 1 each to two; or none",
+            ),
+        )
+    windows: dict[str, tuple[Example, ...]] = {
+        "challenge": (
+            ("POSITION POSITION ...", "positions, from 0, of the numbers that make the target"),
+            ("none", "no answer"),
+        ),
+        "move": move,
+    }
+    if rounds >= FIRST_PILLAR:
+        windows["pillar"] = ((ASK, "each of the six titles shown put to one use"),)
+    if rounds >= FIRST_CLAIM:
+        vote = (("SEAT", "vote for that seat"), ("nobody", "no vote"))
+        windows |= {"token_vote": vote, "elimination_vote": vote}
+        windows["justice"] = (("SEAT", "name that seat"), ("nobody", "name nobody"))
+    return windows
+
+
+def examples(window: str, view: View) -> tuple[Example, ...]:
+    """See `protocol.text.registry.GameText`."""
+    seen = cast("FightView", view)
+    match window:
+        case "challenge":
+            return ("0 3", "the first and the fourth number, right or wrong"), ("none", "no answer")
+        case "move":
+            return _moves(seen) if seen.title is None else _gifts(seen)
+        case "pillar":
+            one, two, three, four, five, six = seen.visits[-1].titles
+            asked = f"body {one} red parting {two} blue other {three} green neither {four} {five} crest {six}"
+            return ((asked, "all six titles shown, in any order"),)
+        case _:
+            seats = seen.candidates or ()
+            return *((str(seat), f"seat {seat}") for seat in seats[:1]), ("nobody", "no vote")
+
+
+def _moves(seen: FightView) -> tuple[Example, ...]:
+    """Return a path of one step and one of as many as there are MP for, and uses of MP in the final phase."""
+    position, mp = seen.position or START, seen.mp or 0
+    paths = sorted(walks(position, mp).values(), key=len)
+    named = {len(path): path for path in paths if path}
+    shown = (
+        [(" ".join(named[n]), f"{n} step{'s' if n > 1 else ''}") for n in sorted({min(named), max(named)})]
+        if named
+        else []
+    )
+    shown.append(("stay", "no step"))
+    hexes = [number for number in seen.reached if number not in seen.white]
+    if seen.final_phase and hexes and mp:
+        shown.append((f"put {hexes[0]}:{mp}", f"no step, and {mp} MP on hex {hexes[0]}"))
+        if mp > 1 and named:
+            shown.append((f"{' '.join(named[1])} put {hexes[0]}:1", f"a step, and 1 MP on hex {hexes[0]}"))
+    return tuple(shown)
+
+
+def _gifts(seen: FightView) -> tuple[Example, ...]:
+    """Return a gift of each form."""
+    seats = [seat for seat in seen.positions if int(seat) != seen.barred]
+    shown = [("none", "no gift")]
+    if seats:
+        shown.append((f"give {seats[0]}:2", f"2 MP to seat {seats[0]}"))
+    if len(seats) > 1:
+        shown.append((f"give {seats[0]}:1 {seats[1]}:1", f"1 MP each to seats {seats[0]} and {seats[1]}"))
+    return tuple(shown)
+
+
+def if_nothing(window: str, action: dict[str, Any] | None) -> str:  # noqa: ARG001 - the default is always the same
+    """See `protocol.text.registry.GameText`."""
+    return DEFAULTS[window]
+
+
 def read(window: str, text: str) -> dict[str, Any]:
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     words = text.replace(",", " ").split()
     lower = [word.lower() for word in words]
     match window:
@@ -78,7 +154,7 @@ def _move(words: list[str]) -> dict[str, Any]:
 def _spent(key: str, word: str) -> tuple[str, int]:
     where, colon, amount = word.partition(":")
     if not colon:
-        raise ParseError(f"{quoted(word)} is not understood: type put HEX:MP, such as put 12:2, or give SEAT:MP")
+        raise ParseError(f"{quoted(word)} is not understood: type put HEX:MP or give SEAT:MP")
     if key == "give":
         return str(number(where, 0, LAST_SEAT, "a seat")), number(amount, 1, MOST_GIVEN, "a gift's MP")
     return str(number(where, 1, LAST_HEX, "a hex")), number(amount, 1, MOST_MP, "an amount of MP")
@@ -105,16 +181,16 @@ def _ask(words: list[str]) -> dict[str, Any]:
 
 
 def ask(window: str, view: View) -> str:
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     seen = cast("FightView", view)
     match window:
         case "challenge":
-            return "positions, from 0, of the numbers that make the target, such as 1 4, or none"
+            return "positions, from 0, of the numbers that make the target, or none"
         case "move":
             if seen.title is not None:
                 return "gifts: give SEAT:1 SEAT:1, or give SEAT:2, or none"
             put = ", then put HEX:MP" if seen.final_phase else ""
-            return f"steps such as N NE{put}, or stay"
+            return f"steps{put}, or stay"
         case "pillar":
             return f"{ASK}, of {', '.join(seen.visits[-1].titles)}"
         case _:
@@ -122,7 +198,7 @@ def ask(window: str, view: View) -> str:
 
 
 def say(action: dict[str, Any]) -> str:
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     if "seat" in action:
         return "nobody" if action["seat"] is None else str(action["seat"])
     if "pick" in action:
@@ -137,7 +213,7 @@ def say(action: dict[str, Any]) -> str:
 
 
 def words(window: str, view: View) -> tuple[str, ...]:
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     match window:
         case "challenge":
             return ("none",)

@@ -2,8 +2,9 @@
 
 from typing import Any, cast
 
-from protocol.games.hive_mind import BUYING_ROUND, LAST_ROUND, HiveMindView
-from protocol.text.parsing import ParseError, name, number, quoted
+from protocol.games.hive_board import SHAPES
+from protocol.games.hive_mind import BUYING_ROUND, LAST_ROUND, HiveMindView, Kind
+from protocol.text.parsing import Example, ParseError, Terms, name, number, quoted
 from protocol.words import View
 
 SEATS = 5
@@ -14,18 +15,8 @@ HIVES = ("1", "2", "3", "Charge", "Marcer", "Zero")
 MOST_SCORE = 10_000
 """Far beyond what anybody can have."""
 LISTS = ("double", "block")
-EXAMPLES = {
-    "round": (
-        ("Charge ADE Zero HKL", "shapes on two Hives, each by its three hexes"),
-        ("1 ADE", "the same, where Hives have numbers"),
-        ("Charge EIJ double Charge block Zero", "and in round 2: Double and Block"),
-        ("Charge CFI guess Zero 112332112213", "and in round 3: the values of hexes A to L"),
-        ("none", "no shape"),
-    ),
-    "scores": (("1:12 3:9", "seat 1 has 12 points, seat 3 has 9"), ("none", "no guess")),
-    "give_token": (("3", "the token is for seat 3"),),
-    "break_tie": (("3", "seat 3 is to go"),),
-}
+HIVES_OF = {"recharged": ("Charge", "Marcer", "Zero"), "tempo-up": ("1", "2", "3"), "gauntlet": ("1", "2")}
+GUESS = "112332112213"
 DEFAULTS = {
     "round": "you place no shape",
     "scores": "you guess no score",
@@ -34,8 +25,79 @@ DEFAULTS = {
 }
 
 
+def forms(terms: Terms) -> dict[str, tuple[Example, ...]]:
+    """See `protocol.text.registry.GameText`."""
+    hives = ", ".join(HIVES_OF[terms.variant])
+    one_each = "" if terms.variant == "gauntlet" else " HIVE SHAPE ..."
+    windows: dict[str, tuple[Example, ...]] = {
+        "round": (
+            (f"HIVE SHAPE{one_each}", f"HIVE is one of {hives}; SHAPE is its three hexes"),
+            ("HIVE SHAPE double HIVE block HIVE", "in round 2: Double and Block, or one of them, as well"),
+            ("HIVE SHAPE guess HIVE VALUES", "in round 3: the values of hexes A to L as twelve digits, as well"),
+            ("none", "no shape"),
+        )
+    }
+    if terms.variant == "gauntlet":
+        windows["scores"] = (
+            ("SEAT:POINTS SEAT:POINTS ...", f"totals of other seats, any but your own, {terms.seat}"),
+            ("none", "no guess"),
+        )
+    if terms.variant == "tempo-up":
+        windows["give_token"] = (("SEAT", f"the token is for that seat, any but your own, {terms.seat}"),)
+    return windows | {"break_tie": (("SEAT", "this one of the tied seats is to go"),)}
+
+
+def examples(window: str, view: View) -> tuple[Example, ...]:
+    """See `protocol.text.registry.GameText`."""
+    seen = cast("HiveMindView", view)
+    others = [seat for seat in range(SEATS) if seat != seen.seat]
+    match window:
+        case "round":
+            return _rounds(seen)
+        case "scores":
+            one, two = others[:2]
+            meaning = f"seat {one} has 12 points, seat {two} has 9"
+            return (f"{one}:12 {two}:9", meaning), ("none", "no guess")
+        case "give_token":
+            return ((str(others[0]), f"the token is for seat {others[0]}"),)
+        case _:
+            return ((str(seen.tied[0]), f"seat {seen.tied[0]} is to go"),)
+
+
+def _rounds(seen: HiveMindView) -> tuple[Example, ...]:
+    """Return shapes on one Hive and on all, and what else the round allows and the seat can pay."""
+    placed: list[str] = []
+    used: set[Kind] = set()
+    for hive, kinds in seen.unused.items():
+        left = [kind for kind in kinds if seen.round > 1 or kind not in used]
+        if left:
+            used.add(left[0])
+            shapes = [cells for cells, shape in SHAPES.items() if shape.kind == left[0]]
+            placed.append(f"{hive} {shapes[len(shapes) // 2]}")
+    shown = [(placed[0], "a shape on one Hive")] if placed else []
+    if len(placed) > 1:
+        shown.append((" ".join(placed), "a shape on each Hive"))
+    first, before = seen.hives[0], f"{placed[0]} " if placed else ""
+    purse = seen.wallet
+    if seen.round == BUYING_ROUND and purse is not None:
+        for word, free, each in (
+            ("double", purse.free_doubles, purse.double_price),
+            ("block", purse.free_blocks, purse.block_price),
+        ):
+            if free or (each is not None and each <= purse.garnets):
+                shown.append((f"{before}{word} {first}", f"a shape, and {word.capitalize()} on {first}"))
+    if seen.round == LAST_ROUND:
+        shown.append((f"{before}guess {first} {GUESS}", f"a shape, and the values of {first}, A to L"))
+    return *shown, ("none", "no shape")
+
+
+def if_nothing(window: str, action: dict[str, Any] | None) -> str:  # noqa: ARG001 - the default is always the same
+    """See `protocol.text.registry.GameText`."""
+    return DEFAULTS[window]
+
+
 def read(window: str, text: str) -> dict[str, Any]:
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     words = text.replace(",", " ").split()
     if [word.lower() for word in words] == ["none"] and window in ("round", "scores"):
         words = []
@@ -67,32 +129,33 @@ def _read_round(words: list[str]) -> dict[str, Any]:
 def _hive(word: str, after: str = "") -> str:
     """A Hive's name however its letters are written."""
     if not word:
-        raise ParseError(f"{after} what? type {after} and a Hive, such as {after} Zero")
-    return name(word, HIVES, "a Hive, nor double, block or guess")
+        raise ParseError(f"{after} what? type {after} and a Hive")
+    try:
+        return name(word, HIVES, "a Hive")
+    except ParseError:  # Its list would have the Hives of other variants.
+        raise ParseError(f"{quoted(word)} is not a Hive in play, nor double, block or guess") from None
 
 
 def _shape(hive: str, word: str) -> str:
     if not word:
-        raise ParseError(f"{hive} what? type a Hive and a shape's three hexes, such as {hive} ADE")
+        raise ParseError(f"{hive} what? type a Hive and a shape's three hexes")
     cells = word.upper()
     if len(cells) == SHAPE_HEXES == len(set(cells)) and set(cells) <= set(HEXES):
         return cells
-    raise ParseError(f"{quoted(word)} is no shape: three of the hexes A to L, such as {hive} ADE")
+    raise ParseError(f"{quoted(word)} is no shape: type three of the hexes A to L after {hive}")
 
 
 def _values(hive: str, word: str) -> str:
     if len(word) == len(HEXES) and set(word) <= set("123"):
         return word
     what = quoted(word) if word else "nothing"
-    raise ParseError(
-        f"{what} is no guess: {len(HEXES)} digits 1 to 3 for hexes A to L, such as guess {hive} 112332112213"
-    )
+    raise ParseError(f"{what} is no guess for {hive}: type {len(HEXES)} digits 1 to 3, for hexes A to L")
 
 
 def _read_score(word: str) -> tuple[str, int]:
     seat, colon, score = word.partition(":")
     if not colon:
-        raise ParseError(f"{quoted(word)} is no guess: seat:score for others, such as 1:12 3:9, or none")
+        raise ParseError(f"{quoted(word)} is no guess: type SEAT:POINTS for other seats, or none")
     return (
         str(number(seat, 0, SEATS - 1, "a seat's number")),
         number(score, -MOST_SCORE, MOST_SCORE, "a score"),
@@ -100,7 +163,7 @@ def _read_score(word: str) -> tuple[str, int]:
 
 
 def ask(window: str, view: View) -> str:
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     seen = cast("HiveMindView", view)
     match window:
         case "round":
@@ -108,7 +171,7 @@ def ask(window: str, view: View) -> str:
             more = {BUYING_ROUND: ", double HIVE, block HIVE", LAST_ROUND: ", guess HIVE and 12 digits"}
             return f"HIVE and a shape's three letters{more.get(seen.round, '')} ({kinds})"
         case "scores":
-            return "what the others have, such as 1:12 3:9, or none"
+            return "the totals of other seats, SEAT:POINTS, or none"
         case "give_token":
             return "whom to give a token: a seat"
         case _:
@@ -116,7 +179,7 @@ def ask(window: str, view: View) -> str:
 
 
 def say(action: dict[str, Any]) -> str:
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     if "scores" in action:
         return " ".join(f"{seat}:{score}" for seat, score in action["scores"].items()) or "none"
     if "seat" in action:
@@ -128,7 +191,7 @@ def say(action: dict[str, Any]) -> str:
 
 
 def words(window: str, view: View) -> tuple[str, ...]:
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     if window == "round":
         seen = cast("HiveMindView", view)
         more = {BUYING_ROUND: LISTS, LAST_ROUND: ("guess",)}.get(seen.round, ())

@@ -3,23 +3,65 @@
 from typing import Any, cast
 
 from protocol.games.mist import MistView
-from protocol.games.mist_board import BOARD
-from protocol.text.parsing import ParseError, quoted
+from protocol.games.mist_board import BOARD, CENTRE
+from protocol.text.parsing import Example, ParseError, Terms, quoted
 from protocol.words import View
 
-EXAMPLES = {
-    "first": (("first 0", "seat 0 goes first"),),
-    "turn": (
-        ("C3 D7", "pieces on C3 and D7"),
-        ("none", "no piece, where that is allowed"),
-        ("swap", "take over the other's first move, where that is allowed"),
-    ),
-}
-DEFAULTS = {"turn": "no piece is placed"}
+HEAVEN = "heaven-and-hell"
+STRIDE = 17
+"""Cells between the examples of one turn and of the next."""
+
+
+def forms(terms: Terms) -> dict[str, tuple[Example, ...]]:
+    """See `protocol.text.registry.GameText`."""
+    turn: tuple[Example, ...] = (
+        ("CELL", "one piece: a letter A to I and a number"),
+        ("CELL CELL", "two pieces"),
+        ("CELL CELL CELL", "three pieces, but not on the first turn of the match"),
+    )
+    if terms.variant == HEAVEN:
+        turn += (
+            ("none", "no piece"),
+            ("swap", "take over the other's first move; on the second turn of the match"),
+        )
+    chooses = terms.options.get("first", "choose") == "choose" and terms.options.get("advantage", 0) == terms.seat
+    first: dict[str, tuple[Example, ...]] = {"first": (("first SEAT", "that seat goes first, 0 or 1"),)}
+    return (first if chooses else {}) | {"turn": turn}
+
+
+def examples(window: str, view: View) -> tuple[Example, ...]:
+    """See `protocol.text.registry.GameText`."""
+    seen = cast("MistView", view)
+    if window == "first":
+        return ("first 0", "seat 0 goes first"), ("first 1", "seat 1 goes first")
+    least, most = seen.pieces
+    start = STRIDE * seen.turn % len(BOARD.names)
+    free = BOARD.all & ~BOARD.mask(seen.forbidden) & ~CENTRE
+    free &= ~BOARD.mask(cell for cell, held in seen.visible.items() if held != "empty")
+    cells: list[str] = []
+    for cell in (*BOARD.names[start:], *BOARD.names[:start]):
+        if BOARD.bit[cell] & free and len(cells) < most:
+            cells.append(cell)
+            free &= ~BOARD.grow(BOARD.bit[cell])
+    shown = [(" ".join(cells[:n]), f"{n} piece{'s' if n > 1 else ''}") for n in range(1, len(cells) + 1)]
+    if least == 0:
+        shown.append(("none", "no piece"))
+    if seen.may_swap:
+        shown.append(("swap", "take over the other's first move"))
+    return tuple(shown)
+
+
+def if_nothing(window: str, action: dict[str, Any] | None) -> str:
+    """See `protocol.text.registry.GameText`."""
+    if window == "first":
+        return "you go first"
+    if action and action.get("cells"):
+        return f"you place one piece on {' '.join(action['cells'])}, which is destroyed"
+    return "you place no piece"
 
 
 def read(window: str, text: str) -> dict[str, Any]:
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     words = text.replace(",", " ").lower().split()
     if window == "first":
         if words and words[0] == "first":
@@ -42,7 +84,7 @@ def _cell(word: str) -> str:
 
 
 def ask(window: str, view: View) -> str:
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     if window == "first":
         return "who goes first: first 0 or first 1"
     seen = cast("MistView", view)
@@ -58,14 +100,14 @@ def ask(window: str, view: View) -> str:
 
 
 def say(action: dict[str, Any]) -> str:
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     if "first" in action:
         return f"first {action['first']}"
     return "swap" if action.get("swap") else " ".join(action["cells"]) or "none"
 
 
 def words(window: str, view: View) -> tuple[str, ...]:
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     if window == "first":
         return "first 0", "first 1"
     forbidden = cast("MistView", view).forbidden

@@ -5,7 +5,7 @@ from typing import Any, cast, get_args
 
 from protocol.games.runes import DivineGroup, MundaneGroup, RuneName
 from protocol.games.runes_to_ruins import ConditionKey, Order, Position, RunesView, SeatKey
-from protocol.text.parsing import QUOTED_CHARACTERS, ParseError, name, number, quoted
+from protocol.text.parsing import QUOTED_CHARACTERS, Example, ParseError, Terms, name, number, quoted
 from protocol.words import View
 
 RUNES, GROUPS = get_args(RuneName), (*get_args(DivineGroup), *get_args(MundaneGroup))
@@ -14,50 +14,122 @@ LAST_SEAT, LAST_POSITION = len(get_args(SeatKey)) - 1, len(get_args(Position)) -
 LAST_CONDITION = len(get_args(ConditionKey))
 SIX = 6
 MOST_VOTES = 1_000
+ATTEMPTS = 11
+"""At submitting symbols, with the first."""
 LINES = {"row": 1, "column": 2}
 """Way to the number of its last line."""
 FLAGS = {"more votes": "more_votes", "told": "told", "abstain": "abstain", "light": "light"}
-EXAMPLES = {
-    "symbol": (
-        (
-            "Torn Box, Cross Box, Slash Box, Torn Slope, Cross Slope, Slash Slope",
-            "your symbol: six runes, in positions 0 1 2 / 3 4 5",
-        ),
+PARTS: dict[str, Example] = {
+    "vote": ("vote CONDITION VOTES", "VOTES may be left out: one vote"),
+    "more": ("more votes", "buy three votes more"),
+    "told": ("told", "be told which condition wins"),
+    "abstain": ("abstain", "cast and buy no votes"),
+    "light": ("light", "the Power of Light"),
+    "dark": ("dark SEAT", "the Power of Dark, on that seat"),
+    "assign": (
+        "assign SEAT RUNE, SEAT RUNE, SEAT RUNE, SEAT RUNE",
+        "vision: does each of them use its rune?",
     ),
-    "round": (
-        ("vote 13; told", "parts are set off by ';', of any of the kinds below"),
-        ("vote 7 3; more votes", "three votes for condition 7, with three votes more bought"),
-        ("told", "be told which condition wins"),
-        ("abstain", "cast and buy no votes"),
-        ("light", "the Power of Light"),
-        ("dark 2", "the Power of Dark, on seat 2"),
-        ("assign 1 Torn Box, 2 Cross Box, 3 Torn Slope, 4 Cross Slope", "vision: does each of them use its rune?"),
-        ("divine Box", "vision: who uses a rune of this Divine group?"),
-        ("mundane Torn", "vision: who uses a rune of this Mundane group?"),
-        ("veil", "vision: turn the answers about you round"),
-        (
-            "pattern 1 2: Box, Torn, Box, Torn, Box, Torn",
-            "vision: how many of these seats match in each position?",
-        ),
-        ("place divine 3", "vision: which Divine groups do others have in position 3?"),
-        ("except 1: Torn Box", "vision: a rune of seat 1, other than these"),
-        ("mirror 2 Cross Box", "vision, reveals this rune of yours: what seat 2 asks about you, about it"),
-        ("window 5 4", "vision, reveals your rune in position 5: which one has seat 4 there?"),
-        ("rune Torn Box", "learned: how many use this rune"),
-        ("count 1 Box 2", "learned: whether seat 1 uses two runes of this group"),
-        ("has 1 Torn Box", "learned: whether seat 1 uses this rune"),
-        ("line row 0 Torn Box", "learned: how many use it in this row (or column 0 to 2)"),
-        ("shared 1 2", "learned: how many runes these two have in common"),
-        ("most Torn Box, Cross Box", "learned: how many of these one symbol has at most"),
-        ("guess Torn Box, Cross Box, Slash Box, Torn Slope, Cross Slope, Slash Slope", "guess a symbol"),
-        ("none", "nothing"),
+    "divine": ("divine GROUP", "vision: who uses a rune of this Divine group?"),
+    "mundane": ("mundane GROUP", "vision: who uses a rune of this Mundane group?"),
+    "veil": ("veil", "vision: turn the answers about you round"),
+    "pattern": (
+        "pattern SEAT SEAT ...: GROUP, GROUP, GROUP, GROUP, GROUP, GROUP",
+        "vision: how many of these seats match in each position?",
     ),
+    "place": ("place ORDER POSITION", "vision: which groups of this Order do others have in that position?"),
+    "except": ("except SEAT: RUNE, RUNE, ...", "vision: a rune of that seat, other than these"),
+    "mirror": ("mirror SEAT RUNE", "vision, reveals this rune of yours: what that seat asks about you, about it"),
+    "window": (
+        "window POSITION SEAT",
+        "vision, reveals your rune in that position: which one has the seat there?",
+    ),
+    "rune": ("rune RUNE", "learned: how many use this rune"),
+    "count": ("count SEAT GROUP NUMBER", "learned: whether that seat uses so many runes of this group"),
+    "has": ("has SEAT RUNE", "learned: whether that seat uses this rune"),
+    "line": ("line row NUMBER RUNE", "learned: how many use it in this row, 0 or 1; or column 0 to 2"),
+    "shared": ("shared SEAT SEAT", "learned: how many runes these two have in common"),
+    "most": ("most RUNE, RUNE, ...", "learned: how many of these one symbol has at most"),
+    "guess": ("guess RUNE, RUNE, RUNE, RUNE, RUNE, RUNE", "guess a symbol"),
+    "none": ("none", "nothing"),
 }
+"""First word of a part of a round's action to its form, and what it means."""
+ARTEFACTS = ("light", "dark")
+SYMBOLS: tuple[tuple[str, DivineGroup], ...] = (
+    ("Cross Slash", "Divider"),
+    ("Torn Cross", "Slope"),
+    ("Angled Slash", "Splitter"),
+    ("Straight Angled", "Zig-Zag"),
+    ("Origin Torn", "Enclosure"),
+    ("Origin Straight", "Box"),
+)
+"""By position: two Mundane groups and a Divine one. All 64 symbols made of them are legal."""
 DEFAULTS = {"symbol": "a symbol is drawn for you", "round": "you do nothing in this round"}
 
 
+def forms(terms: Terms) -> dict[str, tuple[Example, ...]]:
+    """See `protocol.text.registry.GameText`."""
+    own = terms.options.get("artefacts", {}).get(str(terms.seat), ())
+    parts = tuple(form for key, form in PARTS.items() if key not in ARTEFACTS or key in own)
+    return {
+        "symbol": (("RUNE, RUNE, RUNE, RUNE, RUNE, RUNE", "your symbol, in positions 0 1 2 / 3 4 5"),),
+        "round": (("PART; PART; ...", "any of the parts below, separated by ;"), *parts),
+    }
+
+
+def examples(window: str, view: View) -> tuple[Example, ...]:
+    """See `protocol.text.registry.GameText`."""
+    seen = cast("RunesView", view)
+    if window == "symbol":
+        # Another one for each seat and attempt: seats that copy it do not submit the same.
+        number = ATTEMPTS * (seen.seat or 0) + seen.attempt - 1
+        runes = [f"{mundane.split()[number >> at & 1]} {divine}" for at, (mundane, divine) in enumerate(SYMBOLS)]
+        return ((", ".join(runes), "a legal symbol that others may know, too"),)
+    others = [seat for seat in range(LAST_SEAT + 1) if seat != seen.seat]
+    one, two, three, four = others
+    insight, own = seen.insight or 0, seen.symbol or ()
+    runes = [f"{mundane} {divine}" for divine in ("Box", "Slope") for mundane in ("Torn", "Cross", "Slash")]
+    costs = {
+        "vote 13": 0,
+        "vote 7 3; vote 2; more votes": 1,
+        "told": 1,
+        f"assign {one} {runes[0]}, {two} {runes[1]}, {three} {runes[2]}, {four} {runes[3]}": 1,
+        "divine Box": 1,
+        "mundane Torn": 1,
+        "veil": seen.veil_cost or 0,
+        f"pattern {one} {two}: Box, Torn, Box, Torn, Box, Torn": 2,
+        "place divine 3": 2,
+        f"except {one}: {runes[0]}": 3,
+        f"rune {runes[0]}": 0,
+        f"count {one} Box 2": 0,
+        f"has {one} {runes[0]}": 0,
+        f"line row 0 {runes[0]}": 0,
+        f"shared {one} {two}": 0,
+        f"most {runes[0]}, {runes[1]}": 0,
+        f"guess {', '.join(runes)}": 0,
+        f"vote 13; divine Box; has {one} {runes[0]}": 1,
+        "none": 0,
+    }
+    shown = [typed for typed, cost in costs.items() if cost <= insight]
+    for typed, is_allowed in (
+        ("abstain", seen.may_abstain),
+        ("light", seen.may_light),
+        (f"dark {one}", "dark" in seen.artefacts),
+        (f"mirror {one} {''.join(own[:1])}", bool(own)),
+        (f"window 5 {one}", seen.may_window),
+    ):
+        if is_allowed:
+            shown.append(typed)
+    return tuple((typed, "") for typed in shown)
+
+
+def if_nothing(window: str, action: dict[str, Any] | None) -> str:  # noqa: ARG001 - the default is always the same
+    """See `protocol.text.registry.GameText`."""
+    return DEFAULTS[window]
+
+
 def read(window: str, text: str) -> dict[str, Any]:
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     if window == "symbol":
         return {"symbol": _six(text, _rune, "a symbol is six runes")}
     action: dict[str, Any] = {}
@@ -106,12 +178,8 @@ def _words(text: str, key: str, least: int, most: int = 0) -> list[str]:
     if not least <= len(words) <= max(least, most):
         typed = f"{key} {text}".strip()[:QUOTED_CHARACTERS]
         shown = typed if typed.isascii() and typed.isprintable() else repr(typed)
-        raise ParseError(f"{shown} is not understood: type {_example(key)}")
+        raise ParseError(f"{shown} is not understood: type {PARTS[key][0]}")
     return words
-
-
-def _example(key: str) -> str:
-    return next(typed for typed, _ in EXAMPLES["round"] if typed.partition(" ")[0] == key)
 
 
 def _list(text: str) -> list[str]:
@@ -159,7 +227,7 @@ def _assign(text: str) -> dict[str, str]:
 def _pattern(text: str) -> dict[str, Any]:
     seats, colon, groups = text.partition(":")
     if not colon:
-        raise ParseError(f"a pattern has ':' after its seats: type {_example('pattern')}")
+        raise ParseError(f"a pattern has ':' after its seats: type {PARTS['pattern'][0]}")
     return {"groups": _six(groups, _group, "a pattern is six groups"), "seats": list(map(_seat, seats.split()))}
 
 
@@ -175,7 +243,7 @@ def _position(word: str) -> int:
 def _except(text: str) -> dict[str, Any]:
     seat, colon, runes = text.partition(":")
     if not colon:
-        raise ParseError(f"except has ':' after its seat: type {_example('except')}")
+        raise ParseError(f"except has ':' after its seat: type {PARTS['except'][0]}")
     return {"seat": _seat(seat.strip()), "runes": list(map(_rune, _list(runes)))}
 
 
@@ -222,16 +290,16 @@ LEARNED: dict[str, Callable[[str], Any]] = {
 
 
 def ask(window: str, view: View) -> str:
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     seen = cast("RunesView", view)
     if window == "symbol":
-        return "your symbol: six runes, such as Torn Box, Cross Slope, ... in positions 0 1 2 / 3 4 5"
-    costs = f"you hold {seen.insight} insight, {seen.mantra} mantra; a second guess costs {seen.guess_cost}"
-    return f"votes, visions, what you learned and guesses, set off by ';' ({costs}); /help lists them"
+        return "your symbol: six runes, separated by commas, in positions 0 1 2 / 3 4 5"
+    held = f"you hold {seen.insight} insight, {seen.mantra} mantra; a second guess costs {seen.guess_cost}"
+    return f"any parts of a round, separated by ; ({held})"
 
 
 def say(action: dict[str, Any]) -> str:
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     if "symbol" in action:
         return ", ".join(action["symbol"])
     parts = [f"vote {condition}" + (f" {n}" if n > 1 else "") for condition, n in action.get("votes", {}).items()]
@@ -276,6 +344,6 @@ def _said(key: str, value: Any) -> str:  # noqa: PLR0911, C901 - one line for ea
 
 
 def words(window: str, view: View) -> tuple[str, ...]:  # noqa: ARG001 - the same in every round
-    """See `protocol.text.registry.TextInput`."""
+    """See `protocol.text.registry.GameText`."""
     names = (*get_args(MundaneGroup), *get_args(DivineGroup))
     return names if window == "symbol" else (*FLAGS, *READ, *VISIONS, *LEARNED, "none", *names)

@@ -1,5 +1,7 @@
 """The rules of The Fight For a Name in one page: docs/games/fight_for_a_name.md, R1 to R12 and O1 to O7."""
 
+from protocol.text.parsing import Terms
+
 _PAGE = """\
 THE FIGHT FOR A NAME, variant {variant}. Thirteen seats, 0 to 12. Seats walk over hexes and want one of twelve
 titles. The seats that claim a title in the first round in which any seat claims one are the winners.
@@ -18,16 +20,23 @@ outside.
         27          28          29          30
               31          32          33
                     34          35
-36 A step is N (straight up, two lines in the drawing), S, or one line up or down to the side: NE, SE, SW, NW. From
-Start N leads to 12, NE to 16, SE to 22, S to 25, SW to 21, NW to 15. A pillar is entered through a gate, which is
-a hex and a direction, and left through one of its gates, back onto the hex:
-phi: in 1 N; out S to 1.            psi: in 36 S; out N to 36.
-mu: in 3 NE, 6 N; out SW to 3, S to 6.            lambda: in 2 NW, 4 N; out SE to 2, S to 4.
-sigma: in 33 S, 35 SE; out N to 33, NW to 35.            theta: in 31 S, 34 SW; out N to 31, NE to 34.
-omega: in 10 SE, 10 NE, 17 NE; out NW to 10, SW to 17.            delta: in 7 SW, 7 NW, 14 NW; out NE to 7, SE to
-14.
-gamma: in 30 NE, 30 SE, 23 SE; out SW to 30, NW to 23.            xi: in 27 NW, 27 SW, 20 SW; out SE to 27, NE to
-20.
+                          36
+
+STEPS. N is straight up, two lines in the drawing, and S straight down; NE, SE, SW and NW are one line up or down
+to the side. From Start N leads to 12, NE to 16, SE to 22, S to 25, SW to 21, NW to 15.
+
+PILLARS. A pillar is entered through a gate, which is a hex and a direction, and left through one of its gates,
+back onto the hex:
+phi: in 1 N; out S to 1.
+psi: in 36 S; out N to 36.
+mu: in 3 NE, 6 N; out SW to 3, S to 6.
+lambda: in 2 NW, 4 N; out SE to 2, S to 4.
+sigma: in 33 S, 35 SE; out N to 33, NW to 35.
+theta: in 31 S, 34 SW; out N to 31, NE to 34.
+omega: in 10 SE, 10 NE, 17 NE; out NW to 10, SW to 17.
+delta: in 7 SW, 7 NW, 14 NW; out NE to 7, SE to 14.
+gamma: in 30 NE, 30 SE, 23 SE; out SW to 30, NW to 23.
+xi: in 27 NW, 27 SW, 20 SW; out SE to 27, NE to 20.
 
 SECRETS. Six colours (red, orange, yellow, green, blue, purple) have six hexes each; all are told them. Twelve
 titles: Charity, Courage, Diligence, Faith, Honour, Hope, Humility, Justice, Mercy, Patience, Prudence, Temperance.
@@ -96,3 +105,37 @@ is drawn.
 def page(variant: str) -> str:
     """See `protocol.text.registry.GameText.rules`."""
     return _PAGE.format(variant=variant)
+
+
+_FIELDS = {
+    "seat": "your own",
+    "round": "the round being played, from 1; 0 in the window challenge",
+    "rounds": "the last round of the match",
+    "numbers": "the eight numbers of the timed game, from position 0",
+    "target": "what some of them add up to",
+    "final_phase": "whether moves may reinforce",
+    "position": "where you are; null with a title",
+    "mp": "your MP; null with a title",
+    "title": "your title; null before you claim one",
+    "crests": "each crest that you have to the round in which you got it first",
+    "candidates": "in a vote: the seats that you may name; otherwise null",
+    "barred": "the seat to which you may give nothing in your next move, or null",
+    "positions": "each seat on the board to its place, at the end of the last round",
+    "holders": "each hex to the seat that holds it, as far as any does",
+    "white": "the white hexes",
+    "claims": "each claimed title to the seat and the round of the claim",
+    "strengths": "each hex to your strength there, above 0",
+    "spent": "each hex to the MP that you have spent there and would get back, above 0",
+    "reached": "the hexes on which you have ended a move",
+    "visits": (
+        "your visits to pillars. round, pillar, titles: when, where, and the six titles shown, none if it was "
+        "crowded. asked, answer: what you asked, and were told, for each of body, parting, other, neither and "
+        "crest; null before you ask; the type of an answer is always the same"
+    ),
+    "colours": "each hex to its colour at the start; a white one has none any more",
+}
+
+
+def fields(terms: Terms) -> dict[str, str]:  # noqa: ARG001 - the same in every match
+    """See `protocol.text.registry.GameText`."""
+    return _FIELDS

@@ -1,6 +1,7 @@
 """The rules of Hive Mind in one page: docs/games/hive_mind.md, R1 to R12."""
 
 from protocol.games.hive_board import SHAPES
+from protocol.text.parsing import Terms
 
 _PAGE = """\
 HIVE MIND, variant {variant}. Five seats, 0 to 4. The seat with the most points wins.
@@ -113,3 +114,27 @@ def page(variant: str) -> str:
         for kind in ("tri", "line", "arc")
     }
     return _PAGE.format(variant=variant, **kinds, **_VARIANTS[variant])
+
+
+_FIELDS = {
+    "seat": "your own",
+    "window": "the window that is open",
+    "hives": "the Hives in play",
+    "round": "the round of these Hives, 1 to 3; 0 in other windows",
+    "unused": "each Hive in play to the kinds of shapes that you have left there",
+    "wallet": (
+        "what you can pay with. garnets: how many are left. free_doubles, free_blocks: uses left that cost "
+        "nothing. double_price, block_price: garnets for a further one, null where none is for sale"
+    ),
+    "tied": "in the window break_tie: the seats that you may name",
+    "submitted": (
+        "what was taken of you in each round so far. place: each Hive to your shape. double, block: the Hives. "
+        "guess: each Hive to twelve digits"
+    ),
+}
+_SCORES = {"scores": "what you guessed of others' points, seat to number; null before"}
+
+
+def fields(terms: Terms) -> dict[str, str]:
+    """See `protocol.text.registry.GameText`."""
+    return _FIELDS | (_SCORES if terms.variant == "gauntlet" else {})

@@ -1,5 +1,7 @@
 """The rules of Mist in one page: docs/games/mist.md, R1 to R11."""
 
+from protocol.text.parsing import Terms
+
 _PAGE = """\
 MIST, variant {variant}. Two seats, 0 and 1. The seat with the larger connected group of pieces at the end wins.
 
@@ -75,3 +77,29 @@ _VARIANTS = {
 def page(variant: str) -> str:
     """See `protocol.text.registry.GameText.rules`."""
     return _PAGE.format(variant=variant, **_VARIANTS[variant])
+
+
+_FIELDS = {
+    "seat": "your own",
+    "turn": "the turn being played, from 1; 0 in the window first",
+    "mover": "whose turn it is; null in the window first",
+    "pieces": "the least and the most cells that this turn may name",
+    "forbidden": "cells that this turn may not name",
+    "first_move": "the cells of the first turn of the match; null before it",
+    "visible": (
+        "each cell in your vision, as you were told it last, to what it holds: own, opponent, empty, blocked (E5)"
+    ),
+    "spotted": "the pieces of the opponent's last turn that you spotted",
+    "destroyed": "the pieces of the opponent's last turn that were destroyed in your vision",
+    "placed": "the cells that you named on your own last turn",
+    "lost": "those of them whose pieces were destroyed",
+}
+_PIE_RULE = {
+    "may_swap": "whether this turn may be a swap",
+    "swapped": "whether a swap was made",
+}
+
+
+def fields(terms: Terms) -> dict[str, str]:
+    """See `protocol.text.registry.GameText`."""
+    return _FIELDS | (_PIE_RULE if terms.variant == "heaven-and-hell" else {})

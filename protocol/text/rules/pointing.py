@@ -1,5 +1,7 @@
 """The rules of Pointing in one page: docs/games/pointing.md, R1 to R8."""
 
+from protocol.text.parsing import Terms
+
 _PAGE = """\
 POINTING, variant {variant}. The option seats says how many seats there are; they are numbered from 0. Three
 rounds. In each, every seat points at one other seat or at nobody, in secret. The seats with the most points win.
@@ -44,3 +46,25 @@ TIME. If you submit nothing, you point at nobody, or you do not vote.
 def page(variant: str) -> str:
     """See `protocol.text.registry.GameText.rules`."""
     return _PAGE.format(variant=variant)
+
+
+_FIELDS = {
+    "seat": "your own",
+    "seats": "how many seats there are",
+    "round": "the round being played, from 1; 4 in the window vote",
+    "maps": (
+        "for each round that is over the list of its sections. kind: chain, loop or node. size: how many seats it "
+        "has. cut: whether the pointer of a chain's end, or of a node, was cut. shape: of a chain or a node the "
+        "tree seen from its end, which is the list of the seats that point at the end, each written as the list "
+        "of those that point at it, and so on. So [] is a seat at which nobody points, [[]] an end with one seat "
+        "pointing at it, [[], []] with two, [[[]]] a chain of three in a row. Of a loop, shape has a list for "
+        "each seat of the loop in pointing order: the trees whose cut pointer hit that seat"
+    ),
+    "targets": "your own target in each round that is over; null: nobody",
+    "tied": "in the window vote: the seats that may be named",
+}
+
+
+def fields(terms: Terms) -> dict[str, str]:  # noqa: ARG001 - the same in every match
+    """See `protocol.text.registry.GameText`."""
+    return _FIELDS

@@ -1,6 +1,7 @@
 """The rules of Runes to Ruins in one page: docs/games/runes_to_ruins.md, R1 to R8."""
 
 from protocol.games.runes import RUNES
+from protocol.text.parsing import Terms
 
 _PAGE = """\
 RUNES TO RUINS, variant {variant}. Five seats, 0 to 4. Each has a secret symbol of six runes. A seat whose symbol
@@ -97,3 +98,29 @@ def page(variant: str) -> str:
     """See `protocol.text.registry.GameText.rules`."""
     runes = "; ".join(f"{rune.mundane} {rune.divine}: {rune.segments} ({rune.straight_lines})" for rune in RUNES)
     return _PAGE.format(variant=variant, runes=runes)
+
+
+_FIELDS = {
+    "seat": "your own",
+    "round": "the round being played, from 1",
+    "rounds": "the last round that there can be",
+    "attempt": "in round 1 how many times symbols are being submitted; later how many it took",
+    "submitted": "the symbols that you submitted in attempts that are over",
+    "symbol": "your symbol; null until all are set",
+    "insight": "the insight that you hold",
+    "mantra": "the mantra that you hold",
+    "may_abstain": "whether you may abstain in this round",
+    "may_window": "whether you may use the vision window in this round",
+    "veil_cost": "what your next veil costs",
+    "guess_cost": "what your next guess costs after the first of a round",
+    "discovered": "each discovered seat to the round of it",
+}
+_ARTEFACTS = {
+    "artefacts": "the artefacts that you have",
+    "may_light": "whether you may use light in this round",
+}
+
+
+def fields(terms: Terms) -> dict[str, str]:
+    """See `protocol.text.registry.GameText`."""
+    return _FIELDS | (_ARTEFACTS if terms.options.get("artefacts", {}).get(str(terms.seat)) else {})

@@ -8,7 +8,7 @@ through the votes to the outcome, `seen` makes the views; `rehearsal` is for con
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from random import Random
-from typing import cast
+from typing import assert_never, cast
 
 from msgspec import Raw
 from msgspec.structs import replace
@@ -140,8 +140,10 @@ class FightForAName(Game[FightState]):
                 return _CHALLENGE
             case "over":
                 return None
-            case _:
+            case "token_vote" | "elimination_vote" | "justice":
                 return _vote(state)
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def check(self, state: FightState, seat: int, action: Action) -> Action:
         """See `Game.check`. Every reason is about the action, public facts and the sender's own."""
@@ -156,7 +158,8 @@ class FightForAName(Game[FightState]):
                 return Pick(pick=tuple(sorted(pick)))
             case Vote(seat=named) if named is not None and named not in state.candidates:
                 raise Illegal(f"seat {named} is not among the candidates")
-        return action
+            case _:
+                return action
 
     def build(self, view: FightView, seat: int) -> Building:
         """See `legal`."""

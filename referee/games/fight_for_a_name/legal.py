@@ -105,6 +105,8 @@ def _wanted(action: Action) -> Iterator[int]:
                 yield REINFORCE
                 yield HEX + HEXES.index(name)
                 yield from (AMOUNT + power for power in reversed(range(POWERS)) if amount >> power & 1)
+        case _:
+            pass
 
 
 def _waits(view: FightView) -> bool:

@@ -51,10 +51,10 @@ def destination(at: str, path: tuple[Direction, ...]) -> str:
     for number, way in enumerate(path, 1):
         there = STEPS[at].get(way)
         if there is None:
-            raise Illegal(f"step {number}: {way} of {at} there is nothing")
+            raise Illegal(f"step {number}, {way} from {at}, leads off the board")
         if there in PILLAR_AT:
             if number < len(path):
-                raise Illegal(f"step {number}: a pillar can only be the last hex of a path")
+                raise Illegal(f"step {number}, {way} from {at}, enters {there}; a path ends at a pillar")
             if len(set(path)) > 1:
                 raise Illegal(f"a path to {there} goes in one direction throughout")
         at = there

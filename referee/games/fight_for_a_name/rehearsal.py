@@ -6,6 +6,7 @@ Guessing from the forms alone would hardly ever ask a pillar or make a banner. N
 from functools import cache, lru_cache
 from itertools import chain, combinations
 from random import Random
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -49,8 +50,12 @@ def plausible(state: FightState, seat: int, luck: Random) -> Action | None:
             return _move(state, player, luck)
         case "pillar":
             return _ask(player, luck) if player.visits else None
-        case _:
+        case "token_vote" | "elimination_vote" | "justice":
             return Vote(seat=choice(luck, state.candidates))
+        case "over":
+            raise AssertionError("no window is open")
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 @lru_cache(maxsize=64)

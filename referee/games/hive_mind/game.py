@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from random import Random
-from typing import Any, cast
+from typing import Any, assert_never, cast
 
 from msgspec import UNSET, Raw
 from msgspec.structs import replace
 
+from protocol.codec import encode
 from protocol.games.hive_mind import (
     Blocks,
     BreakTie,
@@ -127,6 +128,8 @@ class HiveMind(Game[HiveMindState]):
             case "break_tie":
                 winner = Owed(play.winners(state)[0], None, drawn=True, shown=play.tied(state))
                 return Window("break_tie", (winner,))
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def check(self, state: HiveMindState, seat: int, action: Action) -> Action:
         """See `Game.check`."""
@@ -139,7 +142,8 @@ class HiveMind(Game[HiveMindState]):
                 raise Illegal("the token is for another seat")
             case BreakTie() if action.seat not in play.tied(state):
                 raise Illegal(f"seat {action.seat} is not among the tied")
-        return action
+            case _:
+                return action
 
     def build(self, view: HiveMindView, seat: int) -> Building:
         """See `Game.build`."""
@@ -166,7 +170,7 @@ class HiveMind(Game[HiveMindState]):
         """See `Game.worlds`; the view has all that was told."""
         check_own(view, seat)
         name = variant or self.variants[0].name
-        given = options or self.read_options(name, None)
+        given = self.read_options(name, None if options is None else Raw(encode(options)))
         start = self.deal(name, given, HiveMindSetup(hives={}), Luck(0)).state
         return worlds.worlds(view, luck, start)
 
@@ -184,8 +188,12 @@ class HiveMind(Game[HiveMindState]):
                 return play.close_scores(state, cast("list[Scores]", actions), luck)
             case "give_token":
                 return play.close_give_token(state, cast("GiveToken | None", actions[0]), luck)
-            case _:
+            case "break_tie":
                 return play.close_break_tie(state, cast("BreakTie", actions[0]), luck)
+            case None:
+                raise AssertionError("no window is open")
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def view(self, state: HiveMindState, seat: int | None) -> HiveMindView:
         """What the seat was told and submitted, and what follows from that and the rules."""
@@ -239,7 +247,8 @@ class HiveMind(Game[HiveMindState]):
                 return Scores(scores=cast("dict[SeatKey, int]", dict(moved)))
             case GiveToken() | BreakTie():
                 return replace(action, seat=seat_of[action.seat])
-        return action
+            case _:
+                return action
 
 
 _ROUND = Window("round", tuple(Owed(seat, Round()) for seat in range(SEATS)))

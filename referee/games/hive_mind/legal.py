@@ -7,6 +7,7 @@ listed.
 """
 
 from collections.abc import Generator, Iterable, Sequence
+from typing import assert_never
 
 from protocol.games.hive_board import CELLS, SHAPES
 from protocol.games.hive_mind import BUYING_ROUND, BreakTie, GiveToken, HiveMindView, Round, Scores
@@ -60,8 +61,12 @@ def build(view: HiveMindView, seat: int) -> Building:
             return (yield from _scores(seat))
         case "give_token":
             return GiveToken(seat=(yield _seats(_others(seat))) - SEAT)
-        case _:
+        case "break_tie":
             return BreakTie(seat=(yield _seats(view.tied)) - SEAT)
+        case None:
+            raise AssertionError("no window is open")
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def spell(view: HiveMindView, action: Action) -> Sequence[int]:
@@ -74,7 +79,8 @@ def spell(view: HiveMindView, action: Action) -> Sequence[int]:
             return [choice for guess in guesses for choice in _spelled_number(guess)]
         case GiveToken(seat=seat) | BreakTie(seat=seat):
             return (SEAT + seat,)
-    raise AssertionError(action)
+        case _:
+            raise AssertionError(action)
 
 
 def listed(view: HiveMindView, seat: int) -> Sequence[Action] | None:
@@ -84,7 +90,10 @@ def listed(view: HiveMindView, seat: int) -> Sequence[Action] | None:
             return [GiveToken(seat=other) for other in _others(seat)]
         case "break_tie":
             return [BreakTie(seat=other) for other in view.tied]
-    return None
+        case "round" | "scores" | None:
+            return None
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _round(view: HiveMindView) -> Generator[int, int, Round]:

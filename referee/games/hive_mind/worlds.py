@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from itertools import accumulate, combinations, permutations, product
 from math import exp, factorial, prod
 from random import Random
-from typing import cast
+from typing import assert_never, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -543,9 +543,14 @@ def _moved(known: Known, drawn: Drawn, luck: Random) -> tuple[Drawn, Iterable[st
             if luck.random() < 1 / 2:
                 guesses[seat] = _guess(known, luck)
             return replace(drawn, guesses={**drawn.guesses, name: guesses}), (name,)
-    right = frozenset(luck.sample(known.others, len(drawn.right)))
-    scores = {**drawn.scores, luck.choice(list(drawn.scores)): luck.random()} if drawn.scores else drawn.scores
-    return replace(drawn, right=right, scores=scores), ()
+        case "scores":
+            right = frozenset(luck.sample(known.others, len(drawn.right)))
+            scores = (
+                {**drawn.scores, luck.choice(list(drawn.scores)): luck.random()} if drawn.scores else drawn.scores
+            )
+            return replace(drawn, right=right, scores=scores), ()
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _tallies(known: Known, drawn: Drawn, hive: str) -> list[Tally]:

@@ -4,12 +4,13 @@ The cells that the opponent named within the seat's vision are known. Hidden are
 They are bound by what the seat saw of a cell before and after, and by which of its own pieces were spotted. So a
 history of hidden turns is found that fits, and then a turn of it is drawn anew between one world and the next:
 neighbours are alike, and worlds far apart are not. A turn is drawn by its number of cells, each number as
-likely, and then by cells, among those that fit: nothing is assumed of the opponent's skill.
+likely, and then by cells, one after the other, among those that fit. Worlds are not weighted by how likely a
+player is to play so.
 """
 
 from collections.abc import Iterator, Sequence
 from random import Random
-from typing import TypeVar, cast
+from typing import TypeVar, assert_never, cast
 
 from msgspec import Struct
 
@@ -17,11 +18,14 @@ from protocol.games.mist import (
     Board,
     FirstChosen,
     FirstMove,
+    MistEvent,
     MistOptions,
     MistView,
     OpponentPlaced,
     Placed,
+    Reveal,
     Swapped,
+    Vision,
 )
 from protocol.games.mist_board import BOARD, CENTRE, RADIUS
 from protocol.words import Event
@@ -161,17 +165,21 @@ class _Reader:
         self._required: list[Required] = []
 
     def hear(self, event: Event) -> None:
-        match event:
+        match cast("MistEvent", event):
             case FirstChosen(seat=first):
                 self._first = first
             case FirstMove(cells=cells):
                 self._named = cells
-            case Placed():
-                self._placed(event)
-            case OpponentPlaced():
-                self._opponent_placed(event)
+            case Placed() as placed:
+                self._placed(placed)
+            case OpponentPlaced() as placed:
+                self._opponent_placed(placed)
             case Swapped(seat=seat):
                 self._swapped(seat)
+            case Vision() | Reveal():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def history(self) -> History:
         absent = 0
@@ -365,8 +373,10 @@ class Walk:
                     state, _ = swap(state)
                 case Own(cells=cells):
                     state, _ = place(state, cells)
-                case _:
+                case Hidden():
                     state, _ = place(state, BOARD.cells(self._cells_of(moment)))
+                case _ as unreachable:
+                    assert_never(unreachable)
             if state.reason is not None:
                 return None
         return state
@@ -479,8 +489,12 @@ def _first_move(moments: list[Moment]) -> tuple[str, ...]:
     match moments[0].turn:
         case Own(cells=cells):
             return cells
-        case turn:
-            return BOARD.cells(cast("Hidden", turn).seen)
+        case Hidden(seen=seen):
+            return BOARD.cells(seen)
+        case None:
+            raise AssertionError("the first turn is no swap")
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _pair(seat: int, own: ThingT, other: ThingT) -> tuple[ThingT, ThingT]:

@@ -120,6 +120,8 @@ class Pointing(Game[PointingState]):
         """See `Game.worlds`; the view has all that was told."""
         check_own(view, seat)
         given = cast("PointingOptions", options or PointingOptions(seats=view.seats))
+        if given.seats != view.seats:
+            raise ValueError(f"options.seats: {given.seats}, and the view is of a match of {view.seats} seats")
         return worlds.worlds(view, luck, given)
 
     def close(self, state: PointingState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[PointingState]:

@@ -30,4 +30,5 @@ def spell(action: Action) -> Sequence[int]:
     match action:
         case Point(target=target) | Vote(seat=target):
             return (NOBODY if target is None else target,)
-    raise AssertionError(action)
+        case _:
+            raise AssertionError(action)

@@ -7,15 +7,18 @@ A clue looks at each symbol by itself, so that a change of one symbol is judged 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, reduce
 from operator import or_
-from typing import Any
+from typing import Any, assert_never
 
 from msgspec import UNSET, Struct
 
 from protocol.games.runes import DIVINE, MUNDANE
 from protocol.games.runes_to_ruins import (
+    ConditionWon,
     Count,
+    Discovered,
     GuessAnswer,
     Has,
+    Insight,
     Learned,
     LearnedAnswer,
     Line,
@@ -23,9 +26,13 @@ from protocol.games.runes_to_ruins import (
     Place,
     Played,
     PlayRound,
+    Purse,
+    Resubmit,
+    Reveal,
     Revealed,
     RunesView,
     Six,
+    SymbolSet,
     VisionAnswer,
     Visions,
 )
@@ -152,13 +159,28 @@ def clues(view: RunesView, seat: int) -> Iterator[Clue]:
                         all,
                         marks=(mark(POSITIONS if position is None else (position,), (rune,)),),
                     )
+                case (
+                    Resubmit()
+                    | SymbolSet()
+                    | Insight()
+                    | ConditionWon()
+                    | VisionAnswer()
+                    | GuessAnswer()
+                    | Revealed()
+                    | Discovered()
+                    | Purse()
+                    | Reveal()
+                ):
+                    pass
+                case _ as unreachable:
+                    assert_never(unreachable)
 
 
 def _equal(told: Any) -> Callable[[Sequence[Any]], bool]:
     return lambda found: found[0] == told
 
 
-def _visions(played: Played, seat: int, visions: Visions) -> Iterator[Clue]:  # noqa: C901 - one case a kind
+def _visions(played: Played, seat: int, visions: Visions) -> Iterator[Clue]:  # noqa: C901, PLR0912 - one case a kind
     for event in played.told:
         if not isinstance(event, VisionAnswer):
             continue
@@ -212,6 +234,10 @@ def _visions(played: Played, seat: int, visions: Visions) -> Iterator[Clue]:  # 
                     all,
                     marks=(mark((through.position,), (answer,)),),
                 )
+            case "assign" | "veil" | "pattern" | "place" | "except" | "mirror" | "window":
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
 
 
 def _learned(learned: Learned, answer: int | bool, seat: int) -> Clue:
@@ -284,5 +310,9 @@ def _mirrored(event: Mirrored, own: Six) -> Iterator[Clue]:
             feature = lambda symbol: any(  # noqa: E731 - as above
                 runes_of(symbol, group) == told for group in (*DIVINE, *MUNDANE)
             )
+        case "assign" | "veil" | "pattern" | "mirror" | "window" | "rune" | "has" | "line" | "most":
+            pass
+        case _ as unreachable:
+            assert_never(unreachable)
     if feature is not None:
         yield Clue((event.of,), feature, all, marks=marks)

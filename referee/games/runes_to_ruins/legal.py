@@ -450,3 +450,5 @@ def _spelled(part: Any) -> Iterator[int]:  # noqa: C901 - one case for each form
             yield GROUP + GROUP_NAMES.index(part) if part in GROUP_NAMES else RUNE + NUMBER_OF[part]
         case tuple():
             yield from (SEAT + each if isinstance(each, int) else RUNE + NUMBER_OF[each] for each in part)
+        case _:
+            pass  # A flag, such as `veil`: that it is there says all.

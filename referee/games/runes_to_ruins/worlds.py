@@ -16,7 +16,7 @@ In round 1 others submitted drawn symbols, and in each attempt that is over two 
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from random import Random
-from typing import Any, cast
+from typing import Any, assert_never, cast
 
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
@@ -811,6 +811,10 @@ class Walk:
                     parts[name] = Place(order=luck.choice(("divine", "mundane")), position=luck.randrange(6))
                 case "except":
                     parts[name] = Except(seat=luck.choice(named), runes=())
+                case "veil" | "mirror" | "window":
+                    pass
+                case _ as unreachable:
+                    assert_never(unreachable)
         return Visions(**parts)
 
     def draw(self, *, anew: bool) -> None:
@@ -1005,7 +1009,7 @@ def _action(walk: Walk, past: Past, other: int, luck: Random) -> PlayRound:
     )
 
 
-def _question(mirrored: Mirrored, walk: Walk, luck: Random) -> Any:  # noqa: C901, PLR0911 - one case a kind
+def _question(mirrored: Mirrored, walk: Walk, luck: Random) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case a kind
     """A question of another seat that a mirror answered so to this one."""
     seat, answer = walk.seat, cast("Any", mirrored.answer)
     symbol = walk.symbols[mirrored.of]
@@ -1053,10 +1057,14 @@ def _question(mirrored: Mirrored, walk: Walk, luck: Random) -> Any:  # noqa: C90
         case "shared":
             third = luck.choice([each for each in OTHERS[mirrored.of] if each != seat])
             return min(seat, third), max(seat, third)
-        case _:
+        case "most":
             most = answer or 0
             more = luck.randint(most == 0, 6 - most)
             return tuple(sorted((*luck.sample(symbol, most), *luck.sample(absent, more))))
+        case "veil" | "mirror" | "window":
+            raise AssertionError("it has no answer that a mirror could show")
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _played(  # noqa: PLR0917 - all that a round was

@@ -1,6 +1,6 @@
 """The promises of a game that one match can break by itself: windows, defaults, outcomes, events, replays."""
 
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 from msgspec import Raw, Struct
@@ -108,6 +108,8 @@ def _retold(game: Game[Any], deal: Deal, journal: list[Move]) -> bytes:
                 lines.append(encode(table.answer(seat, action)))
             case WindowClosed(taken):
                 lines.append(encode(table.close(taken)))
+            case _ as unreachable:
+                assert_never(unreachable)
         lines += [encode(game.view(table.state, seat)) for seat in (*range(table.seats), None)]
     return b"\n".join((*lines, encode(table.outcome), encode(game.host_view(table.state))))
 

@@ -1,7 +1,7 @@
 """A referee that will be killed while its bot is frozen.
 
-Run as `python -m referee.proofs.escapes.doomed FOLDER LINE LOG ISOLATION warm|cold`, with its bot's token on
-standard input, it says with a line of output that the bot stands still, and then waits for its end.
+Run by `command` with the words FOLDER LINE LOG ISOLATION warm|cold, and with its bot's token on standard input, it
+says with a line of output that the bot stands still, and then waits for its end.
 """
 
 import sys
@@ -20,7 +20,9 @@ from referee.sandbox import Isolation
 def command(place: Place, how: How) -> list[str]:
     """What starts it."""
     words = (place.bot.folder, place.line, place.log, how.isolation, "warm" if how.warm else "cold")
-    return [sys.executable, "-m", "referee.proofs.escapes.doomed", *map(str, words)]
+    # By `-m` Python would warn of a module that its package has imported already.
+    begin = f"import sys, trio; from {__name__} import main; trio.run(main, *sys.argv[1:])"
+    return [sys.executable, "-c", begin, *map(str, words)]
 
 
 async def main(*words: str) -> None:
@@ -35,7 +37,3 @@ async def main(*words: str) -> None:
         sys.stdout.write("frozen\n")
         sys.stdout.flush()
         await trio.sleep_forever()
-
-
-if __name__ == "__main__":
-    trio.run(main, *sys.argv[1:])

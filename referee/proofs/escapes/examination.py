@@ -226,7 +226,7 @@ class Examination:
         elif min(before, after) > 0:
             self.seen_outside[FREEZING] = told
         elif idle < NOTHING_LEFT:
-            self.said[FREEZING] = ("too busy", f"this machine is too busy to tell: {told}")
+            self.said[FREEZING] = ("too busy", f"cannot be tested now: {told}")
         else:
             self.said[FREEZING] = ("failed", f"it did not burn when it might: {told}")
 

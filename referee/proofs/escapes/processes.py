@@ -1,6 +1,7 @@
 """The processes of a bot as they are seen from the machine: which there are, and what they are called."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,11 +17,25 @@ def of_start(token: str, folder: Path) -> set[int]:
     The first is so of plain processes and of fresh sandboxes; the environment of one that was forked warm is not
     where the kernel looks for it. One that has ended has neither.
     """
-    return {
-        pid
-        for pid in _all()
-        if token.encode() in _read(pid, "environ") or f"{folder} {BOT} ".encode() in _read(pid, "mountinfo")
-    }
+    return {pid for pid in _all() if token.encode() in _read(pid, "environ") or _sees_as_its_own(pid, folder)}
+
+
+def _sees_as_its_own(pid: int, folder: Path) -> bool:
+    """Return whether a process sees a folder as its bot's own.
+
+    The kernel names what is mounted by its path in its own file system: of /home/anna/cup only /anna/cup is left
+    where /home is a file system of its own.
+    """
+    for line in _read(pid, "mountinfo").decode(errors="replace").splitlines():
+        within, place = line.split()[3:5]
+        if place == BOT and within != "/" and str(folder).endswith(_unescaped(within)):
+            return True
+    return False
+
+
+def _unescaped(path: str) -> str:
+    r"""Return a path as it is: mountinfo has spaces as \040, and the like."""
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), path)
 
 
 def of_bot(token: str, mark: str, namespace: str | None) -> dict[int, str]:

@@ -1,5 +1,7 @@
 """Holds what each seat heard against what it should have heard: every answer, nothing of others, all in time."""
 
+from typing import assert_never
+
 from protocol.messages import Accepted, Closed, EventMessage, Opened, Paused, Rejected, Resumed, Welcome
 from referee.proofs.fuzzing.attendance import PER_MS
 from referee.proofs.fuzzing.history import History, Window
@@ -8,6 +10,7 @@ from referee.proofs.fuzzing.script import (
     Babbles,
     Forgoes,
     Leaves,
+    Notes,
     Pauses,
     Resumes,
     Returns,
@@ -99,8 +102,10 @@ def _answer(history: History, place: int, each: Did) -> set[str]:
             return {"malformed"}
         case Submits() | Undoes() | Forgoes():
             return _answer_to_window(history, place, each, act.window)
-        case _:
+        case Notes() | Leaves() | Pauses() | Resumes() | Stalls():
             return set()
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 def _answer_to_window(history: History, place: int, each: Did, number: int) -> set[str]:

@@ -6,6 +6,7 @@ It decides nothing about time: it notes what it did and what it heard, and `verd
 import heapq
 import math
 from collections import defaultdict
+from typing import assert_never
 
 import trio
 from msgspec import Raw
@@ -14,16 +15,23 @@ from trio.testing import MockClock
 from protocol.codec import decode_server_message, encode
 from protocol.messages import (
     PROTOCOL,
+    Accepted,
     ClientMessage,
     Closed,
+    EventMessage,
+    Faulted,
     Hello,
+    Invited,
     Note,
     Opened,
+    Over,
     Pause,
     Paused,
+    Rejected,
     Resumed,
     Submit,
     Undo,
+    Welcome,
 )
 from referee.match import Ended, Record, WindowTime
 from referee.proofs.fuzzing import stage
@@ -213,6 +221,10 @@ class Driver:
                     self._at(self._now + act.back, seat, Returns())
             case Asks() | Returns():
                 self._say(self._now, seat, act)
+            case Submits() | Undoes() | Forgoes() | Babbles() | Notes() | Leaves():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def _say(self, due: int, seat: int, act: AnyAct) -> None:
         if self._alive[seat]:
@@ -237,8 +249,10 @@ class Driver:
                 said = Hello(token=self._tokens[seat], name="fuzz", version="1", protocol=PROTOCOL)
             case Notes():
                 said = Note(text="a note")
-            case _:
+            case Babbles() | Leaves() | Pauses() | Resumes() | Stalls():
                 return NO_MESSAGE
+            case _ as unreachable:
+                assert_never(unreachable)
         return encode(said)
 
     def _note(self, at: int, seat: int, act: AnyAct) -> None:
@@ -271,6 +285,19 @@ class Driver:
                         self._pause_begins(now, message)
                     case Resumed() if self._paused_at is not None:
                         self._pause_ends(now)
+                    case (
+                        Invited()
+                        | Welcome()
+                        | EventMessage()
+                        | Accepted()
+                        | Rejected()
+                        | Resumed()
+                        | Over()
+                        | Faulted()
+                    ):
+                        pass
+                    case _ as unreachable:
+                        assert_never(unreachable)
         due = self._next_due()
         if due is not None:
             self._sleep.deadline = min(self._sleep.deadline, self._zero + due / MICROSECONDS)

@@ -5,6 +5,7 @@ away from the edge it aims at, so that scripts can be shrunk, and people can rea
 microsecond, the unit of the referee's clock.
 """
 
+from codecs import BOM_UTF8
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -157,6 +158,7 @@ class BadScriptError(ValueError):
 
 def read_script(text: bytes) -> Script:
     """A script from its JSON. Raises BadScriptError where it is none, or names seats that it does not have."""
+    text = text.removeprefix(BOM_UTF8)
     try:
         text.decode()
         script = msgspec.json.decode(text, type=Script)

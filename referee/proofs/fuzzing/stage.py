@@ -33,6 +33,7 @@ def policy(script: Script) -> Policy:
         restarts=script.restarts,
         messages_per_window=NO_LIMIT,
         bytes_per_window=NO_LIMIT,
+        transcript_bytes_per_match=NO_LIMIT,
         refusals_per_match=NO_LIMIT,
     )
 

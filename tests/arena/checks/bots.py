@@ -13,7 +13,7 @@ from referee.host.plan import Plan, Result
 from referee.match.seat_report import SeatReport
 from tests.arena.stand_in import AtOnce
 
-WHY = "it ended by itself, exit code 1"
+WHY = "it exited with code 1"
 
 
 class Field(AtOnce):

@@ -1,16 +1,23 @@
 """`arena check` at the command line, with stand-ins for matches."""
 
 import json
+import re
+import shutil
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from msgspec.structs import replace
 
 from arena.commands import main
-from arena.errors import DONE, NO, WRONG_USE
+from arena.errors import CANNOT, DONE, NO, WRONG_USE
 from arena.workers.api import Worker
-from referee.bot_folder import BUILT_IN
+from referee.bot_folder import BUILT_IN, content_hash
+from referee.host import Plan
+from referee.host import Result as MatchResult
+from referee.match import SeatReport
 from tests.arena.checks.bots import WHY, Field
 
 
@@ -64,16 +71,49 @@ def test_windows_are_short_unless_the_command_line_says_how_long(monkeypatch: py
         return {each for game in games for each in game["main_ms"].values()}, ended.stderr
 
     assert {60_000} == main_times()[0]
-    assert "a window has 60 s at most, where the rules give more (fight-for-a-name); --main-ms" in main_times()[1]
+    assert "This check cuts fight-for-a-name's windows to 60 s; --main-ms changes that\n" == main_times()[1]
     assert ({90_000}, "") == main_times("--main-ms", "90000")
     assert {2_000} == main_times("--main-ms", "2000", "--reserve-ms", "50")[0]
 
 
 def test_a_bot_that_is_a_link_is_followed_and_it_is_said_where_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("mine").symlink_to(BUILT_IN / "mist_hunter")
-    ended = arena(monkeypatch, Field(), "check", "mine", "--matches", "1")
-    assert DONE == ended.exit_code
-    assert f"mine: is a symbolic link to {BUILT_IN / 'mist_hunter'}\n" in ended.stderr
+    Path("in@2026").mkdir()
+    for link in ("mine", "mine@home", "in@2026/mine"):
+        Path(link).symlink_to(BUILT_IN / "mist_hunter")
+        ended = arena(monkeypatch, Field(), "check", link, "--matches", "1")
+        assert DONE == ended.exit_code
+        assert f"{link}: is a symbolic link to {BUILT_IN / 'mist_hunter'}\n" in ended.stderr
+
+
+def test_a_check_from_the_bots_own_folder_writes_nothing_into_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else each check would make another bot of it: the content hash covers all files."""
+    shutil.copytree(BUILT_IN / "mist_hunter", "my_bot")
+    before = content_hash(Path("my_bot"))
+    monkeypatch.chdir("my_bot")
+    ended = arena(monkeypatch, Field(broken=["."]), "check", ".", "--matches", "1")
+    assert (NO, before) == (ended.exit_code, content_hash(Path()))
+    assert "arena: my_bot failed in mist; the line above says why\n" in ended.stderr
+    [results] = Path("../runs/check").iterdir()
+    assert results.name.startswith("my_bot-")
+    assert f"transcripts and logs: {results}\n" in ended.stdout
+
+
+def test_results_that_are_to_go_into_a_bots_folder_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(BUILT_IN / "mist_hunter", "my_bot")
+    Path("my_bot/cup.toml").write_text('game = "mist"\nbots = [".", "mist_random"]\nresults = "runs"\n')
+    place = f"lies in the folder of a bot, {Path('my_bot').resolve()}: "
+    for words, said in (
+        (("check", "my_bot", "--results", "my_bot/runs"), f"--results: my_bot/runs {place}"),
+        (
+            ("match", "mist", "my_bot", "mist_random", "--transcripts", "my_bot/t"),
+            f"--transcripts: my_bot/t {place}",
+        ),
+        (("tournament", "my_bot/cup.toml"), f"my_bot/cup.toml: results: my_bot/runs {place}"),
+    ):
+        ended = arena(monkeypatch, play := Field(), *words)
+        assert (WRONG_USE, []) == (ended.exit_code, play.played)
+        assert said in ended.stderr
+    assert not Path("my_bot/runs").exists()
 
 
 def test_the_seed_counts_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,9 +143,14 @@ def test_a_field_with_a_bot_that_cannot_start_is_no(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("any_random", "--variant", "gauntlet"), "--variant: is for one game; choose with --game among mist"),
+        (("any_random", "--variant", "gauntlet"), "--variant: applies to one game; choose it with --game: mist"),
         (("mist_hunter", "--game", "pointing"), "mist_hunter does not play pointing"),
-        (("cup.toml", "--matches", "3"), "--matches: is for a bot; a tournament's file says it itself"),
+        (("mist_hunter", "--against", "pointing_loyal"), "--against: pointing_loyal does not play mist"),
+        (
+            ("cup.toml", "--against", "mist_random"),
+            "--against: applies to a bot only; a tournament's file sets it",
+        ),
+        (("cup.toml", "--matches", "3"), "--matches: applies to a bot only; a tournament's file sets it"),
         (("cup.toml",), "cup.toml:1: broken: 'perhaps': Invalid enum value 'perhaps'; there are stop, leave-out"),
     ],
 )
@@ -122,8 +167,8 @@ def test_a_head_that_never_starts_is_rejected_at_once(monkeypatch: pytest.Monkey
     play = Field(broken=["mist_hunter"])
     ended = arena(monkeypatch, play, *words)
     assert (NO, "rejected", []) == (ended.exit_code, json.loads(ended.stdout)["verdict"], play.counted)
-    assert f"arena: rejected: head never started: {WHY}; logs: runs/regress/" in ended.stderr
-    assert f"rejected: head never started: {WHY}" in Path("s.md").read_text()
+    assert f"arena: rejected: head (mist_hunter) never started: {WHY}; logs: runs/regress/" in ended.stderr
+    assert f"rejected: head (mist_hunter) never started: {WHY}" in Path("s.md").read_text()
 
 
 def test_a_base_that_never_starts_is_no_test(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,3 +176,86 @@ def test_a_base_that_never_starts_is_no_test(monkeypatch: pytest.MonkeyPatch) ->
     ended = arena(monkeypatch, play, "regress", "mist", "--base", "mist_cautious", "--head", "mist_hunter")
     assert (WRONG_USE, []) == (ended.exit_code, play.counted)
     assert f"arena: --base: mist_cautious: never started: {WHY}; logs: " in ended.stderr
+
+
+def test_the_mean_has_an_interval_and_it_is_said_what_so_few_matches_cannot_show(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = ("check", "any_random", "--game", "hive-mind", "--matches", "10", "--seed", "3")
+    [found] = json.loads(arena(monkeypatch, Field(), *words, "--json").stdout)["games"]
+    low, high = found["interval"]
+    assert 0 < low < found["mean_points"] < 0.5 < high < 1
+    assert "hive_mind_random" == found["against"]
+    shown = arena(monkeypatch, Field(), *words).stdout
+    assert "95 % interval" in shown
+    cannot = "hive-mind: 10 matches cannot show whether any_random is better or worse than hive_mind_random"
+    assert f"{cannot} (mean points {found['mean_points']:.3f}, 95 % interval {low:.2f} to {high:.2f}" in shown
+    assert re.search(r"; --matches \d+0 would show a difference as large as this\n", shown)
+
+
+def test_what_is_clear_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = arena(monkeypatch, Field(), "check", "mist_hunter", "--matches", "30").stdout
+    [line] = [line for line in shown.splitlines() if line.startswith("mist: ")]
+    assert line.startswith(("mist: mist_hunter is better than", "mist: 30 matches cannot show"))
+
+
+def test_another_bot_may_take_the_other_seats(monkeypatch: pytest.MonkeyPatch) -> None:
+    play = Field()
+    ended = arena(monkeypatch, play, "check", "mist_hunter", "--against", "mist_cautious", "--matches", "2")
+    assert DONE == ended.exit_code
+    assert {("mist_hunter", "mist_cautious"), ("mist_cautious", "mist_hunter")} == set(play.seatings)
+    assert " mist_cautious (mean points " in ended.stdout
+
+
+def test_an_opponent_that_never_starts_is_not_beaten(monkeypatch: pytest.MonkeyPatch) -> None:
+    play = Field(broken=["mist_cautious"])
+    ended = arena(monkeypatch, play, "check", "mist_hunter", "--against", "mist_cautious")
+    assert WRONG_USE == ended.exit_code
+    said = "--against: mist_cautious never started in mist; check it first: arena check mist_cautious"
+    assert said in ended.stderr
+
+
+class OutOfFiles(Field):
+    """All its matches are void."""
+
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> MatchResult:
+        done = await super().__call__(plan, players, transcript=transcript)
+        return replace(done, outcome=None, void="the machine has run out of something: Too many open files")
+
+
+def test_where_all_that_is_wrong_is_that_the_machine_ran_out_that_is_no_answer_about_the_bot(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended = arena(monkeypatch, OutOfFiles(), "check", "mist_hunter", "--matches", "2")
+    assert CANNOT == ended.exit_code
+    assert (
+        "arena: mist_hunter: the match is void: the machine has run out of something: Too many open"
+        in ended.stderr
+    )
+    ended = arena(monkeypatch, OutOfFiles(broken=["mist_hunter"]), "check", "mist_hunter", "--matches", "2")
+    assert CANNOT == ended.exit_code, "what a void match says of a bot is not known"
+
+
+class ReturnsNothing(Field):
+    """A bot whose `decide` has no `return`, in so many of its windows."""
+
+    def __init__(self, windows: int, nothing: int) -> None:
+        super().__init__()
+        self._counts = windows, nothing
+
+    async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> MatchResult:
+        done = await super().__call__(plan, players, transcript=transcript)
+        windows, nothing = self._counts
+        reports = tuple(SeatReport(returned_nothing=nothing) for _ in players)
+        return replace(done, windows=(windows,) * len(players), reports=reports)
+
+
+@pytest.mark.parametrize(("nothing", "code"), [(21, NO), (10, DONE), (0, DONE)])
+def test_a_bot_that_returns_nothing_in_most_windows_fails(
+    monkeypatch: pytest.MonkeyPatch, nothing: int, code: int
+) -> None:
+    ended = arena(monkeypatch, ReturnsNothing(21, nothing), "check", "mist_hunter", "--matches", "2")
+    assert code == ended.exit_code
+    said = f"mist: decide returned nothing in {2 * nothing} of 42 windows"
+    assert bool(nothing) == (said in ended.stdout)
+    assert (code == NO) == ("mist_hunter failed in mist; the line above says why" in ended.stderr)

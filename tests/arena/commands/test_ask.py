@@ -108,7 +108,7 @@ def test_nothing_that_comes_after_the_window_is_told() -> None:
 def test_a_seat_must_be_named_if_no_bot_or_more_than_one_has_the_name() -> None:
     names = [bot.name for bot in next(read_transcript(PATH)).bots]  # type: ignore[union-attr]
     there = ", ".join(f"{seat} {name}" for seat, name in enumerate(names))
-    assert f"--seat: which one? no seat has a bot named mist-hunter; the seats are {there}" == refused(
+    assert f"--seat: which one? no seat has a bot called mist_hunter; the seats are {there}" == refused(
         "mist_hunter", PATH
     )
 
@@ -137,7 +137,7 @@ def test_a_file_that_would_fill_memory_is_not_read(tmp_path: Path) -> None:
     ("arguments", "why"),
     [
         (("mist_hunter", "nowhere.jsonl"), "nowhere.jsonl: cannot be read: No such file or directory"),
-        (("mist_hunter", PATH, "--all", "--window", "1"), "--all: goes without --window"),
+        (("mist_hunter", PATH, "--all", "--window", "1"), "--all: cannot be combined with --window"),
         (
             ("pointing_random", PATH),
             "pointing_random does not play mist: its bot.toml has games = ['pointing']",

@@ -42,7 +42,7 @@ def test_keys_are_made_once_and_the_public_one_is_printed(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", ["", ".", "/"])
 def test_keys_must_have_a_name(name: str) -> None:
-    assert "NAME: is no name of a file" in refused("keys", name)
+    assert "is not the name of a file" in refused("keys", name)
 
 
 def test_a_match_is_no_place_for_a_bot_on_another_machine(alice: str) -> None:
@@ -51,9 +51,7 @@ def test_a_match_is_no_place_for_a_bot_on_another_machine(alice: str) -> None:
 
 
 def test_a_host_has_remote_seats(tmp_path: Path, alice: str) -> None:
-    assert "`arena match` plays among bots on this machine" in refused(
-        "host", "mist", "mist_random", "mist_random"
-    )
+    assert "for bots on this machine use `arena match`" in refused("host", "mist", "mist_random", "mist_random")
     assert "2 seats, and 1 bot is named" in refused("host", "mist", alice)
     assert "the same key" in refused("host", "mist", "--fill", alice)
     assert "cannot be read" in refused("host", "mist", "remote:nobody.key", "mist_random")
@@ -97,7 +95,7 @@ def test_who_does_not_come_in_time_is_named(alice: str, tmp_path: Path) -> None:
     said = result.stderr.splitlines()
     assert "listening at tcp://127.0.0.1:" in said[1]
     assert "only from this machine" in said[1]
-    assert "arena: alice did not come within 1 s" == said[-1]
+    assert "arena: alice did not connect within 1 s" == said[-1]
 
 
 def test_a_port_that_is_taken_is_said_so(alice: str, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from protocol.messages import Hello, Submit
 from referee.games.registry import GAMES
 from tests.arena.stand_in import AtOnce
 
+ROOT = Path(__file__).parents[3]
 SCENARIO = b'{"game":"mist","options":{"first":0},"steps":[{"0":{"cells":["a1"]}}]}'
 
 
@@ -59,7 +61,11 @@ def test_every_command_has_help_of_its_own(command: str) -> None:
 
 def test_wrong_use_is_one_line_and_code_2() -> None:
     assert "No such command 'duel'." == refused("duel")
+    assert "No such command 'macht'. Did you mean 'match'?" == refused("macht")
+    assert "No such command 'widthraw'. Did you mean 'withdraw'?" == refused("entry", "widthraw")
     assert "No such option '--quickly'." == refused("games", "--quickly")
+    assert "No such option '--varient'. Did you mean '--variant'?" == refused("games", "--varient")
+    assert "GAME: there is no 'mits'; did you mean mist?" == refused("games", "mits")
     assert "Missing argument 'FILE'." == refused("tournament")
 
 
@@ -98,7 +104,34 @@ def test_games_lists_all_and_describes_one() -> None:
     )
     assert list(GAMES) == [game["game"] for game in json.loads(arena("games", "--json").stdout)]
     assert "max_turns" in arena("games", "mist").stdout
-    assert f"there is no game 'chess'; there are {', '.join(GAMES)}" == refused("games", "chess")
+    assert f"GAME: there is no 'chess'; the games are {', '.join(GAMES)}" == refused("games", "chess")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_rules_of_a_game_are_its_page(game: str) -> None:
+    said = arena("games", game, "--rules").stdout
+    page = (ROOT / "docs" / "games" / f"{game.replace('-', '_')}.md").read_text(encoding="utf-8")
+    headings = [line for line in page.splitlines() if line.startswith("#")]
+    assert headings == [line for line in said.splitlines() if line.startswith("#")]
+    assert "](" not in said
+    assert said == json.loads(arena("games", game, "--rules", "--json").stdout)["rules"]
+
+
+def test_the_rules_at_a_terminal_are_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena.terminal.Screen.is_terminal", True)
+    said = arena("games", "mist", "--rules").stdout
+    assert "##" not in said
+    assert "The board" in said
+    assert 100 >= max(map(len, re.sub(r"\x1b\[[0-9;]*m", "", said).splitlines()))
+
+
+def test_rules_are_of_a_game_and_asked_for_alone() -> None:
+    assert f"--rules: of which game? The games are {', '.join(GAMES)}" == refused("games", "--rules")
+    assert "--setup, --clock, --rules: give one of them" == refused("games", "mist", "--rules", "--clock")
+
+
+def test_the_help_says_where_the_pages_are() -> None:
+    assert f"\n  Documentation: {ROOT}/README.md\n" in arena("--help").stdout
 
 
 def test_the_schema_describes_what_is_said_and_heard_and_every_word_of_every_game() -> None:
@@ -152,19 +185,19 @@ def test_adjudicate_names_the_file_and_the_place_of_an_error(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("chess", "mist_random"), f"GAME: there is no 'chess'; there are {', '.join(GAMES)}"),
+        (("chess", "mist_random"), f"GAME: there is no 'chess'; the games are {', '.join(GAMES)}"),
         (("mist", "mist_random"), "BOT: mist has 2 seats, and 1 bot is named; --fill BOT gives one to the others"),
         (
             ("mist", "mist_random", "nobody"),
-            "nobody: is neither a folder nor a built-in bot; built in are ",
+            "nobody: no folder and no sample bot is called that; the bots are ",
         ),
         (("mist", "console", "console"), "console: there is one terminal, for one person"),
         (
             ("mist", "a", "b", "--variant", "hell"),
-            "--variant: mist has no 'hell'; it has contractual-obligation, h",
+            "--variant: mist has no 'hell'; the variants are contractual-obligation, h",
         ),
         (("mist", "a", "b", "--options", "{"), "--options: Input data was truncated"),
-        (("mist", "a", "b", "--options", '{"depth":1}'), "--options: Object contains unknown field `depth`"),
+        (("mist", "a", "b", "--options", '{"depth":1}'), "--options: 'depth' is not an option; the options are "),
         (("mist", "a", "b", "--options", '{"first":"\udcff"}'), r'{"first":"\udcff"}: is not UTF-8'),
         (("mist", "a", "b", "--main-ms", "0"), "Invalid value for '--main-ms': 0 is not in the range x>=1."),
         (
@@ -175,8 +208,8 @@ def test_adjudicate_names_the_file_and_the_place_of_an_error(tmp_path: Path) -> 
             ("mist", "mist_random", "mist_random", "--watch", "2"),
             "--watch: '2' is neither spectator nor host nor a seat from 0 to 1",
         ),
-        (("mist", "mist_random", "mist_random", "--delay", "1"), "--delay: goes with --watch"),
-        (("mist", "mist_random", "mist_random", "--watch", "--delay", "nan"), "--delay: is a number of seconds"),
+        (("mist", "mist_random", "mist_random", "--delay", "1"), "--delay: has no effect without --watch"),
+        (("mist", "mist_random", "mist_random", "--watch", "--delay", "nan"), "--delay: give a number of seconds"),
         (("mist", "a", "b", "--delay", "-1"), "Invalid value for '--delay': -1.0 is not in the range 0<=x<=60."),
     ],
 )
@@ -188,10 +221,10 @@ def test_a_new_bot_is_a_folder_that_can_be_read_and_is_not_written_over(tmp_path
     folder = tmp_path / "my bot"
     result = arena("new-bot", folder)
     assert DONE == result.exit_code
-    assert f"arena match mist '{folder}' --fill '{folder}'" in result.stdout
-    assert f"{folder}: is not empty" == refused("new-bot", folder)
+    assert f"It plays already. Try it: arena match mist '{folder}' mist_random\n" in result.stdout
+    assert f"{folder} exists and is not empty; choose another name" == refused("new-bot", folder)
     unknown = refused("new-bot", tmp_path / "x", "--game", "chess")
-    assert f"--game: there is no 'chess'; there are {', '.join(GAMES)}" == unknown
+    assert f"--game: there is no 'chess'; the games are {', '.join(GAMES)}" == unknown
 
 
 def test_a_new_bot_is_not_put_where_a_file_is(tmp_path: Path) -> None:

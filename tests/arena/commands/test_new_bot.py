@@ -1,5 +1,8 @@
 """`arena new-bot`: for each game and language a bot that answers what was recorded, in the words of the game."""
 
+import importlib.util
+import json
+import os
 import re
 import runpy
 import shutil
@@ -11,10 +14,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from arena.commands.new_bot import LANGUAGES
+from arena.commands.new_bot import KIT, LANGUAGES
+from arena.config import random_bot
 from bots.kit_testing import answers, program_answers
 from protocol.messages import Opened
-from referee.bot_folder.manifest import FILE, BotFile
+from referee.bot_folder import FILE
+from referee.bot_folder.manifest import BotFile, built_in, find_bot, read_bot
 from referee.bot_folder.strict_toml import read_toml
 from referee.games.registry import GAMES
 from tests.arena.commands.test_main import arena, refused
@@ -35,6 +40,29 @@ def check(game: str, answered: list[tuple[Opened, Any]]) -> None:
         if action is not None:
             msgspec.convert(action, forms[opened.window])
     assert any(action is not None for _, action in answered)
+
+
+def runs(program: str) -> bool:
+    """Return whether a compiler runs here. Rustup's `rustc` is there without a toolchain, and only says so."""
+    try:
+        told = subprocess.run(  # noqa: S603 - a compiler's name
+            [program, "version" if program == "go" else "--version"], capture_output=True, check=False
+        )
+    except OSError:
+        return False
+    return told.returncode == 0
+
+
+def test_a_compiler_without_its_toolchain_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    shim = tmp_path / "rustc"
+    shim.write_text("#!/bin/sh\necho 'error: rustup could not choose a version of rustc to run' >&2\nexit 1\n")
+    shim.chmod(0o755)
+    assert shutil.which("rustc") == str(shim)
+    assert not runs("rustc")
+    shim.write_text("#!/bin/sh\necho rustc 1.95.0\n")
+    assert runs("rustc")
+    assert not runs("no-such-compiler")
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -64,8 +92,8 @@ def test_it_imports_the_kit_and_what_the_pages_name(game: str, tmp_path: Path) -
     ],
 )
 def test_so_does_one_in_another_language(language: str, game: str, tmp_path: Path) -> None:
-    if shutil.which(PROGRAMS[language]) is None:
-        pytest.skip(f"{PROGRAMS[language]} is not on this machine")
+    if not runs(PROGRAMS[language]):
+        pytest.skip(f"{PROGRAMS[language]} does not run on this machine")
     folder = made(tmp_path / "mine", game, language)
     record = next((folder / "recorded").iterdir())
     check(game, list(program_answers(folder, record)))
@@ -94,3 +122,75 @@ def test_a_compiler_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("arena.commands.new_bot.PATH", str(tmp_path))
     told = arena("new-bot", tmp_path / "x", "--language", "go").stdout
     assert f"go is not in {tmp_path}: this machine cannot play it" in told.replace("\n", "")
+
+
+SAMPLES = built_in()
+FASTEST = {"mist_hunter", "pointing_loyal", "any_random"}
+"""Samples that the quick suite copies."""
+each_sample = pytest.mark.parametrize(
+    "sample", [pytest.param(name, marks=[] if name in FASTEST else [pytest.mark.slow]) for name in SAMPLES]
+)
+
+
+def copied(folder: Path, sample: str) -> Path:
+    made = arena("new-bot", folder, "--from", sample)
+    assert made.exit_code == 0, made.stderr
+    return folder
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_a_copy_of_a_sample_needs_no_module_of_another_bot(sample: str, tmp_path: Path) -> None:
+    folder = copied(tmp_path / "mine", sample)
+    assert "mine" == read_toml(folder / FILE, BotFile).name
+    assert find_bot(sample).games == read_bot(folder, given="mine").games
+    for program in folder.glob("*.py"):
+        imported = re.findall(r"^\s*from bots\.(\w+) import|^\s*import bots", program.read_text(), re.MULTILINE)
+        assert set(imported) <= KIT, program.name
+        for module in re.findall(r"^from (\w+) import", program.read_text(), re.MULTILINE):
+            assert (folder / f"{module}.py").exists() or importlib.util.find_spec(module), module
+
+
+@each_sample
+def test_a_copy_of_a_sample_passes_its_own_test(sample: str, tmp_path: Path) -> None:
+    folder = copied(tmp_path / "mine", sample)
+    if sample in {"any_random", "chat"}:  # The one does not use the kit, the other asks a model.
+        assert not (folder / "test_bot.py").exists()
+        return
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_bot.py"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+    assert 0 == done.returncode, done.stdout
+
+
+@each_sample
+def test_a_copy_of_a_sample_plays_in_the_sandbox(sample: str, tmp_path: Path) -> None:
+    """But for `chat`, which asks a model over a network that the sandbox does not have."""
+    folder = copied(tmp_path / "mine", sample)
+    tmp_path.chmod(0o755)
+    game = (read_bot(folder, given="mine").games or ("mist",))[0]
+    others = ("mist_random",) if game == "mist" else ("--fill", random_bot(game))
+    done = arena("match", game, folder, *others, "--json", "--main-ms", "20000", "--transcripts", tmp_path / "t")
+    told = json.loads(done.stdout)
+    printed = "".join(log.read_text() for log in (tmp_path / "t").glob("*.seat-0.log"))
+    if sample == "chat":
+        assert "CHAT_URL" in printed
+    else:
+        chosen = told["reports"][0].get("asked_default", 0)
+        assert "ok" == told["conduct"][0], printed
+        if sample != "any_random":  # It also loses windows for which it draws nothing legal.
+            assert chosen == told["defaults"][0], printed
+
+
+def test_what_cannot_be_copied_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    for words, said in (
+        (("--from", "mist_huntr"), "--from: no sample bot is called mist_huntr; did you mean mist_hunter"),
+        (("--from", "mist_hunter", "--game", "pointing"), "--game: mist_hunter does not play pointing"),
+        (("--from", "mist_hunter", "--language", "go"), "--language: sample bots are in Python"),
+    ):
+        assert refused("new-bot", folder, *words).startswith(said)
+    assert not folder.exists()
+
+
+def test_a_copy_is_for_the_game_that_is_asked_for(tmp_path: Path) -> None:
+    made = arena("new-bot", tmp_path / "mine", "--from", "any_random", "--game", "pointing")
+    assert "match pointing" in made.stdout.replace("\n", "")

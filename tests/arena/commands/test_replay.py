@@ -128,7 +128,7 @@ def test_a_foreign_transcripts_names_do_nothing_to_the_terminal(tmp_path: Path) 
     for result in (replay(path), replay("--boards", path)):
         assert DONE == result.exit_code
         assert "\x1b" not in result.stdout
-        assert r"ann\x1b[2J, bob\x0ahead 0, seed 1" in result.stdout
+        assert r"ann\x1b[2J, bob\x0ahead 0; seed 1" in result.stdout
 
 
 @pytest.mark.slow

@@ -117,6 +117,8 @@ OF_LINES: dict[str, Change] = {
     "cut of billions of a short frame": set_in("in", cut=10**12, refused="oversized", text=""),
     "cut for no known reason": set_in("in", **CUT, refused="ugly", text=""),
     "cut as a flood that was none": set_in("in", **CUT, refused="flood", text=""),
+    "cut as too much that was not": set_in("in", frame="", cut=70_000, refused="too-much", text=""),
+    "cut as too much, and kept": set_in("in", frame="x" * 1_000, cut=70_000, refused="too-much", text=""),
     "cut as oversized that was not": set_in("in", **CUT, refused="oversized", text=""),
     "cut, oversized, and told otherwise": set_in(
         "in", frame="x" * 1_000, cut=10**9, refused="oversized", text="too long"

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from arena.commands.main import main
 from arena.config.tournament_file import read_tournament
-from arena.errors import MachineCannot
+from arena.errors import WRONG_USE, MachineCannot
 from arena.pages.report import write_beside
 from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import LEDGER, PAGE, TABLE, set_aside
@@ -25,6 +25,8 @@ from protocol.refusals import Conduct
 from referee.host.plan import Plan
 from referee.host.plan import Result as Attempted
 from referee.match.seat_report import SeatReport
+from tests.arena.pages.folders import folder_of
+from tests.arena.simulated import result as simulated
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_run import TEXT, venue
 
@@ -102,7 +104,7 @@ def test_refused_messages_are_in_the_table_the_page_and_what_programs_get(tmp_pa
     assert {"mist_cautious": "16", "mist_hunter": "0", "mist_random": "0"} == {
         row["bot"]: row["refused"] for row in rows
     }
-    assert "defaults  refused  a window" in report(file).stdout
+    assert "defaults  refused  time per move" in report(file).stdout
     assert '<th scope="col">refused</th>' in (tmp_path / "runs/cup" / PAGE).read_text()
 
 
@@ -110,11 +112,11 @@ def test_why_a_bot_lost_is_told_below_the_table_on_the_page_and_to_programs(tmp_
     file = cup(tmp_path, play=RunsOutOfMemory())
     cause = "killed: memory over 256 MB in 8 of 8 matches"
     (line,) = (line for line in report(file).stdout.splitlines() if cause in line)
-    assert rf"mist_cautious: {cause}; last line: <b>[red]\x1b[2J" == line
+    assert rf"mist_cautious: {cause}; its last line of output: <b>[red]\x1b[2J" == line
     assert "processor time" not in report(file).stdout
     assert "16 s" in report(file, "--usage").stdout.split("processor time")[1]
     page = (tmp_path / "runs/cup" / PAGE).read_text()
-    assert rf"mist_cautious: {cause}; last line: &lt;b&gt;[red]\x1b[2J; log: " in page
+    assert rf"mist_cautious: {cause}; its last line of output: &lt;b&gt;[red]\x1b[2J; log: " in page
     assert {"mist_cautious": 8, "mist_hunter": 0, "mist_random": 0} == {
         name: bot["lost"] for name, bot in as_json(file)["reports"].items()
     }
@@ -140,8 +142,8 @@ def test_void_attempts_are_told_with_the_matches_of_their_blocks(tmp_path: Path)
     found = as_json(file)
     assert 1 == found["void"]
     told = report(file).stdout
-    assert "1 attempt was void, and made again" in told
-    assert "<dt>void attempts, made again</dt><dd>1</dd>" in (tmp_path / "runs/cup" / PAGE).read_text()
+    assert "1 attempt was void and played again" in told
+    assert "<dt>void attempts</dt><dd>1, played again</dd>" in (tmp_path / "runs/cup" / PAGE).read_text()
 
 
 def test_a_fresh_beginning_puts_the_earlier_report_aside_too(tmp_path: Path) -> None:
@@ -283,7 +285,7 @@ def test_a_bot_that_never_started_has_no_time_a_window(tmp_path: Path) -> None:
     row = next(line for line in report(file).stdout.splitlines() if "mist_cautious" in line)
     assert row.endswith(" -")
     page = (tmp_path / "runs/cup" / PAGE).read_text()
-    (plot,) = re.findall(r'aria-label="Charged time a window">.*?</section>', page, re.DOTALL)
+    (plot,) = re.findall(r'aria-label="Average thinking time per move">.*?</section>', page, re.DOTALL)
     assert "mist_random" in plot
     assert "mist_cautious" not in plot
 
@@ -316,3 +318,17 @@ def test_a_page_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     done = report(cup(tmp_path), "--html", tmp_path / "nowhere/out.html")
     assert 2 == done.exit_code
     assert "nowhere/out.html: cannot be written: No such file or directory" in done.stderr
+
+
+def test_a_ledger_with_one_match_of_others_than_the_bots_or_of_another_number_is_refused(tmp_path: Path) -> None:
+    usual = simulated(0, 0, (0, 1), [[0], [1]])
+    others = (simulated(0, 1, (0, 9), [[0], [1]]), simulated(0, 1, (0, 1, 2), [[0], [1], [2]]))
+    for number, strange in enumerate(others):
+        done = report(folder_of(tmp_path / f"{number}", ("a", "b", "c"), [usual, strange]))
+        assert WRONG_USE == done.exit_code
+        assert "holds a result that is none of a match among its 3 bots" in done.stderr
+
+
+def test_a_tournament_of_which_one_match_counts_has_its_table(tmp_path: Path) -> None:
+    found = as_json(folder_of(tmp_path / "cup", ("a", "b", "c"), [simulated(0, 0, (0, 1), [[0], [1]])]))
+    assert {"a": 1, "b": 1, "c": 0} == {bot["bot"]: bot["played"] for bot in found["bots"]}

@@ -73,11 +73,11 @@ def test_a_seed_that_is_left_out_is_drawn_and_told_beside_the_setup() -> None:
     ("arguments", "said"),
     [
         (("--setup",), "--setup: of which game? There are mist, "),
-        (("hive-mind", "--seed", "1"), "--seed: is for --setup"),
-        (("hive-mind", "--variant", "gauntlet"), "--variant: is for --setup"),
+        (("hive-mind", "--seed", "1"), "--seed: has no effect without --setup"),
+        (("hive-mind", "--variant", "gauntlet"), "--variant: has no effect without --setup"),
         (
             ("hive-mind", "--setup", "--variant", "x"),
-            "--variant: hive-mind has no 'x'; it has recharged",
+            "--variant: hive-mind has no 'x'; the variants are recharged",
         ),
     ],
 )

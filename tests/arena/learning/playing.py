@@ -1,6 +1,9 @@
 """Episodes played at random."""
 
 from random import Random
+from typing import Any
+
+import pytest
 
 from arena.learning import Episode
 from referee.rules import drawn
@@ -15,3 +18,8 @@ def choose_randomly(episode: Episode, seed: int, windows: int | None = None) -> 
                 episode.choose(seat, drawn(episode.mask_bits(seat), luck))
         episode.close()
         windows = windows and windows - 1
+
+
+def needs(module: str) -> Any:
+    """Import a library; skip the test where it is not installed, and say who runs it."""
+    return pytest.importorskip(module, reason=f"{module} is not installed: scripts/learning_libraries runs this")

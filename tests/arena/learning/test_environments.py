@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
-from pettingzoo.test import api_test, max_cycles_test, parallel_api_test, parallel_seed_test, seed_test
+from pettingzoo.test import (
+    api_test,
+    max_cycles_test,
+    parallel_api_test,
+    parallel_seed_test,
+    seed_test,
+    state_test,
+)
 
 from arena.learning import ENCODERS, aec_env, gym_env, parallel_env
 from protocol.games.mist import Turn
@@ -40,6 +47,7 @@ def test_pettingzoos_own_tests_pass(game: str, variant: str) -> None:
     parallel_api_test(parallel(), num_cycles=200)
     parallel_seed_test(parallel, num_cycles=50)
     max_cycles_test(SimpleNamespace(env=aec, parallel_env=parallel))
+    state_test(aec(on_refused="ask"), parallel())
 
 
 @pytest.mark.filterwarnings(
@@ -104,23 +112,26 @@ def test_a_choice_that_the_mask_does_not_hold_changes_nothing() -> None:
     before = aec.last()[0]
     e5 = GAMES["mist"].choices.index("E5")
     for choice in (e5 + 1000, -1, aec.episode.pass_choice):
-        with pytest.raises(IllegalChoiceError):
+        with pytest.raises(IllegalChoiceError, match=f"choice {choice} does not exist: mist has 0 to "):
             aec.step(choice)
+    stop = GAMES["mist"].choices.index("stop")
+    with pytest.raises(IllegalChoiceError, match=f"choice {stop}, stop, is not allowed here"):
+        aec.step(stop)
     np.testing.assert_equal(aec.last()[0], before)
     assert aec.agent_selection == "seat_0"
 
     together = parallel_env("mist", options={"first": 0})
     observed, infos = together.reset(seed=1)
-    assert infos == {"seat_0": {"window": "turn"}, "seat_1": {"window": None}}
+    assert infos == {"seat_0": {"window": 1, "refused": 0}, "seat_1": {"window": -1, "refused": 0}}
     assert observed["seat_1"]["action_mask"].nonzero()[0].tolist() == [together.episode.pass_choice]
     after, _, _, _, infos = together.step({"seat_0": together.episode.pass_choice, "seat_1": 3})
-    assert infos["seat_0"] == {"window": "turn", "refused": True}
+    assert infos["seat_0"] == {"window": 1, "refused": 1}
     np.testing.assert_equal(after, observed)
 
     alone = gym_env("mist", options={"first": 0})
     observation, _ = alone.reset(seed=1)
     again, reward, *_, info = alone.step(e5 + 1000)
-    assert (info["refused"], reward) == (True, 0)
+    assert (info["refused"], reward) == (1, 0)
     np.testing.assert_equal(again, observation)
 
 
@@ -209,12 +220,12 @@ def test_a_choice_that_is_no_number_is_refused(wrong: Any) -> None:
         with pytest.raises(ValueError, match=r"choice: .* is no whole number"):
             step(given)
     aec.step(np.int64(3))
-    alone.step(np.array(3))  # type: ignore[arg-type]
+    alone.step(np.array(3))
 
 
 def test_seeds_are_whole_numbers_of_numpy_too() -> None:
     env = parallel_env("mist")
-    env.reset(seed=np.int64(5))  # type: ignore[arg-type]
+    env.reset(seed=np.int64(5))
     assert 5 == env.episode.seed
     for wrong in (1.5, "x", True):
         with pytest.raises(ValueError, match="seed: "):
@@ -225,14 +236,14 @@ def test_seeds_are_whole_numbers_of_numpy_too() -> None:
 def test_matches_can_be_drawn(game: str) -> None:
     env = aec_env(game, render_mode="rgb_array")
     env.reset(seed=1)
-    first = env.render()
+    first: Any = env.render()
     choose_randomly(env.episode, seed=1)
-    last = env.render()
+    last: Any = env.render()
     assert first.shape == last.shape
     assert (first.dtype, first.ndim, first.shape[2]) == (np.uint8, 3, 3)
     assert (first != last).any()
     env.render_mode = "ansi"
-    assert len(env.render().splitlines()) > 3
+    assert len(str(env.render()).splitlines()) > 3
 
 
 def test_wrong_arguments_are_named() -> None:
@@ -245,17 +256,19 @@ def test_wrong_arguments_are_named() -> None:
         ({"game": "mist", "max_windows": 0}, "max_windows"),
         ({"game": "mist", "max_windows": 1.5}, "max_windows"),
         ({"game": "mist", "max_cycles": 0}, "max_cycles"),
+        ({"game": "mist", "on_refused": "x"}, "on_refused: there is no 'x'; there are raise, ask, lose"),
+        ({"game": "mist", "max_refused": 0}, "max_refused"),
         ({"game": "mist", "max_cycles": "x"}, "max_cycles"),
     ):
         with pytest.raises(ValueError, match=named):
             aec_env(**given)
-    for wrong in (
-        {"opponents": ["mist_random"] * 2},
-        {"opponents": {0: "mist_random"}},
-        {"seat": 2},
-        {"seat": 1.0},
+    for wrong, said in (
+        ({"opponents": ["mist_random"] * 2}, "opponents: a list of 2 for 1 seat; give one bot without a list"),
+        ({"opponents": {0: "mist_random"}}, r"opponents: seat 0 is not an opponent's; those are \[1\]"),
+        ({"seat": 2}, "seat: 2"),
+        ({"seat": 1.0}, "seat: 1.0"),
     ):
-        with pytest.raises(ValueError, match=r"opponents|seat"):
+        with pytest.raises(ValueError, match=said):
             gym_env("mist", **wrong)
 
 

@@ -1,5 +1,7 @@
 """Self-play over processes, and its trajectories."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,7 +24,7 @@ from arena.learning import (
     uniform,
 )
 from arena.learning.episode import SEED_BITS
-from arena.learning.self_play import _legal
+from arena.learning.self_play import MANIFEST, _legal
 from arena.learning.shards import write_shard
 
 Array = npt.NDArray[Any]
@@ -96,10 +98,10 @@ def test_a_policy_gives_a_legal_choice_for_each_row() -> None:
     masks = np.array([[1, 0], [0, 1]], np.int8)
     assert [0, 1] == _legal(np.array([0, 1]), masks)
     for choices in ([0, 0], [0, 2], [0, -1]):
-        with pytest.raises(ValueError, match="what its mask does not hold"):
+        with pytest.raises(ValueError, match="an action that its mask does not allow"):
             _legal(np.array(choices), masks)
     for wrong in (np.array([0]), np.array([0.0, 1.0])):
-        with pytest.raises(ValueError, match="a whole number for each of 2 rows is due"):
+        with pytest.raises(ValueError, match="expected one whole number for each of 2 rows"):
             _legal(wrong, masks)
 
 
@@ -124,7 +126,7 @@ def test_a_policy_may_compute_in_place_and_the_trajectory_stays_what_the_seat_sa
     kept, spoiled = (next(read_shards(tmp_path / name)) for name in ("kept", "spoiled"))
     np.testing.assert_array_equal(kept.observations, spoiled.observations)
     np.testing.assert_array_equal(kept.masks, spoiled.masks)
-    with pytest.raises(ValueError, match="policy: it chose what its mask does not hold"):
+    with pytest.raises(ValueError, match="policy: it chose an action that its mask does not allow"):
         players.play(cheat, 2, tmp_path / "cheat", seed=7, progress=False)
 
 
@@ -271,3 +273,42 @@ def test_a_damaged_directory_and_a_column_without_rows_are_refused(tmp_path: Pat
         read_shard(path)
     with pytest.raises(FileNotFoundError):
         read_shard(tmp_path / "nothing.npz")
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (os.mkfifo, "it is a fifo, not a regular file"),
+        (lambda path: path.symlink_to("/dev/zero"), "it is a device, not a regular file"),
+        (Path.mkdir, "it is a folder, not a regular file"),
+        (lambda path: path.symlink_to(path.name), "Too many levels of symbolic links"),
+        (lambda path: path.symlink_to("nothing"), "No such file or directory"),
+    ],
+    ids=["a fifo", "a device", "a folder", "a loop", "nothing"],
+)
+def test_a_shard_is_a_regular_file(tmp_path: Path, make: Callable[[Path], None], reason: str) -> None:
+    """A fifo would be waited for, and a device has no end."""
+    path = tmp_path / "shard-000000.npz"
+    make(path)
+    with pytest.raises(OSError, match=reason):
+        read_shard(path)
+    with pytest.raises(OSError, match=reason):
+        list(read_shards(tmp_path))
+
+
+def test_a_shard_is_no_larger_than_one_can_be(tmp_path: Path) -> None:
+    """Of the list of a large archive's members alone, memory would run out."""
+    path = tmp_path / "shard-000000.npz"
+    path.touch()
+    os.truncate(path, 2**40)
+    with pytest.raises(ShardError, match=r"shard-000000\.npz: 1,099,511,627,776 bytes; at most 2,147,483,648"):
+        read_shard(path)
+
+
+def test_a_run_does_not_wait_for_a_manifest_that_is_a_fifo(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / MANIFEST)
+    with (
+        SelfPlay("mist", options=SHORT, workers=1) as players,
+        pytest.raises(OSError, match="it is a fifo, not a regular file"),
+    ):
+        players.play(uniform, 1, tmp_path, seed=1, progress=False)

@@ -12,12 +12,12 @@ import pytest
 import trio
 from msgspec import Raw, Struct
 
-from arena.config.tournament_file import CONSOLE
 from arena.live.console import Console, lines_typed
 from arena.live.line_editor import LineEditor
 from arena.live.time_left import TimeLeft
 from arena.terminal import Screen
 from protocol.refusals import Conduct
+from referee.bot_folder import CONSOLE
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import LocalSeat
@@ -140,7 +140,7 @@ async def test_done_before_anything_is_submitted_takes_the_default_and_an_empty_
     tmp_path: Path, autojump_clock: object
 ) -> None:
     evening = await play_evening(tmp_path, (10, ""), (10, "/done"), STAY)
-    assert "nothing is submitted; /done takes the default: none (no piece is placed)" in evening.screen
+    assert "nothing is submitted; /done takes the default: none (you place no piece)" in evening.screen
     assert ([{"cells": []}], [20_000]) == (evening.taken, evening.charged_ms)
 
 
@@ -243,7 +243,7 @@ async def test_the_board_what_may_be_typed_and_the_clock_are_shown(tmp_path: Pat
     evening = await play_evening(tmp_path, (3.5, "/help"), (1, "/board"), (1, "C3!"), STAY)
     assert 2 == evening.screen.count("turn 1, seat 0 to move (as seat 0, O)")
     assert (
-        "0 to 2 cells that do not touch, not E5, or none. If you submit nothing: none (no piece is placed)"
+        "0 to 2 cells that do not touch, not E5, or none. If you submit nothing, you place no piece."
         in evening.screen
     )
     assert "/undo          withdraw what is submitted" in evening.screen
@@ -352,7 +352,7 @@ async def test_when_time_is_up_the_line_is_emptied_too(tmp_path: Path, autojump_
     editor, evening = await edit_evening(tmp_path, STAY)
     assert [{"cells": []}] == evening.taken
     assert ["emptied"] == [what for _, what, _ in editor.told if what == "emptied"]
-    assert "time is up, taken by default: none (no piece is placed) (360.0 s)" in evening.screen
+    assert "time is up, taken by default: none (you place no piece) (360.0 s)" in evening.screen
 
 
 async def test_what_is_entered_before_a_window_is_kept_said_and_dropped_by_undo(
@@ -375,7 +375,7 @@ async def test_commands_are_read_in_any_case_and_a_line_too_long_is_not(
 
 async def test_a_refusal_is_followed_by_what_may_be_typed(tmp_path: Path, autojump_clock: object) -> None:
     evening = await play_evening(tmp_path, (1, "J9"), (1, "C3 C4"), (1, "none!"), STAY)
-    cells = "0 to 2 cells that do not touch, not E5, or none. If you submit nothing: none"
+    cells = "0 to 2 cells that do not touch, not E5, or none. If you submit nothing, you place no piece."
     assert f"not sent: J9 is no cell: rows are A to I, from A1 to A5 and E1 to E9\n{cells}" in evening.screen
     assert f"not accepted: C4 is next to another cell of this turn\n{cells}" in evening.screen
     assert "$" not in evening.screen

@@ -117,7 +117,7 @@ async def test_when_all_are_here_the_match_is_played_behind_the_open_port(
     assert f"listening at {lobby.endpoint} (only from this machine: another --at opens it), key" in said
     assert z85(KEYS.public) in said
     assert z85(KEYS.secret) not in said
-    assert -1 < said.index("bob is here") < said.index("alice is here")
+    assert -1 < said.index("bob is connected") < said.index("alice is connected")
 
 
 async def test_all_must_be_here_at_once(
@@ -128,8 +128,8 @@ async def test_all_must_be_here_at_once(
         nursery.start_soon(coming, lobby, *moves)
         await host(ALICE, BOB)
     assert (1, 17) == (len(played), trio.current_time())
-    said = [line for line in capsys.readouterr().err.splitlines() if " is here" in line or " has left" in line]
-    assert ["alice is here", "alice has left again", "bob is here", "alice is here"] == said
+    said = [line for line in capsys.readouterr().err.splitlines() if line.endswith("connected")]
+    assert ["alice is connected", "alice is disconnected", "bob is connected", "alice is connected"] == said
 
 
 async def test_who_does_not_come_in_time_is_named_and_nothing_is_played(
@@ -137,7 +137,7 @@ async def test_who_does_not_come_in_time_is_named_and_nothing_is_played(
 ) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(coming, lobby, (1, BOB, True))
-        with pytest.raises(AnswerIsNo, match=r"^alice did not come within 30 s$"):
+        with pytest.raises(AnswerIsNo, match=r"^alice did not connect within 30 s$"):
             await host(ALICE, BOB, seconds=30)
     assert ([], 30) == (played, trio.current_time())
 
@@ -161,10 +161,10 @@ async def test_strangers_do_not_fill_the_screen(
         nursery.start_soon(host, ALICE)
         await trio.sleep(0.1)
         nursery.start_soon(knock)
-    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("turned away")]
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("refused")]
     assert TURNED_AWAY_SHOWN == len(said) == len(set(said))
-    assert "turned away 192.0.2.0: no known key" == said[0]
-    assert said[-1].endswith("; more are not told")
+    assert "refused 192.0.2.0: no known key" == said[0]
+    assert said[-1].endswith("; further ones are not shown")
 
 
 async def test_a_port_that_cannot_be_had_is_said(lobby: StandInLobby, played: list[Any]) -> None:

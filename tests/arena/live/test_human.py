@@ -90,7 +90,7 @@ class TestHearing:
         one = person(opened=False)
         said = shown(one, window())
         assert "turn 1, seat 0 to move" in said
-        assert "If you submit nothing: none (no piece is placed)" in said
+        assert "If you submit nothing, you place no piece." in said
         assert one.ready
 
     def test_an_event_is_said_and_marked_on_the_next_board(self) -> None:
@@ -141,7 +141,7 @@ class TestTyping:
     def test_what_cannot_be_read_is_not_sent(self) -> None:
         one = person(opened=False)
         one.hear(replace(window(), window="first", default={"first": 0}))
-        asked = "who goes first: first 0 or first 1. If you submit nothing: first 0"
+        asked = "who goes first: first 0 or first 1. If you submit nothing, you go first."
         assert ([], ["not sent: type first 0 or first 1", asked], True) == (*one.act("first 7"), one.ready)
 
     def test_done_takes_the_default_or_what_is_on_its_way(self) -> None:
@@ -154,7 +154,7 @@ class TestTyping:
     def test_done_where_the_default_is_drawn_takes_it_for_good(self) -> None:
         one = person(default=None)
         one.command("/done")
-        assert "the default stands: no piece is placed" == shown(one, Accepted(0, None))
+        assert "the default stands: you place no piece" == shown(one, Accepted(0, None))
         assert not one.asked
 
     def test_after_a_refused_final_action_undo_leaves_the_window_open(self) -> None:
@@ -162,7 +162,7 @@ class TestTyping:
         one.act("C3 C4!")
         one.hear(Rejected(0, Refusal.ILLEGAL, "C4 is next to another cell of this turn"))
         one.command("/undo")
-        assert "withdrawn: back to the default: none (no piece is placed)" == shown(one, Accepted(0, None))
+        assert "withdrawn: back to the default: none (you place no piece)" == shown(one, Accepted(0, None))
         assert one.asked
 
     @pytest.mark.parametrize("command", ["/undo", "/done"])

@@ -4,12 +4,14 @@ import errno
 import os
 import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 import trio
+import trio.testing
 from msgspec import Raw
 from msgspec.structs import replace
 
@@ -63,7 +65,7 @@ def test_a_match_is_played_and_written_where_it_is_said_to_be(tmp_path: Path) ->
     assert [(0, 0), (1, 3), (2, 3)] == seen
 
 
-def test_a_signal_pauses_the_match_and_another_lets_it_go_on(
+def test_one_signal_pauses_the_match_and_another_lets_it_go_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     orders = []
@@ -77,8 +79,8 @@ def test_a_signal_pauses_the_match_and_another_lets_it_go_on(
         operator: trio.MemoryReceiveChannel[bool] | None,
     ) -> Result:
         assert operator is not None
-        for _ in range(3):
-            os.kill(os.getpid(), signal.SIGUSR1)
+        for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGUSR1):
+            os.kill(os.getpid(), number)
             orders.append(await operator.receive())
         return result(plan, players, transcript)
 
@@ -87,14 +89,38 @@ def test_a_signal_pauses_the_match_and_another_lets_it_go_on(
     assert "paused by the operator\nresumed by the operator\n" in capsys.readouterr().err
 
 
+def test_an_order_that_changes_nothing_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    orders: list[bool] = []
+
+    async def play(
+        plan: Plan,
+        players: Sequence[str],
+        *,
+        transcript: Path,
+        watch: Watch | None,
+        operator: trio.MemoryReceiveChannel[bool] | None,
+    ) -> Result:
+        assert operator is not None
+        for number in (signal.SIGUSR2, signal.SIGUSR1, signal.SIGUSR1, signal.SIGUSR2, signal.SIGUSR2):
+            os.kill(os.getpid(), number)
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            with suppress(trio.WouldBlock):
+                orders.append(operator.receive_nowait())
+        return result(plan, players, transcript)
+
+    play_match(PLAN, ("a", "b"), tmp_path, play=play, watch=None)
+    assert [True, False] == orders
+    assert "paused by the operator\nresumed by the operator\n" == capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("error", "kind", "said"),
     [
         (SandboxError("no sandbox: bwrap is not installed"), MachineCannot, "no sandbox: bwrap is not installed"),
         (
-            OSError(errno.EMFILE, "Too many open files"),
+            OSError(errno.ENOLCK, "No locks available"),
             MachineCannot,
-            "the machine has run out of something: Too many open files",
+            "the machine has run out of something: No locks available (the file system has no locks)",
         ),
         (
             caused(TranscriptError("", Path("/t/m")), OSError(errno.ENOSPC, "No space left on device")),

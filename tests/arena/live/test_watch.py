@@ -25,14 +25,14 @@ def test_a_spectator_hears_only_what_is_public() -> None:
 
 
 def test_a_seat_hears_what_is_for_it_and_sees_its_own_view() -> None:
-    assert "to seat 0 (ann): the opponent has placed: you spotted G6; destroyed G6" in watched(0)
+    assert "to seat 0 (ann): the opponent moved; you spotted G6; destroyed: G6" in watched(0)
     assert "you placed" not in watched(0)
     assert "(as seat 0, O)" in watched(0)
 
 
 def test_the_host_hears_and_sees_all() -> None:
     assert "to seat 1 (bob): you placed D2 G6; destroyed: G6" in watched("host")
-    assert "to seat 0 (ann): the opponent has placed" in watched("host")
+    assert "to seat 0 (ann): the opponent moved" in watched("host")
     assert "(as the host)" in watched("host")
 
 

@@ -27,9 +27,9 @@ expect.set_options(timeout=60_000)
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 PAGES = (
     "index.html", "hostile/index.html", "hostile/bots.html", "hostile/bot/0.html", "hostile/matches.html",
-    "hostile/match/0-0.html", "hostile/schedule.html", "twenty/index.html", "five/index.html", "test/index.html",
+    "hostile/match/1a.html", "hostile/schedule.html", "twenty/index.html", "five/index.html", "test/index.html",
 )  # fmt: skip
-IN_DARK = {"hostile/index.html", "hostile/match/0-0.html", "test/index.html"}
+IN_DARK = {"hostile/index.html", "hostile/match/1a.html", "test/index.html"}
 """Those with all that has a colour: tables, seats, charts."""
 FITS = "twenty/index.html"
 """It must fit; what axe-core would look at is on the page of five, too, and far less of it."""
@@ -123,13 +123,13 @@ def test_each_page_fits_and_has_no_serious_fault_of_accessibility(path: str, ope
 
 def test_bots_and_matches_are_found_and_led_to(opened: Opened, site: str) -> None:
     page = opened.page
-    page.goto(f"{site}twenty/match/0-0.html")
+    page.goto(f"{site}twenty/match/1a.html")
     page.get_by_role("link", name="Bots").click()
     page.get_by_label("Find a bot").fill("NAME_17")
     page.get_by_role("search").get_by_role("link", name="a_bot_with_a_long_name_17").click()
     expect(page.locator("h1")).to_have_text("a_bot_with_a_long_name_17")
     page.get_by_role("link", name="Matches", exact=True).click()
-    page.get_by_label("Go to block").fill("7")
+    page.get_by_label("Go to match").fill("7")
     page.get_by_role("button", name="Go").click()
     expect(page.locator("h1")).to_have_text("Match 7a")
 
@@ -180,11 +180,11 @@ def test_a_replay_is_drawn_with_shared_files_from_a_server_and_from_a_disk(
     opened: Opened, site: str, website: Website, tmp_path: Path
 ) -> None:
     page = opened.page
-    page.goto(f"{site}hostile/match/0-0.html")
+    page.goto(f"{site}hostile/match/1a.html")
     page.get_by_role("link", name="Watch the replay").click()
     page.wait_for_selector("body[data-ready]")
     assert 1 == page.locator("#board svg").count()
-    page.get_by_role("link", name="The match in the competition").click()
+    page.get_by_role("link", name="Back to the match").click()
     expect(page.locator("h1")).to_have_text("Match 1a")
     page.go_back()
     path = page.url.removeprefix(site).partition("#")[0]

@@ -34,14 +34,14 @@ def test_bots_that_came_went_and_got_better_are_on_every_page(tmp_path: Path) ->
         assert f"played {matches} matches" in page
         assert contents[number][:23] in page
         assert all(name in text for text in (page, front, words(website, "cup/bots.html")))
-    assert "bots 7, 2 of them withdrawn" in front
-    assert "blocks 2" in front
+    assert "bots 7 bots, 2 of them withdrawn" in front
+    assert "deals 2" in front
     assert f"matches {len(played)} of {len(played)}" in front
-    assert f"finished: {len(played) // 2} blocks" in front
+    assert f"finished: {len(played)} matches" in front
     for match in played:
         text = words(website, f"cup/match/{match_file(match.block, match.seating)}")
         assert all(NAMES[each] in text for each in match.entrants)
-    for said in ("f enters", "a v2 takes the place of a", "b withdraws", "2 blocks in all"):
+    for said in ("f enters", "a v2 takes the place of a", "b withdraws", "2 deals in all"):
         assert said in front
     assert len(list(all_pages(website))) > len(played)
 

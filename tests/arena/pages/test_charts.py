@@ -39,11 +39,38 @@ def test_a_bot_that_took_no_time_has_its_row_all_the_same() -> None:
 
 
 def test_a_line_goes_from_left_to_right_and_up_where_values_rise() -> None:
-    chart = line_chart([("a", [0, 50, 100], "")], [5, 10, 20], "blocks", bounds=[(100, "enough")])
+    chart = line_chart([("a", [0, 50, 100], "")], [5, 10, 20], "match", bounds=[(100, "enough")])
     assert "250,300 500,150 1000,0" == chart.lines[0].points
     assert ("+100", 0) == (chart.lines[0].words, chart.lines[0].end)
     assert [(0, "enough")] == [(bound.at, bound.label) for bound in chart.bounds]
-    assert ["5", "10", "20"] == [tick.label for tick in chart.times]
+    assert ["5", "10", "15", "20"] == [tick.label for tick in chart.times]
+
+
+@pytest.mark.parametrize(
+    ("last", "labels"),
+    [
+        (1, ["1"]),
+        (7, ["2", "4", "6"]),
+        (94, ["20", "40", "60", "80"]),
+        (126, ["50", "100"]),
+        (1234, ["500", "1000"]),
+    ],
+)
+def test_times_are_written_at_round_numbers(last: int, labels: list[str]) -> None:
+    times = sorted({max(1, last * part // 12) for part in range(1, 13)})
+    chart = line_chart([("a", [0.0] * len(times), "")], times, "match")
+    assert labels == [tick.label for tick in chart.times]
+    assert [round(100 * int(label) / last, 2) for label in labels] == [round(tick.at, 2) for tick in chart.times]
+
+
+def test_a_line_begins_with_its_first_value() -> None:
+    chart = line_chart(
+        [("a", [None, 0, 100], ""), ("b", [None, None, 50], ""), ("c", [None] * 3, "")], [1, 2, 4], "match"
+    )
+    late, dot, nothing = chart.lines
+    assert "500,300 1000,0" == late.points
+    assert ("1000,150 1000,150", "+50") == (dot.points, dot.words)
+    assert ("", "") == (nothing.points, nothing.words)
 
 
 def test_a_value_that_never_changes_has_an_axis_of_round_numbers() -> None:
@@ -52,12 +79,12 @@ def test_a_value_that_never_changes_has_an_axis_of_round_numbers() -> None:
     assert all(mark == round(mark, 1) for mark in marks)
 
 
-def test_one_block_is_no_blocks() -> None:
-    assert ["block", "blocks"] == [line_chart([], [last], "blocks").unit for last in (1, 2)]
+def test_one_match_is_no_matches() -> None:
+    assert ["match", "matches"] == [line_chart([], [last], "match").unit for last in (1, 2)]
 
 
 def test_a_chart_of_nothing_is_a_chart() -> None:
-    assert [] == line_chart([], [], "blocks").lines
+    assert [] == line_chart([], [], "match").lines
     assert [] == interval_chart([]).rows
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from arena.pages import Competition, Website
+from arena.pages.standings import ratings_over_time
 from arena.pages.words import time_left
 from arena.regression import Decision, Explained, Place
 from arena.schedule.knockout import Knockout
@@ -26,7 +27,7 @@ from tests.arena.simulated import result, tournament
 from tests.hostile_names import NAMES
 
 MOST_BYTES = 300_000
-VOID = {"area", "br", "hr", "img", "input", "link", "meta", "circle", "line", "polyline", "rect", "use"}
+VOID = {"area", "br", "hr", "img", "input", "link", "meta", "wbr", "circle", "line", "polyline", "rect", "use"}
 
 
 class Reader(HTMLParser):
@@ -45,16 +46,22 @@ class Reader(HTMLParser):
         self.explained: list[str] = []
         """What lists of words with their meanings have."""
         self._into: list[str] | None = None
+        self._goes_on = False
+        """A line may end here, in the midst of a name."""
         self.feed(body.decode())
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
+        if tag == "wbr":
+            self._goes_on = True
+            return
         self.attributes |= {name for name, _ in attrs}
         self.links += [value or "" for name, value in attrs if name in ("href", "src", "data-search")]
         given = dict(attrs)
         self.ids |= {given["id"] or ""} if "id" in given else set()
         is_heading = tag == "th" and given.get("scope") == "col"
-        self._into = self.headings if is_heading else self.explained if tag == "dt" else None
+        if tag != "a":  # What it holds is still what the heading says.
+            self._into = self.headings if is_heading else self.explained if tag == "dt" else None
         if tag not in VOID:
             self.open.append(tag)
 
@@ -70,7 +77,11 @@ class Reader(HTMLParser):
         if self._into is not None:
             self._into.append(data)
             self._into = None
-        self.words.append(data)
+        if self._goes_on:
+            self.words[-1] += data
+        else:
+            self.words.append(data)
+        self._goes_on = False
 
 
 def one(path: Path, slug: str = "cup") -> Website:
@@ -116,7 +127,7 @@ def test_every_link_leads_to_a_page_that_is_there_and_no_page_has_a_script_or_st
         for link in found.links:
             if link.startswith(("#", "data:")):
                 continue
-            target = _joined(path, link)
+            target = _joined(path, link.partition("#")[0])
             assert target in pages, f"{path}: {link}"
 
 
@@ -149,7 +160,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Website:
 @pytest.mark.slow
 def test_names_and_what_bots_say_are_text_on_every_page(hostile: Website, tmp_path: Path) -> None:
     tame = {path: Reader(body) for path, body in all_pages(one(cup(tmp_path, 20))) if path.endswith(".html")}
-    tags = set().union(*(each.tags for each in tame.values())) | {"li", "ul", "a", "nav"}
+    tags = set().union(*(each.tags for each in tame.values())) | {"li", "ul", "a", "nav", "wbr"}
     attributes = set().union(*(each.attributes for each in tame.values())) | {"href", "aria-label", "class"}
     for path, body in all_pages(hostile):
         text = body.decode()
@@ -175,8 +186,8 @@ def test_a_match_is_not_shown_before_its_block_counts(tmp_path: Path) -> None:
     whole = tournament(np.random.default_rng(1), np.zeros(3), 2, 2, alike=0.3, ties=0.2)
     folder = folder_of(tmp_path / "cup", list("abc"), whole[:4], blocks=2, open_attempts=[(2, 0), (2, 1)])
     website = one(folder)
-    assert website.page("cup/match/1-1.html") is not None
-    assert website.page("cup/match/2-0.html") is None
+    assert website.page("cup/match/2b.html") is not None
+    assert website.page("cup/match/3a.html") is None
     assert "3a" not in words(website, "cup/matches.html")
 
 
@@ -185,11 +196,11 @@ def test_an_unfinished_run_says_so_on_every_page(tmp_path: Path) -> None:
     website = one(folder_of(tmp_path / "cup", list("abcd"), whole[:20], blocks=3))
     for path in website.paths("cup"):
         if path.endswith(".html"):
-            assert "stopped at 10 of 18 blocks: unfinished" in words(website, path)
+            assert "unfinished: 20 of 36 matches" in words(website, path)
     for path, _ in website.match_paths("cup"):
         assert "cup, unfinished." in words(website, path)
-    assert "stopped at 10 of 18 blocks: unfinished" in words(website, "index.html")
-    assert "cup, unfinished." in words(website, "cup/match/0-0.html")
+    assert "unfinished: 20 of 36 matches" in words(website, "index.html")
+    assert "cup, unfinished." in words(website, "cup/match/1a.html")
 
 
 def test_a_run_that_goes_on_says_how_long_it_will_take(tmp_path: Path) -> None:
@@ -199,28 +210,31 @@ def test_a_run_that_goes_on_says_how_long_it_will_take(tmp_path: Path) -> None:
     )
     website = one(folder)
     with held(folder):
-        assert "32 of 180 blocks, about 14 minutes left" in words(website, "cup/index.html")
+        assert "64 of 360 matches, about 14 minutes left" in words(website, "cup/index.html")
         assert "33a" in words(website, "cup/schedule.html")
-    assert "33a" not in words(website, "cup/schedule.html")
+        assert "34a to 34b" in words(website, "cup/schedule.html")
+    assert "Nothing is being played now. What comes next The next matches of the schedule." in words(
+        website, "cup/schedule.html"
+    )
 
 
 def test_a_finished_run_says_so(tmp_path: Path) -> None:
-    assert "finished: 3 blocks" in words(one(cup(tmp_path, 3)), "cup/index.html")
+    assert "finished: 6 matches" in words(one(cup(tmp_path, 3)), "cup/index.html")
 
 
 def test_a_stop_between_results_is_no_play() -> None:
     times = [f"2026-11-01T12:{minute:02d}:00+00:00" for minute in range(10)]
     later = [f"2026-11-02T12:{minute:02d}:00+00:00" for minute in range(10)]
-    assert "about 20 minutes" == time_left((*times, *later), 10, 2)
-    assert "" == time_left(times[:3], 10, 2)
-    assert "" == time_left(("nonsense",) * 9, 10, 2)
+    assert "about 20 minutes" == time_left((*times, *later), 20)
+    assert "" == time_left(times[:3], 20)
+    assert "" == time_left(("nonsense",) * 9, 20)
 
 
 def test_the_newest_matches_come_first_and_pages_hold_a_hundred(tmp_path: Path) -> None:
     website = one(cup(tmp_path, 2, blocks=60))
     assert re.search(r"match result ended by 60b .* 60a .* 51a", words(website, "cup/matches.html"))
-    assert "Matches 101 to 120" in words(website, "cup/matches.html")
-    assert "Matches 1 to 100" in words(website, "cup/matches-1.html")
+    assert "Matches 120 to 101, newest first." in words(website, "cup/matches.html")
+    assert "Matches 100 to 1, newest first." in words(website, "cup/matches-1.html")
     assert website.page("cup/matches-3.html") is None
 
 
@@ -241,9 +255,9 @@ def test_with_more_seats_a_bots_matches_say_its_place(tmp_path: Path) -> None:
     played = [result(0, s, entrants[s:] + entrants[:s], [[0], [1, 2], [3], [4]]) for s in range(5)]
     website = one(folder_of(tmp_path / "cup", list("abcde"), played, blocks=1, rotations=5))
     said = words(website, "cup/bot/0.html")
-    assert "1a 0 1st of 5 b, c, d, and 1 more" in said
-    assert "1e 1 2nd shared of 5 e, b, c, and 1 more" in said
-    assert "1b 4 5th of 5 b, c, d, and 1 more" in said
+    assert "1a 0 1st of 5 b , c , d , and 1 more" in said
+    assert "1e 1 2nd shared of 5 e , b , c , and 1 more" in said
+    assert "1b 4 5th of 5 b , c , d , and 1 more" in said
 
 
 def test_before_a_block_counts_nothing_is_said_of_strength(tmp_path: Path) -> None:
@@ -253,10 +267,78 @@ def test_before_a_block_counts_nothing_is_said_of_strength(tmp_path: Path) -> No
     assert "What the bots used" not in said
 
 
+def test_a_match_is_where_its_name_says_and_older_addresses_lead_there(tmp_path: Path) -> None:
+    website = one(cup(tmp_path, 2, blocks=18))
+    found = [website.page(f"cup/match/{name}.html") for name in ("18b", "17-1")]
+    assert found[0] is not None
+    assert found[0] == found[1]
+    assert "Match 18b" in words(website, "cup/match/18b.html")
+    assert "match/18b.html" in Reader(website.page("cup/matches.html").body).links  # type: ignore[union-attr]
+
+
+def test_house_bots_do_not_fill_the_lists(tmp_path: Path) -> None:
+    order = (0, 1, 2, 2, 2)
+    played = [result(0, s, order[s:] + order[:s], [[1], [0], [2, 3], [4]]) for s in range(5)]
+    terms: dict[str, Any] = {"blocks": 1, "rotations": 5, "game": "hive-mind", "house": True}
+    website = one(folder_of(tmp_path / "cup", ["anna", "ben", "fill (house)"], played, **terms))
+    said = words(website, "cup/matches.html")
+    assert "1a 1. ben , 2. anna ; house bots: 3=, 3=, 5" in said
+    assert "1c 3= anna , 5. ben ; house bots: 1, 2, 3=" in said
+    assert "fill" not in said
+    assert "ben and 3 house bots" in words(website, "cup/bot/0.html")
+    assert "anna in seat 0, ben in seat 1, house bots in the others" in words(website, "cup/match/1a.html")
+
+
+def test_a_page_says_in_one_way_how_many_bots_there_are(tmp_path: Path) -> None:
+    played = tournament(np.random.default_rng(1), np.zeros(5), 5, 1, alike=0.2, ties=0.2)
+    terms: dict[str, Any] = {"blocks": 1, "rotations": 5, "game": "hive-mind", "house": True}
+    website = one(folder_of(tmp_path / "cup", ["one", "two", "three", "four", "fill (house)"], played, **terms))
+    said = words(website, "cup/index.html")
+    assert 2 == said.count("4 bots and a house bot")
+    assert "5 bots" not in said
+    assert "1 of 4" in words(website, f"cup/bot/{_first(website)}.html")
+
+
+def _first(website: Website) -> int:
+    """Return the entrant that stands first."""
+    page = website.page("cup/bots.json")
+    assert page is not None
+    return int(msgspec.json.decode(page.body)["bots"][0][0])
+
+
+def test_ratings_over_time_begin_with_a_bots_first_result(tmp_path: Path) -> None:
+    """The third bot comes when half is played."""
+    whole = tournament(np.random.default_rng(1), np.zeros(3), 2, 12, alike=0.3, ties=0.2)
+    early = [each for each in whole if 2 not in each.entrants]
+    late = [each for each in whole if 2 in each.entrants]
+    played = [msgspec.structs.replace(each, block=n // 2, seating=n % 2) for n, each in enumerate([*early, *late])]
+    digest = one(folder_of(tmp_path / "cup", list("abc"), played, blocks=12))._competitions["cup"].results().digest
+    values = ratings_over_time(digest, 2)
+    known = [moment.matches > len(early) for moment in digest.moments]
+    assert known == [value is not None for value in values]
+    assert not known[0]
+    assert known[-1]
+    assert None not in ratings_over_time(digest, 0)
+
+
+def test_spectators_read_of_no_blocks_and_words_lead_to_the_glossary(tmp_path: Path) -> None:
+    website = one(cup(tmp_path, 4))
+    glossary = website.page("glossary.html")
+    assert glossary is not None
+    ids = Reader(glossary.body).ids
+    linked = set[str]()
+    for path, body in all_pages(website):
+        if path.endswith(".html"):
+            found = Reader(body)
+            assert "block" not in " ".join(found.words), path
+            linked |= {link.partition("#")[2] for link in found.links if "glossary.html#" in link}
+    assert {"deal", "rating", "mean-points", "default"} <= linked <= ids
+
+
 def test_a_projector_shows_how_the_best_stand_while_nothing_is_played(tmp_path: Path) -> None:
     said = words(Website([Competition("cup", cup(tmp_path, 12))], live=True), "cup/kiosk.html")
-    assert "finished: 66 blocks # bot mean points rating played 1 bot_" in said
-    assert 10 == sum(f"bot_{number} " in said for number in range(12))
+    assert "finished: 132 matches # bot mean points rating played 1 bot_" in said
+    assert all(f"bot_{number} " in said for number in range(12))
 
 
 @pytest.mark.parametrize(
@@ -265,7 +347,7 @@ def test_a_projector_shows_how_the_best_stand_while_nothing_is_played(tmp_path: 
         (3, "Semi-finals bot_0 no opponent bot_1 2 bot_2 0 Final bot_0 0 bot_1 0"),
         (4, "Semi-finals bot_0 2 bot_3 0 bot_1 2 bot_2 0 Final bot_0 0 bot_1 0"),
         (8, "Quarter-finals bot_0 2 bot_7 0 bot_3 2 bot_4 0 bot_1 2 bot_6 0 bot_2 2 bot_5 0 Semi-finals bot_0 0"),
-        (65, "From the last 64 on. Round 2 bot_0 0 bot_63 0 bot_31 0 bot_32 0"),
+        (65, "Shown from the last 64 bots on. Round 2 bot_0 0 bot_63 0 bot_31 0 bot_32 0"),
     ],
 )
 def test_a_bracket_shows_who_met_whom_and_who_will(tmp_path: Path, bots: int, expected: str) -> None:
@@ -285,9 +367,9 @@ def test_a_match_of_many_seats_names_the_first_ones(tmp_path: Path) -> None:
     names = [f"name{number:02d}" for number in range(13)]
     played = [result(0, 0, tuple(range(13)), [[seat] for seat in range(13)])]
     website = one(folder_of(tmp_path / "cup", names, played, blocks=1, rotations=1))
-    said = words(website, "cup/match/0-0.html")
-    assert "name00 > name01 > name02 > and 10 more" in said
-    assert "name00, name01, name02, and 10 more" in said
+    said = words(website, "cup/match/1a.html")
+    assert "1. name00 , 2. name01 , 3. name02 , and 10 more" in said
+    assert "name00 , name01 , name02 , and 10 more" in said
     assert "name12" in said
 
 
@@ -297,7 +379,7 @@ def test_a_ledger_that_is_none_does_not_hide_the_others(tmp_path: Path) -> None:
     (tmp_path / "bad/ledger.sqlite").write_bytes(b"x" * 5000)
     website = Website([Competition("bad", tmp_path / "bad"), Competition("cup", good)], live=False)
     assert "cannot be shown" in words(website, "index.html")
-    assert "finished: 1 block" in words(website, "index.html")
+    assert "finished: 2 matches" in words(website, "index.html")
     assert website.page("cup/index.html") is not None
 
 
@@ -309,7 +391,7 @@ def test_folders_have_an_index(tmp_path: Path, path: str) -> None:
 @pytest.mark.parametrize(
     "path",
     ["nothing", "cup", "cup/index-2.html", "cup/bot/2.html", "cup/bots-2.json", "other/index.html",
-     "cup/match/9-0.html",
+     "cup/match/10a.html", "cup/match/0a.html", "cup/match/9-0.html", "cup/match/1aaaa.html",
      f"transcript/{'0' * 64}.jsonl", f"replay/{'0' * 64}-{'0' * 16}.html", "assets/site.js"],
 )  # fmt: skip
 def test_elsewhere_is_nothing(tmp_path: Path, path: str) -> None:
@@ -365,8 +447,8 @@ def test_a_tests_ledger_whose_blocks_are_no_blocks_is_refused_in_words(tmp_path:
     played = [result(0, seating, (1, 1), [[0], [1]]) for seating in range(3)]
     bad = folder_of(tmp_path / "bad", ["base", "head"], played, format=None, blocks=None, **terms)
     website = Website([Competition("bad", bad), Competition("cup", cup(tmp_path, 2))], live=False)
-    assert "holds terms of no tournament and of no regression test" in words(website, "index.html")
-    assert "finished: 1 block" in words(website, "index.html")
+    assert "holds neither a tournament nor a regression test" in words(website, "index.html")
+    assert "finished: 2 matches" in words(website, "index.html")
 
 
 @pytest.mark.slow
@@ -471,10 +553,26 @@ def test_each_heading_of_a_table_is_explained_on_its_page(kinds: list[Competitio
     assert headings > 1_000
 
 
+def test_a_projector_tells_thirteen_long_names_apart(tmp_path: Path) -> None:
+    labels = [f"the_university_of_the_{place}_end_of_the_long_river_team" for place in "abcdefghijklm"]
+    played = tournament(np.random.default_rng(1), np.zeros(13), 13, 1, alike=0.2, ties=0.2)
+    terms: dict[str, Any] = {"blocks": 1, "rotations": 13, "game": "pointing"}
+    website = Website([Competition("cup", folder_of(tmp_path / "cup", labels, played, **terms))], live=True)
+    page = website.page("cup/kiosk.html")
+    assert page is not None
+    shown = {word for word in Reader(page.body).words if "\N{HORIZONTAL ELLIPSIS}" in word and "_" in word}
+    assert 13 == len(shown)
+    charts = website.page("cup/index.html")
+    assert charts is not None
+    cut = [word for word in Reader(charts.body).words if "\N{HORIZONTAL ELLIPSIS}" in word and ":" not in word]
+    assert len(cut) >= 2 * 13
+    assert not len(set(cut)) % 13
+
+
 def test_a_projector_names_who_competes_next_and_no_house(tmp_path: Path) -> None:
     terms: dict[str, Any] = {"blocks": 10, "rotations": 5, "game": "hive-mind", "house": True}
     played = tournament(np.random.default_rng(1), np.zeros(5), 5, 1, alike=0.2, ties=0.2)
     website = one(folder_of(tmp_path / "cup", ["one", "two", "three", "four", "fill (house)"], played, **terms))
     _, _, coming = words(website, "cup/kiosk.html").partition("Next: ")
     assert {"one", "two", "three", "four"} == set(re.findall("one|two|three|four|fill", coming))
-    assert "fill" in words(website, "cup/schedule.html")
+    assert re.search(r"2a to 2e 2 .* , 1 house bot", words(website, "cup/schedule.html"))

@@ -14,6 +14,7 @@ from httpx import ASGITransport
 from arena.commands.main import main
 from arena.errors import WRONG_USE
 from arena.pages import Website
+from arena.tournament import held
 from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import LEDGER
 from arena.web.application import Application, Site
@@ -45,22 +46,38 @@ def test_the_seasons_page_has_all_stages_and_says_who_goes_on(file: Path) -> Non
     found = playing(file, last="final")
     for place in (file, file.parent / "runs/league", file.parent / "runs"):
         text = words(website(place), "league/index.html")
-        assert "2 of 3 stages over" in text
+        assert "2 of 3 stages finished" in text
         for part in ("groups-a", "groups-b"):
             first, second, third, *_ = table_of(found, part)
-            assert f"{part} finished: 6 blocks" in text
+            assert f"{part} finished: 12 matches" in text
             assert all(f"{place} {bot} final 0" in text or f"{place} {bot} final 1" in text
                        for place, bot in ((1, first), (2, second)))  # fmt: skip
             assert f"3 {third} - 0." in text
         assert "Semi-finals" in text
         assert "Still to come: plate" in text
-        assert "the best 2 of each group of groups" in text
+        assert "the top two of each group" in text
+
+
+def test_a_seasons_projector_shows_the_stage_that_is_played(file: Path) -> None:
+    site = website(file.parent / "runs")
+    page = site.page("league/kiosk.html")
+    assert page is not None
+    assert b'data-events="../league-final/live/events"' in page.body
+    text = words(site, "league/kiosk.html")
+    first = table_of(playing(file, last="final"), "final")[0]
+    assert "league : final" in text
+    assert f"won by {first}" in text
+    assert "Semi-finals" in text
+    assert "kiosk.html" in Reader(site.page("league/index.html").body).links  # type: ignore[union-attr]
+    with held(file.parent / "runs/league/groups-b"):
+        assert "league : groups-b" in words(website(file.parent / "runs"), "league/kiosk.html")
 
 
 def test_a_seasons_stages_are_in_its_card_and_not_beside_it(file: Path) -> None:
     text = words(website(file.parent / "runs"), "index.html")
     first = table_of(playing(file, last="final"), "final")[0]
-    assert f"a season: groups , then final , then plate 2 of 3 stages over first in final : {first} Arena" in text
+    assert "mist, contractual-obligation, 8 bots; a season: groups , then final , then plate 2 of 3 stages" in text
+    assert f"finished final won by {first} last result" in text
     assert "groups-a" not in text
 
 
@@ -93,7 +110,7 @@ def test_a_stages_own_pages_lead_back_to_the_season(file: Path) -> None:
     assert "../league/index.html" in Reader(page.body).links
     text = words(website(file), "league-final/index.html")
     assert "league: final" in text
-    assert "stage the best 2 of each group of groups" in text
+    assert "stage the top two of each group" in text
     assert "stage.field" not in text
 
 
@@ -136,8 +153,8 @@ def test_a_site_has_the_season_and_is_not_written_again(file: Path, tmp_path: Pa
 def test_the_report_of_a_season_is_a_table_json_and_one_file(file: Path, tmp_path: Path) -> None:
     page = tmp_path / "league.html"
     shown = CliRunner().invoke(main, ["report", str(file), "--html", str(page)])
-    assert "stage 2 of 3: final: the best 2 of each group of groups" in shown.stdout
-    assert "has not begun" in shown.stdout
+    assert "stage 2 of 3: final: the top two of each group" in shown.stdout
+    assert "not begun yet" in shown.stdout
     assert "groups-b" in page.read_text()
     assert not {"script", "link"} & Reader(page.read_bytes()).tags
     found = json.loads(CliRunner().invoke(main, ["report", str(file.parent / "runs/league"), "--json"]).stdout)
@@ -156,7 +173,7 @@ def test_words_of_others_stay_words(tmp_path: Path) -> None:
     folder = tmp_path / "runs/league"
     book = folder / "season.json"
     evil = "<script>alert(1)</script>\\u001b[2J"
-    book.write_text(book.read_text().replace("the rest of groups", evil))
+    book.write_text(book.read_text().replace("the others of groups", evil))
     for part in ("groups-a", "final"):
         with closing(sqlite3.connect(folder / part / LEDGER)) as ledger:
             cut = '["<b>x</b>"]' if part == "groups-a" else '[["<i>", 1, 2]]'

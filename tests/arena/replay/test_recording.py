@@ -141,8 +141,8 @@ async def test_what_a_bot_is_not_told_of_its_refusals_is_counted(autojump_clock:
 def test_others_eyes_are_told_only_what_is_theirs(recording: Recording) -> None:
     for number in range(len(recording.steps)):
         for eyes in (1, "spectator"):
-            assert "troubled" not in told(recording, number, eyes).replace("over (", "").split("turn_limit")[0]
-    assert "over (turn_limit): " in told(recording, 12, "spectator")
+            assert "troubled" not in told(recording, number, eyes).replace("over (", "").split("turn limit")[0]
+    assert "over (turn limit): " in told(recording, 12, "spectator")
 
 
 def test_a_turn_is_found(recording: Recording) -> None:
@@ -200,7 +200,7 @@ def test_a_forged_view_is_told_from_a_board(own: bytes, tmp_path: Path, view: An
     path.write_bytes(with_frames(own, "window", {"view": view}))
     result = CliRunner().invoke(main.main, ["replay", str(path), "--boards"])
     assert 0 == result.exit_code
-    assert "what is shown here is no board of mist: " in result.stdout
+    assert "what is shown here is not a board of mist: " in result.stdout
     assert "\x1b" not in result.stdout
 
 

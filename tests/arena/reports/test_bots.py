@@ -58,7 +58,9 @@ def test_refusals_of_rarer_kinds_are_counted_together() -> None:
 
 def test_the_last_line_of_the_latest_loss_is_told_once() -> None:
     error = "ValueError: J9 (bot.py:3)"
-    assert f"last line: {error}" == note(report(lost("it ended by itself, exit code 1", 1, last_line=error)))[1]
+    assert (
+        f"its last line of output: {error}" == note(report(lost("it exited with code 1", 1, last_line=error)))[1]
+    )
     assert 2 == len(note(report(lost(error, 1, last_line=error, never_started=True))))
 
 

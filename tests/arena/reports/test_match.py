@@ -40,7 +40,7 @@ def test_the_table_tells_how_many_messages_were_refused(
 def test_why_a_bot_was_lost_is_told_with_its_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     show_match(ended(tmp_path), NAMES)
     logs = "; ".join(f"log: {tmp_path}/{log}" for log in ("m.seat-1.log", "m.seat-1.start-2.log"))
-    why = "killed: memory over 64 MB; 3 messages refused; last line: [red]building"
+    why = "killed: memory over 64 MB; 3 messages refused; its last line of output: [red]building"
     assert f"ben, seat 1: {why}; {logs}" in capsys.readouterr().out.splitlines()
 
 
@@ -76,5 +76,5 @@ def test_what_the_bots_used_is_told_on_demand_and_always_to_programs(
 
 
 def test_the_json_says_what_went_wrong_in_words(tmp_path: Path) -> None:
-    why = ["killed: memory over 64 MB", "3 messages refused", "last line: [red]building"]
+    why = ["killed: memory over 64 MB", "3 messages refused", "its last line of output: [red]building"]
     assert [[], why] == match_json(ended(tmp_path))["said"]

@@ -84,7 +84,7 @@ def test_one_seat_of_a_match_must_fit_all_that_is_asked(
 
 def test_a_bot_that_is_not_there_is_named(folder: Path) -> None:
     done = CliRunner().invoke(main, ["results", str(folder), "--bot", "zoe"])
-    assert (WRONG_USE, "arena: zoe: no bot has entered under this name;") == (done.exit_code, done.stderr[:47])
+    assert (WRONG_USE, "arena: no bot is called zoe; the bots are ann, ") == (done.exit_code, done.stderr[:47])
 
 
 def test_csv_has_a_row_for_each_seat_and_no_formula(folder: Path) -> None:
@@ -107,10 +107,10 @@ def test_the_table_has_the_last_matches_and_says_how_many_there_are(folder: Path
     ] == [line.split()[:count] for line, count in zip(lines[2:6], (6, 5, 6, 5), strict=True)]
     assert [
         "2a seat 1, =cid(): killed: memory over 256 MB",
-        "the last 3 of 5 matches: --last, --csv and --json have more",
+        "the last 3 of 5 matches: --last, --csv and --json show more",
     ] == lines[-2:]
     none = CliRunner().invoke(main, ["results", str(folder), "--seat", "9"])
-    assert (DONE, "no match counts that fits\n") == (none.exit_code, none.stdout)
+    assert (DONE, "no match that counts fits these options\n") == (none.exit_code, none.stdout)
 
 
 @pytest.mark.parametrize("form", [[], ["--csv"], ["--json"]])

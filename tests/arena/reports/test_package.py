@@ -5,12 +5,13 @@ import os
 import zipfile
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from click.testing import CliRunner, Result
 
 from arena.commands.main import main
-from arena.errors import DONE, WRONG_USE
+from arena.errors import DONE, NO, WRONG_USE
 from arena.reports import archive_name, package
 from arena.tournament import LEDGER, TRANSCRIPTS, Ledger
 from referee.transcript import verify_transcript
@@ -160,16 +161,62 @@ def test_a_ledgers_names_lead_nowhere_else(folder: Path, tmp_path: Path, name: s
     assert 4 == len(contents(tmp_path / "a.zip"))
 
 
+def test_all_bots_have_an_archive_each_which_is_the_one_that_they_have_alone(master: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "all"
+    done = CliRunner().invoke(main, ["package", str(master), "--all", str(out), "--json"])
+    assert DONE == done.exit_code, done.stderr
+    told = json.loads(done.stdout)
+    assert [("ann", str(out / "ann.zip"), 4), ("bob", str(out / "bob.zip"), 4)] == [
+        (each["bot"], each["archive"], each["matches"]) for each in told["packed"]
+    ]
+    assert {} == told["refused"]
+    assert ["ann.zip", "bob.zip"] == sorted(file.name for file in out.iterdir())
+    for bot in ("ann", "bob"):
+        packed(master, tmp_path / "one.zip", bot=bot)
+        assert (tmp_path / "one.zip").read_bytes() == (out / f"{bot}.zip").read_bytes()
+    table = CliRunner().invoke(main, ["package", str(master), "--all", str(out), "--last", "1"]).stdout
+    assert ["ann", "1", "of", "4"] == [word for word in table.split("\n")[2].split() if ".zip" not in word][:4]
+
+
+def test_an_archive_that_cannot_be_made_keeps_no_other_bot_from_its_own(master: Path, tmp_path: Path) -> None:
+    (tmp_path / "ann.zip").mkdir()
+    done = CliRunner().invoke(main, ["package", str(master), "--all", str(tmp_path)])
+    assert NO == done.exit_code
+    assert f"not packed: ann: {tmp_path}/ann.zip: cannot be written: it is a folder" in done.stderr
+    assert done.stderr.endswith("arena: 1 bot of 2 could not be packed\n")
+    assert (tmp_path / "bob.zip").is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "BOT, --all: give one of them"),
+        (("ann", "--all", "x"), "BOT, --all: give one of them"),
+        (("--all", "x", "--out", "y.zip"), "--out: applies to one bot; --all names the folder"),
+    ],
+)
+def test_one_bot_or_all_of_them(master: Path, options: tuple[str, ...], said: str) -> None:
+    refused = CliRunner().invoke(main, ["package", str(master), *options])
+    assert (WRONG_USE, f"arena: {said}\n") == (refused.exit_code, refused.stderr)
+
+
 def test_names_in_the_archive_are_safe_whatever_a_bot_is_called() -> None:
-    strange = ("..", "../../x", "/etc/passwd", "-rf", "C:\\x", "con" * 90, "", "NUL", "com1")
-    for label in (*NAMES.values(), *strange):
-        safe = archive_name(label, 7)
-        assert safe.isascii()
-        assert safe.replace("-", "").replace("_", "").isalnum()
-        assert not safe.startswith(("-", "."))
-        assert len(safe) < 80
-        assert safe.endswith("-7") is (safe != label)
-        assert safe.lower() not in {"nul", "com1"}
+    strange = ("..", "../../x", "/etc/passwd", "-rf", "C:\\x", "con" * 90, "NUL", "com1", "aux.txt", "a~b", "50%")
+    names = {label: archive_name(label) for label in (*NAMES.values(), *strange)}
+    assert len(names) == len(set(names.values()))
+    for label, name in names.items():
+        assert name.isascii()
+        assert not set(name) & set('/\\<>:"|?*\0\n')
+        assert not name.startswith(("-", ".", " "))
+        assert not name.endswith((".", " "))
+        assert len(name) < 80
+        assert name.lower().partition(".")[0] not in {"nul", "com1", "aux"}
+        assert "~" in name or label == unquote(name)
+
+
+def test_a_name_that_every_file_system_takes_stays_as_it_is() -> None:
+    assert ("emma v2", "emma_v2-8") == (archive_name("emma v2"), archive_name("emma_v2-8"))
+    assert ("%C3%A9mile", "a%2Fb", "%2D-x") == (archive_name("émile"), archive_name("a/b"), archive_name("--x"))
 
 
 def test_an_archive_is_whole_or_is_not_there(folder: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What a regression test's report says, in lines, in a table, as Markdown and as JSON."""
 
 from io import StringIO
+from math import inf
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 from arena.regression.model import Regression, State
 from arena.regression.options import Asked, regression_of
 from arena.regression.run import Finding
+from arena.regression.usage import UsageFinding
 from arena.reports.markdown import escaped
 from arena.reports.regression import (
     elo,
@@ -18,12 +20,16 @@ from arena.reports.regression import (
     finding_markdown,
     finding_table,
     head_lost,
+    headline_of,
     hypotheses_text,
+    usage_text,
+    verdict_text,
 )
 from arena.statistics.anytime import AnytimeProgress
 from arena.statistics.bot_reports import BotReport, Loss
 from arena.statistics.sprt import Progress, Verdict
-from arena.statistics.standings import StandingsRow
+from arena.statistics.standings import Score, StandingsRow
+from arena.statistics.usage_ratio import UsageLimit, UsageState
 from arena.tables import show
 from arena.terminal import Screen, json_line
 from referee.match.policy import Policy
@@ -56,6 +62,8 @@ def found(state: State, entrants: int = 2, **given: Any) -> Finding:
         for entrant in range(entrants)
     )
     whole: dict[str, Any] = {
+        "blocks": state.blocks,
+        "mean": 0.5,
         "interval": (0.25, 0.75),
         "standings": lines,
         "reports": (BotReport(),) * entrants,
@@ -77,8 +85,9 @@ def table(regression: Regression, finding: Finding) -> list[str]:
 class TestLines:
     def test_of_two_seats_they_say_verdict_hypotheses_evidence_counts_and_elo(self) -> None:
         assert [
-            "accepted: head is better, after 10 blocks of at most 40000",
-            "H0: +0 Elo, H1: +5 Elo (normalized); alpha 0.05, beta 0.05",
+            "head wins 10 of 20 and draws 4; between +89 and +338 Elo",
+            "accepted: head is better, after 20 of at most 80,000 matches",
+            "H0: +0 Elo, H1: +20 Elo (normalized); alpha 0.05, beta 0.05",
             "LLR 3.10 (-2.94 to 2.94), 15 of 20 points",
             "blocks with 0, 0.5, 1, 1.5 and 2 points: 0, 1, 2, 3, 4",
             "Elo +190.8 (95 % interval: +88.7 to +338.0, logistic)",
@@ -86,15 +95,17 @@ class TestLines:
 
     def test_of_more_seats_they_say_a_difference_of_points(self) -> None:
         assert [
-            "undecided, after 7 blocks of at most 30",
+            "head gets 0.600 points a match, base 0.600; between +0.250 and +0.750",
+            "undecided, after 70 of at most 300 matches",
             "H0: a mean difference of at most +0 points a match, H1: of at least +0.05; alpha 0.05, beta 0.1",
-            "e-values 1.5 for (at 20: better) and 0.25 against (at 10: not), mean difference +0.000",
+            "e-values 1.5 for (accepted at 20) and 0.25 against (rejected at 10), mean difference +0.000",
             "difference +0.000 points a match (95 % interval: +0.250 to +0.750)",
-        ] == finding_lines(many(blocks=30, beta=0.1), found(LEVEL, 3))
+        ] == finding_lines(many(blocks=30, beta=0.1), found(LEVEL, 3, mean=-0.00001))
 
     def test_where_everything_was_lost_elo_has_no_number(self) -> None:
-        said = finding_lines(two(), found(ALL_LOST, interval=(-1.0, 1.0)))
-        assert "rejected: head is not better, after 4 blocks of at most 40000" == said[0]
+        said = finding_lines(two(), found(ALL_LOST, interval=(-1.0, 1.0), mean=-1.0))
+        assert "head wins 10 of 20 and draws 4; too few matches to say how much Elo that is" == said[0]
+        assert "rejected: head is not better, after 8 of at most 80,000 matches" == said[1]
         assert "Elo -inf (95 % interval: -inf to +inf, logistic)" == said[-1]
 
     def test_bots_that_were_kept_are_named(self) -> None:
@@ -108,7 +119,7 @@ class TestLines:
     def test_a_head_that_never_starts_is_said_behind_the_verdict(self) -> None:
         why = f"head: never started in 14 of 14 matches: {ERROR}"
         lines = finding_lines(two(), found(WON, reports=(BotReport(matches=14), NEVER)))
-        assert why == lines[1]
+        assert why == lines[2]
         assert f"; {why}" == head_lost(found(WON, reports=(BotReport(), NEVER)))
         assert "" == head_lost(found(WON))
         markdown = finding_markdown(two(), found(WON, reports=(BotReport(matches=14), NEVER)))
@@ -116,8 +127,70 @@ class TestLines:
         content = as_json(two(), found(WON, reports=(BotReport(matches=14), NEVER)))
         assert (0, 14) == (content["reports"]["base"]["lost"], content["reports"]["head"]["lost"])
 
-    def test_one_block_is_one_block(self) -> None:
-        assert ", after 1 block of" in finding_lines(two(), found(replace(WON, blocks=1)))[0]
+    def test_one_match_is_one_match(self) -> None:
+        lines = finding_lines(two(blocks=1), found(replace(WON, blocks=1)))
+        assert "accepted: head is better, after 2 of at most 2 matches" == lines[1]
+
+
+class TestTimeAndMemory:
+    SLOW = UsageFinding(
+        UsageLimit(resource="time", most=1.2), UsageState(verdict=Verdict.REJECTED, blocks=9), (1.5, 1.4, 1.6)
+    )
+    SMALL = UsageFinding(
+        UsageLimit(resource="memory", most=2.0),
+        UsageState(verdict=Verdict.ACCEPTED, blocks=7, unmeasured=2),
+        (1.1, 0.0, inf),
+    )
+    UNKNOWN = UsageFinding(UsageLimit(resource="memory", most=2.0), UsageState(unmeasured=8), None)
+
+    def test_each_is_said_with_its_interval_its_limit_and_its_answer(self) -> None:
+        assert [
+            (
+                "time: head uses 1.50 times base's processor time per move (95 % interval: 1.40 to 1.60);"
+                " limit 1.2: above the limit after 9 blocks"
+            ),
+            (
+                "memory: head uses 1.10 times base's peak memory (too few blocks for an interval);"
+                " limit 2: within the limit after 7 blocks; 2 blocks without a measurement"
+            ),
+            "memory: not measured; 8 blocks without a measurement",
+        ] == list(map(usage_text, (self.SLOW, self.SMALL, self.UNKNOWN)))
+
+    def test_the_verdict_is_that_of_all(self) -> None:
+        test = two().test
+        assert "accepted: head is better, within its limit of memory" == verdict_text(
+            test, found(WON, usage=(self.SMALL,))
+        )
+        assert "rejected: head uses more than 1.2 times base's processor time per move" == verdict_text(
+            test, found(WON, usage=(self.SMALL, self.SLOW))
+        )
+        assert "undecided" == verdict_text(test, found(WON, usage=(self.UNKNOWN,)))
+
+    def test_the_json_has_each_and_no_infinity(self) -> None:
+        content = as_json(two(), found(WON, usage=(self.SLOW, self.SMALL)))
+        assert ("rejected", "accepted", 1.5, None) == (
+            content["verdict"],
+            content["strength"],
+            content["time"]["ratio"],
+            content["memory"]["high"],
+        )
+
+    def test_where_time_took_longer_it_says_when_strength_was_decided(self) -> None:
+        lines = finding_lines(two(slower=1.2), found(WON, blocks=12, usage=(self.SLOW,)))
+        assert "strength was decided after 20 matches" in lines
+
+
+@pytest.mark.parametrize(
+    ("interval", "said"),
+    [
+        ((0.2, 1.0), "head wins 3 of 4; at least +70 Elo"),
+        ((-1.0, -0.2), "head wins 3 of 4; at most -70 Elo"),
+        ((-0.2, 0.2), "head wins 3 of 4; between -70 and +70 Elo"),
+        ((-1.0, 1.0), "head wins 3 of 4; too few matches to say how much Elo that is"),
+    ],
+)
+def test_the_headline_says_which_side_is_bounded(interval: tuple[float, float], said: str) -> None:
+    assert said == headline_of(two().test, (Score(), Score(played=4, wins=3, points=3)), interval)
 
 
 def test_hypotheses_name_the_model_of_elo() -> None:
@@ -129,7 +202,7 @@ def test_hypotheses_name_the_model_of_elo() -> None:
 class TestTable:
     def test_two_seats_have_wins_ties_and_losses(self) -> None:
         head, _, *rows = table(two(), found(WON))
-        assert "bot played W-T-L mean points faults defaults a window" == head
+        assert "bot played W-T-L mean points faults defaults time per move" == head
         assert [
             "base (mist_random) 20 10-4-6 0.600 0 0 2.0 ms",
             "head (mist_hunter) 20 10-4-6 0.600 0 0 2.0 ms",
@@ -137,7 +210,7 @@ class TestTable:
 
     def test_more_seats_have_wins_and_a_row_for_each_of_the_field(self) -> None:
         head, _, *rows = table(many(), found(LEVEL, 3))
-        assert "bot played wins mean points faults defaults a window" == head
+        assert "bot played wins mean points faults defaults time per move" == head
         assert "field runes_to_ruins_random 20 10 0.600 0 0 2.0 ms" == rows[2]
 
     def test_what_nobody_has_played_has_no_mean(self) -> None:
@@ -148,13 +221,13 @@ class TestTable:
 
     def test_refused_messages_have_a_column_where_there_are_some(self) -> None:
         lines = (StandingsRow(entrant=0, refused=3), StandingsRow(entrant=1))
-        assert "faults defaults refused a window" in table(two(), found(WON, standings=lines))[0]
+        assert "faults defaults refused time per move" in table(two(), found(WON, standings=lines))[0]
 
 
 def test_markdown_escapes_what_it_shows_and_says_what_was_void() -> None:
     page = finding_markdown(two(), found(WON, voids=[(0, 1, "the disk is full")]))
-    assert page.startswith("## mist (contractual-obligation): accepted: head is better\n\n- accepted")
-    assert "- 1 void attempt, made again; 2.0 s of play; seed 9\n" in page
+    assert page.startswith("## mist (contractual-obligation): accepted: head is better\n\n- head wins 10 of 20")
+    assert "- 1 void attempt replayed; 2.0 s of play; seed 9\n" in page
     assert "| head (mist_hunter) | 20 | 10-4-6 | 0.600 | 0 | 0 | 2.0 ms |\n" in page
 
 
@@ -187,7 +260,7 @@ class TestJson:
 
     def test_there_is_no_number_where_there_is_none(self) -> None:
         lines = (StandingsRow(entrant=0), StandingsRow(entrant=1))
-        found_json = as_json(two(), found(ALL_LOST, interval=(-1.0, 1.0), standings=lines))
+        found_json = as_json(two(), found(ALL_LOST, interval=(-1.0, 1.0), mean=-1.0, standings=lines))
         assert {"elo": None, "low": None, "high": None} == found_json["elo"]
         assert (None, None) == (found_json["bots"][0]["mean_points"], found_json["bots"][0]["us_per_window"])
 

@@ -232,6 +232,8 @@ def test_a_new_version_of_a_gauntlets_head_is_a_head_and_who_comes_later_is_not(
     of = changed(spec("gauntlet", 3, blocks=2), (1, enters("a v2", 0)), (1, enters("x")))
     assert [(0, 1), (3, 1), (3, 2), (3, 4)] == entrants_of(of)[:4]
     assert refusal(of, at(4, Withdrawn(entrant=3), 3), "g") == "no head would be left"
+    two_heads = replace(spec("gauntlet", 4, blocks=2), heads=2)
+    assert refusal(two_heads, at(4, Withdrawn(entrant=0), 0), "g") is None
     _, results = played_out(of)
     contest = Contest(spec=of, labels=tuple("abcde"), house=None, seed=SEED, played=results)
     table = format_of(of).table(contest, standings_of(5, results))
@@ -295,7 +297,7 @@ def test_a_knock_out_that_has_begun_takes_in_nobody_and_before_it_does() -> None
 @pytest.mark.parametrize(
     ("of", "what", "said"),
     [
-        (spec("round_robin", 2), Withdrawn(entrant=0), "bots: 1 are too few; two or more can play"),
+        (spec("round_robin", 2), Withdrawn(entrant=0), "bots: a tournament needs at least two bots"),
         (spec("round_robin", 3), Withdrawn(entrant=3), "event 1 concerns entrant 3, which does not compete then"),
         (spec("swiss", 3, filled=True), Withdrawn(entrant=3), "event 1 concerns entrant 3, which does not"),
         (spec("round_robin", 3), enters("x", 7), "event 1 concerns entrant 7, which does not compete then"),
@@ -306,7 +308,7 @@ def test_a_knock_out_that_has_begun_takes_in_nobody_and_before_it_does() -> None
         (spec("swiss", 3), Extended(rounds=2), "rounds: 2 is no more than there is now"),
         (spec("swiss", 3), Extended(rounds=4), "rounds: 4 are too many; 3 bots have all met after 3"),
         (ScheduleSpec(format="round_robin", blocks=1, entrants=3, seats=3, filled=False), Withdrawn(entrant=1),
-         'bots: 2 are too few for 3 seats; a bot of the house takes the others: fill = "BOT"'),
+         'bots: 2 bots cannot fill 3 seats; a bot of the house takes the others: fill = "BOT"'),
         (replace(spec("gauntlet", 3), heads=2), Withdrawn(entrant=2), "heads: 2 are too many; of 2 bots at least"),
     ],
 )  # fmt: skip
@@ -345,3 +347,15 @@ def test_a_game_of_many_seats_goes_on_with_the_rounds_that_are_left() -> None:
     assert blocks[:4] == played_out(of)[0][:4]
     assert [0, 0, 1, 1, 2, 2, 3, 3, 4, 4] == [block.round for block in blocks]
     assert all({*block.entrants} <= {1, 2, 3, 4, 5, 7} for block in blocks[4:])
+
+
+def test_after_a_change_the_rounds_that_are_left_are_even_among_themselves() -> None:
+    """Eleven bots are left for eleven rounds of two tables of five: each has one bye, and meets all others."""
+    of = ScheduleSpec(format="round_robin", blocks=16, entrants=12, seats=5, filled=False, rotations=2)
+    of = changed(of, (10, Withdrawn(entrant=2)))
+    left = [sorted(block.entrants) for block in played_out(of)[0] if block.number >= 10]
+    assert dict.fromkeys([bot for bot in range(12) if bot != 2], 10) == Counter(
+        bot for table in left for bot in table
+    )
+    met = Counter(pair for table in left for pair in combinations(table, 2))
+    assert (55, 3, 5) == (len(met), min(met.values()), max(met.values()))

@@ -14,12 +14,13 @@ from msgspec.structs import replace
 
 from arena.schedule.blocks import Block
 from arena.schedule.changes import Extended, What, Withdrawn
+from arena.schedule.choice import Choice
 from arena.schedule.contract import Contest
 from arena.schedule.fields import ScheduleSpec
 from arena.schedule.formats import complaint, format_of, refusal
 from arena.schedule.ladder_state import LadderState
 from arena.schedule.rounds import blocks_so_far
-from arena.schedule.waves import NEW_PERIOD, StrangeResultError, Waves
+from arena.schedule.waves import FEWEST_TABLES, NEW_PERIOD, StrangeResultError, Waves
 from arena.statistics.ratings import ELO
 from arena.statistics.running import START_ERROR, RunningRating
 from arena.statistics.standings import Played, standings_of
@@ -261,7 +262,7 @@ def test_the_table_has_ratings_with_their_errors() -> None:
         (ladder(4, format="swiss"), "endless: is for format = 'ladder', not 'swiss'"),
         (ladder(4, rounds=3), "rounds: is not for a ladder without an end"),
         (ladder(4, blocks=2), "blocks: is not for a ladder without an end: it chooses anew for each"),
-        (ladder(4, seats=5), '4 are too few for 5 seats; a bot of the house takes the others: fill = "BOT"'),
+        (ladder(4, seats=5), '4 bots cannot fill 5 seats; a bot of the house takes the others: fill = "BOT"'),
         (ladder(4, endless=False, rounds=2, period=9), "period: is for a ladder without an end: endless = true"),
     ],
 )
@@ -275,7 +276,7 @@ def test_what_does_not_fit_is_refused(spec: ScheduleSpec, said: str) -> None:
     ("what", "said"),
     [
         (Extended(rounds=9), "a ladder without an end cannot be extended"),
-        (Withdrawn(entrant=0), "bots: 1 are too few; two or more can play"),
+        (Withdrawn(entrant=0), "bots: a tournament needs at least two bots; it would have one"),
         (enters(), None),
     ],
 )
@@ -298,3 +299,87 @@ def test_a_forged_state_does_not_fit() -> None:
         for name, value in forged.items():
             setattr(copy, name, value)
         assert not copy.fits(4, 2), forged
+
+
+def choice_of(blocks: Sequence[int]) -> Choice:
+    """A choice among bots that are unknown but for the numbers of blocks that they have played."""
+    size = len(blocks)
+    state = LadderState(
+        means=[0.0] * size, variances=[0.5] * size, blocks=list(blocks), charged_us=[0] * size, met=[[]] * size
+    )
+    return Choice(ladder(size, accuracy=1), state, range(size), frozenset(range(size)), 2)
+
+
+def test_bots_that_keep_up_with_each_other_may_all_play_on() -> None:
+    """The bound on a bot's share grows with what all have played, also within one wave."""
+    assert 30 == len(list(choice_of([0, 0]).tables(30)))
+    assert 30 == len(list(choice_of([0] * 4).tables(15)))
+
+
+def test_no_bot_is_next_in_turn_that_is_far_ahead_of_the_others() -> None:
+    ahead = 2 * np.mean([0, 0, 0, 100]) + 10
+    assert 100 > ahead
+    first = [table[0] for table in choice_of([0, 0, 0, 100]).tables(10)]
+    assert first
+    assert 3 not in first
+
+
+def test_a_match_of_two_equals_tells_a_quarter_of_each_and_a_match_of_five_more() -> None:
+    """Plackett and Luce's information about one of equals, per match; each rotation is a match."""
+    for seats, told in ((2, 1 / 4), (5, (5 - 137 / 60) / 5)):
+        size = 6
+        state = LadderState(
+            means=[0.0] * size,
+            variances=[1e-9] * size,
+            blocks=[0] * size,
+            charged_us=[0] * size,
+            met=[[]] * size,
+        )
+        choice = Choice(ladder(size, seats), state, range(size), frozenset(range(size)), 3)
+        assert [3 * told] * (size - 1) == pytest.approx(choice._told(0, slice(1, size)).tolist())
+
+
+def test_the_first_wave_has_the_fewest_tables_that_a_wave_may_have_also_of_two_bots() -> None:
+    wave = Waves(ladder(2), SEED).next()
+    assert wave is not None
+    assert FEWEST_TABLES == len(wave)
+
+
+def test_it_notes_how_many_matches_are_in_the_ratings_and_the_head_of_the_last() -> None:
+    waves = Waves(ladder(4), SEED)
+    rated = list[Played]()
+    for _ in range(4):
+        wave = waves.next()
+        results = [replace(each, head=f"{each.block}/{each.seating}") for each in played(wave or [])]
+        waves.hear(results[::-1])
+        rated += results
+    state = waves._state
+    rated = [each for each in rated if each.block < state.rated]
+    assert rated
+    assert (len(rated), rated[-1].head) == (state.matches, state.head)
+
+
+def test_one_match_of_a_block_that_others_played_is_enough_to_refuse_it() -> None:
+    waves = Waves(ladder(4), SEED)
+    blocks = waves.next()
+    assert blocks
+    *others, last = played(blocks)
+    stranger = next(bot for bot in range(4) if bot not in last.entrants)
+    with pytest.raises(StrangeResultError, match="was played by others"):
+        waves.hear([*others, replace(last, entrants=(stranger, *last.entrants[1:]))])
+        waves.next()
+        waves.next()
+
+
+def test_a_block_may_have_as_many_rotations_as_seats() -> None:
+    assert complaint(ladder(9, seats=5, rotations=5), "g") is None
+    found = complaint(ladder(9, seats=5, rotations=6), "g")
+    assert ("rotations", "6 are too many; g has 5 seats") == found
+
+
+@pytest.mark.parametrize("bots", [1, 2, 3, 4])
+def test_a_bot_of_the_house_takes_the_seats_for_which_there_are_too_few_bots(bots: int) -> None:
+    blocks = Waves(ladder(bots, 5, filled=True), SEED).next()
+    assert blocks
+    expected = Counter(dict.fromkeys(range(bots), 1) | {bots: 5 - bots})
+    assert all(expected == Counter(block.entrants) for block in blocks)

@@ -128,6 +128,21 @@ def test_no_more_than_so_many_blocks_are_looked_at_ahead() -> None:
     assert not agenda.done
 
 
+def test_a_change_comes_right_after_the_blocks_that_were_played_in_an_earlier_run() -> None:
+    """The next block waits for its bot, and has not begun: it is the first that a change concerns."""
+    agenda, first_concerned = MatchQueue(round_robin(2, 3, 1), {(0, 0), (0, 1)}), list[int]()
+    assert agenda.take(0, without(0)) is None
+
+    def at_the_next(next_block: int) -> int:
+        first_concerned.append(next_block)
+        return next_block
+
+    agenda.end_at(at_the_next)
+    assert [1] == first_concerned
+    assert agenda.take(0) is None
+    assert agenda.done
+
+
 def test_blocks_that_depend_on_results_are_asked_for_again() -> None:
     """Nothing is handed out meanwhile, and it is not over."""
     coming = list[Block | Later]([Block(0, 0, (0, 1), (0, 1), 1), Later(), Block(1, 1, (0, 1), (0, 1), 1)])

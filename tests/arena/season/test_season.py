@@ -230,7 +230,7 @@ def test_a_stage_whose_table_was_used_takes_in_no_change(file: Path) -> None:
     ):
         refused = arena(*command)
         assert WRONG_USE == refused.exit_code
-        assert "no change is taken in any more: final was drawn from its table" in refused.stderr
+        assert "no further change is accepted: final was drawn from its table" in refused.stderr
     assert found == playing(file)
 
 
@@ -275,7 +275,7 @@ def test_killed_while_it_closes_a_stage_the_next_arena_closes_it(
         with pytest.raises(KilledError):
             playing(file)
     refused = arena("entry", "withdraw", folder_of(file, "groups-a"), "a")
-    assert "no change is taken in any more: final was drawn from its table" in refused.stderr
+    assert "no further change is accepted: final was drawn from its table" in refused.stderr
     assert playing(file) == undisturbed(file)
     listed = arena("entry", "list", folder_of(file, "groups-a"), "--json").stdout
     assert '"text":"closed: final was drawn from its table","block":6' in listed
@@ -355,6 +355,22 @@ def test_bots_of_two_groups_that_are_called_the_same_are_told_apart_to_the_last_
     assert found == playing(file)
 
 
+@pytest.mark.parametrize("place", ["x", "mended/x"])
+def test_a_bot_that_is_mended_and_enters_a_stage_is_left_out_no_longer(file: Path, place: str) -> None:
+    if place != "x":
+        (file.parent / "mended").mkdir()
+        shutil.copytree(file.parent / "x", file.parent / place)
+    file.write_text(file.read_text().replace("bots = ['a'", "bots = ['x', 'a'"))
+    found = playing(file, check=lambda _: {"x": "has no program"}, last="groups")
+    assert {"x": "has no program"} == found["left_out"]
+    folder = folder_of(file, "groups-a")
+    done = arena("entry", "add", file, file.parent / place, "--results", folder, "--no-check")
+    assert 0 == done.exit_code, done.stderr
+    found = playing(file)
+    assert "x" in table_of(found, "groups-a")
+    assert {} == found["left_out"]
+
+
 def test_bots_that_cannot_start_are_left_out_of_the_draw(file: Path) -> None:
     found = playing(file, check=lambda _: {"b": "has no program"})
     assert {"b": "has no program"} == found["left_out"]
@@ -404,7 +420,11 @@ def test_an_archive_for_an_author_has_all_stages_in_which_his_bot_plays(file: Pa
     assert packed["matches"] == packed["in_all"] == sum(rows) // 2 - 1
     assert 2 == len({line.partition(": ")[0] for line in packed["missing"]})
     nobody = arena("package", file, "nobody")
-    assert "nobody: no bot has entered under this name" in nobody.stderr
+    assert "arena: no bot is called nobody; the bots are " in nobody.stderr
+    everybody = arena("package", file, "--all", tmp_path / "all", "--json")
+    assert 0 == everybody.exit_code, everybody.stderr
+    assert (tmp_path / "all" / f"{winner}.zip").read_bytes() == (tmp_path / "a.zip").read_bytes()
+    assert len(json.loads(everybody.stdout)["packed"]) == len(list((tmp_path / "all").iterdir()))
 
 
 def test_a_stage_begins_anew_with_those_after_it_and_earlier_ones_stay(file: Path) -> None:
@@ -427,7 +447,7 @@ def test_a_stage_begins_anew_with_those_after_it_and_earlier_ones_stay(file: Pat
         (
             "each_group = 2",
             "each_group = 1",
-            "stage.rule was the best 2 of each group of groups, is the best 1 of",
+            "stage.rule was the top two of each group, is the winner of",
         ),
         ("'g', 'h'", "'h', 'g'", 'bots was ["a","d","e","h"], is ["a","d","e","g"]'),
     ],
@@ -455,24 +475,36 @@ def test_a_season_that_is_being_played_keeps_a_second_arena_out(file: Path) -> N
 @pytest.mark.parametrize(
     ("was", "becomes", "said"),
     [
-        ("groups = 2", "groups = 5", "7: stages[0].groups: 1 are too few; two or more can play"),
+        (
+            "groups = 2",
+            "groups = 5",
+            "7: stages[0].groups: a tournament needs at least two bots; it would",
+        ),
         ("groups = 2", "groups = 2\ntop = 3", "8: stages[0].top: the first stage has all bots of the file"),
         ("each_group = 2", "each_group = 5", "11: stages[1].each_group: a group has 4 bots"),
         ("each_group = 2", "top = 9", "11: stages[1].top: groups has 8 bots"),
-        ("each_group = 2", "each_group = 2\ntop = 1", "11: stages[1].each_group: a stage has one rule, and this"),
+        (
+            "each_group = 2",
+            "each_group = 2\ntop = 1",
+            "11: stages[1].each_group: a stage takes one of top, each_group and rest; this",
+        ),
         ("each_group = 2", "rest = true", "11: stages[1].rest: no stage before it takes bots from groups"),
         ('"knockout"', '"ladder"', "9: stages[1].rounds: is missing: a ladder has no end of its own"),
         ('"knockout"', '"ladder"\nendless = true', "13: stages[1].endless: a stage has an end"),
         ("blocks = 2", "blocks = 0", "13: stages[1].blocks: 0: Expected `int` >= 1"),
         ("blocks = 2", "policy.main_ms = 0", "13: stages[1].policy.main_ms: 0: Expected `int` >= 1"),
-        ("blocks = 2", "colour = 2", "13: stages[1].colour: is no known field; there are name, from, top,"),
-        ("blocks = 2", 'game = "mist"', "13: stages[1].game: is no known field"),
+        (
+            "blocks = 2",
+            "colour = 2",
+            "13: stages[1].colour: is not a known field; the fields are name, from,",
+        ),
+        ("blocks = 2", 'game = "mist"', "13: stages[1].game: is not a known field"),
         ('"plate"', '"final"', "16: stages[2].name: 'final' is the name of stages[1], too"),
         ('"plate"', '"groups-a"', "16: stages[2].name: the folder groups-a is another's"),
         ('"plate"', '"../x"', "16: stages[2].name: '../x': Expected `str` matching regex"),
         ('from = "groups"', 'from = "plate"', "17: stages[2].from: no stage before it is called 'plate'"),
         ('from = "groups"', 'from = "final"', "18: stages[2].rest: no stage before it takes bots from final"),
-        ("'a', ", "'nobody', ", "2: bots[0]: nobody: is neither a folder nor a built-in bot"),
+        ("'a', ", "'nobody', ", "2: bots[0]: nobody: no folder and no sample bot is called that"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_with_its_line_and_field_before_anything_is_played(
@@ -485,12 +517,19 @@ def test_what_is_wrong_with_a_file_is_said_with_its_line_and_field_before_anythi
     assert not list(folder_of(file).glob(f"*/{LEDGER}"))
 
 
-def test_a_season_is_no_tournament_and_says_which_command_it_needs(file: Path) -> None:
+def test_a_file_says_which_command_plays_it_if_another_is_given(file: Path) -> None:
     names_a_folder = (
         f"is a season's: give the results folder of one of its stages, such as {folder_of(file, 'groups-a')}\n"
     )
+    cup = file.with_name("cup.toml")
+    cup.write_text('game = "mist"\nbots = ["mist_random", "mist_hunter"]\n')
+    of_cup = f"{cup}: is the file of a tournament, not of a season; play it with: arena tournament {cup}\n"
     for words, said in (
-        (("tournament", file), f"is a season's file; play it with: arena season {file}\n"),
+        (("season", cup), of_cup),
+        (
+            ("tournament", file),
+            f"not of a tournament; play it with: arena season {file}\n",
+        ),
         (("entry", "add", file, "x"), "is a season's"),
         (("results", file), names_a_folder),
         (("entry", "list", file), names_a_folder),

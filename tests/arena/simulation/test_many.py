@@ -1,13 +1,16 @@
 """`play_many`: the same results however many processes share the work; every match with fresh bots."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from arena import IllegalActionError, play, play_many
@@ -35,12 +38,54 @@ def test_each_deal_is_played_in_every_rotation_and_each_bot_has_its_own_results(
     ]
     assert {0, 1, 2, 3, 4} == {each.bots.index(0) for each in results.sittings[:5]}
     best = results.summary[0]
-    assert ("hive-mind-counter", 10) == (best.bot, best.played)
+    assert ("hive_mind_counter", 10) == (best.bot, best.played)
     assert best.points.low < best.points.mean < best.points.high <= 1
     assert max(results.summary, key=lambda each: each.points.mean) == best
     first = results.results[0]
     assert first.match is None
     assert first.seed == results.sittings[0].seed
+
+
+class TestResultsAreASequence:
+    RESULTS = play_many("mist", ["mist_random", "mist_cautious"], matches=6, workers=1, seed=1, progress=False)
+
+    def test_they_can_be_counted_indexed_and_iterated_in_order(self) -> None:
+        results = self.RESULTS
+        assert isinstance(results, Sequence)
+        assert (6, list(results.results)) == (len(results), list(results))
+        assert (results.results[0], results.results[-1]) == (results[0], results[np.int64(-1)])
+        assert list(results.results[::-1]) == list(reversed(results))
+        assert (2, 1) == (results.index(results.results[2]), results.count(results.results[2]))
+        assert results[3] in results
+        with pytest.raises(IndexError):
+            results[6]
+
+    def test_a_slice_is_of_its_own_matches_also_in_its_summary(self) -> None:
+        first = self.RESULTS[:2]
+        assert (self.RESULTS.results[:2], self.RESULTS.sittings[:2]) == (first.results, first.sittings)
+        assert [2, 2] == [each.played for each in first.summary]
+        assert repr(first).startswith("<Results of 2 matches>\nbot ")
+
+    def test_an_empty_slice_has_no_summary_and_can_be_shown(self) -> None:
+        none = self.RESULTS[6:]
+        assert (0, ()) == (len(none), none.summary)
+        assert "<Results of 0 matches>" in repr(none)
+
+    def test_they_can_be_pickled(self) -> None:
+        assert self.RESULTS == pickle.loads(pickle.dumps(self.RESULTS))  # noqa: S301 - our own
+
+
+@pytest.mark.parametrize("name", ["arena", "arena.learning"])
+def test_dir_shows_the_api_and_imports_none_of_it(name: str) -> None:
+    code = (
+        f"import sys, {name} as module; before = set(sys.modules); names = dir(module)\n"
+        "assert set(module.__all__) <= set(names), names\n"
+        "assert not [each for each in names if each.startswith('_') or each in ('Any', 'TYPE_CHECKING')], names\n"
+        "assert before == set(sys.modules)\n"
+        "assert 'arena.simulation' not in before or module.__name__ == 'arena.learning'\n"
+        "assert all(hasattr(module, each) for each in module.__all__)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=PROJECT)  # noqa: S603 - our own words
 
 
 def test_a_bots_own_seed_differs_in_the_matches_of_one_deal_as_in_a_tournament() -> None:

@@ -24,7 +24,6 @@ def test_a_match_of_defaults_ends_as_one_that_bots_play_by_default(game: str, va
     assert () == match.owed
     played = play(game, [lambda window: None] * match.seats, variant=variant, seed=5)  # noqa: ARG005
     assert match.outcome == played.outcome
-    assert played.match is not None
     assert [match.events(seat) for seat in range(match.seats)] == [
         played.match.events(seat) for seat in range(match.seats)
     ]
@@ -45,8 +44,8 @@ def test_actions_may_be_structs_or_plain_values_and_a_wrong_one_changes_nothing(
     assert Turn(cells=("C3",)) == match.check(0, {"cells": ["c3"]})
     match.submit(0, {"cells": ["c3"]})
     match.submit(1, Turn(cells=("G7",)))
-    assert 3 == match.view(0).turn  # type: ignore[attr-defined]
-    assert match.host_view().board["C3"] == 0  # type: ignore[attr-defined]
+    assert 3 == match.view(0).turn
+    assert match.host_view().board["C3"] == 0
 
 
 def test_a_copy_is_a_match_of_its_own_also_within_a_window() -> None:
@@ -81,9 +80,9 @@ def test_what_is_shown_can_be_changed_and_the_match_is_not() -> None:
     for seat, cell in ((0, "C3"), (1, "G7"), (0, "C5")):
         match.submit(seat, {"cells": [cell]})
     view = match.view(0)
-    view.visible.clear()  # type: ignore[attr-defined]
+    view.visible.clear()
     match.events(0)[-1].visible.clear()  # type: ignore[attr-defined]
-    assert match.view(0).visible  # type: ignore[attr-defined]
+    assert match.view(0).visible
     assert match.events(0)[-1].visible  # type: ignore[attr-defined]
 
 
@@ -94,7 +93,7 @@ def test_a_notebook_shows_the_board_and_names_are_text_there() -> None:
     decide.__name__ = "<img src=x onerror=alert(1)>"
     result = play("mist", [quick, quick], seed=1)
     assert "over" in repr(result.match)
-    assert re.search("<span style=", result._repr_html_())
+    assert re.search("<span style=", result.match._repr_html_())
     hostile = play("mist", [decide, decide], seed=1)
     assert "<img" not in hostile._repr_html_()
     assert "&lt;img" in hostile._repr_html_()

@@ -151,3 +151,17 @@ def test_hypotheses_the_wrong_way_round_are_refused() -> None:
 def test_error_rates_that_mean_nothing_are_refused() -> None:
     with pytest.raises(ValueError, match="must be between 0 and 1"):
         Anytime(alpha=0)
+
+
+def test_the_mean_difference_so_far_is_that_of_the_blocks_that_were_added() -> None:
+    walk = Walk(Anytime())
+    for number, block in enumerate((0.25, -0.5, 1.0), 1):
+        walk.add(block)
+        assert number == walk.progress.blocks
+    assert 0.25 == walk.progress.mean
+
+
+def test_an_interval_around_differences_that_hardly_scatter_is_narrow() -> None:
+    """Its stakes rest on the variance about the mean, not about zero."""
+    low, high = interval([0.5 + (-1) ** number / 100 for number in range(400)])
+    assert 0.47 < low <= 0.5 <= high < 0.53

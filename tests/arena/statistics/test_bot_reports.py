@@ -34,7 +34,7 @@ def of(*matches: tuple[Any, Any, str]) -> BotReport:
 
 
 def test_equal_causes_are_counted_the_most_frequent_first_with_the_latest_log() -> None:
-    crash = SeatReport(loss="it ended by itself, exit code 1", last_line="ValueError: J9 (bot.py:21)")
+    crash = SeatReport(loss="it exited with code 1", last_line="ValueError: J9 (bot.py:21)")
     found = of(
         match(0, SeatReport(loss=MEMORY), Conduct.CRASHED),
         match(1, crash, Conduct.CRASHED),
@@ -49,7 +49,7 @@ def test_equal_causes_are_counted_the_most_frequent_first_with_the_latest_log() 
 
 def test_of_a_bot_that_never_started_its_last_line_is_the_cause() -> None:
     error = "SyntaxError: invalid syntax (bot.py:21)"
-    broken = SeatReport(loss="it ended by itself, exit code 1", last_line=error)
+    broken = SeatReport(loss="it exited with code 1", last_line=error)
     (loss,) = of(match(0, broken, Conduct.NEVER_STARTED), match(1, broken, Conduct.NEVER_STARTED)).losses
     assert (error, True, 2, "00001a.seat-1.log") == (loss.cause, loss.never_started, loss.matches, loss.log)
 

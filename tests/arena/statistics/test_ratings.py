@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from arena.statistics.orders import Orders, orders_of
-from arena.statistics.ratings import ELO, Ratings, rate
+from arena.statistics.ratings import ELO, Ratings, _curvature, _from_curvature, fit, rate
 from arena.statistics.standings import Played
+from arena.statistics.students_t import cumulative
 from tests.arena.simulated import result, tournament
 
 
@@ -19,6 +20,12 @@ def pairs(*points: float) -> list[Played]:
 
 def rated(played: list[Played], entrants: int = 2, house: int | None = None) -> Ratings:
     return rate(orders_of(played), entrants, house)
+
+
+def superiority(ratings: Ratings, one: int, other: int) -> float:
+    found = ratings.superiority[one][other]
+    assert found is not None
+    return found
 
 
 def gap(ratings: Ratings) -> float:
@@ -44,13 +51,13 @@ class TestTwoSeats:
         assert 0 == pytest.approx(sum(one.elo for one in rated(pairs(1, 1, 0, 1)).ratings))
 
     def test_superiority_of_one_over_the_other_and_back_is_one(self) -> None:
-        table = rated(pairs(1, 1, 0, 1, 1, 0.5)).superiority
-        assert 1 == pytest.approx(table[0][1] + table[1][0])
-        assert table[0][1] > 0.5 == table[0][0]
+        ratings = rated(pairs(1, 1, 0, 1, 1, 0.5))
+        assert 1 == pytest.approx(superiority(ratings, 0, 1) + superiority(ratings, 1, 0))
+        assert superiority(ratings, 0, 1) > 0.5 == superiority(ratings, 0, 0)
 
     def test_few_blocks_are_not_sure_which_is_stronger(self) -> None:
-        few = rated(pairs(1, 1, 1, 0.5)).superiority[0][1]
-        many = rated(pairs(*[1, 1, 1, 0.5] * 10)).superiority[0][1]
+        few = superiority(rated(pairs(1, 1, 1, 0.5)), 0, 1)
+        many = superiority(rated(pairs(*[1, 1, 1, 0.5] * 10)), 0, 1)
         assert few < 0.95 < many
 
     def test_blocks_that_all_come_out_alike_do_not_make_it_certain(self) -> None:
@@ -58,6 +65,30 @@ class TestTwoSeats:
         one = rated(pairs(*[1, 0] * 5)).ratings[0]
         assert one.low is not None
         assert -5 > one.low
+
+
+class TestNotComparable:
+    def test_bots_of_groups_that_never_met_are_not_comparable(self) -> None:
+        """0 beat 1, 2 beat 3, and 4 has not played at all."""
+        played = [
+            result(block, seating, entrants, [[0], [1]])
+            for block, entrants in enumerate([(0, 1), (2, 3)] * 10)
+            for seating in range(2)
+        ]
+        table = rated(played, 5).superiority
+        for one in range(5):
+            for other in range(5):
+                together = one == other or {one, other} in ({0, 1}, {2, 3})
+                assert together == (table[one][other] is not None)
+
+    def test_a_chain_of_meetings_connects_and_so_does_the_house(self) -> None:
+        chain = [result(block, 0, (block, block + 1), [[0], [1]]) for block in range(6)]
+        assert all(value is not None for row in rated(chain, 7).superiority for value in row)
+        through_house = [result(block, 0, (block, 3), [[0], [1]]) for block in range(3)]
+        assert all(value is not None for row in rated(through_house, 4, house=3).superiority for value in row)
+
+    def test_who_only_won_is_comparable_with_whom_it_beat(self) -> None:
+        assert rated(pairs(1, 1, 1, 1)).superiority[0][1] is not None
 
 
 class TestUnlimited:
@@ -192,3 +223,25 @@ def test_taking_each_match_for_a_block_would_claim_too_much() -> None:
             if one.low is not None and one.high is not None
         ]
     assert sum(held) / len(held) < 0.85
+
+
+def test_an_interval_and_superiority_have_one_degree_of_freedom_less_than_blocks() -> None:
+    """Of two bots in three blocks; the tables have 4.3027 for two degrees of freedom."""
+    won = [[[0], [1]], [[0], [1]], [[1], [0]]]
+    found = rated([result(block, 0, (0, 1), won[block]) for block in range(3)])
+    one, other = found.ratings
+    assert one.low is not None
+    assert one.high is not None
+    assert one.elo - 4.3027 * one.error == pytest.approx(one.low, rel=1e-4)
+    assert one.elo + 4.3027 * one.error == pytest.approx(one.high, rel=1e-4)
+    # The two move against each other: their gap has twice the error of each.
+    assert one.error == pytest.approx(other.error)
+    errors = (one.elo - other.elo) / (2 * one.error)
+    assert cumulative(errors, 2) == pytest.approx(superiority(found, 0, 1), abs=1e-6)
+
+
+def test_where_each_block_is_one_match_the_likelihoods_covariance_is_its_curvature() -> None:
+    orders = orders_of([result(block, 0, (0, 1), [[0], [1]]) for block in range(5)])
+    strengths = fit(orders, 2)
+    inverse = np.linalg.inv(_curvature(orders, strengths))
+    assert inverse.ravel().tolist() == pytest.approx(_from_curvature(orders, strengths).ravel().tolist())

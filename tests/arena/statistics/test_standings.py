@@ -67,9 +67,9 @@ def test_a_row_counts_messages_that_were_refused() -> None:
 
 def test_what_was_refused_has_a_column_only_if_something_was() -> None:
     none, some = (standings_of(2, [played((0, 1), (0,), (1,), refused=refused)]) for refused in ((0, 0), (0, 3)))
-    assert ("faults", "defaults", "a window") == conduct_columns(none)[0]
+    assert ("faults", "defaults", "time per move") == conduct_columns(none)[0]
     assert (
-        ("faults", "defaults", "refused", "a window"),
+        ("faults", "defaults", "refused", "time per move"),
         [("0", "0", "0", "0 µs"), ("0", "0", "3", "0 µs")],
     ) == conduct_columns(some)
 

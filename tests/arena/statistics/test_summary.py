@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arena.statistics.standings import Played, points
-from arena.statistics.summary import MOMENTS, Digest, digest_of
+from arena.statistics.summary import MOMENTS, Digest, _moments, digest_of
 from protocol.refusals import Conduct
 from tests.arena.simulated import result, tournament
 
@@ -90,3 +90,19 @@ def test_without_results_there_is_still_a_digest() -> None:
     digest = digest_of(("a", "b"), [])
     assert (0, 0, 0, (), ()) == (digest.matches, digest.blocks, digest.seats, digest.moments, digest.by_seat)
     assert (None, None) == digest.time
+    assert (None, None) == digest.first
+
+
+def test_moments_and_first_matches_are_counted_in_matches() -> None:
+    """A block of one bot's is played before another bot comes."""
+    pairs = [(0, 1), (0, 1), (0, 2), (1, 2)]
+    played = [result(block, s, pair[:: 1 - 2 * s], [[0], [1]]) for block, pair in enumerate(pairs) for s in (0, 1)]
+    digest = digest_of(("a", "b", "c", "d"), played)
+    assert [2, 4, 6, 8] == [moment.matches for moment in digest.moments]
+    assert [1, 2, 3, 4] == [moment.blocks for moment in digest.moments]
+    assert (0, 0, 4, None) == digest.first
+
+
+def test_no_rating_over_time_is_minus_zero() -> None:
+    [moment] = _moments([result(0, 0, (0, 1), [[0, 1]])], [(1, np.array([-0.0, 0.0]))], None)
+    assert ["0.0", "0.0"] == list(map(str, moment.elo))

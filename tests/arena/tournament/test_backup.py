@@ -66,7 +66,7 @@ def test_a_backup_has_all_that_the_results_have_and_nothing_else(results: Path, 
     stdout, stderr = asked(results)
     place = tmp_path / "backups/cup"
     assert backup_place(results) == place
-    assert (f"{place}: 4 matches that count; 15 files copied, 0 were there\n", "") == (stdout, stderr)
+    assert (f"{place}: 4 matches that count; 15 files copied, 0 there already\n", "") == (stdout, stderr)
     wanted = {f"transcripts/0000{name}" for name in ("1a", "1b", "2a", "2b", "3a")}
     assert names(place) == {
         LEDGER,
@@ -77,7 +77,7 @@ def test_a_backup_has_all_that_the_results_have_and_nothing_else(results: Path, 
     assert rows(results) == rows(place)
     assert {0o600} == {(place / name).stat().st_mode & 0o777 for name in names(place)}
     checked, _ = asked("--check", place)
-    assert f"{place}: 4 matches that count, 5 transcripts and 0 bots looked through\n" == checked
+    assert f"{place}: 4 matches that count, 5 transcripts and 0 bots verified\n" == checked
 
 
 def test_only_what_has_a_url_is_elsewhere(results: Path, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_later_backup_copies_what_is_new(results: Path, tmp_path: Path) -> Non
     asked(results, tmp_path / "b")
     (results / TRANSCRIPTS / "00001a.seat-1.log").write_text("longer than it was" * 99)
     stdout, _ = asked(results, tmp_path / "b")
-    assert "; 1 file copied, 14 were there\n" in stdout
+    assert "; 1 file copied, 14 there already\n" in stdout
     assert tree(results) == tree(tmp_path / "b")
 
 
@@ -188,6 +188,13 @@ def test_a_backup_goes_nowhere_where_it_would_do_harm(results: Path, tmp_path: P
         asked(results, tmp_path / "played", code=WRONG_USE)
 
 
+def test_a_file_that_is_no_ledger_is_not_taken_for_the_folder_it_lies_in(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("no ledger")
+    said = asked(tmp_path / "notes", tmp_path / "backup", code=WRONG_USE)[1]
+    assert f"arena: {tmp_path / 'notes'}: is neither a results folder nor the ledger.sqlite in one\n" == said
+    assert {"notes"} == names(tmp_path)
+
+
 def test_two_tournaments_do_not_share_a_backup(tmp_path: Path) -> None:
     """Their transcripts have the same names."""
     file = tmp_path / "cup.toml"
@@ -253,13 +260,13 @@ def test_what_is_missing_is_told_by_the_backup_and_by_its_check(results: Path, t
     stdout, stderr = asked("--check", "--json", tmp_path / "b", code=NO)
     wrong = json.loads(stdout)["wrong"]
     assert [
-        "transcripts: the ledger names '../../x', which is no file's name",
+        "transcripts: the ledger names '../../x', which is not the name of a file",
         "transcripts/00001b.jsonl: cannot be read: No such file or directory",
         "transcripts/00002a.jsonl: line",
         "transcripts/00002b.jsonl: is not the one that the ledger names",
         f"entries/{0:064}: is not as it was made",
     ] == [line[:30] if "00002a" in line else line for line in wrong]
-    assert f"arena: {tmp_path}/b: 5 things missing or not as it was written\n" == stderr
+    assert f"arena: {tmp_path}/b: 5 things missing or changed since it was written\n" == stderr
 
 
 def test_a_damaged_ledger_is_found(results: Path, tmp_path: Path) -> None:
@@ -279,7 +286,7 @@ def test_copies_of_bots_are_in_it(tmp_path: Path) -> None:
         tournament, tournament.labels, venue(AtOnce()), fresh=False, write_reports=write_beside
     )
     stdout, _ = asked(file, tmp_path / "b")
-    assert "; 3 files copied, 0 were there" in stdout
+    assert "; 3 files copied, 0 there already" in stdout
     assert len(found.played) == 12
     entries = {bot.content.removeprefix("sha256:") for bot in tournament.bots}
     assert entries == {path.name for path in (tmp_path / "b" / ENTRIES).iterdir()}
@@ -305,3 +312,17 @@ def test_the_ledgers_copy_is_of_one_moment_whatever_is_written_meanwhile(
         with closing(Ledger(tmp_path / "copy")) as copy:
             assert (before, []) == (list(copy.reports()), copy.events())
         assert len(steps) == len(ledger.events())
+
+
+def test_all_files_are_on_the_disk_before_the_ledger_names_them_and_then_the_ledger(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced = []
+
+    def sync() -> None:
+        there = names(tmp_path / "copy")
+        synced.append((LEDGER in there, "transcripts/00003a.jsonl" in there))
+
+    monkeypatch.setattr(os, "sync", sync)
+    asked(results, tmp_path / "copy")
+    assert [(False, True), (True, True)] == synced

@@ -73,11 +73,14 @@ def test_a_later_deadline_is_an_event_that_holds_at_once(cup: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("2026-12-01T12:00:00Z", "until 2026-12-01T12:00:00+00:00: 2026-12-01T12:00:00+00:00 is no later"),
-        ("2026-11-30T12:00:00Z", "is no later"),
-        ("2026-12-05T12:00:00", "'2026-12-05T12:00:00' is no time with its offset, such as 2026-12-01T12:00:00Z"),
-        ("tomorrow", "'tomorrow' is no time with its offset"),
-        ("9999-12-31T23:59:59-23:59", "is no time with its offset"),
+        ("2026-12-01T12:00:00Z", "until 2026-12-01T12:00:00+00:00: 2026-12-01T12:00:00+00:00 is not later"),
+        ("2026-11-30T12:00:00Z", "is not later"),
+        (
+            "2026-12-05T12:00:00",
+            "'2026-12-05T12:00:00' is not a time with an offset from UTC, such as 2026-12-01T12:00:00Z",
+        ),
+        ("tomorrow", "'tomorrow' is not a time with an offset from UTC"),
+        ("9999-12-31T23:59:59-23:59", "is not a time with an offset from UTC"),
     ],
 )
 def test_what_is_no_later_deadline_is_refused(cup: Path, given: str, said: str) -> None:
@@ -102,21 +105,62 @@ def test_a_deadline_without_an_offset_is_no_deadline(tmp_path: Path, until: str)
         read_tournament(file)
 
 
-@pytest.mark.parametrize("where", ["file", "entered", "above"])
+@pytest.mark.parametrize("where", ["file", "entered", "above", "above with an @"])
 def test_an_update_from_a_folder_that_has_become_a_link_is_refused(cup: Path, where: str) -> None:
     label = "a" if where == "file" else "g"
-    folder = cup.parent / ("a" if where == "file" else "teams/g")
+    team = "teams@2026" if where == "above with an @" else "teams"
+    folder = cup.parent / ("a" if where == "file" else f"{team}/g")
     if where != "file":
-        (cup.parent / "teams").mkdir()
+        (cup.parent / team).mkdir()
         (cup.parent / "f").rename(folder)
         assert 0 == change(cup, "add", str(folder), "--no-check").exit_code
-    moved = folder.parent if where == "above" else folder
+    moved = folder.parent if where.startswith("above") else folder
     moved.rename(cup.parent / "elsewhere")
     moved.symlink_to(cup.parent / "elsewhere")
-    ((cup.parent / "elsewhere") / ("g/bot.py" if where == "above" else "bot.py")).write_text("# secrets of others")
+    ((cup.parent / "elsewhere") / ("g/bot.py" if where.startswith("above") else "bot.py")).write_text(
+        "# secrets of others"
+    )
     before = len(events(cup))
     refused = change(cup, "update", label, "--no-check")
     assert WRONG_USE == refused.exit_code
     assert f"{moved} has become a symbolic link; name what it leads to as BOT" in refused.stderr
     assert before == len(events(cup))
     assert 0 == change(cup, "update", label, str(folder), "--no-check").exit_code
+
+
+@pytest.mark.parametrize("name", ["links@2026/g", "link@2026", "link", "links@2026/g@HEAD"])
+def test_an_entry_that_is_a_link_is_followed_and_it_is_said_where_to(cup: Path, name: str) -> None:
+    (cup.parent / "links@2026").mkdir()
+    for link in ("links@2026/g", "link@2026", "link"):
+        (cup.parent / link).symlink_to(cup.parent / "f")
+    added = change(cup, "add", str(cup.parent / name), "--no-check", "--label", "g")
+    is_at_revision = name.endswith("@HEAD")
+    assert WRONG_USE * is_at_revision == added.exit_code
+    assert f"{cup.parent / name}: is a symbolic link to {cup.parent / 'f'}" in added.stderr
+    if not is_at_revision:
+        assert str(cup.parent / "f") == events(cup)[-1].what.folder
+
+
+def test_a_sample_bot_is_updated_as_such_whatever_lies_in_the_current_folder(
+    cup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert 0 == change(cup, "add", "mist_random", "--no-check").exit_code
+    elsewhere = cup.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "mist_random").symlink_to(cup.parent / "f")
+    monkeypatch.chdir(elsewhere)
+    refused = change(cup, "update", "mist_random", "--no-check")
+    assert "mist_random has not changed since mist_random, the version that is playing" in refused.stderr
+
+
+def test_a_deadline_that_passes_while_a_new_version_is_checked_holds(
+    cup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, "2026-12-01T12:00:01Z")
+    before = datetime.fromisoformat("2026-12-01T11:59:59Z")
+    monkeypatch.setattr("arena.commands.entry.now", lambda: before)
+    for command in (("add", "f", "--no-check"), ("update", "a", "f3", "--no-check")):
+        refused = change(cup, *command)
+        assert WRONG_USE == refused.exit_code
+        assert "entries were taken until" in refused.stderr
+    assert [] == events(cup)

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 import pytest
+import trio
+import trio.testing
 from click.testing import CliRunner
 
 from arena.commands.main import main
@@ -116,7 +118,7 @@ def test_it_ends_idle_and_its_report_and_page_have_its_ratings(
     file: Path, idle: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = playing(file, Host(file, CHANGES), idle)
-    assert "nothing is to be learnt now: ratings are known to ± " in capsys.readouterr().err
+    assert "no match would improve a rating now: ratings are known to ± " in capsys.readouterr().err
     assert_pure(file)
     assert all(event.block is not None for event in in_ledger(file)[1])
     ladder = json.loads(json.dumps(results_json(found.tournament, found)["ladder"]))
@@ -165,8 +167,8 @@ def test_stopped_and_gone_on_with_it_plays_nothing_twice(file: Path, idle: list[
     playing(file, first, idle)
     assert 20 <= len(first.played) < 80
     overview = Competition("cup", file.parent / "runs/cup").overview()
-    coming, done = overview.coming, overview.found.digest.blocks
-    assert f"stopped at {done} blocks: unfinished" == state_of(overview).words
+    coming, done = overview.coming, overview.found.digest.matches
+    assert f"unfinished: {done} matches" == state_of(overview).words
     assert coming
     found = playing(file, second, idle)
     seats = {match.block: sorted(match.entrants) for match in in_ledger(file)[0]}
@@ -245,9 +247,10 @@ def test_a_copy_that_does_not_fit_the_ledger_is_left_aside(tmp_path: Path, idle:
 @pytest.mark.parametrize(
     ("how_long", "until", "said"),
     [
-        ("2", None, "--for: '2' is no time; a whole number and s, m, h or d, for example 2h"),
+        ("2", None, "--for: '2' is not a time; give a whole number with s, m, h or d, for example 2h"),
         ("2h", "2030-01-01", "--for, --until: give one of them"),
-        (None, "tomorrow", "--until: 'tomorrow' is no time; for example 2026-12-24T18:00"),
+        (None, "tomorrow", "--until: 'tomorrow' is not a time; give one such as 2026-12-24T18:00"),
+        (None, "2001-01-01", "--until: 2001-01-01 is in the past: it is 20"),
     ],
 )
 def test_a_time_that_is_none_is_refused(how_long: str | None, until: str | None, said: str) -> None:
@@ -255,10 +258,39 @@ def test_a_time_that_is_none_is_refused(how_long: str | None, until: str | None,
         _time_limit(how_long, until)
 
 
-def test_times_come() -> None:
-    limits: list[Any] = [_time_limit("0s", None), _time_limit("1h", None), _time_limit(None, "2001-01-01")]
-    assert [True, False, True] == [each() for each in limits]
+async def test_times_come(autojump_clock: object) -> None:
+    limits: list[Any] = [_time_limit("0s", None), _time_limit("1h", None)]
+    assert [True, False] == [each() for each in limits]
     assert not _time_limit(None, "9998-01-01T00:00+02:00")()  # type: ignore[misc]
+    await trio.sleep(3599)
+    assert not limits[1]()
+    await trio.sleep(1)
+    assert limits[1]()
+
+
+def test_time_goes_on_from_one_loop_to_the_next_and_stands_between_them() -> None:
+    is_up: Any = _time_limit("10s", None)
+
+    async def sleeping(seconds: float) -> list[bool]:
+        before = is_up()
+        await trio.sleep(seconds)
+        return [before, is_up()]
+
+    def looped(seconds: float) -> list[bool]:
+        return trio.run(sleeping, seconds, clock=trio.testing.MockClock(autojump_threshold=0))
+
+    assert [[False, False], False] == [looped(6), is_up()]
+    assert [[False, True], True] == [looped(5), is_up()]
+
+
+def test_a_ladder_is_played_for_as_long_as_was_asked_for(tmp_path: Path) -> None:
+    """By real workers: the limit is asked for in the arena's loop, and outside of it."""
+    file = tmp_path / "cup.toml"
+    bots = '["mist_random", "mist_cautious"]'
+    file.write_text(f'game = "mist"\nformat = "ladder"\nendless = true\nbots = {bots}\nisolation = "none"\n')
+    words = ["tournament", str(file), "--for", "1s", "--no-check", "--results", str(tmp_path / "out")]
+    done = CliRunner().invoke(main, words)
+    assert DONE == done.exit_code, done.output
 
 
 def test_other_formats_have_an_end_of_their_own(tmp_path: Path) -> None:
@@ -285,3 +317,27 @@ def test_a_host_is_told_that_its_time_is_up_and_a_backup_goes_on_where_it_stood(
     again = playing(file, AtOnce(), idle)
     shutil.rmtree(results)
     assert again.contest == playing(file, AtOnce(), idle).contest
+
+
+def test_a_copy_of_the_moment_at_which_a_bot_enters_is_gone_on_from(tmp_path: Path, idle: list[str]) -> None:
+    file = field(tmp_path, "ladder", ("endless = true", "accuracy = 75"))
+    playing(file, AtOnce(), idle)
+    assert 0 == change(file, "add", "f", "--no-check").exit_code
+    found = playing(file, AtOnce(), idle)
+    copy = tmp_path / "runs/cup" / LADDER
+    written, states = json.loads(copy.read_text()), dict[int, Any]()
+    with closing(Ledger(tmp_path / "runs/cup" / LEDGER)) as ledger:
+        (entered,) = ledger.events()
+        copy.unlink()
+        ladder_so_far(
+            ledger,
+            found.tournament.spec,
+            4,
+            before_wave=lambda state: states.update({state.first: msgspec.to_builtins(state)}),
+        )
+        assert entered.block is not None
+        copy.write_text(json.dumps(written | {"state": states[entered.block]}))
+        kept = endless._kept_state(ledger, found.tournament.spec, 4)
+        assert kept is not None
+        assert entered.block == kept.first
+        assert found.contest.running == ladder_so_far(ledger, found.tournament.spec, 4).ratings()

@@ -262,16 +262,24 @@ def test_who_withdrew_may_take_its_folder_away(pairs: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (("withdraw", "x"), "x: no such bot competes; there are a, b, c, d, e"),
-        (("update", "x", "f2", "--no-check"), "x: no such bot competes; there are a, b, c, d, e"),
-        (("add", "a", "--no-check"), "a: another bot is called so, too"),
-        (("add", "f", "--label=a", "--no-check"), "a: another bot is called so, too"),
+        (("withdraw", "x"), "no bot is called x; the bots are a, b, c, d, e"),
+        (("update", "x", "f2", "--no-check"), "no bot is called x; the bots are a, b, c, d, e"),
+        (("add", "a", "--no-check"), "a: another bot has this name; give --label"),
+        (("add", "f", "--label=a", "--no-check"), "a: another bot has this name; give --label"),
+        (
+            ("add", "f", "--label=A", "--no-check"),
+            "A: looks like a: only upper and lower case differ; give another",
+        ),
+        (("add", "f", "--label=\u0430", "--no-check"), "\u0430: looks like a: \u0430 has CYRILLIC SMALL LETTER A"),
         (("add", "f", "--label=\x1b[1m", "--no-check"), r"\x1b[1m: has characters that cannot be shown as"),
         (("add", "f", "--label=", "--no-check"), "'': a label has 1 to 900 characters"),
-        (("add", "f", "--label=the arena", "--no-check"), "the arena: is what the arena's own content is called"),
+        (("add", "f", "--label=the arena", "--no-check"), "the arena: is the name of the arena's own content"),
         (("add", "f", "--label=e\u0301", "--no-check"), r"e\u0301: has characters that cannot be shown as"),
-        (("add", "nobody", "--no-check"), "nobody: is neither a folder nor a built-in bot; built in are "),
-        (("update", "a", "a", "--no-check"), "/a: is the version of a that competes already"),
+        (
+            ("add", "nobody", "--no-check"),
+            "nobody: no folder and no sample bot is called that;",
+        ),
+        (("update", "a", "a", "--no-check"), "/a has not changed since a, the version that is playing"),
         (("extend", "--blocks", "1"), "blocks: 1 is no more than there is now"),
         (("extend", "--rounds", "3"), "format = 'round_robin' is extended by its blocks"),
         (("extend",), "give a new total or a later time: --blocks, --rounds or --entries-until"),
@@ -319,7 +327,8 @@ def test_one_whose_bots_are_being_checked_has_none_yet(tmp_path: Path) -> None:
     file = field(tmp_path, "round_robin")
     with held(tmp_path / "runs/cup"):
         Ledger(tmp_path / "runs/cup" / LEDGER).close()
-    assert "its tournament has not begun yet: " in change(file, "add", "f", "--no-check").stderr
+        said = change(file, "add", "f", "--no-check").stderr
+    assert f"{tmp_path}/runs/cup: not begun: its bots are being checked" in said
 
 
 def test_a_knock_out_that_began_meanwhile_refuses_who_waits_and_goes_on(
@@ -329,7 +338,7 @@ def test_a_knock_out_that_began_meanwhile_refuses_who_waits_and_goes_on(
     file = field(tmp_path, "knockout")
     monkeypatch.setattr("arena.tournament.changes.judged", judged_at_start)
     found = playing(file, Host(file, {3: (("add", "f", "--no-check"), ("withdraw", "b"))}))
-    assert "not taken in: f enters: a knock-out that has begun takes in no bot" in capsys.readouterr().err
+    assert "refused: f enters: a knock-out that has begun takes in no bot" in capsys.readouterr().err
     assert [None, None] == [event.block for event in events(file)]
     assert "a change before it could not be taken in" == events(file)[1].refused
     assert 5 == len(found.digest.labels)
@@ -395,7 +404,7 @@ def test_a_copy_that_is_not_as_it_was_made_is_refused_by_name(pairs: Path, damag
         (copy / "bot.py").chmod(0o600)
         (copy / "bot.py").write_text("other")
     with pytest.raises(
-        WrongUse, match=f"the copy of f.*{'neither' if damage == 'gone' else 'not as it was made'}"
+        WrongUse, match=f"the copy of f.*{'no such folder' if damage == 'gone' else 'not as it was made'}"
     ):
         playing(pairs, AtOnce())
 

@@ -8,17 +8,21 @@ from typing import TypeVar
 import msgspec
 import trio
 
-from arena.config.tournament_file import Tournament, TournamentFile, with_changes
+from arena.config.tournament_file import Tournament, TournamentFile, read_tournament, with_changes
+from arena.pages.report import write_beside
 from arena.schedule.blocks import Match
 from arena.schedule.changes import Entered, Event
 from arena.tournament.feed_standings import AGAIN_SECONDS, LOOK_SECONDS, AlsoFed, FedStandings
 from arena.tournament.ledger import Ledger
+from arena.tournament.run import play_tournament
 from protocol.feed import FeedMessage, FeedStandings
 from protocol.refusals import Conduct
 from protocol.words import Options
 from referee.bot_folder.manifest import find_bot
 from referee.host.plan import Result
-from tests.arena.stand_in import outcome
+from tests.arena.stand_in import AtOnce, outcome
+from tests.arena.tournament.test_entries import change, field, playing
+from tests.arena.tournament.test_run import venue
 
 AnswerT = TypeVar("AnswerT")
 
@@ -163,3 +167,22 @@ def test_whoever_follows_the_progress_hears_of_matches_as_before(tmp_path: Path)
         followed.lost(one, "gone")
         followed.void(one, "void", 1)
     assert ["ended 0/0", "lost 0/0 gone", "void 0/0 void 1"] == heard
+
+
+def test_of_a_tournament_that_goes_on_with_another_field_they_have_its_rows_from_the_first(tmp_path: Path) -> None:
+    file = field(tmp_path, "round_robin")
+    playing(file, AtOnce())
+    assert 0 == change(file, "add", "f", "--no-check").exit_code
+    said: list[FeedStandings] = []
+    tournament = read_tournament(file)
+    play_tournament(
+        tournament,
+        tournament.labels,
+        venue(AtOnce()),
+        fresh=False,
+        write_reports=write_beside,
+        enlist=lambda changed: (changed.labels, venue(AtOnce())),
+        publish=lambda _, message: said.append(msgspec.json.decode(message, type=FeedMessage)),
+    )
+    assert said
+    assert all("f" in [row.bot for row in each.rows] for each in said)

@@ -1,6 +1,7 @@
 """The ledger: whole whatever happens, attempts apart from results, blocks all or nothing."""
 
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -336,3 +337,40 @@ def test_only_its_owner_can_read_it_and_what_sqlite_puts_beside_it(ledger: Ledge
     files = sorted(tmp_path.glob("ledger.sqlite*"))
     assert ["ledger.sqlite", "ledger.sqlite-shm", "ledger.sqlite-wal"] == [file.name for file in files]
     assert {0o600} == {file.stat().st_mode & 0o777 for file in files}
+
+
+def test_after_a_write_that_failed_halfway_the_book_goes_on(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "_now", lambda: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            ledger.try_match(FIRST, FOLDER, "m")
+    assert finish(ledger, FIRST) is False
+    assert finish(ledger, SECOND) is True
+    assert [(1,), (1,)] == ledger._db.execute("SELECT number FROM attempts").fetchall()
+
+
+def test_the_attempts_at_a_match_are_numbered_from_one_in_the_book(ledger: Ledger) -> None:
+    for _ in range(3):
+        ledger.void(ledger.try_match(FIRST, FOLDER, "m"), "no memory")
+    finish(ledger, SECOND)
+    rows = ledger._db.execute("SELECT seating, number FROM attempts ORDER BY id").fetchall()
+    assert [(0, 1), (0, 2), (0, 3), (1, 1)] == rows
+
+
+def test_a_book_that_is_settled_is_whole_without_the_files_beside_it(ledger: Ledger, tmp_path: Path) -> None:
+    finish(ledger, FIRST)
+    finish(ledger, SECOND)
+    ledger.settle()
+    shutil.copy(ledger.path, tmp_path / "alone.sqlite")
+    with closing(Ledger(tmp_path / "alone.sqlite")) as alone:
+        assert ledger.results() == alone.results() != []
+
+
+def test_what_is_no_regular_file_is_refused_by_name(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name, said in (("pipe", "it is a fifo"), ("folder", "it is a folder")):
+        with pytest.raises(WrongUse, match=rf"/{name}: cannot be read: {said}"):
+            Ledger(tmp_path / name)

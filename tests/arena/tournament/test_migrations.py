@@ -99,7 +99,7 @@ def said(ledger: Ledger) -> dict[str, Any]:
         "begun": ledger.begun(),
         "finished": ledger.finished(),
         "reports": list(ledger.reports()),
-        "played": ledger.played(),
+        "played": [played for played, _ in ledger.played()],
         "transcripts": ledger.transcripts(),
         "voids": ledger.voids(),
         "lost": ledger.lost_with_workers(),

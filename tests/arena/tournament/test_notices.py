@@ -26,6 +26,7 @@ from protocol.refusals import Conduct
 from referee.host.plan import Plan, Result
 from tests.arena.stand_in import AtOnce, result
 from tests.arena.tournament.test_run import TEXT, venue
+from tests.arena.tournament.test_runner import Heard
 
 MATCHES = 12
 
@@ -85,7 +86,11 @@ def test_the_end_is_told_once(tmp_path: Path) -> None:
 def test_a_bot_that_fails_is_told_of_after_so_many_matches_and_when_they_have_doubled(tmp_path: Path) -> None:
     found = told(tmp_path, Badly(crashes="mist_hunter"), "[notices]\nfailing_after = 2\n")
     assert [2, 4, 8] == [one.count for one in found if one.event == "failing"]
-    assert ("cup: mist_hunter has failed in 2 matches, at last: crashed", "mist_hunter", Conduct.CRASHED) == (
+    assert (
+        "cup: mist_hunter has failed in 2 matches, most recently: crashed",
+        "mist_hunter",
+        Conduct.CRASHED,
+    ) == (
         found[0].text,
         found[0].bot,
         found[0].conduct,
@@ -111,7 +116,7 @@ def test_void_attempts_in_a_row_are_told_of_and_no_folder_is_named(tmp_path: Pat
     reason = f"{tmp_path}/runs/cup/transcripts/00001a.jsonl: cannot be written: No space left on device"
     found = told(tmp_path, Badly(voids=[reason]), "[notices]\nvoid_after = 1\n")
     why = "…/00001a.jsonl: cannot be written: No space left on device"
-    assert [("void", f"cup: a block was void once, at last because {why}")] == texts(found)[:1]
+    assert [("void", f"cup: a block was void once, most recently because {why}")] == texts(found)[:1]
 
 
 def test_a_series_of_void_blocks_ends_with_a_match_that_is_not(tmp_path: Path) -> None:
@@ -125,7 +130,7 @@ def test_a_series_of_void_blocks_ends_with_a_match_that_is_not(tmp_path: Path) -
             watch.void("no memory")
         watch.ended(match, done)
     assert [2, 2, 4, 8] == [one.count for one in found]
-    assert "cup: a block was void 4 times in a row, at last because no memory" == found[2].text
+    assert "cup: a block was void 4 times in a row, most recently because no memory" == found[2].text
 
 
 @pytest.mark.parametrize(
@@ -134,7 +139,7 @@ def test_a_series_of_void_blocks_ends_with_a_match_that_is_not(tmp_path: Path) -
         (Stopped(signal.SIGTERM), "cup: stopped: by signal 15"),
         (
             MachineCannot("/a/b/c.sqlite: database or disk is full"),
-            "cup: stopped: …/c.sqlite: database or disk is full",
+            "cup: stopped: …/c.sqlite: database or disk is full; kept: 2 matches that count",
         ),
         (WrongUse("seed was 815, is 4711"), "cup: stopped: the arena's last line says why"),
     ],
@@ -172,10 +177,10 @@ def test_notices_are_no_term_of_a_tournament(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ('url = "ftp://host/S3CRET"', "notices.url: is no URL of the form https://HOST/PATH"),
-        ('url = "https:///S3CRET"', "notices.url: is no URL of the form https://HOST/PATH"),
-        ('url = "https://[S3CRET"', "notices.url: is no URL of the form https://HOST/PATH"),
-        ('url = "https://host:S3CRET/"', "notices.url: is no URL of the form https://HOST/PATH"),
+        ('url = "ftp://host/S3CRET"', "notices.url: is not a URL of the form https://HOST/PATH"),
+        ('url = "https:///S3CRET"', "notices.url: is not a URL of the form https://HOST/PATH"),
+        ('url = "https://[S3CRET"', "notices.url: is not a URL of the form https://HOST/PATH"),
+        ('url = "https://host:S3CRET/"', "notices.url: is not a URL of the form https://HOST/PATH"),
         ('url = "https://host/S3\\nCRET"', "notices.url: holds what no URL holds"),
         (f'url = "https://host/{"S3CRET" * 999}"', "notices.url: is longer than 2000 characters"),
     ],
@@ -193,7 +198,7 @@ def test_the_option_is_refused_as_well_and_not_named(tmp_path: Path) -> None:
     for how in ({"args": ["--notify", "ftp://S3CRET"]}, {"args": [], "env": {"ARENA_NOTIFY": "ftp://S3CRET"}}):
         words: Any = ["tournament", str(tmp_path / "cup.toml"), *how["args"]]
         done = CliRunner().invoke(main, words, env=how.get("env"))  # type: ignore[arg-type]
-        assert (WRONG_USE, "arena: --notify: is no URL of the form https://HOST/PATH\n") == (
+        assert (WRONG_USE, "arena: --notify: is not a URL of the form https://HOST/PATH\n") == (
             done.exit_code,
             done.stderr,
         )
@@ -218,3 +223,13 @@ def test_what_is_posted_is_one_flat_object() -> None:
         "conduct": "crashed",
         "count": 5,
     } == json.loads(msgspec.json.encode(notice))
+
+
+def test_whoever_follows_the_progress_hears_all_of_it_as_before(tmp_path: Path) -> None:
+    watch, heard = Watch(read_tournament(_file(tmp_path, "")), list[Notice]().append), Heard()
+    (first, _) = next(iter(round_robin(2, 1, 1))).matches
+    watched = watch.beside(heard, ("a", "b"))
+    watched.void(first, "no memory", 0)
+    watched.lost(first, "exit code 3")
+    watched.ended(first, result(Plan(match="m", game="g", variant="v", seed=0), ("a", "b"), tmp_path / "t"))
+    assert (["no memory"], [(0, 0, "exit code 3")], [first]) == (heard.voids, heard.losses, heard.done)

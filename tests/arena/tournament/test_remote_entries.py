@@ -9,12 +9,13 @@ from arena.commands.main import main
 from arena.config.tournament_file import read_tournament
 from arena.errors import DONE, WRONG_USE, WrongUse
 from arena.schedule.changes import Entered
-from arena.statistics import Played
+from arena.statistics import Played, RunningRating
 from arena.tournament.ledger import Ledger
 from arena.tournament.remote_field import keys_of, standings_by_key, withdrawing
 from arena.tournament.results_folder import ENTRIES, LEDGER
 from referee.host.players import RemoteBot, remote_bot
 from referee.wire.keys import new_pair, write_pair
+from tests.arena.simulated import result as simulated
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_entries import playing
 
@@ -68,7 +69,11 @@ def test_a_remote_bot_is_named_as_its_keys_file_and_its_content_is_its_key(file:
     ("was", "becomes", "said"),
     [
         ("alice.pub", "nobody.pub", "keys/nobody.pub: cannot be read: No such file or directory"),
-        ("alice.pub", "alice.key_secret", "keys/alice.key_secret: holds a secret key, which is its owner's alone"),
+        (
+            "alice.pub",
+            "alice.key_secret",
+            "keys/alice.key_secret: holds a secret key, which only its owner may have",
+        ),
         (
             "seed = 4",
             'format = "ladder"\nrounds = 2\nfill = "remote:keys/carol.key"',
@@ -77,7 +82,7 @@ def test_a_remote_bot_is_named_as_its_keys_file_and_its_content_is_its_key(file:
         ("seed = 4", "[policy]\nponder = false", "5: policy.ponder: a bot on another machine cannot be kept from"),
         ("seed = 4", "[remote]\nwait = 0", "5: remote.wait: 0"),
         ("seed = 4", "[remote]\ncredit_ms = 10_001", "5: remote.credit_ms: 10001"),
-        ("seed = 4", "[remote]\nwaits = 9", "5: remote.waits: is no known field"),
+        ("seed = 4", "[remote]\nwaits = 9", "5: remote.waits: is not a known field; did you mean wait?"),
     ],
 )
 def test_what_a_file_may_not_say_of_remote_bots(was: str, becomes: str, said: str, file: Path) -> None:
@@ -114,11 +119,11 @@ def test_keys_enter_change_and_withdraw_under_way(file: Path) -> None:
     keys = file.parent / "keys"
     added = entry("add", file, f"remote:{keys / 'bob.key'}")
     assert DONE == added.exit_code, added.stderr
-    assert "bob enters: waits to be taken in" in added.stderr
+    assert "bob will enter at block " in added.stderr
     again = entry("add", file, f"remote:{keys / 'alice.pub'}", "--label", "twin")
     assert (WRONG_USE, "arena: twin: alice has the same key\n") == (again.exit_code, again.stderr)
     same = entry("update", file, "alice")
-    assert (WRONG_USE, True) == (same.exit_code, "competes already" in same.stderr)
+    assert (WRONG_USE, True) == (same.exit_code, "has not changed since alice," in same.stderr)
     for command, *words in (("update", "alice", f"remote:{keys / 'carol.key'}"), ("withdraw", "bob")):
         done = entry(command, file, *words)
         assert DONE == done.exit_code, done.stderr
@@ -165,15 +170,29 @@ def test_an_author_is_told_place_and_rating_as_the_table_has_them(file: Path) ->
             rating = results.digest.ratings.ratings[row.entrant]
             mine = told[bot.key]
             assert (place, 3, row.played, round(rating.elo, 1)) == (mine.place, mine.of, mine.played, mine.rating)
+            assert rating.low is not None
+            assert rating.high is not None
+            assert (round(rating.low, 1), round(rating.high, 1)) == (mine.low, mine.high)
     assert 2 == len(told)
+
+
+def test_of_a_ladder_without_an_end_an_author_is_told_its_own_rating_and_its_95_percent(file: Path) -> None:
+    file.write_text(TEXT.replace("blocks = 2", 'format = "ladder"\nendless = true'))
+    tournament = read_tournament(file)
+    played = [simulated(block, 0, (0, 1 + block % 2), [[0], [1]]) for block in range(6)]
+    running = tuple([RunningRating(rating=100.0 * bot, error=10.0 + bot, blocks=4) for bot in range(3)])
+    told = standings_by_key(tournament, 4, played, running)
+    alice, bob = (told[bot.key] for bot in tournament.remote[:2])
+    assert (100.0, 78.4, 121.6) == (alice.rating, alice.low, alice.high)
+    assert (200.0, 176.5, 223.5) == (bob.rating, bob.low, bob.high)
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "--listen ADDRESS:PORT is wanted for bots on other machines: {file} names remote:alice"),
-        (("--key", "k"), "--listen ADDRESS:PORT is wanted"),
-        (("--listen", "localhost:1"), "--listen: 'localhost:1': 'localhost' is no address in numbers"),
+        ((), "--listen ADDRESS:PORT is needed for bots on other machines: {file} names remote:alice"),
+        (("--key", "k"), "--listen ADDRESS:PORT is needed"),
+        (("--listen", "localhost:1"), "--listen: 'localhost:1': 'localhost' is not a numeric address"),
         (("--listen", ":0", "--on", "dask://h:1"), "--on: with remote bots the arena's own process plays all"),
         (("--on", "dask://h:1"), "go on without --on, with --listen ADDRESS:PORT: {file} names remote:alice"),
         (("--listen", ":0", "--workers", "2"), "--workers: with remote bots the arena's own process plays all"),

@@ -1,13 +1,16 @@
 """The results folder is made for its owner; one that somebody has opened to others stays open."""
 
+import errno
 import fcntl
+import os
 from pathlib import Path
 from threading import Timer
 
 import pytest
 
-from arena.errors import WrongUse
-from arena.tournament.results_folder import LOCK, TRANSCRIPTS, held, is_held
+from arena.errors import MachineCannot, WrongUse
+from arena.tournament.results_folder import LOCK, TRANSCRIPTS, held, is_held, open_ledger
+from tests.arena.tournament.test_ledger import FIRST, SECOND, finish
 
 
 def test_it_is_made_for_its_owner_alone(tmp_path: Path) -> None:
@@ -41,6 +44,52 @@ def test_who_asks_does_not_keep_an_arena_from_beginning(tmp_path: Path) -> None:
         asked.join()
 
 
+@pytest.mark.parametrize("begun", [True, False])
+def test_what_counts_is_named_when_the_machine_cannot_go_on(tmp_path: Path, *, begun: bool) -> None:
+    """A full disk, in SQLite's own words and in the kernel's."""
+    full = OSError(errno.ENOSPC, "No space left on device", "/r/x.jsonl")
+    for error, why in (
+        (MachineCannot("/r/x: database or disk is full"), "/r/x: database or disk is full"),
+        (full, "the machine has run out of something: /r/x.jsonl: No space left on device"),
+    ):
+        with (
+            pytest.raises((MachineCannot, ExceptionGroup)) as caught,
+            open_ledger(tmp_path / why[:3].strip("/"), fresh=False, try_out=lambda: None) as ledger,
+        ):
+            if begun:
+                ledger.begin({"seed": 1})
+            for match in (FIRST, SECOND) if begun and error is full else ():
+                finish(ledger, match)
+            raise ExceptionGroup("", [error])
+        if not begun:
+            assert isinstance(caught.value, ExceptionGroup)
+            assert (error,) == caught.value.exceptions
+            continue
+        kept = "kept: 2 matches that count" if error is full else "no match counts yet"
+        assert f"{why}; {kept}; to go on once this is solved: the same command" == str(caught.value)
+
+
 def test_one_arena_at_a_time_is_at_work_in_it(tmp_path: Path) -> None:
     with held(tmp_path), pytest.raises(WrongUse, match="another arena is playing"), held(tmp_path):
         pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EIO])
+def test_a_folder_on_a_file_system_without_locks_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def no_locks(_lock: int, _how: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with pytest.raises(MachineCannot) as failure, held(tmp_path):
+        pass
+    said = failure.value.format_message()
+    assert said.startswith(f"{tmp_path}: is on a file system without locks ({os.strerror(number)})")
+    assert not is_held(tmp_path), "no arena can have what is not there"
+
+
+def test_a_process_that_cannot_be_started_is_not_taken_for_another_arena(tmp_path: Path) -> None:
+    """Python raises the same class of error for both."""
+    with pytest.raises(BlockingIOError, match="temporarily"), held(tmp_path):
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))

@@ -71,8 +71,9 @@ def test_a_changed_policy_is_noticed_and_named_with_the_ways_to_go_on(file: Path
     playing(file)
     file.write_text(TEXT + "[policy]\nmain_ms = 77\n")
     assert complaint(file) == (
-        f"{file}: not as when its results in {file.parent}/runs/cup were begun: policy.main_ms was null, is 77."
-        " Undo that to go on, or begin anew: --fresh, or another folder with --results"
+        f"{file}: has changed since its results in {file.parent}/runs/cup were begun:"
+        " policy.main_ms was null, is 77. Undo that to go on,"
+        " or begin anew: --fresh, or another folder with --results"
     )
 
 
@@ -252,11 +253,12 @@ def test_the_json_has_what_the_table_has(file: Path) -> None:
 
 def test_the_table_has_a_column_for_each_opponent_by_place(file: Path) -> None:
     table = crosstable(playing(file).standings, ("a", "b", "c"), 2)
-    assert ["#", "bot", "points", "W-T-L", "1", "2", "3", "faults", "defaults", "a window"] == [
+    assert ["#", "bot", "mean points", "W-T-L", "1", "2", "3", "faults", "defaults", "time per move"] == [
         str(column.header) for column in table.drawn().columns
     ]
     first, second, third = zip(*(map(str, column.cells) for column in table.drawn().columns), strict=True)
     assert ("-", "-", "-") == (first[4], second[5], third[6])
-    assert (float(first[2]), 4.0) == (float(first[5]) + float(first[6]), float(first[5]) + float(second[4]))
+    assert float(first[5]) + float(first[6]) == pytest.approx(8 * float(first[2]), abs=0.01)
+    assert 4.0 == float(first[5]) + float(second[4])
     assert 8 == sum(map(int, first[3].split("-")))
     assert first[-1].endswith(" µs")

@@ -290,7 +290,8 @@ async def test_a_block_that_stays_void_ends_the_run_with_its_reason_and_what_may
     ledger = Ledger(tmp_path / "l")
     with pytest.RaisesGroup(
         pytest.RaisesExc(
-            MachineCannot, match=rf"^00001a-a-b: its block was void 3 times, at last because no memory; {said}$"
+            MachineCannot,
+            match=rf"^00001a-a-b: its block was void 3 times, most recently because no memory; {said}$",
         )
     ):
         await play_all(ledger, tmp_path, void, concurrency=at_once)
@@ -340,5 +341,30 @@ async def test_a_match_for_which_the_machine_had_too_little_is_void_and_played_a
 
     ledger = Ledger(tmp_path / "l")
     await play_all(ledger, tmp_path, runs_short_once)
-    assert [(0, 0, "the machine has run out of something: Too many open files")] == ledger.voids()
+    [(block, seating, reason)] = ledger.voids()
+    assert (0, 0) == (block, seating)
+    assert reason.startswith("the machine has run out of something: Too many open files (a process may have ")
     assert expected == table(ledger)
+
+
+async def test_of_matches_that_stop_the_run_at_once_each_is_recorded_with_its_reason(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    """The first one's error cancels the others, also while they write theirs down."""
+
+    async def fails(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
+        await trio.sleep(1)
+        raise SandboxError("no sandbox")
+
+    async def slowly(call: Callable[[], AnswerT]) -> AnswerT:
+        await trio.sleep(1)
+        return call()
+
+    ledger = Ledger(tmp_path / "l")
+    field = MatchSetup(
+        plan=Plan(match="", game="g", variant="v", seed=0), players=BOTS, names=BOTS, transcripts=tmp_path
+    )
+    workers = [Worker[str](play=fails, slots=3)]
+    with pytest.RaisesGroup(*[pytest.RaisesExc(MachineCannot, match="no sandbox")] * 3):
+        await play_blocks(field, BLOCKS, ledger, workers=workers, progress=Heard(), write=slowly)
+    assert ["no sandbox"] * 3 == [reason for _, _, reason in ledger.voids()]

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 import socket
 import threading
 import time
@@ -10,10 +11,12 @@ from contextlib import closing, suppress
 from typing import Any
 
 import pytest
+import trio
 from structlog.testing import CapturingLogger
 
 from arena.tournament import Notice, webhook
 from arena.tournament.webhook import open_notices
+from referee.log import SILENT
 
 PATH = "/hooks/S3CRET?key=S3CRET"
 NOTICE = Notice(event="void", tournament="cup", at="now", text="a block was void 3 times in a row", count=3)
@@ -243,3 +246,42 @@ def test_without_a_url_nothing_is_sent() -> None:
     with open_notices(None) as tell:
         tell(NOTICE)
         assert before == threading.active_count()
+
+
+async def times_of_posts(
+    monkeypatch: pytest.MonkeyPatch, longest: float, *, closes_at: float = math.inf
+) -> list[float]:
+    """Of a notice to a server that always fails, in the seconds of a clock that jumps."""
+    for name, value in {"FIRST_WAIT": 1.0, "LONGEST_WAIT": longest, "TRIES": 8}.items():
+        monkeypatch.setattr(webhook, name, value)
+    sender, times = object.__new__(webhook.Sender), list[float]()
+    sender._host, sender._log, sender._closing = "h", SILENT, trio.Event()
+    sender._queue, sender._scope = trio.open_memory_channel[Notice](1)[0], trio.CancelScope()
+
+    async def post(*_: object) -> tuple[str, bool, None]:
+        times.append(trio.current_time())
+        return "answers 503", True, None
+
+    async def close() -> None:
+        await trio.sleep_until(closes_at)
+        sender._end()
+
+    monkeypatch.setattr(sender, "_post", post)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(close)
+        await sender._deliver(None, NOTICE)  # type: ignore[arg-type]
+        nursery.cancel_scope.cancel()
+    return [at - times[0] for at in times]
+
+
+async def test_each_wait_is_twice_the_one_before_up_to_the_longest(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: object
+) -> None:
+    assert [0, 1, 3, 7, 15, 25, 35, 45] == await times_of_posts(monkeypatch, 10.0)
+
+
+async def test_at_the_end_of_a_command_no_try_waits_for_longer_than_a_second(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: object
+) -> None:
+    closes_at = trio.current_time() + 9.5
+    assert [0, 1, 3, 7, 10.5, 11.5, 12.5, 13.5] == await times_of_posts(monkeypatch, 10.0, closes_at=closes_at)

@@ -137,7 +137,7 @@ def test_what_a_page_has_no_room_for_is_left_out_and_said(mist: Path, monkeypatc
     monkeypatch.setattr(data, "MOST_BYTES", 6_000)
     page = page_data(recording_of(mist))
     assert page["left_out"]
-    assert "left out: the page holds no more" in page["boards"]["1"]
+    assert "left out to keep the page small" in page["boards"]["1"]
 
 
 def test_notes_are_in_the_step_in_which_they_came(mist: Path) -> None:

@@ -248,7 +248,7 @@ class TestErrors:
         assert "/home/host/ledger: is none" in told
 
     async def test_a_page_that_is_not_there_is_said_to_be_so_in_the_sites_looks(self, clients: Clients) -> None:
-        answer = await clients.get("/cup/match/999-0.html")
+        answer = await clients.get("/cup/match/999a.html")
         assert 404 == answer.status_code
         (style,) = re.findall(r'<link rel="stylesheet" href="([^"]+)"', answer.text)
         assert 200 == (await clients.get(str(answer.url.join(style)))).status_code
@@ -267,7 +267,7 @@ class TestStreams:
     ) -> None:
         stream = Stream(nursery, lambda: 1)
         for streams, status, said in (
-            (Streams(0), 503, "Too many are here"),
+            (Streams(0), 503, "Too many visitors are here"),
             (Streams(1, 0), 429, "your address"),
         ):
             clients = Clients(streams, lambda _: stream, results, client="192.0.2.1")

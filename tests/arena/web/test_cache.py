@@ -2,16 +2,18 @@
 
 import os
 import time
+from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import trio
 import trio.testing
 
-from arena.pages import Page, Website
+from arena.pages import Overview, Page, Website
 from arena.tournament import LEDGER
 from arena.web import cache
-from arena.web.cache import SHARE, SOONEST_SECONDS, BusyError, Cache, ServedCompetition
+from arena.web.cache import MOST_SECONDS, SHARE, SOONEST_SECONDS, BusyError, Cache, ServedCompetition
 from tests.arena.commands.test_report import cup
 
 
@@ -34,7 +36,10 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1_000.0
+        self.spent = 0.0
+        """Of a processor's time."""
         monkeypatch.setattr("arena.web.cache.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("arena.web.cache.time.thread_time", lambda: self.spent)
 
 
 @pytest.fixture
@@ -80,22 +85,102 @@ async def test_many_who_ask_at_once_wait_for_one(clock: Clock, competition: Serv
     assert 1 == len(set(map(id, found)))
 
 
-async def test_what_takes_long_to_make_is_made_seldom(
-    clock: Clock, competition: ServedCompetition, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Slow(Pages):
-        def page(self, path: str) -> Page | None:
-            clock.now += 5
-            return super().page(path)
+class Slow(Pages):
+    """Takes its time for each page, and some of a processor's."""
 
-    kept, pages, all_ = Cache(), Slow(), {"cup": competition}
+    def __init__(self, clock: Clock, seconds: float, spent: float) -> None:
+        super().__init__()
+        self._clock, self._seconds, self._spent = clock, seconds, spent
+
+    def page(self, path: str) -> Page | None:
+        self._clock.now += self._seconds
+        self._clock.spent += self._spent
+        return super().page(path)
+
+
+async def held_for(clock: Clock, competition: ServedCompetition, pages: Slow) -> float:
+    """Return for how long a page is held of a competition that changes all the time."""
+    kept, all_ = Cache(), {"cup": competition}
     await kept.page(pages, "cup/index.html", all_)
     made_at = clock.now
     while len(pages.made) < 2:
-        clock.now += 1
+        clock.now += 0.5
         played_on(competition)
         await kept.page(pages, "cup/index.html", all_)
-    assert clock.now - made_at >= SHARE * 5
+    return clock.now - made_at - pages._seconds
+
+
+async def test_what_takes_much_processor_time_is_made_seldom(clock: Clock, competition: ServedCompetition) -> None:
+    assert SHARE * 0.5 == await held_for(clock, competition, Slow(clock, 0.5, 0.5))
+
+
+async def test_no_page_is_held_for_longer_than_ten_seconds_after_a_look(
+    clock: Clock, competition: ServedCompetition
+) -> None:
+    assert 4.5 <= await held_for(clock, competition, Slow(clock, 5, 5)) <= MOST_SECONDS
+
+
+async def test_time_that_others_took_from_the_server_holds_no_page(
+    clock: Clock, competition: ServedCompetition
+) -> None:
+    """Beside matches that keep all processors busy, a page may take a minute."""
+    assert await held_for(clock, competition, Slow(clock, 60, 0.01)) <= SOONEST_SECONDS
+
+
+async def test_no_visitor_keeps_the_ledger_from_being_looked_at(
+    clock: Clock, competition: ServedCompetition
+) -> None:
+    kept, pages = Cache(), Slow(clock, 0.4, 0.4)
+    looks = []
+    for number in range(100):
+        await kept.page(pages, f"cup/match/{number}-0.html", {"cup": competition})
+        looked = competition._looked
+        assert looked is not None
+        looks.append(looked[0])
+    gaps = [later - earlier for earlier, later in pairwise(sorted(set(looks)))]
+    assert gaps
+    assert max(gaps) <= MOST_SECONDS + 0.5
+
+
+async def test_the_page_of_all_competitions_says_what_their_own_pages_say(
+    clock: Clock, competition: ServedCompetition
+) -> None:
+    website = Website((competition,), live=True)
+    kept, all_ = Cache(), {"cup": competition}
+
+    before = await kept.page(website, "index.html", all_)
+    assert before is await kept.page(website, "index.html", all_)
+    played_on(competition)
+    clock.now += SOONEST_SECONDS + 0.1
+    await kept.page(website, "cup/index.html", all_)
+    assert before is not await kept.page(website, "index.html", all_)
+
+
+async def test_a_page_says_from_when_it_is_if_that_is_long_ago(
+    clock: Clock, competition: ServedCompetition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.web.cache.time.time", lambda: 1_700_000_000.0 + clock.now)
+    website = Website((competition,), live=True)
+    for path in ("cup/index.html", "cup/matches.html", "index.html"):
+        fresh = website.page(path)
+        assert fresh is not None
+        assert b"as of" not in fresh.body
+
+    def slow(competition: ServedCompetition) -> Overview:
+        found = read(competition)
+        clock.now += MOST_SECONDS + 1
+        return found
+
+    read = ServedCompetition.overview
+    monkeypatch.setattr(ServedCompetition, "overview", slow)
+    clock.now += 100
+    looked = clock.now
+    for path in ("cup/index.html", "index.html"):
+        old = website.page(path)
+        assert old is not None
+        at = datetime.fromtimestamp(1_700_000_000.0 + looked, UTC)
+        assert f">{at:%H:%M:%S} UTC</time>".encode() in old.body
+        looked = clock.now
 
 
 async def test_a_page_of_no_competition_is_good_for_a_moment(clock: Clock) -> None:

@@ -15,8 +15,10 @@ from msgspec.structs import replace
 
 from arena.errors import WrongUse
 from arena.feed import Heard
+from arena.schedule import match_name
 from arena.tournament import FEED_SOCKET, LEDGER
-from arena.web.following import Following
+from arena.web.catalog import missing_places
+from arena.web.following import MOST_SECONDS, Following
 from protocol.codec import encode
 from tests.arena.commands.test_report import cup
 from tests.arena.web.test_live import BEGUN, ended, window
@@ -35,10 +37,10 @@ class Deaf:
     def __init__(self) -> None:
         self.heard: dict[int, str] = {}
 
-    async def hear(self, number: int, endpoint: str) -> None:
+    def hear(self, number: int, endpoint: str) -> None:
         self.heard[number] = endpoint
 
-    async def leave(self, number: int) -> None:
+    def leave(self, number: int) -> None:
         del self.heard[number]
 
     async def run(self, take: object) -> None:
@@ -66,7 +68,7 @@ async def followed(place: Path, *endpoints: str) -> AsyncIterator[Followed]:
     async with trio.open_nursery() as nursery:
         made = Followed(place, nursery, *endpoints)
         await made.following.scan(first=True)
-        await made.following.begin()
+        made.following.begin()
         await made.following.look()
         yield made
         nursery.cancel_scope.cancel()
@@ -99,15 +101,38 @@ async def test_a_competition_keeps_its_name_when_another_of_that_name_comes(tmp_
 
 
 async def test_a_place_that_is_none_is_wrong_only_at_the_start(tmp_path: Path, nursery: trio.Nursery) -> None:
-    made = Followed(tmp_path / "nowhere", nursery)
+    (tmp_path / "file").touch()
+    made = Followed(tmp_path / "file", nursery)
     with pytest.raises(WrongUse):
         await made.following.scan(first=True)
     await made.following.scan()
 
 
-async def test_a_folder_that_is_empty_yet_may_be_served(tmp_path: Path) -> None:
-    async with followed(tmp_path) as made:
+@pytest.mark.parametrize("name", [".", "later", "later/runs"])
+async def test_a_folder_that_is_empty_or_not_there_yet_may_be_served(
+    tmp_path: Path, played: Path, name: str
+) -> None:
+    async with followed(tmp_path / name) as made:
         assert [set()] == made.shown
+        shutil.copytree(played, tmp_path / name / "cup")
+        await made.following.scan()
+        assert {"cup"} == made.shown[-1]
+
+
+async def test_a_tournament_that_has_not_begun_may_be_served_by_its_file(tmp_path: Path, played: Path) -> None:
+    file = tmp_path / "cup.toml"
+    file.write_text('game = "mist"\nbots = ["mist_random", "mist_hunter"]\n')
+    async with followed(file) as made:
+        assert [set()] == made.shown
+        shutil.copytree(played, tmp_path / "runs" / "cup")
+        await made.following.scan()
+        assert {"cup"} == made.shown[-1]
+
+
+def test_a_folder_that_is_not_there_yet_is_named(tmp_path: Path) -> None:
+    assert [tmp_path / "later"] == missing_places([tmp_path, tmp_path / "later"])
+    with pytest.raises(WrongUse, match=r"typo\.toml: cannot be read: No such file"):
+        missing_places([tmp_path / "typo.toml"])
 
 
 async def test_pages_are_said_to_have_changed_when_the_ledger_has(tmp_path: Path, played: Path) -> None:
@@ -172,10 +197,37 @@ async def test_the_end_of_a_match_is_told_when_its_block_counts_in_the_ledger(
         await made.following.look()
         told = stream.snapshot()
         assert 1 == told.count(b'"state":"over"') == told.count(b'"state":"ended"')
-        block, seating = counted.played.block, counted.played.seating
-        assert f'"link":"match/{block}-{seating}.html"'.encode() in told
+        called = match_name(counted.played.block, counted.played.seating)
+        assert f'"link":"match/{called}.html"'.encode() in told
 
 
 @pytest.mark.parametrize("path", ["", "x/events", "cup/live", "cup/events/", "cup/live/a/b/events", "live/events"])
 async def test_there_are_no_other_streams(nursery: trio.Nursery, tmp_path: Path, path: str) -> None:
     assert Followed(tmp_path, nursery).following.stream_at(path) is None
+
+
+@pytest.mark.parametrize(
+    ("wall", "processor", "rest"),
+    [(0.0, 0.0, 1.0), (60.0, 0.0, 1.0), (0.1, 0.1, 2.0), (60.0, 60.0, MOST_SECONDS)],
+    ids=["quick", "beside a busy machine", "some work", "much work"],
+)
+async def test_looks_rest_by_the_processor_time_that_they_take_and_never_for_long(
+    autojump_clock: object, nursery: trio.Nursery, wall: float, processor: float, rest: float
+) -> None:
+    following = Following([], [], nursery)
+    at: list[float] = []
+
+    async def look() -> None:
+        at.append(trio.current_time())
+        await trio.sleep(wall)
+        following._spent += processor
+
+    with trio.move_on_after(3 * wall + 4 * rest):
+        await following._again(1.0, look)
+    assert pytest.approx(wall + rest) == at[1] - at[0]
+
+
+async def test_the_processor_time_of_looks_is_counted(tmp_path: Path, nursery: trio.Nursery) -> None:
+    following = Followed(tmp_path, nursery).following
+    await following._in_thread(lambda: sum(range(1_000_000)))
+    assert following._spent > 0.001

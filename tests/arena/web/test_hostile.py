@@ -17,7 +17,7 @@ from arena.web.connection import PIECE_BYTES, STUCK_SECONDS, Connection
 from arena.web.events import MOST_WAITING_BYTES, Client, Receive, Send, Stream, Streams
 from arena.web.live import MOST_HELD, LiveFeed
 from protocol.codec import encode
-from protocol.feed import FeedEvent
+from protocol.feed import MOST_SEATS, FeedEvent
 from referee.log import SILENT
 from tests.arena.pages.folders import folder_of
 from tests.arena.simulated import result
@@ -57,6 +57,26 @@ def cup(folder: Path, change: str = "", *values: object) -> Path:
 async def test_a_websocket_is_answered_as_any_request_and_does_not_stay(autojump_clock: object) -> None:
     answer = await answer_of(application(), WEBSOCKET)
     assert answer.startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+        b"Transfer-Encoding: chunked\r\nContent-Length: 0\r\n",
+        b"CONTENT-LENGTH: 44\r\ntransfer-encoding: Chunked\r\n",
+    ],
+)
+async def test_a_request_of_two_lengths_is_refused_and_its_connection_closed(
+    autojump_clock: object, lengths: bytes
+) -> None:
+    """A server in front may have taken the other length: what follows may be somebody else's request."""
+    smuggled = b"0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
+    answer = await answer_of(application(), b"GET / HTTP/1.1\r\nHost: a\r\n%b\r\n%b" % (lengths, smuggled))
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"connection: close" in answer.lower()
+    assert 1 == answer.count(b"HTTP/1.1 ")
+    assert 0 == trio.current_time()
 
 
 async def test_no_answer_leads_to_the_host_that_the_client_names(autojump_clock: object) -> None:
@@ -135,7 +155,7 @@ def test_events_that_wait_for_a_window_are_kept_as_words_of_bounded_length() -> 
 def test_a_seat_that_is_named_again_and_again_is_told_once() -> None:
     followed = feed()
     followed.hear(b"match/m1", encode(BEGUN))
-    followed.hear(b"match/m1", encode(window(1, seats=(0,) * 10_000)))
+    followed.hear(b"match/m1", encode(window(1, seats=(0,) * MOST_SEATS)))
     (match,) = followed._matches.values()
     assert [0] == match.everything()["window"]["seats"]
 
@@ -150,7 +170,7 @@ def test_no_name_of_a_match_is_the_id_of_another() -> None:
 
 def test_a_transcripts_name_that_is_too_long_is_of_no_transcript(tmp_path: Path) -> None:
     folder = cup(tmp_path, "UPDATE attempts SET transcript = ?", "x" * 5_000)
-    page = Website([Competition("cup", folder)], live=False).page("cup/match/0-0.html")
+    page = Website([Competition("cup", folder)], live=False).page("cup/match/1a.html")
     assert page is not None
     assert b"<h1" in page.body
 

@@ -69,6 +69,18 @@ def window(n: int, turn: int = 1, **other: Any) -> FeedWindow:
     return replace(made, **other)
 
 
+LATE = FeedSnapshot(
+    n=3,
+    at_ms=1_500,
+    begun=BEGUN,
+    events=(FeedEvent(n=1, at_ms=1, event=FIRST),),
+    left_out=4,
+    window=window(2, at_ms=500),
+    stopped_ms=200,
+    paused=None,
+)
+
+
 def ended(n: int, head: str = "h1") -> FeedEnded:
     return FeedEnded(n=n, at_ms=n, outcome=outcome((1,), (0,)), head=head, view=VIEW | {"turn": 77})
 
@@ -119,7 +131,7 @@ class TestTelling:
         followed.hears(BEGUN, FeedEvent(n=1, at_ms=1, event=FIRST), window(2))
         match = followed.match()
         assert ["a", "b"] == match["players"]
-        assert ["seat 0 opens the match with C5"] == match["log"]
+        assert ["seat 0 (a) opens the match with C5"] == match["log"]
         assert {
             "name": "turn",
             "seats": [0],
@@ -149,20 +161,9 @@ class TestTelling:
         assert (750, None) == (followed.match()["window"]["passed_ms"], followed.match()["paused"])
 
     def test_one_who_missed_the_beginning_learns_of_it_by_the_next_snapshot(self, followed: Followed) -> None:
-        told = FeedEvent(n=1, at_ms=1, event=FIRST)
-        snapshot = FeedSnapshot(
-            n=3,
-            at_ms=1_500,
-            begun=BEGUN,
-            events=(told,),
-            left_out=4,
-            window=window(2, at_ms=500),
-            stopped_ms=200,
-            paused=None,
-        )
-        followed.hears(snapshot)
+        followed.hears(LATE)
         match = followed.match()
-        assert (4, ["seat 0 opens the match with C5"]) == (match["log_from"], match["log"])
+        assert (4, ["seat 0 (a) opens the match with C5"]) == (match["log_from"], match["log"])
         assert 800 == match["window"]["passed_ms"]
 
     def test_a_snapshot_that_says_nothing_new_changes_nothing(self, followed: Followed) -> None:
@@ -213,7 +214,7 @@ class TestTheEnd:
         assert words == followed.words()
         followed.feed.count({"h1": (4, 1)})
         match = followed.match()
-        assert ("ended", "match/4-1.html") == (match["state"], match["link"])
+        assert ("ended", "match/5b.html") == (match["state"], match["link"])
         assert ({"1": 1, "0": 2}, 77) == (match["places"], match["view"]["turn"])
         assert "I5" in followed.words()
 
@@ -332,6 +333,14 @@ ANY = [
             paused=HOSTILE,
         )
     ),
+    encode(LATE).replace(b'"at_ms":1500', b'"at_ms":' + b"9" * 309),
+    encode(LATE).replace(b'"at_ms":1500', b'"at_ms":1' + b"0" * 4_000),
+    encode(LATE).replace(b'"stopped_ms":200', b'"stopped_ms":-' + b"9" * 309),
+    encode(LATE).replace(b'"left_out":4', b'"left_out":' + b"9" * 309),
+    encode(window(1, view=VIEW | {"turn": 10**309})),
+    encode(window(1, view=VIEW | {"first_move": [[[]]] * 9})),
+    encode(FeedEvent(n=1, at_ms=1, event={"type": "first_move", "seat": 10**4_000, "cells": []})),
+    encode(window(1)).replace(b'"view":', b'"deep":' + b"[" * 900 + b"]" * 900 + b',"view":'),
 ]
 
 
@@ -362,6 +371,27 @@ class TestStrangers:
     def test_what_is_under_no_matchs_topic_is_left_out(self, followed: Followed, topic: bytes) -> None:
         followed.hears(BEGUN, topic=topic)
         assert [] == followed.snapshot()["matches"]
+
+    def test_no_feed_speaks_of_another_feeds_match(self, followed: Followed) -> None:
+        followed.hears(BEGUN, window(1))
+        for message in (replace(BEGUN, players=("x", "y"), started="later"), window(1, 9), ended(2)):
+            followed.feed.hear(TOPIC, encode(message), 1)
+        first, second = followed.snapshot()["matches"]
+        assert (["a", "b"], "playing", 1) == (first["players"], first["state"], first["view"]["turn"])
+        assert (["x", "y"], "over") == (second["players"], second["state"])
+        assert first["id"] != second["id"]
+
+    def test_each_feed_has_room_for_its_own_matches(self, followed: Followed) -> None:
+        for number in range(MOST_MATCHES + 10):
+            followed.feed.hear(b"match/%d" % number, encode(BEGUN), 1)
+        followed.hears(BEGUN)
+        assert "m1" in {match["id"] for match in followed.snapshot()["matches"]}
+
+    def test_numbers_that_a_browser_does_not_hold_are_not_shown(self, followed: Followed) -> None:
+        followed.hears(BEGUN, window(1, view=VIEW | {"turn": 2**53}))
+        assert followed.match()["view"] is None
+        followed.hears(window(2, view=VIEW | {"turn": 2**53 - 1}))
+        assert 2**53 - 1 == followed.match()["view"]["turn"]
 
     def test_an_id_is_a_part_of_a_path_whatever_the_name(self, followed: Followed) -> None:
         for name in (HOSTILE, "../../etc", "x" * 5_000, "", "a/b", "%2e"):

@@ -168,7 +168,19 @@ def test_an_end_that_is_told_too_early_is_found(leak: Callable[[pytest.MonkeyPat
 
 # --- Pages: of what does not count, there is nothing on them.
 
-PATHS = ("index", "matches", "bots", "schedule", "live", "kiosk", "bot/0", "bot/1", "match/0-0", "match/0-1")
+PATHS = (
+    "index",
+    "matches",
+    "bots",
+    "schedule",
+    "live",
+    "kiosk",
+    "bot/0",
+    "bot/1",
+    "match/1a",
+    "match/1b",
+    "match/0-0",
+)
 UNCOUNTED = "FROM attempts WHERE id NOT IN (SELECT attempt FROM results)"
 SEED = 918273645546372
 STOPS_AFTER = 5
@@ -179,7 +191,7 @@ STOPS_AFTER = 5
 def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A results folder with a block of which one match is over."""
     folder = tmp_path_factory.mktemp("stopped")
-    with pytest.raises(BaseExceptionGroup):
+    with pytest.raises(MachineCannot):
         cup(
             folder,
             TEXT.replace("seed = 4", f"seed = {SEED}"),
@@ -199,6 +211,7 @@ async def pages_of(results: Path) -> dict[str, bytes]:
     async with AsyncClient(transport=ASGITransport(application), base_url="http://arena.example") as client:
         paths = ["", *(f"cup/{path}.html" for path in PATHS)]
         paths += [f"cup/match/{block}-{seating}.html" for block in range(12) for seating in range(2)]
+        paths += [f"cup/match/{block + 1}{letter}.html" for block in range(12) for letter in "ab"]
         with closing(sqlite3.connect(results / LEDGER)) as ledger:
             heads = ledger.execute("SELECT json_extract(played, '$.head') FROM attempts").fetchall()
         paths += [f"transcript/{head}.jsonl" for (head,) in heads if head]
@@ -230,13 +243,14 @@ async def test_pages_depend_on_nothing_that_does_not_count(stopped: Path, tmp_pa
     assert one == two
     assert b"200\n" == one["cup/match/0-0.html"][:4]
     assert b"404\n" == one["cup/match/2-0.html"][:4]
+    assert (b"200\n", b"404\n") == (one["cup/match/1a.html"][:4], one["cup/match/3a.html"][:4])
 
 
 async def test_a_page_that_shows_what_does_not_count_is_found(
     stopped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = other(stopped, tmp_path)
-    monkeypatch.setattr(Ledger, "results", lambda ledger, *_: ledger.played())
+    monkeypatch.setattr(Ledger, "results", lambda ledger, *_: [played for played, _ in ledger.played()])
     one, two = await pages_of(stopped), await pages_of(made)
     assert b"200\n" == one["cup/index.html"][:4] == two["cup/index.html"][:4]
     assert one["cup/index.html"] != two["cup/index.html"]

@@ -128,7 +128,7 @@ def test_a_replay_is_made_once(results: Path, out: Path, monkeypatch: pytest.Mon
 
 
 def test_what_is_new_is_added(tmp_path: Path, out: Path, matches: list[Path]) -> None:
-    with pytest.raises(ExceptionGroup):
+    with pytest.raises(MachineCannot):
         cup(tmp_path, play=Recorded(matches[:1], stops_after=6))
     told(out, tmp_path / "runs")
     before = tree(out)
@@ -374,9 +374,8 @@ def test_a_results_folder_is_no_place_for_a_site_nor_is_one_in_it_or_around_it(
     )
     assert not inside.exists()
     around = results.parent
-    assert (
-        f"{around}: holds the results {results}, which are not for all to see: give another folder"
-        == complaint(around, results)
+    assert f"{around}: holds the results {results}, which must not be published: give another folder" == complaint(
+        around, results
     )
 
 
@@ -425,7 +424,7 @@ def test_a_manifest_of_another_kind_is_refused(results: Path, out: Path, script:
     told(out, results)
     with closing(sqlite3.connect(out / HOME / MANIFEST)) as manifest:
         manifest.execute(script)
-    assert "is no manifest of this version of arena site; give a new folder" in complaint(out, results)
+    assert "is not a manifest of this version of arena site; give a new folder" in complaint(out, results)
 
 
 def test_a_manifest_that_is_no_database_is_refused(results: Path, out: Path) -> None:

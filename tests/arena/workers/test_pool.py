@@ -1,13 +1,23 @@
 """Which of the arena's children are its workers, while they come and go."""
 
 import os
+import signal
+import socket
 import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+import trio
+import trio.testing
 
+from arena.feed import FeedLine
 from arena.workers import pool
+from arena.workers.api import Worker
+from referee.host import Plan
 from referee.linux.orphans import children
+from referee.log import Writer, opened
 
 
 async def test_a_worker_that_joins_while_another_ones_bots_are_ended_is_spared(
@@ -37,3 +47,141 @@ async def test_a_worker_that_joins_while_another_ones_bots_are_ended_is_spared(
         for process in started:
             process.kill()
             process.wait()
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (0, "exit code 0"),
+        (3, "exit code 3"),
+        (-9, "killed by SIGKILL"),
+        (-15, "killed by SIGTERM"),
+        (-99, "killed by signal 99"),
+    ],
+)
+def test_how_a_worker_ended_is_told_in_words(code: int, words: str) -> None:
+    assert words == pool.ending(code)
+
+
+PLAYS = """
+import os, sys, trio
+from contextlib import asynccontextmanager
+from pathlib import Path
+from arena.workers import worker
+from tests.arena.stand_in import result
+
+AT_ONCE, folder = 2, Path({folder!r})
+playing = []
+
+@asynccontextmanager
+async def venue():
+    yield play
+    # It ends in its own time, as one does that has bots to end.
+    with trio.CancelScope(shield=True):
+        await trio.sleep(0.2)
+    (folder / "ended in order").touch()
+
+async def play(plan, players, *, transcript):
+    playing.append(plan)
+    while len(playing) < AT_ONCE:
+        await trio.sleep(0.01)
+    return result(plan, players, transcript)
+
+worker.main(venue, str)
+"""
+
+
+def descriptors() -> int:
+    """Count those that this process has open."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+async def test_a_worker_plays_what_it_is_given_meanwhile_and_is_let_end_in_order(tmp_path: Path) -> None:
+    """Both matches are played at once, or neither. Nothing of the worker is left: neither it nor a descriptor."""
+    command = (sys.executable, "-c", PLAYS.format(folder=str(tmp_path)))
+    played: list[str] = []
+
+    async def play(worker: Worker[str], match: str) -> None:
+        plan = Plan(match=match, game="g", variant="v", seed=0)
+        came = await worker.play(plan, ("a", "b"), transcript=tmp_path / match)
+        played.append(came.match)
+
+    with trio.fail_after(60):
+        await trio.to_thread.run_sync(int)  # What trio itself opens for threads, and keeps.
+        before, open_before = {child.pid for child in children()}, descriptors()
+        async with pool.open_pool([2], command) as (worker,), trio.open_nursery() as nursery:
+            for match in ("one", "two"):
+                nursery.start_soon(play, worker, match)
+                await trio.testing.wait_all_tasks_blocked()
+        assert {"one", "two"} == set(played)
+        assert (tmp_path / "ended in order").exists()
+        assert before == {child.pid for child in children()}
+        assert open_before == descriptors()
+
+
+class Lingers:
+    """A process that ends a while after it was killed: its memory is given back first."""
+
+    def __init__(self) -> None:
+        self._child = subprocess.Popen(["sleep", "60"])  # noqa: S607 - our own words
+        self.pid = self._child.pid
+        self.was_killed = trio.Event()
+        self.blocked = False
+
+    def kill(self) -> None:
+        self.was_killed.set()
+
+    def wait(self) -> None:
+        self.blocked = self._child.poll() is None
+        self.end()
+
+    def end(self) -> None:
+        self._child.kill()
+        self._child.wait()
+
+    async def end_late(self) -> None:
+        """End it a while after it was killed, as a task of the loop that others may not hold up."""
+        await self.was_killed.wait()
+        await trio.sleep(0.1)
+        os.kill(self.pid, signal.SIGKILL)
+
+
+async def test_a_worker_that_takes_long_to_die_holds_up_no_other_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "FAREWELL_SECONDS", 0.05)
+    process = Lingers()
+    ours, theirs = socket.socketpair()
+    try:
+        with theirs, trio.fail_after(30):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(process.end_late)
+                stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
+                await pool._end(process, stream)  # type: ignore[arg-type]
+        assert (True, False) == (process.was_killed.is_set(), process.blocked)
+    finally:
+        process.end()
+
+
+PUBLISHES = """
+from arena.workers import worker
+from tests.arena.stand_in import result
+
+async def play(plan, players, *, transcript, publish, log, **_):
+    publish("match/m", b"told")
+    log.info("played", match=plan.match)
+    return result(plan, ("a", "b"), transcript)
+
+worker.play = play
+worker.main(worker._venue, str)
+"""
+
+
+async def test_what_a_worker_publishes_and_what_it_logs_each_go_where_they_are_to(tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    writer = Writer(opened(str(tmp_path / "log")))
+    with ours, theirs, trio.fail_after(60):
+        command = (sys.executable, "-c", PUBLISHES)
+        async with pool.open_pool([1], command, FeedLine(theirs), writer.log) as (worker,):
+            await worker.play(Plan(match="one", game="g", variant="v", seed=0), (), transcript=tmp_path / "m")
+        assert ours.recv(1_000).endswith(b"told")
+        assert 0 == writer.close()
+    assert 1 == (tmp_path / "log").read_text().count('"event":"played"')

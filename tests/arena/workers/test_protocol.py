@@ -51,6 +51,9 @@ def full_disk() -> TranscriptError:
         (TranscriptError("too long", Path("/t/x")), TranscriptError, "/t/x: too long"),
         (OSError(errno.EMFILE, "Too many open files"), OSError, "[Errno 24] Too many open files"),
         (OSError("the path is too long"), OSError, "[Errno 0] the path is too long"),
+        (RuntimeError("can't start new thread"), BlockingIOError, "[Errno 11] can't start new thread"),
+        (MemoryError(), OSError, "[Errno 12] Cannot allocate memory"),
+        (OSError(errno.ENOSPC, "No space", "/t/x"), OSError, "[Errno 28] No space: '/t/x'"),
         (KeyError("x"), RuntimeError, "in a referee process: KeyError: 'x'"),
     ],
 )

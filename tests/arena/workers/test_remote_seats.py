@@ -1,15 +1,22 @@
 """Which match may begin: its remote bots are free, and there, or are not waited for any more."""
 
+import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import trio
 
 from arena.workers import listener
+from arena.workers.api import WorkerGoneError
 from arena.workers.listener import Hosting
 from arena.workers.remote_seats import RemoteSeats
+from protocol.refusals import Conduct
+from protocol.words import Outcome
+from referee.host.plan import Plan, Result
 from referee.host.players import RemoteBot
 from referee.wire.keys import new_pair, z85
 from referee.wire.remote import Address
@@ -22,6 +29,7 @@ class StandInLine:
     """A line, as far as waiting for its bot goes."""
 
     cuts = 0
+    delay: float | None = None
 
     def __init__(self) -> None:
         self.connected = self.ready = False
@@ -35,6 +43,16 @@ class StandInLine:
 
     def tell(self, frame: bytes) -> None:
         self.said.append(frame)
+
+    async def told(self) -> None:
+        await trio.lowlevel.checkpoint()
+
+    async def rest(self) -> None:
+        await trio.lowlevel.checkpoint()
+
+    async def present(self) -> None:
+        if not self.connected:
+            await trio.sleep_forever()
 
 
 class StandInLobby:
@@ -51,6 +69,17 @@ class StandInLobby:
     ) -> AsyncIterator[Any]:
         self.lines = {key: StandInLine() for key in known}
         yield self
+
+
+@pytest.fixture
+def in_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read files where they are asked for: virtual time would jump while a thread reads them."""
+
+    async def run_sync(function: Any, *args: Any, **_: Any) -> Any:
+        await trio.lowlevel.checkpoint()
+        return function(*args)
+
+    monkeypatch.setattr(trio.to_thread, "run_sync", run_sync)
 
 
 @pytest.fixture
@@ -104,10 +133,27 @@ async def test_a_bot_that_is_away_for_too_long_is_not_waited_for(
         assert seats.seat([ALICE])
         assert lobby.lines[ALICE.key].awaited is True
     said = capsys.readouterr().err.splitlines()
-    assert 1 == said.count("bob is not here: its matches begin without it")
-    assert [f"bob is not here: its matches wait, {WAIT - 1:.0f} s at most"] == [
-        line for line in said if line.startswith("bob is not here: its matches wait")
+    assert 1 == said.count("bob is not connected: its matches begin without it")
+    assert [f"bob is not connected: its matches wait for it, {WAIT - 1:.0f} s at most"] == [
+        line for line in said if line.startswith("bob is not connected: its matches wait")
     ]
+
+
+async def test_how_long_a_match_still_waits_is_said_up_to_the_last_second(
+    lobby: StandInLobby, autojump_clock: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A bot whose match lasted longer than its line did is missed when that match is over."""
+    async with opened() as seats:
+        seats._busy.add(BOB.key)
+        await trio.sleep(WAIT - 0.5)
+        lobby.lines[BOB.key].away_since += 0.9
+        seats._busy.discard(BOB.key)
+        await trio.sleep(2)
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("bob")]
+    assert [
+        "bob is not connected: its matches wait for it, 1 s at most",
+        "bob is not connected: its matches begin without it",
+    ] == said
 
 
 async def test_a_bot_that_has_come_late_is_waited_for_when_its_line_is_cut(
@@ -150,6 +196,108 @@ async def test_bots_of_a_seasons_other_groups_stay_and_nobody_waits_for_them(
         seats.over = True
     assert [[], []] == [line.said for line in lobby.lines.values()]
     said = capsys.readouterr().err
-    assert "alice is not here: its matches begin without it" in said
+    assert "alice is not connected: its matches begin without it" in said
     assert "bob" not in said
     assert 1 == len(seats.lines())
+
+
+OUTCOME = Outcome(ranking=((1,), (0, 2)), winners=(1,), eliminated=None, scores={"0": 0, "1": 5}, reason="decided")
+
+
+def result_of_three(outcome: Outcome | None, void: str | None) -> Result:
+    """A match of three; seat 2's bot ended before it was over."""
+    return Result(
+        match="cup-0-0",
+        outcome=outcome,
+        conduct=(Conduct.OK, Conduct.OK, Conduct.CRASHED),
+        void=void,
+        charged_us=(0, 0, 0),
+        windows=(1, 1, 1),
+        defaults=(0, 0, 0),
+        transcript="there is none",
+        head="ab" * 32,
+    )
+
+
+async def told_of_a_match(lobby: StandInLobby, came: Result | Exception) -> list[dict[str, Any]]:
+    """Play a match of carol, alice and bob, and return the reports they are sent, by seat. Bob's line is cut."""
+
+    async def play(*_: object, **__: object) -> Result:
+        lobby.lines[BOB.key].turn(here=False)
+        if isinstance(came, Exception):
+            raise came
+        return came
+
+    async with opened() as seats:
+        for bot, delay in ((ALICE, None), (BOB, 0.002), (CAROL, 0.0123456)):
+            lobby.lines[bot.key].turn(here=True)
+            lobby.lines[bot.key].delay = delay
+        assert seats.seat([CAROL, ALICE, BOB])
+        with suppress(WorkerGoneError):
+            plan = cast("Plan", SimpleNamespace(match="cup-0-0"))
+            await seats._play(play, plan, [CAROL, ALICE, BOB], transcript=Path("there is none"))
+        await trio.sleep(1)
+        assert [] == lobby.lines[BOB.key].said
+        lobby.lines[BOB.key].turn(here=True)
+        await trio.sleep(60)
+        assert seats.seat([CAROL, ALICE, BOB])
+    frames = [frame for bot in (CAROL, ALICE, BOB) for frame in lobby.lines[bot.key].said]
+    return [json.loads(frame) for frame in frames]
+
+
+async def test_each_author_is_told_place_score_and_delay_also_one_whose_line_was_cut(
+    lobby: StandInLobby, in_line: None, autojump_clock: object
+) -> None:
+    told = await told_of_a_match(lobby, result_of_three(OUTCOME, None))
+    same = {"type": "report", "match": "cup-0-0", "seats": 3, "reason": "decided", "head": "ab" * 32}
+    assert [
+        same | {"seat": 0, "place": 2, "score": 0, "conduct": "ok", "delay_ms": 12.35, "standing": None},
+        same | {"seat": 1, "place": 1, "score": 5, "conduct": "ok", "delay_ms": None, "standing": None},
+        same | {"seat": 2, "place": 2, "score": None, "conduct": "crashed", "delay_ms": 2.0, "standing": None},
+    ] == told
+
+
+async def test_of_a_void_attempt_they_are_told_why_it_is_void_and_no_place(
+    lobby: StandInLobby, in_line: None, autojump_clock: object
+) -> None:
+    told = await told_of_a_match(lobby, result_of_three(None, "the host is at fault"))
+    assert [(None, None, "the host is at fault")] * 3 == [
+        (each["place"], each["score"], each["reason"]) for each in told
+    ]
+
+
+async def test_of_an_attempt_that_fell_through_they_are_told_nothing(
+    lobby: StandInLobby, in_line: None, autojump_clock: object
+) -> None:
+    assert [] == await told_of_a_match(lobby, WorkerGoneError("killed by SIGKILL"))
+
+
+async def test_of_each_remote_bot_its_matches_its_delays_and_its_cuts_are_told_at_the_end(
+    lobby: StandInLobby, in_line: None, autojump_clock: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def play(*_: object, **__: object) -> Result:
+        await trio.lowlevel.checkpoint()
+        return result_of_three(OUTCOME, None)
+
+    plan = cast("Plan", SimpleNamespace(match="cup-0-0"))
+    async with opened() as seats:
+        seats._came(ALICE, True)
+        for delay in (0.012, None, 0.002, 0.005):
+            for bot in (ALICE, BOB):
+                lobby.lines[bot.key].turn(here=True)
+                lobby.lines[bot.key].delay = delay if bot is ALICE else None
+            assert seats.seat([ALICE, BOB])
+            await seats._play(play, plan, [ALICE, BOB], transcript=Path("there is none"))
+            await trio.sleep(1)
+        lobby.lines[ALICE.key].cuts = 3
+        lobby.lines[BOB.key].cuts = -1
+    seats._came(BOB, False)
+    assert 8 == seats.matches
+    assert [
+        "alice (remote): 4 matches, network delay 2 to 12 ms (round trip), disconnected 3 times",
+        "bob (remote): 4 matches, no delay measured, never disconnected",
+        "carol (remote): 0 matches, no delay measured, never disconnected",
+    ] == sorted(seats.lines())
+    said = capsys.readouterr().err
+    assert "alice is connected" in said
+    assert "bob is disconnected" not in said

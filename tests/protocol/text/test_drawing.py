@@ -150,21 +150,21 @@ def test_before_the_first_player_is_known_that_is_said() -> None:
     [
         (
             OpponentPlaced(spotted=("C3",), destroyed=("C3", "D4"), visible={}),
-            "the opponent has placed: you spotted C3; destroyed C3 D4",
+            "the opponent moved; you spotted C3; destroyed: C3 and D4",
         ),
         (
             OpponentPlaced(spotted=(), destroyed=(), visible={}, placed=("A1",)),
-            "the opponent has placed: you saw A1",
+            "the opponent moved; you saw it place A1",
         ),
         (
             OpponentPlaced(spotted=(), destroyed=(), visible={}),
-            "the opponent has placed: you see none of its pieces",
+            "the opponent moved; you see none of its pieces",
         ),
         (
             OpponentPlaced(
                 spotted=("C3",), destroyed=(), visible={"C3": "opponent", "D4": "opponent", "E4": "own"}
             ),
-            "the opponent has placed: you spotted C3; it has in your vision D4",
+            "the opponent moved; you spotted C3; you see its piece on D4",
         ),
         (
             Reveal(board={}, groups={"0": (3, 1), "1": ()}, turns=9),
@@ -180,7 +180,7 @@ def test_every_event_of_mist_has_its_words() -> None:
     _, told = table(*TURNS)
     assert [
         "you placed D2 G6; destroyed: G6",
-        "the opponent has placed: you spotted G6; destroyed G6; it has in your vision F7",
+        "the opponent moved; you spotted G6; destroyed: G6; you see its piece on F7",
     ] == [drawing_of("mist").words(each.event) for each in told]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol.codec import decode_action, decode_json, encode
-from protocol.text import ParseError, registry
+from protocol.text import ParseError, Terms, registry
 from referee.games.registry import GAMES
 
 ASKED = (
@@ -117,12 +117,36 @@ def test_an_action_is_read_and_shown_in_the_games_words(
 WINDOWS = [(game, window) for game, rules in GAMES.items() for window in rules.actions]
 
 
-@pytest.mark.parametrize(("game", "window"), WINDOWS)
-def test_each_example_of_the_help_is_an_action_of_its_window(game: str, window: str) -> None:
-    for typed, _ in registry.GAME_TEXTS[game].examples[window]:
-        assert typed in registry.explain(game)
-        decode_action(encode(registry.read(game, window, typed)), GAMES[game].actions[window])
-        assert registry.read(game, window, typed) == registry.read(game, window, typed.swapcase())
+@pytest.mark.parametrize(
+    ("game", "variant"), [(game, each.name) for game in GAMES for each in GAMES[game].variants]
+)
+def test_the_help_lists_the_forms_of_each_window(game: str, variant: str) -> None:
+    terms = Terms(variant, {}, 0)
+    explained = registry.explain(game, terms)
+    for window, forms in registry.GAME_TEXTS[game].forms(terms).items():
+        assert f"in the window {window}:" in explained
+        for typed, meaning in forms:
+            assert typed in explained
+            assert meaning in explained
+
+
+@pytest.mark.parametrize(
+    ("game", "window", "default", "happens"),
+    [
+        ("mist", "first", {"first": 1}, "you go first"),
+        ("mist", "turn", {"cells": ["E5"]}, "you place one piece on E5, which is destroyed"),
+        ("mist", "turn", {"cells": []}, "you place no piece"),
+        ("mist", "turn", None, "you place no piece"),
+        ("pointing", "vote", {"seat": None}, "you vote for nobody"),
+        ("hive-mind", "give_token", None, "the token goes to nobody and is lost"),
+        ("fight-for-a-name", "move", {}, "you stay where you are, and put and give nothing"),
+        ("runes-to-ruins", "symbol", None, "a symbol is drawn for you"),
+    ],
+)
+def test_what_happens_if_nothing_is_submitted_is_a_sentence(
+    game: str, window: str, default: dict[str, Any] | None, happens: str
+) -> None:
+    assert f"If you submit nothing, {happens}." == registry.if_nothing(game, window, default)
 
 
 @pytest.mark.parametrize(("game", "window"), WINDOWS)
@@ -130,7 +154,7 @@ def test_each_window_says_what_happens_where_no_default_is_told(game: str, windo
     if window == "first":
         assert "first 1" == registry.say_default(game, window, {"first": 1})
     else:
-        assert registry.GAME_TEXTS[game].defaults[window] == registry.say_default(game, window, None)
+        assert registry.GAME_TEXTS[game].if_nothing(window, None) == registry.say_default(game, window, None)
 
 
 REFUSED = [
@@ -151,7 +175,7 @@ REFUSED = [
         "fight-for-a-name",
         "move",
         "put 12",
-        "12 is not understood: type put HEX:MP, such as put 12:2, or give SEAT:MP",
+        "12 is not understood: type put HEX:MP or give SEAT:MP",
     ),
     ("fight-for-a-name", "move", "put 37:1", "37 is not a hex: 1 to 36"),
     ("fight-for-a-name", "move", "put 3:0", "0 is not an amount of MP: 1 to 1000000"),
@@ -168,26 +192,46 @@ REFUSED = [
         "parting and other are missing; type body TITLE COLOUR",
     ),
     ("fight-for-a-name", "justice", "13", "13 is not a seat's number, nor nobody: 0 to 12"),
-    ("hive-mind", "round", "Charge", "Charge what? type a Hive and a shape's three hexes, such as Charge ADE"),
-    ("hive-mind", "round", "double", "double what? type double and a Hive, such as double Zero"),
-    ("hive-mind", "round", "4 ADE", "4 is not a Hive, nor double, block or guess: 1, 2, 3, Charge, Marcer, Zero"),
-    ("hive-mind", "round", "1 ADM", "ADM is no shape: three of the hexes A to L, such as 1 ADE"),
-    ("hive-mind", "round", "guess 1 123", "123 is no guess: 12 digits 1 to 3 for hexes A to L, such as guess 1 "),
-    ("hive-mind", "scores", "12", "12 is no guess: seat:score for others, such as 1:12 3:9, or none"),
+    ("hive-mind", "round", "Charge", "Charge what? type a Hive and a shape's three hexes"),
+    ("hive-mind", "round", "double", "double what? type double and a Hive"),
+    ("hive-mind", "round", "4 ADE", "4 is not a Hive in play, nor double, block or guess"),
+    ("hive-mind", "round", "1 ADM", "ADM is no shape: type three of the hexes A to L after 1"),
+    ("hive-mind", "round", "guess 1 123", "123 is no guess for 1: type 12 digits 1 to 3, for hexes A to L"),
+    ("hive-mind", "scores", "12", "12 is no guess: type SEAT:POINTS for other seats, or none"),
     ("hive-mind", "scores", "5:1", "5 is not a seat's number: 0 to 4"),
     ("hive-mind", "break_tie", "ann", "ann is not a seat's number: 0 to 4"),
     ("runes-to-ruins", "symbol", "Torn Box", "a symbol is six runes, set off by commas; there is 1"),
     ("runes-to-ruins", "round", "guess Torn Hat", "'Torn Hat' is no rune: Straight, Torn, Origin, Cross,"),
     ("runes-to-ruins", "round", "vote 16", "16 is not a condition: 1 to 15"),
-    ("runes-to-ruins", "round", "count Box", "count Box is not understood: type count 1 Box 2"),
-    ("runes-to-ruins", "round", "vote 1 \x1b[31m x", r"'vote 1 \x1b[31m x' is not understood: type vote 13"),
-    ("runes-to-ruins", "round", "vote 1 \u202e x", r"'vote 1 \u202e x' is not understood: type vote 13"),
+    ("runes-to-ruins", "round", "count Box", "count Box is not understood: type count SEAT GROUP NUMBER"),
+    (
+        "runes-to-ruins",
+        "round",
+        "vote 1 \x1b[31m x",
+        r"'vote 1 \x1b[31m x' is not understood: type vote CONDITION VOTES",
+    ),
+    (
+        "runes-to-ruins",
+        "round",
+        "vote 1 \u202e x",
+        r"'vote 1 \u202e x' is not understood: type vote CONDITION VOTES",
+    ),
     ("runes-to-ruins", "round", "count 1 Box 7", "7 is not a number of runes: 0 to 6"),
     ("runes-to-ruins", "round", "line row 2 Torn Box", "2 is not a row: 0 to 1"),
     ("runes-to-ruins", "round", "divine Torn", "Torn is not a Divine group: Divider, Slope,"),
     ("runes-to-ruins", "round", "place holy 1", "holy is not an Order: divine, mundane"),
-    ("runes-to-ruins", "round", "pattern 1 2", "a pattern has ':' after its seats: type pattern 1 2: Box"),
-    ("runes-to-ruins", "round", "except 1 Torn Box", "except has ':' after its seat: type except 1: Torn Box"),
+    (
+        "runes-to-ruins",
+        "round",
+        "pattern 1 2",
+        "a pattern has ':' after its seats: type pattern SEAT SEAT ...: GROUP",
+    ),
+    (
+        "runes-to-ruins",
+        "round",
+        "except 1 Torn Box",
+        "except has ':' after its seat: type except SEAT: RUNE, RUNE, ...",
+    ),
     ("runes-to-ruins", "round", "dance", "dance is not the start of a part: more votes, told, abstain, light,"),
     ("pointing", "point", "ann", "ann is not a seat's number, nor nobody: 0 to 25"),
     ("pointing", "vote", "9" * 5_000, "'99999999999999999999' is not a seat's number, nor nobody: 0 to 25"),
@@ -203,13 +247,7 @@ def test_what_is_no_action_is_refused_with_what_would_be_one(
 
 
 BITS = sorted(
-    {
-        bit
-        for text_input in registry.GAME_TEXTS.values()
-        for examples in text_input.examples.values()
-        for typed, _ in examples
-        for bit in re.findall(r"\w+|\W", typed)
-    }
+    {bit for _, _, typed, _ in TYPED for bit in re.findall(r"\w+|\W", typed)}
     | {"0", "99", "-1", "\u0663", "\u212a", "\x00", "'", '"', "é", "C3!", "1:", "J9"}
 )
 
@@ -242,37 +280,40 @@ def test_json_can_be_typed_in_any_game(game: str, window: str, text: str) -> Non
 @pytest.mark.parametrize(
     ("game", "window", "text", "complaint"),
     [
-        ("mist", "turn", '{"cells": [', "this is no JSON: "),
-        ("mist", "turn", '{"cells": ' + "[" * 100_000, "this is no JSON: "),
+        ("mist", "turn", '{"cells": [', "this is not JSON: "),
+        ("mist", "turn", '{"cells": ' + "[" * 100_000, "this is not JSON: "),
         (
             "mist",
             "turn",
             '{"cells": ["C3", 4]}',
-            "this is no action of the window turn: cells 1: expected text, got a whole number",
+            "this is not an action of the window turn: cells 1: expected text, got a whole number",
         ),
         (
             "mist",
             "turn",
             '{"cell": []}',
-            "this is no action of the window turn: object contains unknown field cell",
+            "this is not an action of the window turn: this window takes 'cells', 'swap'; it has no 'cell'",
         ),
         (
             "mist",
             "turn",
             '{"\\u001b[31m\u202e": 1}',
-            r"this is no action of the window turn: object contains unknown field \x1b[31m\u202e",
+            (
+                r"this is not an action of the window turn: this window takes 'cells', 'swap'; "
+                r"it has no '\x1b[31m\u202e'"
+            ),
         ),
         (
             "fight-for-a-name",
             "move",
             '{"path": ["n"]}',
-            "this is no action of the window move: path 0: 'n' is not known there",
+            "this is not an action of the window move: path 0: 'n' is not known there",
         ),
         (
             "fight-for-a-name",
             "move",
             '{"reinforce": {"99": 1}}',
-            "this is no action of the window move: a key of reinforce: '99' is not known there",
+            "this is not an action of the window move: a key of reinforce: '99' is not known there",
         ),
     ],
 )

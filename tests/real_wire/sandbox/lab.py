@@ -12,6 +12,7 @@ import trio
 
 from referee import sandbox
 from referee.bot_folder.manifest import BotFolder, find_bot
+from referee.proofs.escapes.processes import of_start
 from referee.sandbox.levels import Isolation
 
 PATIENCE_SECONDS = 120
@@ -120,12 +121,6 @@ class Lab:
         return found
 
     def _processes(self) -> Iterator[Path]:
-        for entry in Path("/proc").iterdir():
-            # A zombie has no environment; a process may end while it is looked at.
-            with suppress(OSError):
-                if entry.name.isdecimal() and (
-                    self.token.encode() in (entry / "environ").read_bytes()
-                    # A warm bot's environment is not where the kernel looks for it.
-                    or any(f"{copy} /bot " in (entry / "mountinfo").read_text() for copy in self.copies)
-                ):
-                    yield entry
+        found = {number for folder in self.copies or [self.folder] for number in of_start(self.token, folder)}
+        for number in found:
+            yield Path("/proc", str(number))

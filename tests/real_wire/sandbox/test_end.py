@@ -549,10 +549,10 @@ if os.wait()[1] != 9:
     ("program", "why"),
     [
         (EATS, "killed: memory over 64 MB"),
-        (f"{CHILD_EATS}sys.exit(0)", "it ended by itself, exit code 0"),
+        (f"{CHILD_EATS}sys.exit(0)", "its program ended before the match was over (exit code 0)"),
         (
             f"{CHILD_EATS}raise OSError",
-            "it ended by itself, exit code 1; a process of its had been killed: memory over 64 MB",
+            "it exited with code 1; one of its processes had been killed: memory over 64 MB",
         ),
     ],
 )

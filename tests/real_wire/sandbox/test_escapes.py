@@ -66,6 +66,7 @@ ASKED_FOR = {
     "memory by tmpfs": "fills-its-scratch",
     "filling the disk": "fills-the-disk makes-one-huge-file",
     "burning CPU beyond the limit": "burns-many-processors burns-beyond-its-processor-time raises-its-priority",
+    "being kept waiting on purpose": "has-itself-kept-waiting",
     "also while it is the other's turn": "burns-in-the-others-turn",
     "many file descriptors": "opens-files-without-end raises-its-limits",
     "io_uring": "sets-up-io-uring",
@@ -99,7 +100,8 @@ WITHOUT_WALLS = (
     "forks-without-end starts-threads-without-end fills-its-scratch fills-shared-memory "
     "takes-memory-in-many-processes takes-memory-by-memfd takes-memory-by-system-v traces-itself "
     "changes-its-personality locks-shared-files watches-shared-files sees-others-terminals "
-    "asks-what-lies-in-memory steers-what-lies-in-memory sends-descriptors makes-a-child-of-its-parents"
+    "asks-what-lies-in-memory steers-what-lies-in-memory sends-descriptors makes-a-child-of-its-parents "
+    "has-itself-kept-waiting"
 )
 """What anybody's process gets that nothing stops."""
 ROOTS = (
@@ -169,7 +171,8 @@ def test_under_strict_every_layer_is_in_force_that_the_machine_has(warm: bool) -
 def test_without_walls_the_same_attempts_get_out() -> None:
     found = report("none")
     wanted = set((WITHOUT_WALLS if os.geteuid() else f"{WITHOUT_WALLS} {ROOTS}").split())
-    held = {each.attempt: each.evidence for each in found.findings if each.result != "escaped"}
+    told = [each for each in found.findings if each.result != "too busy"]
+    held = {each.attempt: each.evidence for each in told if each.result != "escaped"}
     assert {} == {name: held[name] for name in sorted(wanted & set(held))}
     assert {} == {name: why for name, why in held.items() if name.startswith("outlives") and "left" not in why}
 
@@ -180,7 +183,7 @@ def test_without_walls_nothing_is_promised_and_limits_of_each_process_hold() -> 
     found = {each.attempt: each.result for each in report("none").findings}
     assert report("none").holds
     limits = ("takes-memory-in-one-process", "opens-files-without-end", "burns-beyond-its-processor-time")
-    assert ["held"] * 3 == [found[name] for name in limits]
+    assert {found[name] for name in limits} <= {"held", "too busy"}
 
 
 def test_whatever_a_host_fears_is_attempted_and_no_attempt_is_for_nothing() -> None:
@@ -321,6 +324,7 @@ async def test_what_the_machine_was_too_busy_to_tell_is_tried_again(
 def test_an_attempt_that_is_ended_by_a_signal_is_held_and_one_that_breaks_has_failed() -> None:
     program = """
 import os, signal, time
+from referee.proofs.escapes.inside import running
 from referee.proofs.escapes.inside.attempt import Attempt
 from referee.proofs.escapes.inside.running import _made
 
@@ -329,7 +333,10 @@ def breaks(scene):
 
 sleeps, leaves = lambda _: time.sleep(60), lambda _: os._exit(4)
 for run in (lambda _: os.kill(os.getpid(), signal.SIGSYS), breaks, leaves, sleeps):
+    running.idle_seconds = time.monotonic  # one processor is idle
     print(_made(Attempt("name", "layer", "What.", run, 0.5), None))
+running.idle_seconds = lambda: 0.0
+print(_made(Attempt("name", "layer", "What.", sleeps, 0.5), None))
 """
     said = subprocess.run(  # noqa: S603 - as above
         [sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True
@@ -338,7 +345,8 @@ for run in (lambda _: os.kill(os.getpid(), signal.SIGSYS), breaks, leaves, sleep
         "Verdict(result='held', evidence='ended by SIGSYS')",
         "Verdict(result='failed', evidence='ValueError: wrong')",
         "Verdict(result='failed', evidence='exit code 4')",
-        "Verdict(result='failed', evidence='it came to no end in 0.5 s')",
+        "Verdict(result='failed', evidence='did not end within 0.5 s')",
+        "Verdict(result='too busy', evidence='did not end within 0.5 s; other programs used the processors')",
     ] == said.stdout.splitlines()
 
 

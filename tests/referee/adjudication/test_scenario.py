@@ -69,6 +69,15 @@ def test_what_is_no_scenario_is_one_clear_error(complaint: str, line: bytes) -> 
     assert complaint in error(line)
 
 
+def test_the_longest_scenario_is_read_and_the_end_of_its_line_does_not_count() -> None:
+    longest = GOOD.replace(b"{", b"{" + b" " * (MAX_SCENARIO_BYTES - len(GOOD)), 1)
+    assert MAX_SCENARIO_BYTES == len(longest)
+    assert "game" in json.loads(adjudicate_line(longest, GAMES))
+    errors, results = streamed(longest + b"\n" + longest + b" \n" + longest + b"\r\n" + GOOD)
+    assert [True, False, True, True] == ["game" in result for result in results]
+    assert 1 == errors
+
+
 def test_an_error_does_not_repeat_all_it_was_given() -> None:
     text = error(b'{"game":"' + b"x" * 1_000_000 + b'","steps":[]}')
     assert MAX_ERROR_CHARACTERS + 1 == len(text)

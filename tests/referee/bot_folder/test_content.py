@@ -1,6 +1,7 @@
 """A bot's content: strangers' folders are read within bounds, and what runs is what was hashed."""
 
 import os
+import re
 import resource
 import shutil
 import socket
@@ -20,6 +21,7 @@ from arena.errors import WRONG_USE
 from referee.bot_folder import content as bot_content
 from referee.bot_folder.content import ContentError, Item, content_hash, copied, copy_of, copy_place, is_whole
 from referee.bot_folder.manifest import BotFolderError, find_bot
+from referee.linux.shortage import SHORTAGES
 from tests.long import cases
 
 TOML = 'name = "a"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
@@ -118,10 +120,10 @@ def _unreadable(folder: Path) -> None:
 
 
 HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
-    "toml_link": ("bot.toml: is not a regular file", _toml_link),
-    "toml_pipe": ("bot.toml: is not a regular file", _toml_pipe),
-    "toml_loop": ("bot.toml: is not a regular file", _toml_loop),
-    "toml_folder": ("bot.toml: is not a regular file", _toml_folder),
+    "toml_link": ("bot.toml: cannot be read: it is a symbolic link, not a regular file", _toml_link),
+    "toml_pipe": ("bot.toml: cannot be read: it is a fifo, not a regular file", _toml_pipe),
+    "toml_loop": ("bot.toml: cannot be read: it is a symbolic link, not a regular file", _toml_loop),
+    "toml_folder": ("bot.toml: cannot be read: it is a folder, not a regular file", _toml_folder),
     "toml_huge": ("bot.toml: is longer than 65536 bytes", _toml_huge),
     "sparse": ("net: is too much: a bot's files have at most 2048 MB", _sparse),
     "many": ("is one too many: a bot has at most 50000 files", _many),
@@ -295,6 +297,62 @@ class TestCopy:
         assert is_whole(bot.content)
         assert ["bot.py", "bot.toml"] == sorted(path.name for path in again.folder.iterdir())
 
+    def test_a_whole_one_that_another_program_placed_first_is_not_touched(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        first = find_bot(str(folder)).folder
+        placed = first.stat().st_ino
+        looks: list[str] = []
+
+        def absent_at_first(content: str) -> bool:
+            looks.append(content)
+            return len(looks) > 1 and is_whole(content)
+
+        monkeypatch.setattr(bot_content, "is_whole", absent_at_first)
+        second = find_bot(str(folder)).folder
+        assert (first, placed) == (second, second.stat().st_ino)
+        assert [first.name] == [path.name for path in first.parent.iterdir() if path.is_dir()]
+
+    @pytest.mark.parametrize("exchanges", [True, False], ids=["renameat2", "no renameat2"])
+    def test_who_runs_from_one_that_was_harmed_keeps_its_files(
+        self, folder: Path, exchanges: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        bot = find_bot(str(folder))
+        (bot.folder / "random.py").write_text("other program")
+        if not exchanges:
+            monkeypatch.setattr(bot_content, "_EXCHANGE", 1 << 20)  # EINVAL, as of a file system that cannot
+        running = os.open(bot.folder, os.O_RDONLY)
+        try:
+            find_bot(str(folder))
+            assert ["bot.py", "bot.toml", "random.py"] == sorted(os.listdir(running))  # noqa: PTH208 - by descriptor
+        finally:
+            os.close(running)
+        assert is_whole(bot.content)
+        bot_content._hold.__wrapped__(bot.folder.parent)  # another arena begins while this one runs
+        kept = sum(1 for _ in bot.folder.parent.rglob("random.py"))
+        assert kept == 1
+
+    @pytest.mark.parametrize("shortage", sorted(SHORTAGES))
+    def test_a_machine_that_is_short_of_something_says_nothing_about_a_copy(
+        self, folder: Path, shortage: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        bot = find_bot(str(folder))
+        placed = bot.folder.stat().st_ino
+        opened = os.open
+
+        def short(path: Any, flags: int, *rest: Any, **where: Any) -> int:
+            if path == b"bot.py":
+                raise OSError(shortage, os.strerror(shortage))
+            return opened(path, flags, *rest, **where)
+
+        with monkeypatch.context() as failing:
+            failing.setattr(os, "open", short)
+            for question in (lambda: is_whole(bot.content), lambda: find_bot(str(folder))):
+                with pytest.raises(OSError, match=re.escape(os.strerror(shortage))):
+                    question()
+        assert placed == bot.folder.stat().st_ino
+        assert is_whole(bot.content)
+
     def test_a_read_only_folder_will_do(self, folder: Path) -> None:
         folder.chmod(0o555)
         assert "a" == find_bot(str(folder)).name
@@ -307,7 +365,7 @@ class TestCopy:
         bot_content._hold.__wrapped__(bot.folder.parent)  # another arena begins: this one holds its copies
         assert bot.folder.is_dir()
         for name, looked, left in (
-            ("today", time.time(), {"lock", "making-x", "new", bot.folder.name}),
+            ("today", time.time(), {"lock", "new", bot.folder.name}),
             ("long ago", old, {"lock", "new"}),
         ):
             shutil.copytree(cache, cache.with_name(name))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from referee.bot_folder.bot_name import read_bot_name
 from referee.bot_folder.content import content_hash, copy_place
 from referee.bot_folder.manifest import PATH, BotFolder, BotFolderError, Limits, built_in, find_bot, read_bot
 
@@ -70,7 +71,7 @@ def test_a_star_is_any_game(tmp_path: Path) -> None:
         ("x/bot.toml:1: name: '': Expected `str` of length >= 1", {"name": '""'}),
         ("x/bot.toml:3: command: []: Expected `array` of length >= 1", {"command": "[]"}),
         ("x/bot.toml:3: command[1]: 3: Expected `str`, got `int`", {"command": '["python", 3]'}),
-        ("x/bot.toml:3: command: 'gone.py' is no file in x", {"command": '["python", "gone.py"]'}),
+        ("x/bot.toml:3: command: 'gone.py' is not a file in x", {"command": '["python", "gone.py"]'}),
         (
             f"x/bot.toml:3: command: 'no-such-program' is neither a file in x nor a program in {PATH}",
             {"command": '["no-such-program"]'},
@@ -79,13 +80,16 @@ def test_a_star_is_any_game(tmp_path: Path) -> None:
         ("x/bot.toml:3: command: 'bot.py' is not executable; try chmod +x x/bot.py", {"command": '["bot.py"]'}),
         ("x/bot.toml:4: games: 'mist'", {"games": '"mist"'}),
         ("x/bot.toml:5: transport: 'tcp' is not known; 'zmq' and 'stdio' are", {"transport": '"tcp"'}),
-        ("x/bot.toml:5: color: is no known field; there are name, version, command, games,", {"color": "1"}),
+        (
+            "x/bot.toml:5: color: is not a known field; the fields are name, version, command,",
+            {"color": "1"},
+        ),
         (
             "x/bot.toml:6: limits.memory_mb: 99999: Expected `int` <= 16384",
             {"limits": "memory_mb = 99999"},
         ),
         (
-            "x/bot.toml:6: limits.memory: is no known field; there are memory_mb, address_space_mb, cpus,",
+            "x/bot.toml:6: limits.memory: is not a known field; did you mean memory_mb?",
             {"limits": "memory = 9"},
         ),
         ("x/bot.toml:6: Invalid value", {"limits": "memory = "}),
@@ -121,7 +125,7 @@ class TestContentHash:
     def test_what_python_and_git_leave_is_not_part_of_it(self, tmp_path: Path) -> None:
         folder = make(tmp_path / "x")
         before = content_hash(folder)
-        for name in ("__pycache__", ".git"):
+        for name in ("__pycache__", ".git", ".pytest_cache", ".mypy_cache", ".ruff_cache"):
             (folder / name).mkdir()
             (folder / name / "file").write_text("x")
         assert before == content_hash(folder)
@@ -181,17 +185,28 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 class TestFinding:
     def test_a_built_in_bot_is_found_by_its_name(self) -> None:
         assert "mist_random" in built_in()
-        assert ("mist_random", "mist-random") == (find_bot("mist_random").given, find_bot("mist_random").name)
+        assert ("mist_random", "mist_random") == (find_bot("mist_random").given, find_bot("mist_random").name)
 
     def test_every_built_in_bot_is_a_good_folder(self) -> None:
         assert built_in() == [find_bot(name).given for name in built_in()]
+        assert built_in() == [find_bot(name).name for name in built_in()]
 
     def test_an_unknown_name_is_told_the_known_ones(self) -> None:
-        with pytest.raises(BotFolderError, match=r"nobody: is neither a folder nor a built-in bot; .*mist_random"):
+        with pytest.raises(BotFolderError, match=r"^nobody: no folder .* the bots are .*mist_random"):
             find_bot("nobody")
 
+    def test_a_misspelt_name_is_told_the_nearest_samples_and_folders(self, tmp_path: Path) -> None:
+        make(tmp_path / "anna")
+        (tmp_path / "hanna").mkdir()  # holds no bot
+        with pytest.raises(BotFolderError, match=r": no .* is called that; did you mean mist_hunter\?$"):
+            find_bot("mist_hnuter")
+        with pytest.raises(BotFolderError, match=r": there is no such folder; did you mean anna\?$"):
+            find_bot(f"{tmp_path}/ana")
+        with pytest.raises(BotFolderError, match=r": no .* is called that; did you mean anna\?$"):
+            find_bot(read_bot_name("ana", tmp_path))
+
     def test_a_bot_that_measures_the_referee_is_found_by_its_name_and_not_offered(self) -> None:
-        assert "stress-edge" == find_bot("stress_edge").name
+        assert "stress_edge" == find_bot("stress_edge").name
         assert "stress_edge" not in built_in()
         with pytest.raises(BotFolderError, match=r"^(?!.*stress_edge)"):
             find_bot("nobody")

@@ -78,10 +78,10 @@ def complaint(folder: Path, text: str) -> str:
         ("x.toml:1: limits: 3: Expected `object`, got `int`", "limits = 3\nname = 'x'\n"),
         ("x.toml:3: limits.files: 200: Expected `int` <= 100", "name = 'x'\n[limits]\nfiles = 200\n"),
         ("x.toml:3: limits.files: 'many': Expected `int`, got `str`", "name = 'x'\n[limits]\nfiles = 'many'\n"),
-        ("x.toml:3: limits.fils: is no known field; there are files", "name = 'x'\n[limits]\nfils = 2\n"),
-        ("x.toml:2: nam: is no known field; there are name, limits, bots", "limits = {}\nnam = 'x'\n"),
+        ("x.toml:3: limits.fils: is not a known field; did you mean files?", "name = 'x'\n[limits]\nfils = 2\n"),
+        ("x.toml:2: nam: is not a known field; did you mean name?", "limits = {}\nnam = 'x'\n"),
         (
-            "x.toml:5: bots[1].fils: is no known field; there are files",
+            "x.toml:5: bots[1].fils: is not a known field; did you mean files?",
             "name = 'x'\nlimits = {}\n[[bots]]\n[[bots]]\nfils = 2\n",
         ),
     ],

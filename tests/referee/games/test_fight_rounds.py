@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from referee.games.fight_for_a_name.moving import destination
+from referee.rules import Illegal
 from tests.referee.games.fight_play import (
     canonical,
     close,
@@ -148,3 +150,15 @@ def test_the_docs_first_round() -> None:
     assert {"12": 0} == result["holders"]
     assert (1, {"12": 2}) == (mp_told(heard, 0), heard.event(0, "standing")["strengths"])
     assert {5} == {mp_told(heard, seat) for seat in range(1, 13)}
+
+
+@pytest.mark.parametrize(
+    ("at", "path", "said"),
+    [
+        ("6", ("N", "N"), "step 1, N from 6, enters mu; a path ends at a pillar"),
+        ("1", ("NE",), "step 1, NE from 1, leads off the board"),
+    ],
+)
+def test_a_path_that_cannot_be_names_its_step(at: str, path: tuple[Any, ...], said: str) -> None:
+    with pytest.raises(Illegal, match=f"^{said}$"):
+        destination(at, path)

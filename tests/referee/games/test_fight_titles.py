@@ -29,7 +29,35 @@ def test_r8_a_seat_that_could_claim_two_titles_takes_the_first_in_alphabetical_o
     assert {"Charity": 0} == claimed({0: both})
 
 
-# Several that could claim it.
+# Several that could claim it: both have its crest, a red hex and two orange ones.
+
+
+def test_step_6_of_several_the_one_that_spent_most_on_its_banners_hexes_claims_the_title() -> None:
+    """What was spent on a hex that its banner would not use does not count."""
+    one = player(crests="Charity:1", h1=2, h2=2, h8=2, h3=9)
+    assert {"Charity": 1} == claimed({0: one, 1: player(crests="Charity:5", h7=3, h14=2, h20=2)})
+    assert {"Charity": 0} == claimed({0: one, 1: player(crests="Charity:1", h7=1, h14=2, h20=2)})
+
+
+def test_step_6_if_they_spent_the_same_the_one_that_got_the_crest_earlier_does() -> None:
+    for earlier in (0, 1):
+        rounds = {earlier: 2, 1 - earlier: 4}
+        players = {
+            0: player(crests=f"Charity:{rounds[0]}", h1=2, h2=2, h8=2),
+            1: player(crests=f"Charity:{rounds[1]}", h7=2, h14=2, h20=2),
+        }
+        challenge = (1 - earlier, earlier, *range(2, 13))
+        assert {"Charity": earlier} == claimed(players, challenge=challenge)
+
+
+def test_step_6_then_the_one_that_did_better_in_the_timed_game_does() -> None:
+    players = {
+        0: player(crests="Charity", h1=2, h2=2, h8=2),
+        1: player(crests="Charity", h7=2, h14=2, h20=2),
+    }
+    for better in (0, 1):
+        challenge = (12, better, *range(2, 12), 1 - better)
+        assert {"Charity": better} == claimed(players, challenge=challenge)
 
 
 # What a claim does.

@@ -29,7 +29,7 @@ def words(text: str) -> list[str]:
 
 
 def test_its_maps_are_those_of_the_loop_with_two_trees_and_of_the_worked_example() -> None:
-    assert [sections("A>B>A C>A E>D>A", 5), sections(EXAMPLE)] == blocks("json")
+    assert [sections("A>B>A C>A E>D>A", 5), sections(EXAMPLE)] == blocks("json sections")
 
 
 def test_its_trees_are_those_of_their_pointers() -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import combinations_with_replacement, islice, permutations, product
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -31,6 +32,7 @@ from protocol.games.runes_to_ruins import (
     Discovered,
     GuessAnswer,
     Insight,
+    Learned,
     LearnedAnswer,
     Mirrored,
     Revealed,
@@ -47,6 +49,7 @@ from referee.games.mist.worlds import History, Walk, read
 from referee.games.pointing.state import PointingState, play_round
 from referee.games.runes_to_ruins import worlds as runes_worlds
 from referee.games.runes_to_ruins.candidates import Candidates
+from referee.games.runes_to_ruins.checking import _checked_insight
 from referee.games.runes_to_ruins.clues import Clue
 from referee.games.runes_to_ruins.narrowing import Searching
 from referee.games.runes_to_ruins.paid import figures
@@ -64,6 +67,7 @@ from referee.games.runes_to_ruins.pools import (
 from referee.games.runes_to_ruins.rounds import close_round
 from referee.games.runes_to_ruins.search import Search
 from referee.games.runes_to_ruins.state import RunesState
+from referee.games.runes_to_ruins.symbols import shared_runes
 from referee.games.runes_to_ruins.worlds import Walk as RunesWalk
 from referee.rules import Addressed, Deal, Luck, Table, Taken, WindowClosed, audience
 from tests.long import mostly_slow
@@ -660,3 +664,18 @@ def could_be_told(asked: Ask, answer: PillarAnswer, banners: Mapping[Title, Bann
         and not on[2] & set(answer.neither)
         and answer.crest == asked.crest
     )
+
+
+@pytest.mark.parametrize(("seat", "of"), list(permutations(range(5), 2)))
+def test_what_a_mirror_showed_of_shared_runes_was_asked_of_the_seat_and_a_third(seat: int, of: int) -> None:
+    """The question is one that the rules take from the other seat, as they spell it."""
+    symbols: Any = SYMBOLS
+    walk = cast("RunesWalk", SimpleNamespace(seat=seat, symbols=symbols))
+    thirds = set()
+    for seed in range(20):
+        mirrored = Mirrored(of=of, kind="shared", answer=shared_runes(symbols[of], symbols[seat]))
+        pair = runes_worlds._question(mirrored, walk, Random(seed))
+        assert seat in pair
+        assert Learned(shared=pair) == _checked_insight(of, Learned(shared=pair))
+        thirds |= set(pair) - {seat}
+    assert set(range(5)) - {seat, of} == thirds

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import trio
-from msgspec import Raw, to_builtins
+from msgspec import UNSET, Raw, to_builtins
 from msgspec.structs import replace
 
 from protocol.codec import encode
@@ -44,6 +44,7 @@ def whole(played: Played) -> list[AnyRecord]:
         bots=tuple(seat.bot for seat in played.match.seats),
         isolation="none",
         measured=played.match._measured,
+        unexcused=tuple(sorted(played.match._unexcused)) or UNSET,
         machine="",
         started="",
     )

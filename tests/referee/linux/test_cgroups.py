@@ -1,5 +1,6 @@
 """Control groups of both versions: what is written where. Version 2 on a tree of plain files."""
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
@@ -63,6 +64,25 @@ def test_of_version_2_the_arena_moves_down_before_it_hands_controllers_on(second
     assert "+memory +pids +cpu" == (second / "cgroup.subtree_control").read_text()
     (own,) = second.glob(f"mist-arena.{os.getpid()}.*")
     assert "+memory +pids +cpu" == (own / "cgroup.subtree_control").read_text()
+
+
+def test_of_version_2_processes_that_are_born_while_it_moves_down_are_moved_too(
+    second: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = Path.write_text
+    tries: list[Path] = []
+
+    def busy(path: Path, text: str) -> int:
+        if path == second / "cgroup.subtree_control":
+            tries.append(path)
+            if len(tries) < 3:  # another arena has started a process since
+                written(second / "cgroup.procs", f"{1000 + len(tries)}\n")
+                raise OSError(errno.EBUSY, "Device or resource busy")
+        return written(path, text)
+
+    monkeypatch.setattr(Path, "write_text", busy)
+    cgroups.tree()
+    assert "1002" == (second / cgroups.PROCESSES / "cgroup.procs").read_text()
 
 
 def test_of_version_2_processes_of_one_arena_make_their_groups_side_by_side(

@@ -2,6 +2,7 @@
 
 import re
 
+import msgspec
 import pytest
 
 from referee.games.registry import GAMES
@@ -85,3 +86,11 @@ def test_a_table_that_makes_no_clock_is_told_by_its_field(
 def test_a_budget_that_a_delay_precedes_may_be_played_at_a_fixed_pace() -> None:
     table = ClockTable(budget_ms=10_000, delay_ms=500)
     assert {"first": 500, "turn": 500} == clock_terms(MIST, HEAVEN, Policy(pacing="fixed"), table).main_ms
+
+
+@pytest.mark.parametrize("field", ["restarts", "messages_per_window", "refusals_per_match"])
+def test_a_count_in_a_policy_may_be_as_great_as_every_reader_takes(field: str) -> None:
+    greatest = 2**63 - 1
+    assert greatest == getattr(msgspec.convert({field: greatest}, Policy), field)
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({field: greatest + 1}, Policy)

@@ -17,8 +17,8 @@ LONG = 100 * SECOND
 """More than anybody can be short of."""
 
 
-def verdicts(clock: SeatClock, ends: int, *, answered: bool = False) -> list[str]:
-    """Of a part that ends at that reading, in which the machine withheld more from the bot than it could use."""
+def verdicts(clock: SeatClock, ends: int, *, answered: bool = False, withheld: int = LONG) -> list[str]:
+    """Of a part that ends at that reading, in which the machine withheld so much from the bot."""
     identity = BotIdentity(name="b", version="1", content="", seed=0, token="")
     court = OpenCases([Seat(0, identity, ClockTerms(main_ms={}), Policy())])
     part = SeatWindow(0, clock.account)
@@ -28,7 +28,7 @@ def verdicts(clock: SeatClock, ends: int, *, answered: bool = False) -> list[str
     part.pass_time(ends)
     assert part.settled
     court.close(0, part, 0)
-    used = Used(at=ends, seat=0, number=0, cpu=0, waited=LONG, withheld=LONG, throttled=0, behind=0)
+    used = Used(at=ends, seat=0, number=0, cpu=0, waited=withheld, withheld=withheld, throttled=0, behind=0)
     court.used(used)
     return [judged.verdict.value for judged in (*court.due(ends), *court.judge(0, ends))]
 
@@ -57,3 +57,12 @@ def test_using_a_budget_is_what_it_is_for_and_gets_no_verdict() -> None:
 @pytest.mark.parametrize(("used", "ends", "wanted"), [(SECOND, 2 * SECOND, "bot"), (0, 10 * SECOND, "host")])
 def test_who_used_all_its_processor_time_did_so_itself(used: int, ends: int, wanted: str) -> None:
     assert [wanted] == verdicts(processor(SECOND, used=used, at=ends), ends)
+
+
+@pytest.mark.parametrize(("withheld", "wanted"), [(5 * SECOND // 2, "host"), (5 * SECOND // 2 - 1, "bot")])
+def test_waits_are_compared_with_the_wall_time_that_a_clock_of_processor_time_allows(
+    withheld: int, wanted: str
+) -> None:
+    """A second of processor time may take ten of wall time: a quarter of these excuses a bot."""
+    clock = processor(SECOND, used=0, at=10 * SECOND)
+    assert [wanted] == verdicts(clock, 10 * SECOND, withheld=withheld)

@@ -34,7 +34,7 @@ def test_it_never_says_more_than_was_used_by_then(pieces: list[tuple[int, int]],
 def test_at_its_last_reading_it_says_all_that_was_used(pieces: list[tuple[int, int]]) -> None:
     account, truth = read_after_each(pieces)
     at, used = truth[-1]
-    assert used == account.used(at) == account.used(at + 1_000_000)
+    assert used == account.used(at) == account.used(at + 1_000_000) == account.total
 
 
 @given(PIECES, st.integers(0, 200_000), st.integers(0, 200_000))
@@ -78,3 +78,8 @@ def test_looks_do_not_come_closer_than_ten_milliseconds_until_the_goal_is_seen()
     assert 1_000 + LOOK_US == account.next_look(1_000)
     account.read(11_000, 1_000, 1)
     assert 11_000 == account.next_look(1_000)
+
+
+def test_before_the_first_reading_nothing_is_used_and_the_next_look_is_due() -> None:
+    account = Account()
+    assert (0, 0, 0) == (account.total, account.used(1_000), account.next_look(1_000))

@@ -63,6 +63,30 @@ class TestHello:
         assert [Fault.NO_HELLO] == faults(played.bots[0])
         assert [G7, G7] == [closed.taken for closed in played.closed(1)]
 
+    @pytest.mark.parametrize(
+        ("code", "says_hello", "as_seen"),
+        [
+            (1, False, Conduct.NEVER_STARTED),
+            (0, False, Conduct.NEVER_STARTED),
+            (1, True, Conduct.CRASHED),
+            (0, True, Conduct.DISCONNECTED),
+        ],
+    )
+    async def test_a_bot_that_ends_before_its_hello_never_started(
+        self, autojump_clock: object, code: int, says_hello: bool, as_seen: Conduct
+    ) -> None:
+        played = set_up(2, options={"first": 0, "max_turns": 2})
+
+        async def ends(bot: Bot) -> None:
+            if says_hello:
+                bot.hello()
+            await trio.sleep(1)
+            await played.host.left(0, code)
+            await hear_out(bot)
+
+        await play(played, [ends, silent])
+        assert as_seen is conduct(played)[0]
+
     async def test_start_up_time_is_on_no_clock(self, autojump_clock: object) -> None:
         async def slow(bot: Bot) -> None:
             await trio.sleep(9)
@@ -378,7 +402,10 @@ class TestPolicies:
                 await trio.sleep(0.1)
 
         policy = Policy(
-            messages_per_window=1_000_000, bytes_per_window=1_000_000_000, refusals_per_match=1_000_000
+            messages_per_window=1_000_000,
+            bytes_per_window=1_000_000_000,
+            transcript_bytes_per_match=1_000_000_000,
+            refusals_per_match=1_000_000,
         )
         played = await mist(deaf, after(1, G7), policy=policy)
         assert [Conduct.DISCONNECTED, Conduct.OK] == conduct(played)

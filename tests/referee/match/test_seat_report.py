@@ -1,14 +1,18 @@
 """Why a bot lost what it lost, in a match's own words. In virtual time."""
 
+from typing import Any
+
 import msgspec
 import pytest
 import trio
 import trio.testing
+from msgspec import UNSET, Raw
 
-from protocol.messages import Opened
+from protocol.messages import NoAction, Opened, Submit
 from referee.host.host import Host
+from referee.match.match import MOST_CLOSED
 from referee.match.policy import Policy
-from referee.match.records import LARGEST
+from referee.match.records import LARGEST, In
 from referee.match.seat_report import Complaint, SeatReport, merged, percentile, sentences, spread_of, summed
 from referee.sandbox.meter import NOTHING
 from tests.referee.virtual import Bot, Played, after, answering, hear_out, mist, play, set_up, silent
@@ -47,9 +51,9 @@ async def test_windows_without_an_answer_are_counted(autojump_clock: object) -> 
     ("cpu_us", "how"),
     [
         (None, ""),
-        (20_000, ": it waited (0.0 s of processor time)"),
-        (29_800_000, ": it used its processor all the time (29.8 s)"),
-        (9_000_000, ": it used 9.0 s of processor time in 29.9 s"),
+        (20_000, ": it was waiting, not computing (0.0 s of processor time)"),
+        (29_800_000, ": it was computing all the time (29.8 s of processor time)"),
+        (9_000_000, ": it was computing for 9.0 s of 29.9 s"),
     ],
 )
 def test_of_a_bot_that_did_not_answer_it_is_said_whether_it_computed(cpu_us: int | None, how: str) -> None:
@@ -58,22 +62,75 @@ def test_of_a_bot_that_did_not_answer_it_is_said_whether_it_computed(cpu_us: int
     assert [f"3 of 3 windows unanswered{how}"] == sentences(hung, windows=3, refused=0)
 
 
-def test_of_a_bot_that_prints_more_than_is_kept_it_is_said_only_if_it_did_not_answer_in_time() -> None:
-    printed = SeatReport(unlogged_bytes=3 << 19)
-    hung = msgspec.structs.replace(printed, unanswered=3)
-    assert [] == sentences(printed, windows=3, refused=0)
-    assert ["it printed 1.5 MB more than its log keeps, and waited until that was read"] == sentences(
-        hung, windows=3, refused=0
-    )[1:]
-    assert [] == sentences(msgspec.structs.replace(hung, unlogged_bytes=60_000), windows=3, refused=0)[1:]
-    assert 3 << 20 == summed([hung, printed]).unlogged_bytes
+@pytest.mark.parametrize("unanswered", [0, 3])
+def test_of_a_bot_that_prints_more_than_is_kept_it_is_said_what_that_cost(unanswered: int) -> None:
+    printed = SeatReport(unlogged_bytes=3 << 19, output_wait_us=5_440_000, unanswered=unanswered)
+    (*_, cost) = sentences(printed, windows=3, refused=0)
+    thrown_away = "it printed 1.5 MB more than its log keeps: they were thrown away"
+    assert f"{thrown_away}, and it waited for that, up to 5.4 s of its own time" == cost
+    (*_, cost) = sentences(msgspec.structs.replace(printed, output_wait_us=0), windows=3, refused=0)
+    assert thrown_away == cost
+    little = msgspec.structs.replace(printed, unlogged_bytes=60_000)
+    assert bool(unanswered) == bool(sentences(little, windows=3, refused=0))
+    both = summed([printed, printed])
+    assert (3 << 20, 10_880_000) == (both.unlogged_bytes, both.output_wait_us)
+
+
+def test_of_a_bot_that_hangs_it_is_said_where() -> None:
+    hung = SeatReport(unanswered=3, cpu_us=20_000, spread=spread_of([10_000_000] * 3), stuck_at="bot.py:4")
+    where = "3 of 3 windows unanswered: it was waiting, not computing, at bot.py:4 (0.0 s of processor time)"
+    assert [where] == sentences(hung, windows=3, refused=0)
+    unknown = msgspec.structs.replace(hung, cpu_us=None)
+    assert ["3 of 3 windows unanswered, at bot.py:4"] == sentences(unknown, windows=3, refused=0)
+    assert "bot.py:4" == summed([SeatReport(), hung]).stuck_at
+
+
+def test_what_returns_nothing_or_raises_is_told_from_a_choice() -> None:
+    report = SeatReport(returned_nothing=42)
+    assert ["decide returned nothing in 42 of 42 windows"] == sentences(report, windows=42, refused=0)
+    mixed = SeatReport(asked_default=4, returned_nothing=1, raised=3, last_line="kit: the bot raised 3 times")
+    assert [
+        "decide returned nothing in 1 of 42 windows",
+        "decide raised an error in 3 of 42 windows",
+        "its last line of output: kit: the bot raised 3 times",
+    ] == sentences(mixed, windows=42, refused=0)
+    assert (2, 6) == ((both := summed([mixed, mixed])).returned_nothing, both.raised)
+
+
+@pytest.mark.parametrize(
+    ("action", "because", "counted"),
+    [
+        (None, "raised", (2, 0, 2)),
+        ({"cells": ["E5"]}, "returned-nothing", (0, 2, 0)),
+        ({"cells": ["E5"]}, None, (0, 0, 0)),
+    ],
+)
+async def test_why_a_kit_has_no_action_is_counted(
+    action: Any, because: NoAction | None, counted: tuple[int, int, int], autojump_clock: object
+) -> None:
+    async def nothing(bot: Bot, window: Opened) -> None:
+        why = UNSET if because is None else because
+        bot.say(Submit(window.id, Raw(msgspec.json.encode(action)), final=True, because=why))
+
+    played = await mist(answering(nothing), after(1, G7), max_turns=4)
+    report = played.match.seats[0].report()
+    assert counted == (report.asked_default, report.returned_nothing, report.raised)
+
+
+async def test_what_was_withdrawn_counts_for_nothing(autojump_clock: object) -> None:
+    async def nothing(bot: Bot, window: Opened) -> None:
+        bot.say(Submit(window.id, Raw(b'{"cells": ["E5"]}'), final=False, because="returned-nothing"))
+        bot.submit(window.id, C3)
+
+    played = await mist(answering(nothing), after(1, G7), max_turns=4)
+    assert 0 == played.match.seats[0].report().returned_nothing
 
 
 def test_of_a_bot_that_asks_for_the_default_what_it_wrote_last_is_said() -> None:
     """With `on_error` the kit asks for it, and writes last what the bot raised."""
-    error = "kit: the bot raised 9 times, at last KeyError: 'x'"
+    error = "kit: the bot raised 9 times, most recently KeyError: 'x'"
     asks = SeatReport(asked_default=9, last_line=error)
-    quoted = ["asked for the default in 9 of 10 windows", f"last line: {error}"]
+    quoted = ["it chose the default in 9 of 10 windows", f"its last line of output: {error}"]
     assert quoted == sentences(asks, windows=10, refused=0)
     assert quoted == sentences(summed([asks, SeatReport(loss="killed", last_line="?")]), windows=10, refused=0)
     assert [] == sentences(asks, windows=100, refused=0)
@@ -100,7 +157,7 @@ async def test_refusals_are_told_as_the_bot_was_told_them_the_most_frequent_firs
     assert refused.startswith("6 messages refused: ")
     assert "J9" in refused
     assert "(4 times)" in refused
-    assert "after a refusal the default in 2 of 2 windows" == asked
+    assert "it chose the default after a refusal in 2 of 2 windows" == asked
 
 
 async def test_a_flood_of_other_refusals_does_not_hide_the_most_frequent(autojump_clock: object) -> None:
@@ -136,7 +193,7 @@ async def test_a_default_that_is_chosen_after_an_illegal_action_counts_as_asked_
 
 @pytest.mark.parametrize(
     ("exit_code", "why", "text"),
-    [(1, "killed: memory over 64 MB", "killed: memory over 64 MB"), (3, None, "it ended with exit code 3")],
+    [(1, "killed: memory over 64 MB", "killed: memory over 64 MB"), (3, None, "it exited with code 3")],
 )
 async def test_a_lost_bot_has_its_cause(
     autojump_clock: object, exit_code: int, why: str | None, text: str
@@ -180,7 +237,7 @@ def test_the_longest_and_the_shortest_time_are_in_a_report() -> None:
 
 def test_all_at_once_reads_in_the_order_of_weight() -> None:
     report = SeatReport(
-        loss="it ended by itself, exit code 1",
+        loss="it exited with code 1",
         restarts=1,
         late=3,
         worst_late_us=406_000,
@@ -188,9 +245,40 @@ def test_all_at_once_reads_in_the_order_of_weight() -> None:
         last_line="ValueError: J9 (bot.py:21)",
     )
     assert [
-        "it ended by itself, exit code 1",
+        "it exited with code 1",
         "started again once",
         "3 of 19 windows late, worst 406 ms",
         "2 messages refused: unknown cell J9 (once); others (once)",
-        "last line: ValueError: J9 (bot.py:21)",
+        "its last line of output: ValueError: J9 (bot.py:21)",
     ] == sentences(report, windows=19, refused=2)
+
+
+REASON = "a message of 300000 bytes, more than 262144"
+
+
+async def test_what_closed_a_connection_is_the_cause_of_what_followed(autojump_clock: object) -> None:
+    """It is no refused message: nothing was understood of it. A replay comes to the same."""
+
+    async def is_cut_off(bot: Bot) -> None:
+        bot.hello()
+        await bot.hear_a(Opened)
+        for _ in range(MOST_CLOSED + 10):
+            played.host.cut_off(0, REASON)
+        await played.host.left(0, 3)
+
+    played = set_up(2, options={"first": 0, "max_turns": 4})
+    await play(played, [is_cut_off, after(1, G7)])
+    seat = played.match.seats[0]
+    assert f"its connection was closed: {REASON}; it exited with code 3" == seat.report().loss
+    assert 0 == seat.refused.total()
+    recorded = [each for each in played.records if isinstance(each, In) and each.closed]
+    assert MOST_CLOSED == len(recorded), "a bot that comes again and again does not fill the transcript"
+    assert {(0, REASON, "")} == {(each.seat, each.closed, each.frame) for each in recorded}
+
+
+def test_a_closed_connection_of_a_bot_that_stays_is_said() -> None:
+    report = SeatReport(closed_for=REASON, unanswered=2)
+    assert [f"its connection was closed: {REASON}", "2 of 2 windows unanswered"] == sentences(
+        report, windows=2, refused=0
+    )
+    assert REASON == summed([SeatReport(), report]).closed_for

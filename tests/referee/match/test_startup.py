@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 import trio
+from msgspec.structs import replace
 
 from protocol.messages import Closed
 from protocol.refusals import Conduct
 from referee.match.policy import Policy
-from referee.match.records import START, Ended, Judged, Started, Used, Woke
+from referee.match.records import FLOOD_US, START, Ended, Judged, Started, Used, Woke
+from referee.match.startup import StartUp
 from referee.match.verdicts import Verdict
 from referee.sandbox.meter import Reading
 from referee.transcript.replayer import replay
@@ -20,7 +22,7 @@ SECOND = 1_000_000
 
 def counted(ran: int, waited: int, *, throttled: int = 0) -> Reading:
     """Of a bot of one thread."""
-    return Reading(ran, waited, throttled, 1.0, {1: (ran, waited, 0)})
+    return Reading(ran, waited, throttled, 1.0, {1: (ran, waited, 0)}, main=1)
 
 
 IDLE = counted(0, 0)
@@ -236,3 +238,85 @@ async def test_a_replay_leads_to_the_same(
     await play(played, [hear_out, silent])
     assert woke(played)
     assert ended(played) == replay(whole(played)).match.ended
+
+
+WHOLE = 4 * SECOND
+
+
+def used_up(*, behind: int = 0, withheld: int = 0, taken: int = 0) -> Used:
+    """What was taken of a start that has run out."""
+    return Used(
+        at=WHOLE,
+        seat=0,
+        number=START,
+        cpu=0,
+        waited=withheld,
+        withheld=withheld,
+        throttled=0,
+        behind=behind,
+        taken=taken,
+    )
+
+
+def prolonged(start_up: StartUp, **taken: int) -> bool:
+    start_up.used = used_up(**taken)
+    return start_up.prolong(WHOLE)
+
+
+class TestItsLimits:
+    """One part in a hundred of it is the least that is given back, ten times of it are the most."""
+
+    def test_it_has_run_out_at_its_last_moment_and_not_before(self) -> None:
+        start_up = StartUp(WHOLE)
+        assert not start_up.is_out(10 * WHOLE)
+        start_up.begin(7)
+        assert [False, True, True] == [start_up.is_out(WHOLE + 7 + more) for more in (-1, 0, 1)]
+        start_up.end()
+        assert not start_up.is_out(10 * WHOLE)
+
+    @pytest.mark.parametrize("taken", [WHOLE // 100, WHOLE // 100 + 1])
+    def test_a_hundredth_of_it_is_worth_giving_back(self, taken: int) -> None:
+        start_up = StartUp(WHOLE)
+        start_up.begin(0)
+        assert prolonged(start_up, withheld=taken - 1, behind=1)
+        assert WHOLE + taken == start_up.ends
+
+    def test_less_is_not(self) -> None:
+        start_up = StartUp(WHOLE)
+        start_up.begin(0)
+        assert not prolonged(start_up, withheld=WHOLE // 100 - 1)
+        assert WHOLE == start_up.ends
+
+    def test_nor_is_anything_without_a_measurement_or_after_a_flood(self) -> None:
+        start_up = StartUp(WHOLE)
+        start_up.begin(0)
+        assert not start_up.prolong(WHOLE)
+        assert not prolonged(start_up, withheld=WHOLE, taken=FLOOD_US)
+        assert prolonged(start_up, withheld=WHOLE, taken=FLOOD_US - 1)
+
+    def test_only_what_was_taken_since_is_given_back_the_next_time(self) -> None:
+        start_up = StartUp(WHOLE)
+        start_up.begin(0)
+        assert prolonged(start_up, withheld=WHOLE // 2)
+        assert not prolonged(start_up, withheld=WHOLE // 2 + WHOLE // 100 - 1)
+        start_up.begin(0)
+        assert prolonged(start_up, withheld=WHOLE // 100)
+
+    @pytest.mark.parametrize(("taken", "kept"), [(10 * WHOLE, False), (10 * WHOLE + 1, True)])
+    def test_whoever_was_given_back_more_than_ten_times_of_it_is_kept_from_starting(
+        self, taken: int, kept: bool
+    ) -> None:
+        start_up = StartUp(WHOLE)
+        start_up.begin(0)
+        assert prolonged(start_up, withheld=taken)
+        assert kept is start_up.is_kept()
+        start_up.begin(0)
+        assert not start_up.is_kept()
+
+    def test_why_it_is_out_tells_of_its_processor_time_if_that_was_measured(self) -> None:
+        start_up = StartUp(WHOLE)
+        start_up.begin(0)
+        assert "no hello in 4 s" == start_up.why_out()
+        start_up.used = replace(used_up(), cpu=1_250_000)
+        assert not start_up.prolong(WHOLE)
+        assert "no hello in 4 s (1.2 s of processor time used)" == start_up.why_out()

@@ -13,6 +13,7 @@ from referee.match.records import FLOOD_US, Judged, Used
 from referee.match.verdicts import Evidence, Verdict, judge
 from referee.transcript.replayer import replay
 from tests.referee.host.retold import whole
+from tests.referee.toy import Cups
 from tests.referee.virtual import Bot, Played, answering, hear_out, play, set_up, silent
 
 SECOND = 1_000_000
@@ -41,6 +42,60 @@ RESERVE = {"gone": False, "time": SECOND, "reserve": 10_000, "by_default": False
         ("bot", {**RESERVE, "behind": 0, "withheld": 9_999}),
         ("host", {**RESERVE, "behind": 0, "withheld": 10_000}),
         ("bot", {**RESERVE, "behind": 10_000, "withheld": 0}),
+        # It slept for as long as it was late, or for a quarter of its time, and what takes to carry messages.
+        ("bot", {**DEFAULT, "late_by": 50_000, "behind": 0, "withheld": SECOND, "slept": 55_000, "after": 50_000}),
+        (
+            "host",
+            {**DEFAULT, "late_by": 50_000, "behind": 0, "withheld": SECOND, "slept": 54_999, "after": 50_000},
+        ),
+        (
+            "bot",
+            {**DEFAULT, "late_by": SECOND, "behind": 0, "withheld": SECOND, "slept": 255_000, "after": SECOND},
+        ),
+        (
+            "host",
+            {**DEFAULT, "late_by": SECOND, "behind": 0, "withheld": SECOND, "slept": 254_999, "after": SECOND},
+        ),
+        ("bot", {**DEFAULT, "behind": 0, "withheld": 250_000, "slept": 255_000, "after": 250_000}),
+        ("host", {**DEFAULT, "behind": 0, "withheld": 250_000, "slept": 254_999, "after": 250_000}),
+        ("bot", {**RESERVE, "behind": 0, "withheld": 10_000, "slept": 15_000, "after": 0}),
+        ("host", {**RESERVE, "behind": 0, "withheld": 10_000, "slept": 14_999, "after": 0}),
+        # The referee was behind for longer than that.
+        ("referee", {**DEFAULT, "behind": 250_000, "withheld": 0, "slept": SECOND, "after": 250_000}),
+        # It was still at it when it was looked at: it was late by so much at least.
+        ("host", {**DEFAULT, "late_by": SECOND, "behind": 0, "withheld": 250_000, "slept": 0, "after": 250_000}),
+        ("bot", {**DEFAULT, "late_by": SECOND, "behind": 0, "withheld": 249_999, "slept": 0, "after": 250_000}),
+        # It was frozen after the window, as it owed nothing: nobody knows what it still needed.
+        (
+            "host",
+            {**DEFAULT, "late_by": SECOND, "behind": 0, "withheld": 250_000, "slept": 0, "after": 0, "rested": 1},
+        ),
+        (
+            "bot",
+            {**DEFAULT, "late_by": SECOND, "behind": 0, "withheld": 249_999, "slept": 0, "after": 0, "rested": 1},
+        ),
+        (
+            "host",
+            {**DEFAULT, "late_by": 50_000, "behind": 0, "withheld": 20_000, "slept": 0, "after": 20_000}
+            | {"rested": 30_000},
+        ),
+        (
+            "bot",
+            {**DEFAULT, "late_by": 50_000, "behind": 0, "withheld": 19_999, "slept": 0, "after": 20_000}
+            | {"rested": 30_000},
+        ),
+        # The referee was stopped.
+        ("referee", {**DEFAULT, "late_by": 300_000, "behind": 0, "withheld": 0, "stopped": 8 * SECOND}),
+        ("bot", {**DEFAULT, "late_by": 300_001, "behind": 0, "withheld": 0, "stopped": 300_000}),
+        ("referee", {**DEFAULT, "late_by": 300_000, "behind": 0, "withheld": 0, "stopped": 300_000}),
+        ("host", {**DEFAULT, "late_by": 300_000, "behind": 0, "withheld": 200_000, "stopped": 100_000}),
+        ("referee", {**DEFAULT, "behind": 0, "withheld": 0, "stopped": 250_000}),
+        ("referee", {**DEFAULT, "behind": 150_000, "withheld": 0, "stopped": 100_000}),
+        ("bot", {**DEFAULT, "behind": 0, "withheld": 0, "stopped": 249_999}),
+        ("referee", {**RESERVE, "behind": 0, "withheld": 0, "stopped": 10_000}),
+        ("bot", {**RESERVE, "behind": 0, "withheld": 0, "stopped": 9_999}),
+        ("bot", {**DEFAULT, "own": True, "behind": 0, "withheld": 0, "stopped": 8 * SECOND}),
+        ("bot", {**DEFAULT, "gone": True, "behind": 0, "withheld": 0, "stopped": 8 * SECOND}),
         # It was gone.
         ("bot", {**DEFAULT, "gone": True, "behind": SECOND, "withheld": SECOND}),
         # It had no time left, or used it all itself.
@@ -53,13 +108,19 @@ def test_what_a_bot_was_short_of_is_compared_with_what_was_taken_from_it(
     assert wanted == judge(Evidence(**known))
 
 
-def measured(max_turns: int = 4, **policy: Any) -> Played:
+def measured(max_turns: int = 4, unexcused: tuple[int, ...] = (), *, first: int = 0, **policy: Any) -> Played:
     """A match of Mist of which evidence is told: by the test, not by a kernel."""
     played = set_up(
         2,
-        options={"first": 0, "max_turns": max_turns},
+        options={"first": first, "max_turns": max_turns},
         policy=Policy(main_ms=1_000, reserve_ms=0, **policy),
     )
+    measure(played, unexcused)
+    return played
+
+
+def measure(played: Played, unexcused: tuple[int, ...] = ()) -> None:
+    """Make its match one that waits for evidence."""
     match = played.match
     played.match = Match(
         "test",
@@ -69,21 +130,21 @@ def measured(max_turns: int = 4, **policy: Any) -> Played:
         bots=tuple(seat.bot for seat in match.seats),
         io=played.host,
         measured=True,
+        unexcused=unexcused,
     )
-    return played
 
 
 class Kernel:
-    """Says the same of every window of seat 0, and nothing of the other's."""
+    """Says the same of every window of one seat, and nothing of the other's."""
 
-    def __init__(self, played: Played, *, withheld: int = 0, **more: Any) -> None:
-        """`more`: fields of `Used` besides."""
+    def __init__(self, played: Played, *, of: int = 0, withheld: int = 0, **more: Any) -> None:
+        """`of`: the seat; `more`: fields of `Used` besides."""
         host = played.host
 
         def step() -> None:
             for over in played.match.closed():
                 seat, number = over.seat, over.number
-                held = withheld if seat == 0 else 0
+                held = withheld if seat == of else 0
                 played.match.apply(
                     Used(
                         at=played.match.now,
@@ -93,7 +154,7 @@ class Kernel:
                         waited=held,
                         withheld=held,
                         throttled=0,
-                        **{"behind": 0, **(more if seat == 0 else {})},
+                        **{"behind": 0, **(more if seat == of else {})},
                     )
                 )
             host._send_out()
@@ -120,6 +181,46 @@ async def test_a_default_by_the_machines_fault_voids_the_match(autojump_clock: o
     assert ended is not None
     assert (None, "the host is at fault: window 0 of seat 0 took the default") == (ended.outcome, ended.void)
     assert [(0, Verdict.HOST)] == verdicts(played)
+    held_up = played.match.held_up
+    assert held_up is not None
+    assert (0, Verdict.HOST, 0) == (held_up.seat, held_up.verdict, held_up.window)
+    assert "no answer came after 1,000 ms; withheld 300 ms, referee behind 0 ms" == held_up.evidence
+
+
+async def test_a_match_is_void_as_soon_as_the_machine_is_found_at_fault(autojump_clock: object) -> None:
+    """Known when the next window is over, too late for an answer to the first: nobody plays on in vain."""
+    played = measured(max_turns=40)
+    Kernel(played, withheld=300_000)
+    await play(played, [silent, answers])
+    assert played.match.ended is not None
+    assert "window 0 of seat 0" in (played.match.ended.void or "")
+    assert 2.0 == pytest.approx(played.match.ended.at / SECOND, abs=0.01)
+
+
+async def test_a_seat_that_is_not_excused_loses_the_window_and_the_match_counts(autojump_clock: object) -> None:
+    """The verdict stays what it is, and no other seat loses its excuse."""
+    played = measured(unexcused=(0,))
+    Kernel(played, withheld=300_000)
+    await play(played, [silent, answers])
+    ended = played.match.ended
+    assert ended is not None
+    assert ended.outcome is not None
+    assert ended.void is None is played.match.held_up
+    assert ended == replay(whole(played)).match.ended
+    assert [(0, Verdict.HOST)] * 2 == verdicts(played)
+    other = measured(unexcused=(1,))
+    Kernel(other, withheld=300_000)
+    await play(other, [silent, answers])
+    assert other.match.ended is not None
+    assert other.match.ended.void is not None
+
+
+async def test_a_seat_that_is_not_excused_is_still_excused_by_the_referee(autojump_clock: object) -> None:
+    played = measured(unexcused=(0,))
+    Kernel(played, behind=300_000)
+    await play(played, [silent, answers])
+    assert played.match.held_up is not None
+    assert Verdict.REFEREE is played.match.held_up.verdict
 
 
 async def test_or_is_only_noted_where_the_policy_says_so(autojump_clock: object) -> None:
@@ -189,14 +290,35 @@ async def test_who_keeps_the_referee_busy_until_another_loses_a_window_forfeits_
     assert ended == replay(whole(played)).match.ended
 
 
-async def test_who_did_so_in_the_last_window_forfeits_too(autojump_clock: object) -> None:
-    played = measured(max_turns=1)
-    Kernel(played, behind=600_000, hogs=(1,), hogs_taken=600_000)
-    await play(played, [silent, answers])
+@pytest.mark.parametrize("hogs", [(), (0,)])
+async def test_who_did_so_in_the_last_window_forfeits_too(autojump_clock: object, hogs: tuple[int, ...]) -> None:
+    """The game is over then, and without that it would have won."""
+    played = measured(max_turns=1, first=1)
+    Kernel(played, of=1, behind=600_000 if hogs else 0, hogs=hogs, hogs_taken=600_000)
+    await play(played, [answers, silent])
     ended = played.match.ended
     assert ended is not None
     assert ended.outcome is not None
-    assert ((0,), (1,)) == ended.outcome.ranking
+    loser = 0 if hogs else 1
+    assert (((1 - loser,), (loser,)), (1 - loser,)) == (ended.outcome.ranking, ended.outcome.winners)
+    assert ended == replay(whole(played)).match.ended
+
+
+async def test_of_several_that_did_so_in_the_last_window_all_forfeit(autojump_clock: object) -> None:
+    async def but_the_last(bot: Bot, window: Opened) -> None:
+        if window.window != "guess":
+            bot.submit(window.id, window.default)
+
+    policy = Policy(main_ms=1_000, reserve_ms=0)
+    played = set_up(3, game=Cups(), variant="plain", options={"rounds": 1, "seats": 3}, policy=policy)
+    measure(played)
+    Kernel(played, of=2, behind=600_000, hogs=(0, 1), hogs_taken=600_000)
+    await play(played, [answers, answers, answering(but_the_last)])
+    ended = played.match.ended
+    assert ended is not None
+    assert ended.outcome is not None
+    assert (((2,), (0, 1)), (2,)) == (ended.outcome.ranking, ended.outcome.winners)
+    assert (Conduct.MISBEHAVED, Conduct.MISBEHAVED, Conduct.OK) == ended.conduct
 
 
 async def test_who_took_less_than_half_of_it_does_not_and_the_match_is_void(autojump_clock: object) -> None:

@@ -4,7 +4,10 @@ import fcntl
 import os
 from pathlib import Path
 
-from referee.sandbox.output_log import BotLog, last_line
+import trio
+import trio.lowlevel
+
+from referee.sandbox.output_log import BREATH_SECONDS, READ_BYTES, BotLog, last_line, stuck_at
 
 
 async def test_only_its_owner_can_read_a_bots_log(tmp_path: Path) -> None:
@@ -86,6 +89,69 @@ Extension modules: msgspec._core (total: 1)
     assert "Fatal Python error: Aborted" == last_line("talk\nFatal Python error: Aborted\n\nmore\n")
 
 
+HUNG = """more
+Timeout (0:00:00.500000)!
+Thread 0x00007f7db9bd8b70 (most recent call first):
+  File "/bot/worker.py", line 9 in work
+  File "/usr/lib/python3.11/threading.py", line 982 in run
+
+Thread 0x00007f7db9bd8b80 (most recent call first):
+  File "/usr/lib/python3.11/queue.py", line 171 in get
+  File "/bot/moves.py", line 4 in wait
+  File "/bot/bot.py", line 12 in decide
+  File "/arena/code/bots/kit.py", line 178 in decide
+  File "/bot/bot.py", line 15 in <module>
+"""
+
+
+def test_where_a_bot_hung_is_its_own_latest_call_in_the_thread_of_the_kit() -> None:
+    assert "moves.py:4" == stuck_at(HUNG)
+    assert "bot.py:7" == stuck_at(HUNG + HUNG.replace("/bot/moves.py", "/bot/bot.py").replace("line 4", "line 7"))
+    assert "" == stuck_at(HUNG.replace("/bots/kit.py", "/other.py"))
+    assert "" == stuck_at("Timeout (0:00:00.500000)!\n")
+    assert "" == stuck_at(HUNG.replace("Timeout", "timeout"))
+
+
+def test_the_calls_of_a_bot_that_hung_are_no_last_line_and_no_place_of_an_error() -> None:
+    assert "more" == last_line(HUNG)
+    assert "KeyError" == last_line(f"{HUNG}KeyError\n")
+
+
+def test_an_error_that_names_its_place_gets_no_other() -> None:
+    text = 'Traceback (most recent call last):\n  File "/bot/bot.py", line 30, in <module>\n    run(decide)\n'
+    assert "TooLarge: decide (bot.py:21)" == last_line(f"{text}TooLarge: decide (bot.py:21)\n")
+
+
+async def test_for_how_long_a_bot_waits_that_prints_more_than_is_kept_is_in_its_log(tmp_path: Path) -> None:
+    log = BotLog(tmp_path / "log", 4_096)
+    flood = bytes(3 * READ_BYTES)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(log.follow)
+        await trio.to_thread.run_sync(os.write, log.bots_end, flood)
+        await trio.to_thread.run_sync(os.write, log.bots_end, flood)
+        log.handed_over()
+        await trio.lowlevel.checkpoint()
+    log.finish()
+    assert log.waited >= BREATH_SECONDS
+    left_out = 2 * len(flood) - 4_096
+    assert (
+        f"[{left_out} bytes left out here; the bot waited up to {log.waited:.1f} s to print them]".encode()
+        in (tmp_path / "log").read_bytes()
+    )
+
+
+async def test_a_bot_that_prints_a_little_at_a_time_does_not_wait(tmp_path: Path) -> None:
+    log = BotLog(tmp_path / "log", 4_096)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(log.follow)
+        for _ in range(5):
+            os.write(log.bots_end, bytes(4_000))
+            await trio.sleep(2 * BREATH_SECONDS)
+        log.handed_over()
+    log.finish()
+    assert (0.0, 5 * 4_000 - 4_096) == (log.waited, log.thrown_away())
+
+
 def test_the_last_line_of_a_traceback_names_the_bots_own_file_and_line() -> None:
     text = """talk
 Traceback (most recent call last):
@@ -117,3 +183,25 @@ StopIteration
         'Traceback (most recent call last):\n  File "/arena/referee/sandbox/prefork_server.py", line 8, in run\n'
         "    run(script)\nIsADirectoryError: '/bot'"
     )
+
+
+async def test_what_a_bot_wrote_in_an_earlier_match_is_quoted_of_no_later_one(tmp_path: Path) -> None:
+    log = BotLog(tmp_path / "1.log", 4_096)
+    os.write(log.bots_end, b"dealt: the seven of hearts\n")
+    log.complete()
+    os.write(log.bots_end, b"still of that match\n")
+    log.complete()
+    log.begin(tmp_path / "2.log", 4_096)
+    log.handed_over()
+    assert log.finish() == ""
+    assert not (tmp_path / "2.log").exists()
+
+
+async def test_what_it_wrote_since_is_quoted(tmp_path: Path) -> None:
+    log = BotLog(tmp_path / "1.log", 4_096)
+    os.write(log.bots_end, b"Traceback (most recent call last):\n")
+    log.complete()
+    log.begin(tmp_path / "2.log", 4_096)
+    os.write(log.bots_end, b"bye\n")
+    log.handed_over()
+    assert log.finish() == "bye"

@@ -1,12 +1,13 @@
 """A bot that has ended is neither stopped nor let go on: its group is gone, and its number may be another's."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
 
 from referee.bot_folder.manifest import Limits
-from referee.sandbox.process import Process
+from referee.sandbox.process import NO_MEMORY, Process
 
 
 class Box:
@@ -43,6 +44,12 @@ class Log:
     def finish(self) -> str:
         return ""
 
+    def complete(self) -> None:
+        pass
+
+    def begin(self, path: Path, limit_bytes: int) -> None:
+        pass
+
 
 @pytest.mark.parametrize("by_itself", [True, False])
 async def test_who_ends_is_let_be(autojump_clock: object, by_itself: bool) -> None:
@@ -64,3 +71,89 @@ async def test_who_ends_is_let_be(autojump_clock: object, by_itself: bool) -> No
     process.freeze()
     process.thaw()
     assert ["freeze", "thaw"] == box.asked
+
+
+class Group:
+    """What the kernel counts of a bot's memory, over all of its matches."""
+
+    def __init__(self, *, counts_anew: bool) -> None:
+        self.kills = self.met = 0
+        self.peak = 100
+        self._counts_anew = counts_anew
+
+    def memory_kills(self) -> int:
+        return self.kills
+
+    def bound_met(self) -> int:
+        return self.met
+
+    def wanted_processes_in_vain(self) -> bool:
+        return False
+
+    def peak_bytes(self) -> int:
+        return self.peak
+
+    def begin_peak(self) -> bool:
+        if self._counts_anew:
+            self.peak = 10
+        return self._counts_anew
+
+
+class InGroup(Box):
+    """The same with a control group; its program ends with exit code 1."""
+
+    def __init__(self, *, counts_anew: bool = True) -> None:
+        super().__init__()
+        self.group: Any = Group(counts_anew=counts_anew)
+
+    async def end(self) -> int:
+        return 1
+
+
+async def ended(process: Process, box: Box) -> str:
+    """Let it end; return why it did."""
+    box.may_end.set()
+    await process._live()
+    return process.why_ended()
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_memory_that_was_over_its_bound_in_an_earlier_match_is_no_cause_of_a_later_end(
+    autojump_clock: object, tmp_path: Path, *, again: bool
+) -> None:
+    box, log = InGroup(), Log()
+    process = Process(box, log, Limits())  # type: ignore[arg-type]
+    box.group.kills = box.group.met = 3
+    process.begin_match(tmp_path / "log")
+    if again:
+        box.group.kills = box.group.met = 4
+    why = await ended(process, box)
+    assert again == ("memory" in why)
+
+
+async def test_memory_that_ran_out_on_the_machine_is_its_fault_although_the_bound_was_met_before(
+    autojump_clock: object, tmp_path: Path
+) -> None:
+    box, log = InGroup(), Log()
+    process = Process(box, log, Limits())  # type: ignore[arg-type]
+    box.group.kills = box.group.met = 3
+    process.begin_match(tmp_path / "log")
+    box.group.kills = 4
+    await ended(process, box)
+    assert NO_MEMORY == process.lost
+
+
+@pytest.mark.parametrize(("counts_anew", "expected"), [(True, [100, 10, 50]), (False, [100, None, None])])
+async def test_the_most_memory_is_a_match_s_own_or_not_known(
+    tmp_path: Path, *, counts_anew: bool, expected: list[int | None]
+) -> None:
+    box, log = InGroup(counts_anew=counts_anew), Log()
+    process = Process(box, log, Limits())  # type: ignore[arg-type]
+    found = [process.peak_bytes()]
+    process.begin_match(tmp_path / "log")
+    found.append(process.peak_bytes())
+    box.group.peak = max(box.group.peak, 50)
+    found.append(process.peak_bytes())
+    assert expected == found
+    box.group.peak = 200
+    assert 200 == process.peak_bytes()

@@ -2,16 +2,19 @@
 
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import Raw
 from msgspec.structs import replace
 
-from protocol.codec import encode
-from referee.match.records import AnyRecord, Footer, Header, SeatHeader
+from protocol.codec import MAX_COMPLAINT_CHARACTERS, encode
+from referee.match.records import KEPT_OF_REFUSED, AnyRecord, Footer, Header, In, SeatHeader
 from referee.transcript import reader
 from referee.transcript.chain import Broken, Chain, TranscriptError
+from referee.transcript.form import MOST_PARTS_BYTES
 from referee.transcript.reader import lines_of, read_transcript, verify_transcript
-from referee.transcript.seat import seat_lines
+from referee.transcript.seat import _seat_header, seat_lines
 from tests.referee.transcript.transcript_sample import header, match_records, write
 
 
@@ -179,3 +182,76 @@ def test_a_finding_names_the_file_too(tmp_path: Path) -> None:
     with pytest.raises(Broken, match=r"m\.jsonl: line 1 is not JSON") as caught:
         verify_transcript(tmp_path / "m.jsonl")
     assert (1, tmp_path / "m.jsonl") == (caught.value.line, caught.value.path)
+
+
+def refused_frame(**changed: Any) -> In:
+    """The record of a frame that was too long for one: cut, with the reason for which it was refused."""
+    said: dict[str, Any] = {"at": 1, "seat": 0, "frame": "x" * KEPT_OF_REFUSED, "cut": KEPT_OF_REFUSED + 1}
+    return In(**{**said, "refused": "flood", "text": "too many frames", **changed})
+
+
+@pytest.mark.parametrize("refused", ["flood", "oversized", "malformed"])
+def test_a_frame_that_was_refused_may_be_cut(refused: str) -> None:
+    """The footer, which has no hashes of the seats here, is the first thing that is wrong."""
+    longest = "x" * MAX_COMPLAINT_CHARACTERS
+    found = finding(chained(header(), refused_frame(refused=refused, text=longest)))
+    assert (3, True) == (found.line, "heads: one hash for each of 2 seats" in found.what)
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"refused": "late"}, "refused: no frame is refused as 'late'"),
+        ({"refused": ""}, "refused: no frame is refused as ''"),
+        (
+            {"text": "x" * (MAX_COMPLAINT_CHARACTERS + 1)},
+            f"text: longer than {MAX_COMPLAINT_CHARACTERS}",
+        ),
+        ({"cut": KEPT_OF_REFUSED}, f"cut: {KEPT_OF_REFUSED} bytes kept of {KEPT_OF_REFUSED}"),
+        ({"frame": "x" * (KEPT_OF_REFUSED - 1)}, f"cut: {KEPT_OF_REFUSED - 1} bytes kept"),
+        ({"cut": 0}, "refused and text: only of a frame that was cut"),
+        ({"cut": 0, "refused": ""}, "refused and text: only of a frame that was cut"),
+        ({"cut": 0, "text": ""}, "refused and text: only of a frame that was cut"),
+    ],
+)
+def test_what_no_refused_frame_is_written_as_is_found(changed: dict[str, Any], what: str) -> None:
+    found = finding(chained(header(), refused_frame(**changed)))
+    assert (2, True) == (found.line, what in found.what)
+
+
+@pytest.mark.parametrize("field", ["options", "setup"])
+@pytest.mark.parametrize("raw", [b'{"a":1,"a":2}', b'{"a": 1}', b"[1,1.0e5]"])
+def test_a_headers_json_that_another_reader_might_read_otherwise_is_found(field: str, raw: bytes) -> None:
+    found = finding(chained(replace(header(), **{field: Raw(raw)})))
+    assert (1, True) == (found.line, f"{field}: not as JSON is written here" in found.what)
+
+
+@pytest.mark.parametrize(("seat", "line"), [(1, 2), (2, 1), (3, 1)])
+def test_a_seats_own_transcript_is_of_one_of_its_seats(seat: int, line: int) -> None:
+    """Of two seats, the second's breaks off after its header here."""
+    own = _seat_header(header(), 1)
+    found = finding(chained(replace(own, seat=seat)))
+    assert (line, line == 1) == (found.line, f"there is no seat {seat} of 2" in found.what)
+
+
+PARTS = "(a message of 3 parts)"
+
+
+@pytest.mark.parametrize(
+    ("cut", "line"), [(len(PARTS), 2), (len(PARTS) + 1, 3), (MOST_PARTS_BYTES, 3), (MOST_PARTS_BYTES + 1, 2)]
+)
+def test_a_message_of_parts_is_longer_than_its_name_and_no_longer_than_may_be(cut: int, line: int) -> None:
+    """Else the first thing that is wrong here is the footer, which has no hashes."""
+    record = refused_frame(frame=PARTS, cut=cut, refused="malformed")
+    assert line == finding(chained(header(), record)).line
+
+
+def test_of_a_line_that_is_spelled_otherwise_the_place_and_both_spellings_are_told() -> None:
+    chain = Chain()
+    lines = [chain.link(encode(header())), chain.link(b'{"kind":"handed","at":1, "seat":0}')]
+    found = finding(b"".join(lines) + chain.seal(Footer(heads=())))
+    at = lines[1].index(b' "seat"')
+    assert (
+        f'line 2: from byte {at + 1} on it reads "seat":0}}, where its record is written as "seat":0}}'
+        == found.what
+    )

@@ -10,7 +10,7 @@ from protocol.codec import encode
 from protocol.messages import Opened
 from referee.match.policy import Policy
 from referee.match.records import FORMAT, Ended, Footer, Header, In, Out, WindowTime
-from referee.transcript.replayer import Differs, replay
+from referee.transcript.replayer import Differs, _short, replay
 from tests.referee.virtual import Bot, Played, after, answering, play, set_up, silent
 
 POLICY = Policy(pauses=1, pause_ms=5_000, messages_per_window=10, bytes_per_window=200_000)
@@ -119,6 +119,16 @@ async def test_bytes_that_were_a_flood_are_one_again_although_they_are_not_kept(
         replay([wider, *records[1:]])  # type: ignore[list-item]
 
 
+async def test_what_was_too_much_is_too_much_again_although_nothing_of_it_is_kept(autojump_clock: object) -> None:
+    records = await bulky_match(Policy(transcript_bytes_per_match=120_000))
+    too_much = [record for record in records if isinstance(record, In) and record.refused == "too-much"]
+    assert [("", 50_025)] * 3 == [(record.frame, record.cut) for record in too_much[:3]]
+    assert replay(records).match.over  # type: ignore[arg-type]
+    for other in (Policy(), Policy(transcript_bytes_per_match=60_000)):
+        with pytest.raises(Differs):
+            replay([replace(records[0], policy=to_builtins(other)), *records[1:]])  # type: ignore[list-item, type-var]
+
+
 async def test_a_policy_that_is_none_is_named(autojump_clock: object) -> None:
     records = await bulky_match(Policy())
     with pytest.raises(Differs, match="line 1: cannot be dealt"):
@@ -147,3 +157,11 @@ async def test_a_void_attempt_is_replayed_up_to_its_voiding(autojump_clock: obje
     replayed = replay([header(played), *played.records])
     assert replayed.match.ended is not None
     assert ("the disk is full", None) == (replayed.match.ended.void, replayed.match.ended.outcome)
+
+
+@pytest.mark.parametrize(("more", "ends"), [(0, ""), (1, "…")])
+def test_a_record_is_quoted_whole_up_to_300_characters(more: int, ends: str) -> None:
+    bare = len(encode(Out(at=1, seat=0, frame=Raw(b'""'))))
+    record = Out(at=1, seat=0, frame=Raw(b'"%s"' % (b"x" * (300 - bare + more))))
+    assert 300 + more == len(encode(record))
+    assert encode(record).decode()[:300] + ends == _short(record)

@@ -460,3 +460,42 @@ async def test_no_line_is_lost_if_the_match_ends_just_when_lines_go_to_the_disk(
         async with under_way(path):
             await trio.sleep(FLUSH_SECONDS)
         assert len(match_records()) + 1 == verify_transcript(path).lines
+
+
+@pytest.mark.parametrize(("most", "fits"), [(100, 99), (101, 100)])
+async def test_so_many_records_wait_and_the_next_one_says_so_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, fits: int
+) -> None:
+    """The header is the first of them."""
+    monkeypatch.setattr(writer, "MAX_WAITING", most)
+    appended = 0
+    with pytest.raises(TranscriptError, match=f"the disk does not keep up: {most} records"):
+        async with open_transcript(tmp_path / "m.jsonl", header()) as transcript:
+            for at in range(fits):
+                transcript.append(Handed(at=at, seat=0))
+            assert transcript.error is None
+            appended = fits
+            transcript.append(Handed(at=fits, seat=0))
+            appended += 1
+    assert fits == appended
+
+
+async def test_what_is_on_the_disk_does_not_wait_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A transcript may be much longer than what may wait."""
+    monkeypatch.setattr(writer, "MAX_WAITING_BYTES", 10_000)
+    monkeypatch.setattr(writer, "FLUSH_SECONDS", 0)
+    async with open_transcript(tmp_path / "m.jsonl", header()) as transcript:
+        for at in range(20):
+            transcript.append(In(at=at, seat=0, frame="x" * 2_000))
+            transcript.catch_up()
+            with trio.fail_after(60):
+                while transcript._waiting_bytes:  # noqa: ASYNC110 - the disk rings no bell
+                    await trio.sleep(0.001)
+    assert 40_000 < (tmp_path / "m.jsonl").stat().st_size
+
+
+def test_lines_are_written_in_batches_of_at_least_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(part_file, "WRITE_BYTES", 10)
+    lines = [b"12345\n", b"1234\n", b"123456789\n", b"1\n"]
+    batches = [b"".join(batch) for batch in part_file._batches(lines)]
+    assert [b"12345\n1234\n", b"123456789\n", b"1\n"] == batches

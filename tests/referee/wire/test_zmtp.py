@@ -121,6 +121,23 @@ def test_parts_without_end_are_error_and_nothing_is_kept_of_them(body: bytes, bo
         heard(conversation, part(body))
 
 
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (b"\x02" + (300_000).to_bytes(8, "big"), f"a message of 300000 bytes, more than {MOST}"),
+        (
+            part(bytes(100)) + b"\x02" + (MOST).to_bytes(8, "big"),
+            f"a message of {MOST + 102} bytes, more than {MOST}",
+        ),
+        (part(b"") * MOST_PARTS, f"a message of more than {MOST_PARTS} parts"),
+        (b"\xff" * 9, "no frame of ZeroMQ"),
+    ],
+)
+def test_an_error_says_what_was_wrong(said: bytes, reason: str) -> None:
+    with pytest.raises(ZmtpError, match=f"^{reason}$"):
+        list(heard(opened(), said))
+
+
 def test_many_messages_of_parts_are_each_within_the_bound() -> None:
     conversation = opened()
     for _ in range(10):
@@ -160,6 +177,23 @@ def test_commands_without_end_are_error() -> None:
     conversation = opened()
     with pytest.raises(ZmtpError):
         heard(conversation, command(b"\4PONG") * COMMANDS_AT_ONCE)
+
+
+def test_no_more_commands_are_borne_at_once_however_long_a_connection_lasts() -> None:
+    conversation = opened()
+    late = 1_000_000.0
+    for _ in range(COMMANDS_AT_ONCE):
+        assert [] == heard(conversation, command(b"\4PING\0\0"), late)
+    with pytest.raises(ZmtpError):
+        heard(conversation, command(b"\4PING\0\0"), late)
+
+
+def test_what_an_answer_gives_back_is_told_and_no_other_command_is_an_answer() -> None:
+    conversation = opened()
+    assert [] == heard(conversation, command(b"\7UNHEARD") + command(b"\4PING\0\0"))
+    assert conversation.pong is None
+    assert [] == heard(conversation, command(b"\4PONG" + bytes(range(20))))
+    assert bytes(range(16)) == conversation.pong
 
 
 def test_heartbeats_may_go_on_for_ever() -> None:

@@ -5,9 +5,13 @@ import resource
 import signal
 import time
 
-from .attempt import Verdict, any_of, attacks, bounded, done
+from .attempt import Verdict, any_of, attacks, bounded
+from .kernel import call
 from .scene import Scene
 
+LEAST_PRIORITY = 19
+SCHED_CORE, SCHED_CORE_CREATE = 62, 1
+"""The option of `prctl` for core scheduling, and what it is to do."""
 BURNING_SECONDS = 1.5
 SLACK = 1.25
 """A share is given by tenths of a second: at the ends of a measurement there may be one more."""
@@ -51,7 +55,7 @@ def _burn_many(scene: Scene) -> Verdict:
     idle = (idle_seconds() - idle) / took
     verdict = bounded((_of_children() - before) / took, scene.cpus * SLACK, "processors")
     if verdict.result == "held" and idle < NOTHING_LEFT:
-        return Verdict("too busy", f"this machine is too busy to tell: {verdict.evidence}, and no more were left")
+        return Verdict("too busy", f"others used the processors: {verdict.evidence}, and no more were left")
     return Verdict(verdict.result, f"{verdict.evidence}, {idle:.2g} more were left")
 
 
@@ -72,8 +76,42 @@ def idle_seconds() -> float:
 @attacks("resource limits")
 def raises_its_priority(scene: Scene) -> Verdict:
     """Asks to be run before all others."""
-    first = done("it is run before all others", os.sched_setscheduler, 0, os.SCHED_FIFO, os.sched_param(1))
-    return any_of([("scheduler", first), ("nice", lambda: f"its niceness is {os.nice(-1)}")])
+
+    def first() -> str:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        return "it is run before all others" if os.sched_getscheduler(0) == os.SCHED_FIFO else ""
+
+    def less_nice() -> str:
+        before = os.getpriority(os.PRIO_PROCESS, 0)
+        os.setpriority(os.PRIO_PROCESS, 0, before - 1)
+        niceness = os.getpriority(os.PRIO_PROCESS, 0)
+        return f"its niceness is {niceness}" if niceness < before else ""
+
+    return any_of([("scheduler", first), ("nice", less_nice)])
+
+
+@attacks("system-call filter")
+def has_itself_kept_waiting(scene: Scene) -> Verdict:
+    """Makes itself wait for processors that are free: by its priority, its scheduler, its binding."""
+
+    def nice() -> str:
+        os.setpriority(os.PRIO_PROCESS, 0, LEAST_PRIORITY)
+        return "its priority is the least" if os.getpriority(os.PRIO_PROCESS, 0) == LEAST_PRIORITY else ""
+
+    def idle() -> str:
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        return "it runs when nobody else does" if os.sched_getscheduler(0) == os.SCHED_IDLE else ""
+
+    def bound() -> str:
+        there = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(there)})
+        return "it uses one processor of several" if len(os.sched_getaffinity(0)) < len(there) else ""
+
+    def alone() -> str:
+        answer = call("prctl", SCHED_CORE, SCHED_CORE_CREATE, 0, 0, 0)
+        return f"it shares a core with nobody: the kernel answered {answer}"
+
+    return any_of([("nice", nice), ("scheduler", idle), ("affinity", bound), ("core scheduling", alone)])
 
 
 @attacks("resource limits", seconds=15)

@@ -24,6 +24,7 @@ from . import (
 from .attempt import ATTEMPTS, Attempt, Verdict
 from .kernel import UnknownMachineError
 from .looking import look
+from .processor import NOTHING_LEFT, idle_seconds
 from .scene import FILE, Scene, read_scene
 
 FAMILIES = (
@@ -112,7 +113,8 @@ def _tried(attempt: Attempt, scene: Scene) -> Verdict:
 
 
 def _awaited(attempt: Attempt, child: int, reading: int) -> Verdict:
-    until = time.monotonic() + attempt.seconds
+    began, idle = time.monotonic(), idle_seconds()
+    until = began + attempt.seconds
     while time.monotonic() < until:
         # In this order: it may say its word and end between two looks.
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -129,4 +131,7 @@ def _awaited(attempt: Attempt, child: int, reading: int) -> Verdict:
             return Verdict("failed", f"exit code {os.WEXITSTATUS(status)}")
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return Verdict("failed", f"it came to no end in {attempt.seconds:g} s")
+    late = f"did not end within {attempt.seconds:g} s"
+    if idle_seconds() - idle < NOTHING_LEFT * (time.monotonic() - began):
+        return Verdict("too busy", f"{late}; other programs used the processors")
+    return Verdict("failed", late)

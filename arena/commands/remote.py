@@ -1,0 +1,79 @@
+"""`arena remote`: the end of an author whose bot plays from this machine in matches that another one hosts."""
+
+from pathlib import Path
+
+import click
+
+from arena.commands.completion import complete_bots
+from arena.commands.keys import command as keys_command
+from arena.errors import AnswerIsNo, WrongUse
+from referee.bot_folder import BotFolderError, find_bot, read_bot_name
+
+SECONDS_PER_HOUR = 3_600
+MOST_HOURS = 100_000
+
+
+@click.group("remote")
+def command() -> None:
+    """Play with a bot on this machine in matches that another machine hosts (`arena host`, `arena tournament`)."""
+
+
+command.add_command(keys_command)
+
+
+@command.command("join", short_help="Connect a bot to the host of a match or tournament.")
+@click.argument("endpoint", metavar="tcp://ADDRESS:PORT")
+@click.argument("bot", metavar="BOT", shell_complete=complete_bots)
+@click.option(
+    "--host-key",
+    required=True,
+    metavar="KEY",
+    help="The host's public key: its file, HOST.key, or the key itself.",
+)
+@click.option("--key", required=True, metavar="FILE", help="This bot's secret key file, NAME.key_secret.")
+@click.option(
+    "--transcripts",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("transcripts"),
+    show_default=True,
+    help="Folder for the bot's own transcripts, which a tournament's host sends after each match.",
+)
+@click.option(
+    "--patience",
+    metavar="HOURS",
+    type=click.FloatRange(0, MOST_HOURS, min_open=True, max_open=True),
+    default=168,
+    show_default=True,
+    help="How long to wait for a host that does not answer.",
+)
+def join_command(endpoint: str, bot: str, *, host_key: str, key: str, transcripts: Path, patience: float) -> int:
+    """Connect BOT (a folder or a sample bot's name) to the host that listens at tcp://ADDRESS:PORT.
+
+    The bot is started for each match as a program of this user, not in a sandbox. In a tournament the command goes
+    on from match to match, and ends when the host says that the tournament is over.
+    """
+    # Here: ZeroMQ is slow to import, and no other command needs it.
+    from bots.remote import Joining  # noqa: PLC0415
+
+    name = read_bot_name(bot)
+    if not name.is_folder:
+        raise WrongUse(_no_folder(bot))
+    try:
+        joining = Joining(endpoint, name.path, host_key=host_key, key=key)
+    except SystemExit as error:
+        raise WrongUse(str(error)) from None
+    try:
+        return joining.play(transcripts=transcripts, patience=patience * SECONDS_PER_HOUR)
+    except SystemExit as error:
+        if isinstance(error.code, str):
+            raise AnswerIsNo(error.code) from None
+        raise
+
+
+def _no_folder(bot: str) -> str:
+    """Return why a name is not that of a bot on this machine."""
+    try:
+        find_bot(bot)
+    except BotFolderError as error:
+        return str(error)
+    return f"{bot}: is a revision of a folder; a remote bot plays from a folder as it is"

@@ -1,0 +1,70 @@
+"""A seat for a language model in this process: `arena match GAME chat BOT`, with the endpoint in CHAT_URL.
+
+In the sandbox a bot has no network and none of our variables. The sample bot `chat` is the project's own, so it
+may play here, as a person at the terminal may: in a thread, because it waits for its endpoint.
+"""
+
+from functools import partial
+
+import trio
+
+from arena.terminal import say
+from bots.chat_player import ChatSeat
+from bots.chat_settings import Settings
+from bots.kit import error_text, play
+from protocol.messages import PROTOCOL, Hello
+from referee.wire import MemoryLine
+
+FULL_SECONDS = 0.01
+"""When to try again where the referee has much to read of the seat already."""
+
+
+class ChatHere:
+    """The seat of a language model in one match."""
+
+    def __init__(self, name: str, settings: Settings) -> None:
+        self._name = name
+        self._seat = ChatSeat(settings)
+
+    @property
+    def actions(self) -> int:
+        """How many of the model's answers held an action."""
+        return self._seat.actions
+
+    async def play(self, line: MemoryLine) -> None:
+        """Play the seat at the other end of a line. Return when the match is over, or the seat cannot go on."""
+        try:
+            await trio.to_thread.run_sync(partial(self._play, line), abandon_on_cancel=True)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is this seat's alone
+            say(f"{self._name}: {error_text(error)}")
+
+    def _play(self, line: MemoryLine) -> None:
+        hello = Hello(token="", name=self._name, version="1", protocol=PROTOCOL)
+        play(self._seat, _LineOfThread(line), hello)
+
+
+class _LineOfThread:
+    """The bot's end of a line, for a thread."""
+
+    def __init__(self, line: MemoryLine) -> None:
+        self._line = line
+
+    def send(self, frame: bytes) -> None:
+        """Send one frame."""
+        trio.from_thread.run(self._send, frame)
+
+    def receive(self) -> bytes | None:
+        """Wait for the next frame; None when the referee has hung up."""
+        try:
+            return trio.from_thread.run(self._line.hear)
+        except trio.EndOfChannel:
+            return None
+
+    async def _send(self, frame: bytes) -> None:
+        while True:
+            try:
+                self._line.say(frame)
+            except trio.WouldBlock:
+                await trio.sleep(FULL_SECONDS)
+            else:
+                return

@@ -1,0 +1,96 @@
+"""What an honest host stays within, so that a hostile one cannot harm the machine of a bot's author. Pure.
+
+The author trusts the host with the result of a match, not with his memory, his disk or his terminal.
+"""
+
+from protocol.codec import MAX_NESTING, is_deeper
+
+MEGABYTE = 1024 * 1024
+MOST_FRAME_BYTES = MEGABYTE
+"""The largest message. An honest host never has more than half of that to say at once."""
+MOST_MATCH_FRAMES = 1_000_000
+"""Messages of one match, and of the time before it. News between matches are counted on their own."""
+MOST_MATCH_BYTES = 256 * MEGABYTE
+"""Bytes of these messages: the bot may hold all of them in memory."""
+MOST_UNKNOWN = 1_000
+"""Messages of one match that this version does not know. A bot may print a line for each."""
+MOST_EVENTS = 100_000
+"""Events of one match."""
+MOST_UNFINISHED = 20
+"""Matches that are begun one after the other, and none of them ended."""
+FREE_NEWS = 200
+"""Reports, transcripts and dismissals of matches that were played without this bot."""
+NEWS_OF_A_MATCH = 10
+"""Reports and transcripts of one match: they are sent again after each cut of the line."""
+
+
+class HostError(Exception):
+    """The host has sent what no honest host sends. The text says what; it is safe to print."""
+
+
+class Bounds:
+    """Counters of what the host has sent."""
+
+    def __init__(self) -> None:
+        self._frames = self._bytes = self._unknown = 0
+        self._unfinished = 0
+        self._matches = self._news = 0
+
+    def frame(self, frame: bytes) -> None:
+        """Look at any message.
+
+        Raises:
+            HostError: it is too large, or too deep.
+        """
+        if len(frame) > MOST_FRAME_BYTES:
+            raise HostError(f"a message of {len(frame)} bytes; at most {MOST_FRAME_BYTES} are read")
+        if is_deeper(frame, MAX_NESTING):
+            raise HostError(f"a message that is nested deeper than {MAX_NESTING} levels")
+
+    def match_frame(self, frame: bytes) -> None:
+        """Count a message of a match.
+
+        Raises:
+            HostError: there are too many.
+        """
+        self._frames += 1
+        self._bytes += len(frame)
+        if self._frames > MOST_MATCH_FRAMES:
+            raise HostError(f"more than {MOST_MATCH_FRAMES} messages in one match")
+        if self._bytes > MOST_MATCH_BYTES:
+            raise HostError(f"more than {MOST_MATCH_BYTES} bytes in one match")
+
+    def unknown(self) -> None:
+        """Count a message that is not understood.
+
+        Raises:
+            HostError: there are too many.
+        """
+        self._unknown += 1
+        if self._unknown > MOST_UNKNOWN:
+            raise HostError(f"more than {MOST_UNKNOWN} messages in one match that are not of this protocol")
+
+    def news(self) -> None:
+        """Count a report, a transcript or a dismissal.
+
+        Raises:
+            HostError: there are more than the matches that were played explain.
+        """
+        self._news += 1
+        if self._news > FREE_NEWS + NEWS_OF_A_MATCH * self._matches:
+            raise HostError(f"{self._news} reports and transcripts, after {self._matches} matches of this bot")
+
+    def begin(self) -> None:
+        """Count a match that begins."""
+        self._matches += 1
+
+    def end(self, *, finished: bool) -> None:
+        """Begin to count anew, for the next match.
+
+        Raises:
+            HostError: the host begins match after match, and ends none.
+        """
+        self._frames = self._bytes = self._unknown = 0
+        self._unfinished = 0 if finished else self._unfinished + 1
+        if self._unfinished >= MOST_UNFINISHED:
+            raise HostError(f"invitations to {MOST_UNFINISHED} matches, none of which it has ended")

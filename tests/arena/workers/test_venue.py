@@ -1,0 +1,84 @@
+"""What a venue is made of: players that are built here, a cluster's that are built there, and what cannot be."""
+
+from pathlib import Path
+
+import pytest
+
+from arena.errors import WrongUse
+from arena.workers.builds import ready
+from arena.workers.listener import Hosting
+from arena.workers.remote_seats import RemoteSeats
+from arena.workers.venue import LOCAL, Where, venue_for
+from referee.bot_folder import BotFolder
+from referee.bot_folder.manifest import read_bot
+from referee.host.players import RemoteBot, SandboxedBot
+from referee.wire.keys import new_pair, z85
+from referee.wire.remote import Address
+
+TOML = 'name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = "*"\n'
+BUILD = 'build = [["sh", "-c", "echo first line; echo no compiler; exit 3"]]\n'
+AWAY = RemoteBot(name="alice", key=z85(new_pair().public))
+
+
+@pytest.fixture
+def bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[BotFolder, BotFolder]:
+    """One that needs no build, and one whose build fails."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name, more in (("good", ""), ("bad", BUILD)):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "bot.py").write_text("")
+        (folder / "bot.toml").write_text(TOML + more)
+    good, bad = (read_bot(tmp_path / name, given=name) for name in ("good", "bad"))
+    return good, bad
+
+
+def where(on: str, concurrency: int | None = None, workers: int | None = None) -> Where:
+    return Where(on=on, transcripts=None, concurrency=concurrency, workers=workers)
+
+
+def test_the_first_build_that_fails_ends_it_and_says_what_the_build_said(
+    bots: tuple[BotFolder, BotFolder], capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad = bots
+    assert [good] == ready([good], "none")
+    assert not capsys.readouterr().err
+    with pytest.raises(WrongUse, match=r"^bad: build: exit code 3: no compiler; its log: "):
+        ready([good, bad], "none")
+    assert ["building bad", "  first line", "  no compiler"] == capsys.readouterr().err.splitlines()
+
+
+def test_where_builds_may_fail_each_bot_keeps_its_place_and_each_failure_its_bots(
+    bots: tuple[BotFolder, BotFolder],
+) -> None:
+    good, bad = bots
+    failed: dict[int, str] = {}
+    assert [bad, good, bad] == ready([bad, good, bad], "none", failed)
+    assert {0, 2} == set(failed)
+    assert all(why.startswith("build: exit code 3: no compiler; its log: ") for why in failed.values())
+
+
+def test_a_failed_build_is_that_of_its_entrant_also_beside_bots_of_other_machines(
+    bots: tuple[BotFolder, BotFolder],
+) -> None:
+    good, bad = bots
+    failed: dict[int, str] = {}
+    seats = RemoteSeats(Hosting(Address("127.0.0.1", 0), new_pair(), 1.0), slots=1)
+    players, _ = venue_for(where(LOCAL), [good, AWAY, bad], "none", failed=failed, remote=seats)
+    assert (SandboxedBot(good), AWAY, SandboxedBot(bad)) == players
+    assert {2} == set(failed)
+
+
+@pytest.mark.parametrize(("concurrency", "workers"), [(2, None), (None, 1), (2, 1)])
+def test_how_many_matches_a_clusters_worker_plays_is_not_said_here(
+    bots: tuple[BotFolder, BotFolder], concurrency: int | None, workers: int | None
+) -> None:
+    with pytest.raises(
+        WrongUse, match="--concurrency and --workers are of this machine; a cluster's workers have"
+    ):
+        venue_for(where("dask://here:1", concurrency, workers), bots, "none")
+
+
+def test_a_clusters_players_are_not_built_here(bots: tuple[BotFolder, BotFolder]) -> None:
+    players, _ = venue_for(where("dask://here:1"), bots, "none")
+    assert tuple(SandboxedBot(bot) for bot in bots) == players

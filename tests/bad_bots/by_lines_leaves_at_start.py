@@ -1,0 +1,1 @@
+"""Ends at once, as if all were well."""
