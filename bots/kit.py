@@ -14,10 +14,12 @@ import faulthandler
 import math
 import os
 import sys
+import threading
 import time
 import tomllib
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from time import monotonic
@@ -71,6 +73,8 @@ REHEARSALS = 20
 """More than Python needs to see how a function is used."""
 LONGEST_WATCH = 1e6
 """Seconds: a window of more is not watched to its end."""
+CALLS_SHOWN = 100
+"""Of each thread, when the time of a window is over."""
 ERRORS_SHOWN = 20
 """Errors of a match that are printed in full under `on_error="default"`; each later one takes a line."""
 ERROR_CHARACTERS = 6_000
@@ -244,14 +248,22 @@ class MessageTooLargeError(ValueError):
 class Watch:
     """Writes the calls of all threads to the bot's log when the time of a window is over.
 
-    Python's `faulthandler` does so in a thread of its own, whatever the bot is doing.
+    It does so in a thread that holds the interpreter while it looks. Python's `faulthandler` looks without, and a
+    bot that goes on at that moment may die of it. So a call that never lets go of the interpreter is not seen.
     """
 
     def __init__(self, descriptor: int) -> None:
         """`descriptor`: of the log."""
         self._descriptor = descriptor
         self._left = MOST_NOTES
-        self._ends = 0.0
+        self._seconds = 0.0
+        """Of the window that is open."""
+        self._ends = math.inf
+        """When they are over, on the monotonic clock; endless: no window is open."""
+        self._looks = math.inf
+        """When the thread looks next; endless: it waits to be woken."""
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
 
     def begin(self, opened: Opened, clock: ClockTerms) -> None:
         """A window is open for the bot."""
@@ -259,25 +271,60 @@ class Watch:
 
     def begin_match(self, clock: ClockTerms) -> None:
         """A match begins: what the bot does before its first window is on the time of that window."""
+        self._left = MOST_NOTES
         self._arm(min(clock.main_ms.values(), default=0) + clock.reserve_ms, clock)
+
+    def end(self) -> None:
+        """The bot has answered."""
+        self._ends = math.inf
 
     def _arm(self, milliseconds: int, clock: ClockTerms) -> None:
         if self._left == 0:
             return
-        seconds = milliseconds / 1000
-        if clock.wall_factor is not UNSET:
-            seconds *= clock.wall_factor
-        self._ends = monotonic() + seconds
-        try:
-            faulthandler.dump_traceback_later(min(seconds, LONGEST_WATCH), file=self._descriptor)
-        except (OSError, ValueError, RuntimeError):  # No time is left, or the bot may have no more threads.
-            self._ends = math.inf
+        self._seconds = milliseconds / 1000 * (1 if clock.wall_factor is UNSET else clock.wall_factor)
+        self._ends = monotonic() + self._seconds
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._look, name="kit: watch", daemon=True)
+            try:
+                self._thread.start()
+            except RuntimeError:  # The bot may have no more threads.
+                self._thread = None
+        elif self._ends < self._looks:  # Else it looks when an earlier window would have ended, and again.
+            self._wake.set()
 
-    def end(self) -> None:
-        """The bot has answered."""
-        if self._left:
-            faulthandler.cancel_dump_traceback_later()
-            self._left -= monotonic() >= self._ends
+    def _look(self) -> None:
+        while True:
+            self._looks = math.inf
+            self._wake.clear()
+            ends = self._ends
+            left = ends - monotonic()
+            if left <= 0:
+                self._left -= 1
+                self._ends = math.inf
+                self._write(self._seconds)
+            else:
+                self._looks = ends  # A window that begins before this line has set `_wake`.
+                self._wake.wait(min(left, LONGEST_WATCH))
+
+    def _write(self, seconds: float) -> None:
+        lines = [f"Timeout ({timedelta(seconds=seconds)})!"]
+        for ident, latest in sys._current_frames().items():  # noqa: SLF001 - the documented way
+            if ident != threading.get_ident():
+                lines.append(f"Thread 0x{ident:016x} (most recent call first):")
+                lines += _calls(latest)
+        with suppress(OSError):  # Standard error may be closed by now.
+            os.write(self._descriptor, "\n".join([*lines, ""]).encode(errors="replace"))
+
+
+def _calls(frame: FrameType | None) -> Iterator[str]:
+    """The latest calls of a thread, the last one first, as `faulthandler` writes them."""
+    for _ in range(CALLS_SHOWN):
+        if frame is None:
+            return
+        code = frame.f_code
+        yield f'  File "{code.co_filename}", line {frame.f_lineno} in {code.co_name}'
+        frame = frame.f_back
+    yield "  ..."
 
 
 class Session:

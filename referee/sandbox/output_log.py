@@ -24,7 +24,7 @@ _FRAME = re.compile(r'^  File "([^"\n]+)", line (\d+)', re.MULTILINE)
 _TIMEOUT = re.compile(
     r"^Timeout \(\d+:\d\d:\d\d(?:\.\d+)?\)!\n(?:(?:Thread 0x|  File |  \.\.\.).*\n|\n)*", re.MULTILINE
 )
-"""The calls of all threads, as the kit has `faulthandler` write them at the deadline of a window."""
+"""The calls of all threads, as the kit writes them at the deadline of a window."""
 _PLACED = re.compile(r"\([^()\s]+:\d+\)\Z")
 """The end of an error that names the bot's own line itself."""
 _FATAL = re.compile(r"^Fatal Python error: .*$", re.MULTILINE)

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
@@ -402,11 +404,39 @@ class TestWhereItHangs:
         assert "bot.py:15" == stuck_at(log)
 
     def test_a_clock_of_processor_time_runs_for_longer_on_the_wall(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        armed: list[float] = []
-        monkeypatch.setattr("faulthandler.dump_traceback_later", lambda seconds, **_: armed.append(seconds))
         clock = replace(welcome().clock, kind="cpu", wall_factor=4)
-        kit.Watch(2).begin(replace(opened(), main_ms=1_000, reserve_ms=500), clock)
-        assert [6.0] == armed
+        reader, writer = os.pipe()
+        watch = kit.Watch(writer)
+        watch.begin(replace(opened(), main_ms=10, reserve_ms=5), clock)
+        assert os.read(reader, 10_000).startswith(b"Timeout (0:00:00.060000)!\n")
+        os.close(reader)
+        os.close(writer)
+
+    def test_no_window_is_told_of_that_ended_in_time(self) -> None:
+        reader, writer = os.pipe()
+        watch = kit.Watch(writer)
+        for main_ms in (60, 30, 5_000):
+            watch.begin(replace(opened(), main_ms=main_ms, reserve_ms=0), welcome().clock)
+            watch.end()
+        time.sleep(0.1)
+        os.set_blocking(reader, False)
+        with pytest.raises(BlockingIOError):
+            os.read(reader, 1)
+        watch.begin(replace(opened(), main_ms=20, reserve_ms=0), welcome().clock)  # Shorter than the one before.
+        os.set_blocking(reader, True)
+        assert os.read(reader, 8) == b"Timeout "
+        os.close(reader)
+        os.close(writer)
+
+    def test_a_bot_that_may_have_no_threads_plays_without(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refused(_thread: threading.Thread) -> None:
+            raise RuntimeError("can't start new thread")
+
+        monkeypatch.setattr(threading.Thread, "start", refused)
+        watch = kit.Watch(2)
+        for _ in range(2):
+            watch.begin(opened(), welcome().clock)
+            watch.end()
 
     def _log(
         self, program: Path, windows: list[Opened], *, hangs_from: int, greeting: Welcome | None = None
