@@ -266,6 +266,8 @@ class LocalBotHere(PlayerHere):
         self.process: Process | None = None
         self.kept: KeptBot | None = None
         """It, as one that may stay for another match, as long as it is this one's."""
+        self._goes_on = False
+        """Whether it was let go on from its last match, and its end has not been waited for yet."""
         self._folder = folder
         self._plan = plan
         self._wire = wire
@@ -299,7 +301,8 @@ class LocalBotHere(PlayerHere):
         """See `PlayerHere`."""
         # Its `hello` to this match is there already.
         process = None if self.kept is None else self.kept.process
-        if process is not None:
+        if process is not None and not process.has_ended:
+            self._goes_on = True
             process.begin_match(self._next_log())
             log.started(self.seat, "kept")
             self._cpu_before = -process.cpu_us()
@@ -310,8 +313,9 @@ class LocalBotHere(PlayerHere):
 
     async def run(self, host: Host, log: MatchLog) -> None:
         """See `PlayerHere`."""
-        process = None if self.kept is None else self.kept.process
-        if process is None or process.has_ended:
+        if self._goes_on and self.process is not None:
+            process, self._goes_on = self.process, False  # It may have ended since: that is its end in this match.
+        else:
             process = await self._start(host, log)
         if self.is_out:
             await process.kill()  # It came too late.

@@ -13,10 +13,12 @@ from protocol.codec import encode
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import BotFolder, built_in, find_bot
 from referee.games.registry import GAMES
+from referee.host.host import Host
 from referee.host.kept_bots import KeptBots, Kind, open_kept_bots
+from referee.host.match_log import MatchLog
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
-from referee.host.players import SandboxedBot
+from referee.host.players import LocalBotHere, SandboxedBot
 from referee.match.policy import Policy
 from referee.match.records import BotIdentity, Header, In
 from referee.sandbox.levels import Isolation
@@ -280,6 +282,24 @@ async def test_the_cause_of_an_end_quotes_nothing_of_an_earlier_match(tmp_path: 
     assert "secret" in matches[0].log()
     report = matches[1].result.reports[0]
     assert ("it exited with code 3", "") == (report.loss, report.last_line)
+
+
+async def test_a_bot_that_dies_before_its_end_is_waited_for_is_not_started_again(
+    tmp_path: Path, series: Series, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bot that crashed in its first window, beside a busy machine, got a second life in the same match."""
+    run = LocalBotHere.run
+
+    async def later(player: LocalBotHere, host: Host, log: MatchLog) -> None:
+        await trio.sleep(0.5)
+        await run(player, host, log)
+
+    monkeypatch.setattr(LocalBotHere, "run", later)
+    bot = keeper(tmp_path / "bot", deciding="if self.matches == 2: os._exit(3)")
+    matches = [await series.play(bot) for _ in range(2)]
+    assert [Conduct.OK, Conduct.CRASHED] == [each.result.conduct[0] for each in matches]
+    hellos = [each for each in matches[1].records if isinstance(each, In) and '"hello"' in str(each.frame)]
+    assert [0, 1] == [each.seat for each in hellos]
 
 
 async def test_the_most_memory_of_a_match_is_its_own(tmp_path: Path, series: Series) -> None:
