@@ -248,13 +248,14 @@ def last_line(text: str) -> str:
     """Of a bot's output, the last line; after a Python traceback, with the bot's own file and line behind it.
 
     What a program that speaks by lines prints to standard output comes to the log a little later than an error
-    that it writes after it: it is the last line only where there is no other.
+    that it writes after it, perhaps between the error and the end of its line. It is the last line only where
+    there is no other.
     """
     text = _TIMEOUT.sub("", text)
     lines = text.strip().splitlines()
     if not lines:
         return ""
-    lines = [line for line in lines if not line.startswith(PRINTED)] or lines
+    lines = [line.partition(PRINTED)[0] for line in lines if not line.startswith(PRINTED)] or lines
     if fatal := _fatal_error(text):
         return fatal
     start = text.rfind("Traceback (most recent call last)")

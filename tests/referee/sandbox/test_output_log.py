@@ -4,6 +4,7 @@ import fcntl
 import os
 from pathlib import Path
 
+import pytest
 import trio
 import trio.lowlevel
 
@@ -115,6 +116,23 @@ def test_where_a_bot_hung_is_its_own_latest_call_in_the_thread_of_the_kit() -> N
 def test_the_calls_of_a_bot_that_hung_are_no_last_line_and_no_place_of_an_error() -> None:
     assert "more" == last_line(HUNG)
     assert "KeyError" == last_line(f"{HUNG}KeyError\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no weights\n",
+        "[stdout] loading\nno weights\n",
+        "no weights\n[stdout] loading\n",
+        "no weights[stdout] loading\n\n",
+    ],
+)
+def test_a_printed_line_is_no_last_line_wherever_it_came_between(text: str) -> None:
+    assert "no weights" == last_line(text)
+
+
+def test_only_a_printed_line_is_the_last() -> None:
+    assert "[stdout] loading" == last_line("[stdout] loading\n")
 
 
 def test_an_error_that_names_its_place_gets_no_other() -> None:
