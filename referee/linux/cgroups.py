@@ -1,9 +1,9 @@
 """Control groups: bounds on what all processes of one bot use together, and a way to stop them all at once.
 
 Version 1, a folder for each bot in each controller's tree, or version 2, one folder for each bot: where the
-arena may write to them. That is so for root on most machines, and for an ordinary user where systemd hands a
-part of the tree over (`systemd-run --user --scope -p Delegate=yes …`). What is left in them of an arena that was
-killed is ended by its guard (`cgroup_guard`), or when the next arena starts.
+arena may write to them. With version 2 and systemd, the arena has itself moved into a scope of its own
+(`systemd_scope`), unless it already is in a part of the tree that was handed over to it. What is left in them of
+an arena that was killed is ended by its guard (`cgroup_guard`), or when the next arena starts.
 """
 
 import atexit
@@ -24,6 +24,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from referee.linux import systemd_scope
 from referee.linux.cgroup_guard import clear
 from referee.linux.shortage import ButForShortages
 
@@ -77,11 +78,6 @@ def tree() -> Tree:
     """
     sweep()
     found = _first_version() or _second_version()
-    if found is None:
-        raise NoGroupsError(
-            "this user may write to no control groups with memory, pids and cpu (start the arena as root, or in "
-            "a part of the tree of its own: systemd-run --user --scope -p Delegate=yes scripts/arena …)"
-        )
     atexit.register(_clear_away, found, os.getpid())
     _set_guard(found)
     return found
@@ -390,12 +386,66 @@ def _first_version() -> Tree | None:
     return Tree(1, own, made.locks, home)
 
 
-def _second_version() -> Tree | None:
+def _second_version() -> Tree:
+    """Make the groups where this process is, if that part of the tree is its own; else in a scope of its own.
+
+    Root may write everywhere: in its session, its shell would be moved with it.
+
+    Raises:
+        NoGroupsError: neither can be had.
+    """
+    if any(version == 1 and "memory" in names for version, names, _ in _own_places()):
+        raise NoGroupsError(
+            "control groups of version 1 belong to root: start the arena as root, or boot this machine with "
+            "systemd.unified_cgroup_hierarchy=1"
+        )
+    place = _second_place()
+    if place is None:
+        raise NoGroupsError("no control groups with memory, pids and cpu are mounted here")
+    is_own = os.geteuid() != 0 or not systemd_scope.IS_RUNNING.is_dir() or systemd_scope.is_delegated(place)
+    if is_own and (made := _in_place(place)):
+        return made
+    try:
+        systemd_scope.enter_scope(NAME)
+    except systemd_scope.NoScopeError as error:
+        if not is_own and (made := _in_place(place)):
+            return made
+        raise NoGroupsError(_what_helps(place, str(error))) from None
+    place = _second_place() or place
+    if made := _in_place(place):
+        return made
+    missing = [name for name in CONTROLLERS if name not in _words(place / "cgroup.controllers")]
+    if missing:
+        raise NoGroupsError(systemd_scope.delegate_more(" and ".join(missing)))
+    raise NoGroupsError(f"systemd gave a scope, but {place} cannot be written to")
+
+
+def _what_helps(place: Path, no_scope: str) -> str:
+    """Return, in one line, why this process may make no groups, and what to type."""
+    if service := systemd_scope.service():
+        return f"{service} may make no control groups: add Delegate=yes to its [Service] section"
+    missing = [name for name in CONTROLLERS if name not in _words(place / "cgroup.controllers")]
+    lacks = f"the control groups here lack {' and '.join(missing)}" if missing else f"{place} cannot be written to"
+    if systemd_scope.IS_RUNNING.is_dir():
+        return f"{lacks}, and {no_scope}"
+    return (
+        f"{lacks}: start the arena as root, and a container with a tree of its own "
+        "(docker run --privileged --cgroupns=private, or podman run)"
+    )
+
+
+def _second_place() -> Path | None:
+    """Return the folder of version 2 in which this arena's groups would be; None: there is none."""
     place = next((place for version, _, place in _own_places() if version == 2), None)  # noqa: PLR2004 - as is said
     if place is not None and place.name == PROCESSES:
         # Another arena, or another process of this one, was here first, and has moved this one down.
         place = place.parent
-    if place is None or not set(CONTROLLERS) <= set(_words(place / "cgroup.controllers")):
+    return place
+
+
+def _in_place(place: Path) -> Tree | None:
+    """Make groups in this folder; None: controllers are missing, or it may not be written to."""
+    if not set(CONTROLLERS) <= set(_words(place / "cgroup.controllers")):
         return None
     made = _make({place})
     if made is None:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from referee.bot_folder.manifest import Limits
-from referee.linux import cgroups
+from referee.linux import cgroups, systemd_scope
 from referee.linux.cgroups import NoGroupsError, Tree
+from referee.linux.systemd_scope import NoScopeError
 from referee.sandbox.levels import group_for
 
 LIMITS = Limits(memory_mb=100, scratch_mb=10, processes=5, cpus=1.5)
@@ -20,6 +21,10 @@ FIRST = """\
 35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory
 36 31 0:33 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct
 """
+
+
+def no_scope(_name: str) -> None:
+    raise NoScopeError("this machine or container does not run systemd")
 
 
 @pytest.fixture
@@ -35,6 +40,7 @@ def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(cgroups, "_own_places", lambda: iter([(2, [""], tmp_path)]))
     monkeypatch.setattr("atexit.register", lambda *_: None)
     monkeypatch.setattr(cgroups, "_set_guard", lambda _: None)
+    monkeypatch.setattr(systemd_scope, "enter_scope", no_scope)
     cgroups.tree.cache_clear()
     yield tmp_path
     cgroups.tree.cache_clear()
@@ -104,10 +110,78 @@ def test_processor_time_and_throttling_are_read_in_microseconds(second: Path) ->
     assert (1234, 77) == (group.cpu_us(), group.throttled_us())
 
 
-def test_without_a_controller_the_error_says_what_helps(second: Path) -> None:
-    (second / "cgroup.controllers").write_text("cpuset io\n")
-    with pytest.raises(NoGroupsError, match="systemd-run --user --scope -p Delegate=yes"):
-        cgroups.tree()
+class TestWhereItMayNotMakeGroups:
+    """The arena asks systemd for a scope; where it gets none, the error names what is missing and what to type."""
+
+    def _error(self) -> str:
+        with pytest.raises(NoGroupsError) as raised:
+            cgroups.tree()
+        return str(raised.value)
+
+    @pytest.fixture
+    def systemd(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(systemd_scope, "IS_RUNNING", tmp_path)
+        monkeypatch.setattr(systemd_scope, "service", lambda: "")
+
+    def test_without_systemd_it_names_the_controllers(self, second: Path) -> None:
+        (second / "cgroup.controllers").write_text("cpuset io memory\n")
+        assert self._error().startswith("the control groups here lack pids and cpu: start the arena as root, and")
+
+    @pytest.mark.usefixtures("systemd")
+    def test_what_systemd_said_is_passed_on(self, second: Path) -> None:
+        (second / "cgroup.controllers").write_text("memory pids\n")
+        assert (
+            self._error() == "the control groups here lack cpu, and this machine or container does not run systemd"
+        )
+
+    @pytest.mark.usefixtures("systemd")
+    def test_a_service_needs_delegate(self, second: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (second / "cgroup.controllers").write_text("memory pids\n")
+        monkeypatch.setattr(systemd_scope, "service", lambda: "cup.service")
+        assert self._error() == "cup.service may make no control groups: add Delegate=yes to its [Service] section"
+
+    @pytest.mark.usefixtures("systemd")
+    def test_a_scope_with_too_few_controllers_names_the_users_manager(
+        self, second: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (second / "cgroup.controllers").write_text("memory pids\n")
+        monkeypatch.setattr(systemd_scope, "enter_scope", lambda _: None)
+        error = self._error()
+        assert error.startswith("systemd does not delegate cpu to users here. As root: mkdir")
+        assert "Delegate=cpu memory pids" in error
+
+    @pytest.mark.usefixtures("systemd")
+    def test_in_a_scope_the_groups_are_made_there(
+        self, second: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Also for root, whose shell would else be moved with the arena."""
+        scope = tmp_path_factory.mktemp("mist-arena-1.scope")
+        for file in second.iterdir():
+            (scope / file.name).write_text(file.read_text())
+
+        def entered(name: str) -> None:
+            assert name == cgroups.NAME
+            monkeypatch.setattr(cgroups, "_own_places", lambda: iter([(2, [""], scope)]))
+
+        monkeypatch.setattr(systemd_scope, "enter_scope", entered)
+        monkeypatch.setattr(systemd_scope, "is_delegated", lambda _: False)
+        monkeypatch.setattr("os.geteuid", lambda: 0)
+        assert scope == cgroups.tree().places["memory"].parent
+        assert not list(second.glob("mist-arena*"))
+
+    @pytest.mark.usefixtures("systemd")
+    def test_root_without_a_scope_makes_them_where_it_is(
+        self, second: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(systemd_scope, "is_delegated", lambda _: False)
+        monkeypatch.setattr("os.geteuid", lambda: 0)
+        assert second == cgroups.tree().places["memory"].parent
+
+    def test_groups_of_version_1_are_roots(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        places = [(1, ["memory"], tmp_path / "memory"), (2, [""], tmp_path)]
+        monkeypatch.setattr(cgroups, "_own_places", lambda: iter(places))
+        cgroups.tree.cache_clear()
+        assert self._error().startswith("control groups of version 1 belong to root: start the arena as root, or")
 
 
 def test_groups_of_arenas_that_were_killed_are_cleared_away(second: Path) -> None:
