@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import tomllib
+from configparser import ConfigParser
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -38,6 +39,7 @@ CLASSES = {
     r"toml part of a (bot|tournament)": "read as a part of such a file: here",
     r"(sh|console)": "the shell's grammar, programs and options: here, and of scripts/arena test_docs_examples",
     r"yaml step": "held against the action's inputs: test_github_action",
+    r"ini unit": "its sections, its command, and what lets it make control groups: here",
     r"nginx": "its grammar, and the port that is served: here",
     r"wire seat 1": "what the example's transcript has: test_docs_examples",
     r"(board|runes)": "drawn from the code: test_docs, test_docs_runes",
@@ -100,6 +102,20 @@ class TestToml:
         is_table = block.text.startswith("[")
         file.write_text(TOURNAMENT + block.text if is_table else block.text + TOURNAMENT)
         assert 2 == len(read_tournament(file).bots)
+
+
+class TestUnit:
+    @of("ini unit")
+    def test_a_unit_runs_a_command_of_the_arena_and_may_make_control_groups(self, block: Block) -> None:
+        unit = ConfigParser(interpolation=None)
+        unit.optionxform = str  # type: ignore[assignment,method-assign]  # names of keys as they stand
+        unit.read_string(block.text)
+        assert ["Unit", "Service", "Install"] == unit.sections()
+        service = unit["Service"]
+        assert ("yes", "arena") == (service["Delegate"], service["User"])
+        program, *words = shlex.split(service["ExecStart"])
+        assert program == f"{service['WorkingDirectory']}/scripts/arena"
+        assert arena.get_command(click.Context(arena), words[0]) is not None
 
 
 class TestJson:

@@ -29,12 +29,19 @@ IN_FORCE = {True: "yes", False: "no", None: "unknown"}
 def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> None:
     """Test this machine's sandbox: bots start as for a match, and try to escape in every way we know.
 
-    Each row is an escape: the wall that should stop it, whether this machine has that wall, and the result for a
-    fresh and for a warm start. In brackets, `(escaped)`: the level does not promise to stop it. `not tried`: the
-    machine has nothing to try it on. `too busy`: the machine had too little time to tell. The exit code is 1 if a
-    promised wall failed or could not be tested, 3 if only the machine was too busy to test it.
+    The first table has the walls: how each is made here, or what is missing and what to type.
+
+    In the second, each row is an escape: the wall that should stop it, whether this machine has that wall, and the
+    result for a fresh and for a warm start. In brackets, `(escaped)`: the level does not promise to stop it.
+    `not tried`: the machine has nothing to try it on. `too busy`: the machine had too little time to tell.
+
+    The exit code is 1 if a promised wall failed or could not be tested, 3 if only the machine was too busy to test
+    it.
     """
     screen = progress_console()
+    walls = sandbox.find_walls()
+    if not as_json:
+        _print_walls(walls)
     try:
         level = isolation or sandbox.find_isolation()
         starts = [False, True] if warm is None and level != "none" else [bool(warm) and level != "none"]
@@ -44,6 +51,7 @@ def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> No
     if as_json:
         content = {
             "isolation": level,
+            "walls": msgspec.to_builtins(walls),
             "missing": sandbox.missing(),
             "holds": all(report.holds for report in reports),
             "reports": [{**msgspec.to_builtins(report), "holds": report.holds} for report in reports],
@@ -98,6 +106,19 @@ def _start(how: How | Report) -> str:
     return "warm" if how.warm else "fresh"
 
 
+def _print_walls(walls: tuple[sandbox.Wall, ...]) -> None:
+    """Print what this machine has; below the table what it lacks, in lines that can be copied."""
+    screen = results_console()
+    table = Grid({"wall": False, "on this machine": False})
+    for wall in walls:
+        table.add_row(wall.name, wall.how or "missing")
+    show(screen, table)
+    for wall in walls:
+        if wall.lack:
+            screen.say(f"{wall.name}: {wall.lack}")
+    screen.say("")
+
+
 def _print(reports: list[Report]) -> None:
     screen = results_console()
     starts = {_start(report): False for report in reports}
@@ -119,7 +140,6 @@ def _print(reports: list[Report]) -> None:
             for finding in report.findings
             if finding.result != "held"
         ]
-    lines += [f"missing: {lack}" for lack in sandbox.missing()]
     for report in reports:
         held = sum(finding.result == "held" for finding in report.findings)
         tried, were = counted(len(report.findings), "attempt"), "was" if held == 1 else "were"

@@ -18,6 +18,7 @@ from arena.tournament import FinalResults, Notify, play_tournament
 from arena.workers import LOCAL, Hosting, RemoteSeats, Venue, Where, matches_at_once, venue_for
 from referee.host import Player, Publish, RemoteBot
 from referee.log import Logger, OperatorLog
+from referee.sandbox import ends_with_login
 from referee.wire import BadAddressError, read_address
 
 FRESH, FRESH_FROM = "--fresh", "--fresh-from"
@@ -97,6 +98,8 @@ def play_to_its_end(
             remote=remote,
         )
 
+    if where.on == LOCAL and ends_with_login(form.isolation):
+        say("systemd ends this arena when you log out; loginctl enable-linger, typed once, keeps it running")
     found = play_tournament(
         tournament,
         players,

@@ -3,11 +3,12 @@
 from referee.sandbox.bot_environment import PROJECT, environment, this_machine
 from referee.sandbox.build import BuildError, built, is_built, log_of
 from referee.sandbox.bwrap_args import BOT, SHARED_MEMORY
-from referee.sandbox.levels import Isolation
+from referee.sandbox.levels import Isolation, ends_with_login
 from referee.sandbox.meter import NOTHING, Meter, Reading
 from referee.sandbox.process import Process, SandboxError, demand, find_isolation, missing, start
 from referee.sandbox.promises import kept_from
 from referee.sandbox.unconfined import Terminal
+from referee.sandbox.walls import Wall, find_walls
 
 __all__ = [
     "BOT",
@@ -21,10 +22,13 @@ __all__ = [
     "Reading",
     "SandboxError",
     "Terminal",
+    "Wall",
     "built",
     "demand",
+    "ends_with_login",
     "environment",
     "find_isolation",
+    "find_walls",
     "is_built",
     "kept_from",
     "log_of",

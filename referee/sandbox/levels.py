@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from referee.bot_folder import Limits
-from referee.linux import cgroups, seccomp
+from referee.linux import cgroups, seccomp, systemd_scope
 
 Isolation = Literal["strict", "standard", "none"]
 """How bots are shut in; `process` says what each level promises."""
@@ -34,6 +34,17 @@ def find_layers() -> Layers:
     except cgroups.NoGroupsError as error:
         no_groups = str(error)
     return Layers(no_filter=no_filter, no_groups=no_groups)
+
+
+def ends_with_login(isolation: Isolation) -> bool:
+    """Return whether systemd ends this process, and its bots, some seconds after its user's last logout.
+
+    That is so in a scope of the user's, which this call enters if bots at this level will need it.
+    """
+    if isolation == "none" or not systemd_scope.IS_RUNNING.is_dir():
+        return False
+    find_layers()
+    return systemd_scope.ends_with_login()
 
 
 def group_for(limits: Limits) -> cgroups.Group:

@@ -11,6 +11,7 @@ from referee.proofs.escapes.examination import Told, Waits
 from referee.proofs.escapes.finding import Finding, How, Layer, Report
 from referee.proofs.escapes.finding import Result as CameOut
 from referee.sandbox.process import SandboxError
+from referee.sandbox.walls import Wall
 
 
 def finding(came: CameOut, *, promised: bool = True) -> Finding:
@@ -23,6 +24,12 @@ def finding(came: CameOut, *, promised: bool = True) -> Finding:
         promised=promised,
         evidence="it is wet",
     )
+
+
+WALLS = (
+    Wall(name="namespaces", how="bubblewrap 0.8.0", lack=""),
+    Wall(name="freezer", how="", lack="needs control groups"),
+)
 
 
 def doctor(monkeypatch: pytest.MonkeyPatch, found: Finding, *arguments: str) -> Result:
@@ -38,17 +45,25 @@ def doctor(monkeypatch: pytest.MonkeyPatch, found: Finding, *arguments: str) -> 
 
     monkeypatch.setattr("arena.commands.doctor.examine", examine)
     monkeypatch.setattr("referee.sandbox.missing", lambda: ())
+    monkeypatch.setattr("referee.sandbox.find_walls", lambda: WALLS)
     return CliRunner().invoke(main.main, ["doctor", "--isolation", "standard", "--cold", *arguments])
 
 
 def test_a_level_that_holds_is_a_table_and_code_0(monkeypatch: pytest.MonkeyPatch) -> None:
     result = doctor(monkeypatch, finding("held"))
     assert (DONE, "") == (result.exit_code, result.stderr)
+    walls, escapes = result.stdout.split("\n\n")
+    assert [
+        ["wall", "on", "this", "machine"],
+        ["namespaces", "bubblewrap", "0.8.0"],
+        ["freezer", "missing"],
+        ["freezer:", "needs", "control", "groups"],
+    ] == [line.split() for line in walls.splitlines() if "--" not in line]
     assert [
         ["layer", "in", "force", "attempt", "fresh"],
         ["moat", "yes", "swims", "held"],
         ["ditch", "unknown", "-", "-"],
-    ] == [line.split() for line in result.stdout.splitlines() if "--" not in line][:3]
+    ] == [line.split() for line in escapes.splitlines() if "--" not in line][:3]
     assert (
         "isolation standard, fresh: 1 of 1 attempt was held; it promises to hold 1, of which 1 does"
         == result.stdout.splitlines()[-2]
@@ -87,7 +102,8 @@ def test_json_has_all_that_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     result = doctor(monkeypatch, finding("not tried"), "--json")
     told = json.loads(result.stdout)
     assert DONE == result.exit_code
-    assert {"isolation", "missing", "holds", "reports"} == set(told)
+    assert {"isolation", "walls", "missing", "holds", "reports"} == set(told)
+    assert {"name": "freezer", "how": "", "lack": "needs control groups"} == told["walls"][1]
     found = told["reports"][0]["findings"][0]
     assert ("not tried", "it is wet") == (found["result"], found["evidence"])
     assert told["holds"]
@@ -98,12 +114,10 @@ def test_a_machine_that_cannot_give_a_level_is_code_3(monkeypatch: pytest.Monkey
         raise SandboxError(f"no {how.isolation} sandbox: nothing is there")
 
     monkeypatch.setattr("arena.commands.doctor.examine", examine)
+    monkeypatch.setattr("referee.sandbox.find_walls", lambda: WALLS)
     result = CliRunner().invoke(main.main, ["doctor", "--isolation", "strict"])
-    assert (CANNOT, "", "arena: no strict sandbox: nothing is there\n") == (
-        result.exit_code,
-        result.stdout,
-        result.stderr,
-    )
+    assert (CANNOT, "arena: no strict sandbox: nothing is there\n") == (result.exit_code, result.stderr)
+    assert "freezer: needs control groups\n" in result.stdout
 
 
 def test_a_level_that_is_none_is_wrong_use() -> None:

@@ -1,0 +1,77 @@
+"""What this machine puts around a bot, wall by wall: how, or what is missing and what to type."""
+
+import os
+import subprocess
+
+from msgspec import Struct
+
+from referee.linux import cgroups
+from referee.sandbox import landlock
+from referee.sandbox.bwrap_user import program
+from referee.sandbox.levels import find_layers
+from referee.sandbox.process import SandboxError, find_isolation
+
+
+class Wall(Struct, frozen=True, kw_only=True):
+    """One of them."""
+
+    name: str
+    how: str
+    """By what it is made here; "": it is missing."""
+    lack: str
+    """Why it is missing, and what to type, in one line; "": it is not."""
+
+
+def find_walls() -> tuple[Wall, ...]:
+    """Try this machine's walls out. Nothing is raised: each says itself what is missing.
+
+    Blocks, for half a second at most where the machine is not busy.
+    """
+    try:
+        find_isolation()
+        no_sandbox = ""
+    except (SandboxError, OSError) as error:
+        no_sandbox = str(error)
+    layers = find_layers()
+    landlock_version = landlock.version()
+    return (
+        _wall("namespaces", _bubblewrap(), no_sandbox),
+        _wall(
+            "user of a bot", "a user id for each bot" if os.geteuid() == 0 else "yours, in a user namespace", ""
+        ),
+        _wall("system calls", "a filter by libseccomp", layers.no_filter),
+        _wall(
+            "Landlock",
+            f"version {landlock_version}",
+            ""
+            if landlock_version
+            else "this kernel has none: Linux 5.13 or newer, with landlock in its lsm= list",
+        ),
+        _wall("memory, processes, processor time", _groups(layers.no_groups), layers.no_groups),
+        _wall("freezer", "of the control groups", _no_freezer(layers.no_groups)),
+    )
+
+
+def _wall(name: str, how: str, lack: str | None) -> Wall:
+    return Wall(name=name, how="" if lack else how, lack=lack or "")
+
+
+def _bubblewrap() -> str:
+    try:
+        told = subprocess.run([program("bwrap"), "--version"], capture_output=True, text=True, check=False)  # noqa: S603 - the sandbox's own
+    except OSError:
+        return "bubblewrap"
+    return told.stdout.strip()
+
+
+def _groups(no_groups: str | None) -> str:
+    if no_groups is not None:
+        return ""
+    tree = cgroups.tree()
+    return f"control groups of version {tree.version}, in {tree.places['memory'].parent}"
+
+
+def _no_freezer(no_groups: str | None) -> str:
+    if no_groups is not None:
+        return "needs control groups"
+    return "" if cgroups.FREEZER in cgroups.tree().places else "no control group has one"
