@@ -3,7 +3,6 @@
 import json
 import os
 import pty
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,6 @@ from referee import log as log_module
 from referee.log import MAX_CHARACTERS, MAX_WAITING, NO_LOG, WRITE_BYTES, Writer, inherited, opened
 from referee.printable import printable
 from tests.hostile_names import NAMES
-
-AT_ONCE = 1.0
-"""Seconds that thousands of lines may take on a busy machine, if none of them waits."""
 
 
 @pytest.fixture(autouse=True)
@@ -65,13 +61,12 @@ def test_hostile_names_do_nothing_and_are_bounded(tmp_path: Path) -> None:
 
 
 def test_a_pipe_that_nobody_reads_holds_up_nothing_and_what_is_lost_is_counted(tmp_path: Path) -> None:
+    """Whoever waited for a reader would wait for ever."""
     os.mkfifo(tmp_path / "pipe")
-    began = time.monotonic()
     writer = Writer(opened(str(tmp_path / "pipe")))
     many = 3 * MAX_WAITING
     for number in range(many):
         writer.log.logger.info("refused", number=number)
-    assert time.monotonic() - began < AT_ONCE
     assert MAX_WAITING < writer.close() < many
 
 
