@@ -1,6 +1,6 @@
 """Reading: whatever was changed in a transcript is found, and named by its line."""
 
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +169,19 @@ async def test_a_transcript_comes_to_its_lines_its_head_and_its_ends(tmp_path: P
     assert 2 == len(verified.footer.heads)
     (tmp_path / "seat").write_bytes(b"".join(seat_lines(read_transcript(tmp_path / "whole"), 1)))
     assert isinstance(verify_transcript(tmp_path / "seat").header, SeatHeader)
+
+
+async def test_a_file_that_is_written_while_it_is_read_is_not_finished(whole: bytes) -> None:
+    *before, last = lines(whole)
+    file = BytesIO(b"".join(before))
+    read = lines_of(file)
+    next(read)
+    place = file.tell()
+    file.seek(0, SEEK_END)
+    file.write(last)
+    file.seek(place)
+    with pytest.raises(Broken, match=f"line {len(before) + 1} was written while the file was read"):
+        list(read)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
