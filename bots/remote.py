@@ -210,7 +210,7 @@ class Ferry:
         for line in memory.summary.lines():
             _say(line)
         if not memory.over:
-            _say(f"the bot ended before the match, exit code {code}")
+            _say(f"the bot's program ended before the match was over (exit code {code})")
         return code
 
     def _pass_on_last_words(self) -> None:
@@ -239,7 +239,7 @@ class Ferry:
 
         Else it would take the bot for one that thinks.
         """
-        _say(f"disconnected for {AWAY_SECONDS:.0f} s, so that the host does not wait for this bot")
+        _say(f"staying disconnected for {AWAY_SECONDS:.0f} s, so that the host does not wait for this bot")
         self._far.disconnect(self._endpoint)
         until = monotonic() + AWAY_SECONDS + AWAY_MORE_SECONDS
         while monotonic() < until:
@@ -304,9 +304,9 @@ class Ferry:
         """
         now = monotonic()
         if now - self._heard > self._patience:
-            raise SystemExit(f"nothing came from the host for {self._patience / SECONDS_PER_HOUR:g} hours")
+            raise SystemExit(f"no message from the host for {self._patience / SECONDS_PER_HOUR:g} hours")
         if self._ended is not None and self._knocked is None and now - self._ended > GIVEN_UP_SECONDS:
-            raise HostError(f"what is no ZeroMQ, or a message of more than {MOST_FRAME_BYTES} bytes")
+            raise HostError(f"data that is not ZeroMQ, or a message of more than {MOST_FRAME_BYTES} bytes")
         if _peak_memory() > self._memory_bound:
             raise HostError(f"so much at once that it takes {MOST_MEMORY >> 20} MB of memory")
 
@@ -350,7 +350,7 @@ class Ferry:
             self._waiting_bytes += sum(map(len, to_bot))
         self._unsent += to_host
         if len(self._unsent) > MAX_UNSENT:
-            raise HostError(f"questions, and has not read {MAX_UNSENT} answers")
+            raise HostError(f"messages without reading {MAX_UNSENT} replies to them")
         if self._program is None and self._memory.token is not None:
             self._start(self._memory.token)
 
@@ -534,7 +534,7 @@ class Joining:
         command_of(folder)
         public, secret = _keys(key)
         if secret is None:
-            raise SystemExit(f"{key}: has no secret key; NAME.key_secret has")
+            raise SystemExit(f"{key}: has no secret key; give NAME.key_secret")
         self._folder = folder
         self._keys = public, secret
         self._host_key = host_key.encode() if len(host_key) == KEY_CHARACTERS else _keys(host_key)[0]
@@ -558,31 +558,38 @@ class Joining:
         try:
             return ferry.run()
         except HostError as error:
-            raise SystemExit(f"stopped, because the host sends {error}") from None
+            raise SystemExit(f"stopped, because the host sent {error}") from None
         finally:
             ferry.close()
 
 
 def main() -> None:
     """Play, and end with the bot's exit code."""
-    parser = argparse.ArgumentParser("python -m bots.remote", description="Play in a match hosted elsewhere.")
-    parser.add_argument("endpoint", metavar="tcp://ADDRESS:PORT", help="where the host listens, as it tells")
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the bot's, with its bot.toml")
-    parser.add_argument("--host-key", required=True, metavar="KEY", help="HOST.key, or the key itself")
-    parser.add_argument("--key", required=True, metavar="FILE", help="this bot's own, NAME.key_secret")
+    parser = argparse.ArgumentParser(
+        "python -m bots.remote", description="Play in matches that another machine hosts."
+    )
+    parser.add_argument("endpoint", metavar="tcp://ADDRESS:PORT", help="address at which the host listens")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the bot's folder, with its bot.toml")
+    parser.add_argument(
+        "--host-key",
+        required=True,
+        metavar="KEY",
+        help="the host's public key: its file, HOST.key, or the key itself",
+    )
+    parser.add_argument("--key", required=True, metavar="FILE", help="this bot's secret key file, NAME.key_secret")
     parser.add_argument(
         "--transcripts",
         type=Path,
         metavar="FOLDER",
         default=Path("transcripts"),
-        help="where the bot's own transcripts go that a tournament's host sends  [default: transcripts]",
+        help="folder for the transcripts that a tournament's host sends  [default: transcripts]",
     )
     parser.add_argument(
         "--patience",
         type=read_hours,
         metavar="HOURS",
         default=HOURS * SECONDS_PER_HOUR,
-        help=f"how long the host may say nothing  [default: {HOURS:g}]",
+        help=f"how long to wait for a host that does not answer  [default: {HOURS:g}]",
     )
     asked = parser.parse_args()
     join = Joining(asked.endpoint, asked.folder, host_key=asked.host_key, key=asked.key)

@@ -84,7 +84,7 @@ class News:
         packed = b"".join(self._parts)
         self._match, self._parts = ("", -1, 0), []
         if not _NAME.fullmatch(part.match):
-            return ["a transcript was refused: its name is not the name of a file"]
+            return ["refused a transcript: its name cannot be used as a file name"]
         return self._keep(part, packed)
 
     def _keep(self, part: TranscriptPart, packed: bytes) -> list[str]:
@@ -103,7 +103,7 @@ class News:
         if self._is_full:
             return []
         self._is_full = True
-        return [f"{self._folder}: has {MOST_FOLDER_BYTES >> 20} MB of transcripts: no more are kept"]
+        return [f"{self._folder}: has {MOST_FOLDER_BYTES >> 20} MB of transcripts: no more are saved"]
 
 
 def _size_of(folder: Path) -> int:

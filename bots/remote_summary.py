@@ -93,25 +93,25 @@ class Summary:
         if self._seat < 0:
             return []
         said = [f"match {self._match}, seat {self._seat}: {self._came_out()}"]
-        windows = f"{self._windows} {'window' if self._windows == 1 else 'windows'}"
-        said.append(f"{windows}, {self._by_default} by default; the longest took {self._worst_ms} ms")
+        windows = _counted(self._windows, "window")
+        said.append(f"{windows}, {self._by_default} decided by default; the longest took {self._worst_ms} ms")
         if self._late:
-            said.append(f"{_times(self._late)} an answer came too late")
+            said.append(f"{_counted(self._late, 'answer')} came too late")
         if self._forgone:
-            said.append(f"{_times(self._forgone)} the bot chose the default")
+            said.append(f"the bot chose the default {_times(self._forgone)}")
         if self._nothing:
-            said.append(f"{_times(self._nothing)} decide returned nothing")
+            said.append(f"decide returned nothing {_times(self._nothing)}")
         if self._raised:
-            said.append(f"{_times(self._raised)} decide raised an error")
+            said.append(f"decide raised an error {_times(self._raised)}")
         if self._refused:
-            said.append(f"{_times(self._refused)} a message was refused: {self._kinds()}")
+            said.append(f"{_counted(self._refused, 'message')} refused: {self._kinds()}")
         return [printable(line) for line in said]
 
     def _came_out(self) -> str:
         if self._fault:
-            return f"the host ended it for this bot: {self._fault}"
+            return f"the host ended the match for this bot: {self._fault}"
         if self._outcome is None:
-            return "it was not over when the bot ended"
+            return "not over when the bot's program ended"
         ranking = self._outcome.ranking
         place = next((place for place, group in enumerate(ranking, 1) if self._seat in group), 0)
         scores = self._outcome.scores or {}
@@ -128,6 +128,10 @@ class Summary:
 def printable(text: str) -> str:
     """The text on one line that does nothing to a terminal."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _times(count: int) -> str:

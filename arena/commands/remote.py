@@ -76,4 +76,4 @@ def _no_folder(bot: str) -> str:
         find_bot(bot)
     except BotFolderError as error:
         return str(error)
-    return f"{bot}: is a revision of a folder; a remote bot plays from a folder as it is"
+    return f"{bot}: names a git revision; a remote bot plays from a folder"

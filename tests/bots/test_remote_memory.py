@@ -166,7 +166,7 @@ def test_what_comes_of_saying_a_word_twice_is_not_counted_either() -> None:
     memory.say(submit(0, "x"))
     hears(memory, Rejected(0, Refusal.ILLEGAL, "no"), Invited("t"), welcome("a", "b"), opened(0))
     hears(memory, Rejected(0, Refusal.FINAL, "your final submission stands"))
-    assert "once a message was refused: illegal: no (once)" == memory.summary.lines()[-1]
+    assert "1 message refused: illegal: no (once)" == memory.summary.lines()[-1]
 
 
 @pytest.mark.parametrize("token", ["", "a\0b", "a b", "é", "x" * 101, "x" * 3_000_000, "a\n", "=\x1b[2J"])

@@ -164,7 +164,7 @@ def test_a_folder_takes_so_much_and_no_more(tmp_path: Path, monkeypatch: pytest.
     assert [f"transcript: {tmp_path}/{match}.seat-1.jsonl" for match in "ab"] == said[:2]
     assert 3 == len(said)
     assert said[2].startswith(f"{tmp_path}: has ")
-    assert said[2].endswith(" MB of transcripts: no more are kept")
+    assert said[2].endswith(" MB of transcripts: no more are saved")
 
 
 def test_more_news_than_the_matches_explain_are_refused(tmp_path: Path) -> None:

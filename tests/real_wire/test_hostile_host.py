@@ -195,7 +195,7 @@ def test_a_host_that_says_nothing_is_not_waited_for_longer_than_asked(tmp_path: 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         endpoint = f"tcp://127.0.0.1:{listener.getsockname()[1]}"
         with author(tmp_path, endpoint, host, "-m", "bots.remote", "--patience", "0.0002") as process:
-            assert "nothing came from the host for 0.0002 hours" == ended(tmp_path, process)
+            assert "no message from the host for 0.0002 hours" == ended(tmp_path, process)
 
 
 @pytest.mark.parametrize("hours", ["0", "-1", "nan", "inf", "x", "1e9"])

@@ -155,7 +155,7 @@ async def test_a_remote_bot_plays_as_it_would_here_and_the_transcript_says_that_
         place, windows = (line for line in said.splitlines()[3:] if not line.startswith("kit: "))
         assert result.outcome is not None
         assert f"seat 0: place {1 + (0 not in result.outcome.ranking[0])} of 2" in place
-        assert windows.startswith(f"{result.windows[0]} windows, 0 by default; the longest took ")
+        assert windows.startswith(f"{result.windows[0]} windows, 0 decided by default; the longest took ")
         assert ((Conduct.OK, Conduct.OK), (0,)) == (result.conduct, result.remote)
         assert await locally(tmp_path) == taken(result)
         records = list(read_transcript(Path(result.transcript)))
