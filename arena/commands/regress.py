@@ -132,7 +132,9 @@ BLOCKS = click.IntRange(1, MOST_BLOCKS)
     "--blocks", type=BLOCKS, default=40_000, show_default=True, help="Limit on blocks; then the test is undecided."
 )
 @click.option(
-    "--same-content", is_flag=True, help="Test even if base and head have the same content: a test of the test."
+    "--same-content",
+    is_flag=True,
+    help="Test even if base and head have the same content, for example to check the test itself.",
 )
 @click.option("--seed", type=int, help="Seed of all deals.  [default: drawn, and kept with the results]")
 @clock_option
@@ -163,7 +165,7 @@ BLOCKS = click.IntRange(1, MOST_BLOCKS)
     "--explain",
     "explains",
     is_flag=True,
-    help="After the test, show which of base's decisions head would make otherwise.",
+    help="After the test, show which of base's decisions head would make differently.",
 )
 @click.option("--limit", type=BLOCKS, help="With --explain: number of base's matches.  [default: the first 20]")
 @cap_option
@@ -215,7 +217,7 @@ def command(
     if summary is not None:
         # Tried before hours of play, not after.
         _add(summary, "")
-    _write_junit(junit, unplayed_junit(regression, Verdict.UNDECIDED, "the test was begun, and has not ended"))
+    _write_junit(junit, unplayed_junit(regression, Verdict.UNDECIDED, "the test has begun and not ended yet"))
     _check_contents(regression, insists=same_content, as_json=as_json, summary=summary, junit=junit)
     place = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers, patience=patience)
     try:
@@ -329,7 +331,7 @@ def _explained(regression: Regression, finding: Finding, *, at_once: int, limit:
         open_asking = asking(head, arena.plan())
         return explain(regression, finding.state.blocks, open_asking, at_once=at_once, limit=limit)
     except (WrongUse, MachineCannot) as error:
-        say(f"arena: not explained: {error.format_message()}")
+        say(f"arena: cannot explain the differences: {error.format_message()}")
         return None
 
 
@@ -339,7 +341,7 @@ def _print_explained(regression: Regression, matches: list[Explained]) -> None:
     if explained_rows(matches, seats):
         show(screen, decisions_table(matches, seats))
         if more := rows_left_out(matches, seats):
-            screen.say(f"the first of each match; {more} more are in --json")
+            screen.say(f"only the first of each match is shown; --json has {more} more")
         screen.print()
     show(screen, outcomes_table(matches))
     screen.print()
@@ -371,6 +373,6 @@ def _answer(finding: Finding, regression: Regression) -> None:
         remedy = (
             f"{' and '.join(hopeless)} could not be measured"
             if hopeless
-            else "more --blocks would go on from here"
+            else "give more --blocks to continue from here"
         )
         raise Undecided(f"undecided after {matches}; {remedy}{head_lost(finding)}")

@@ -70,9 +70,9 @@ def test_parts(overview: Overview) -> dict[str, Any]:
 
 
 def _decisions(overview: Overview) -> Table:
-    """Where head parts from base."""
+    """Return the table of decisions in which head differs from base."""
     rows = explained_rows(overview.explained, overview.found.digest.seats)[:MOST_DECISIONS]
-    return replace(table("Where they part", HEADINGS, rows, head="match"), sortable=False)
+    return replace(table("Where base and head differ", HEADINGS, rows, head="match"), sortable=False)
 
 
 def walk_chart(history: History) -> LineChart:

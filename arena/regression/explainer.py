@@ -63,7 +63,7 @@ def explain(
         except OSError as error:
             raise cannot_write(logs, error) from None
         files = [folder / TRANSCRIPTS / names[place.block, place.seating] for place in chosen]
-        say(f"asking head what base was asked in {counted(len(chosen), 'match')}")
+        say(f"asking head for its decisions in {counted(len(chosen), 'match')} of base")
         run = _Run(list(zip(chosen, files, strict=True)), logs)
         event_loop.run(partial(run.ask_all, open_asking, at_once))
         with suppress(OSError):

@@ -110,7 +110,7 @@ def same_content_text(regression: Regression) -> str | None:
     matches = counted(regression.limit * regression.seatings, "match", ",")
     return (
         f"undecided: {both} have the same content, {head.content[:SHOWN]}…:"
-        f" nothing is played, for up to {matches} would find no difference; --same-content insists"
+        f" nothing is played, because up to {matches} would find no difference; --same-content plays anyway"
     )
 
 
@@ -142,7 +142,7 @@ def _check_question(asked: Asked, seats: int) -> None:
             why = f"{asked.game} has {seats}" if seats > TWO else "with --field there are --low and --high"
             raise WrongUse(f"{flag}: is for games of two seats without a field; {why}")
         if asked.question is not None and name != "model":
-            raise WrongUse(f"{flag}: asks a question of its own, beside --question; leave one of them out")
+            raise WrongUse(f"{flag}: cannot be combined with --question; leave one of them out")
 
 
 def _bot(flag: str, name: str, asked: Asked) -> BotFolder:

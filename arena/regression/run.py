@@ -137,7 +137,7 @@ def play_regression(
     with open_ledger(folder, fresh=fresh, try_out=look_first) as ledger:
         if not ledger.terms():
             look()
-        otherwise = f"{folder}: its results were begun otherwise"
+        otherwise = f"{folder}: its results are of a test with other terms"
         seed = begin_or_go_on(ledger, regression.arena.form.seed, partial(_terms, regression), otherwise)
         tally = _tally_of(regression, ledger)
         field = match_setup(regression.arena, players)

@@ -16,7 +16,7 @@ ROWS = 40
 """Up to so many decisions are listed; of more, the first of each match."""
 LONGEST = 60
 """Characters of an action that a table has room for."""
-HEADINGS = ("match", "seat", "window", "turn", "base", "head", "base's outcome", "head's there")
+HEADINGS = ("match", "seat", "window", "turn", "base", "head", "base's outcome", "head's outcome")
 WORDY = tuple(heading for heading in HEADINGS if heading not in ("seat", "turn"))
 GROUPS = ("matches in which they", "matches", "base's mean", "head's mean", "head's gain")
 WORDS = {1.0: "won", 0.5: "tied", 0.0: "lost"}
@@ -30,25 +30,26 @@ def explained_lines(matches: Sequence[Explained]) -> list[str]:
     found = total(matches)
     share = f" ({found.partings / found.asked:.1%})" if found.asked else ""
     parted = f"{found.parted.matches} of {counted(len(matches), 'match')}"
-    lines = [f"head parts from base in {found.partings} of {counted(found.asked, 'decision')}{share}, in {parted}"]
+    differing = f"{found.partings} of {counted(found.asked, 'decision')}{share}"
+    lines = [f"head differs from base in {differing}, in {parted}"]
     if found.illegal or found.unanswered:
         were = "was" if found.illegal == 1 else "were"
         lines.append(
             f"{found.illegal} of head's answers {were} illegal and {found.unanswered} did not come in time:"
-            " its defaults stand for them"
+            " the default counts for them"
         )
     gone = [match for match in matches if match.gone]
     if gone:
         left = counted(found.left, "decision")
         lines.append(
-            f"head was gone before the end of {counted(len(gone), 'match')} ({left} not asked),"
-            f" first of {_name(gone[0].place)}: {gone[0].gone}"
+            f"head dropped out before the end of {counted(len(gone), 'match')} ({left} not asked),"
+            f" first in {_name(gone[0].place)}: {gone[0].gone}"
         )
     return lines
 
 
 def decisions_table(matches: Sequence[Explained], seats: int) -> Grid:
-    """Where they part."""
+    """Return the table of decisions in which head differs from base."""
     return grid_of(HEADINGS, explained_rows(matches, seats), WORDY)
 
 
@@ -77,14 +78,14 @@ def explained_markdown(matches: Sequence[Explained], seats: int) -> str:
     return "\n".join(
         [
             "",
-            "### Where head parts from base",
+            "### Where head differs from base",
             "",
             *(f"- {escaped(line)}" for line in explained_lines(matches)),
             "",
             *table_lines(GROUPS, outcome_rows(matches)),
             "",
             *(table_lines(HEADINGS, rows) if rows else []),
-            *(["", f"The first of each match; {more} more are in `--json`."] if more else []),
+            *(["", f"Only the first of each match is shown; `--json` has {more} more."] if more else []),
             "",
         ]
     )
@@ -116,7 +117,11 @@ def explained_json(matches: Sequence[Explained]) -> dict[str, Any]:
 def outcome_rows(matches: Sequence[Explained]) -> list[Row]:
     """A row for each kind of match that there is."""
     found = total(matches)
-    kinds = {"part": found.parted, "never part": found.same, "had not parted when head was gone": found.cut_short}
+    kinds = {
+        "differ": found.parted,
+        "never differ": found.same,
+        "did not differ before head dropped out": found.cut_short,
+    }
     return [(kind, *_means(group)) for kind, group in kinds.items() if group.matches]
 
 

@@ -33,7 +33,7 @@ def answer_text(test: Sprt | Anytime, found: Finding | History) -> str:
     yes, no = answers(test)
     if found.verdict is Verdict.ACCEPTED:
         limits = " and ".join(each.limit.resource for each in found.usage)
-        return f"{yes}, within its {'limits' if len(found.usage) > 1 else 'limit'} of {limits}" if limits else yes
+        return f"{yes}, within its {limits} limit{'s' * (len(found.usage) > 1)}" if limits else yes
     if found.verdict is Verdict.UNDECIDED:
         return ""
     wrong = [no] if found.state.verdict is Verdict.REJECTED else []
@@ -119,7 +119,8 @@ def finding_lines(regression: Regression, finding: Finding) -> list[str]:
         lines.append(f"strength was decided after {counted(state.blocks * matches, 'match', ',')}")
     lines.append(difference_text(regression.test, finding.mean, finding.interval))
     if regression.arena.kept:
-        lines.append(f"bots kept from match to match, which may remember: {', '.join(regression.arena.kept)}")
+        kept = ", ".join(regression.arena.kept)
+        lines.append(f"bots kept from match to match, so they may remember earlier ones: {kept}")
     return lines
 
 

@@ -89,7 +89,7 @@ def test_the_counts_the_ratio_and_the_interval_are_told(monkeypatch: pytest.Monk
 
 def test_undecided_says_how_to_go_on_and_going_on_does(monkeypatch: pytest.MonkeyPatch) -> None:
     first = regress(monkeypatch, "undecided", "--blocks", "3", "--seed", "1")
-    assert first.stderr.endswith("arena: undecided after 6 matches; more --blocks would go on from here\n")
+    assert first.stderr.endswith("arena: undecided after 6 matches; give more --blocks to continue from here\n")
     again = regress(monkeypatch, "undecided", "--blocks", "5", "--seed", "1")
     assert "at most 10 matches (6 of them played before), isolation strict\n" in again.stderr
 
@@ -100,7 +100,7 @@ def test_where_bots_were_kept_every_form_of_the_finding_says_so(
     kept, page = ("--keep-bots", "--blocks", "3", "--results", str(tmp_path / "kept")), tmp_path / "summary.md"
     told = regress(monkeypatch, "undecided", *kept, "--markdown", str(page))
     assert "bots kept from match to match: base, head\n" in told.stderr
-    assert "\nbots kept from match to match, which may remember: base, head\n" in told.stdout
+    assert "\nbots kept from match to match, so they may remember earlier ones: base, head\n" in told.stdout
     assert "- bots kept from match to match" in page.read_text()
     assert "kept" == json.loads(regress(monkeypatch, "undecided", *kept, "--json").stdout)["processes"]
 
@@ -166,7 +166,7 @@ class TestExplain:
         assert NO == ended.exit_code
         before, after = ended.stdout.split("transcripts: ")
         assert "rejected: head is not 100 Elo better" in before
-        assert "head parts from base in 2 of 4 decisions (50.0%), in 1 of 2 matches\n" in after
+        assert "head differs from base in 2 of 4 decisions (50.0%), in 1 of 2 matches\n" in after
         assert '{"name":"b"}' in after
         assert [{"blocks": 7, "at_once": 2, "limit": 20}] == answers
 
@@ -177,7 +177,7 @@ class TestExplain:
         monkeypatch.setattr("arena.commands.regress.explain", explain)
         ended = regress(monkeypatch, "rejected", "--explain", "--json")
         assert ("rejected", NO) == (json.loads(ended.stdout)["verdict"], ended.exit_code)
-        assert "arena: not explained: a transcript is not there\n" in ended.stderr
+        assert "arena: cannot explain the differences: a transcript is not there\n" in ended.stderr
 
     def test_in_json_it_is_beside_the_verdict(self, monkeypatch: pytest.MonkeyPatch) -> None:
         found = json.loads(regress(monkeypatch, "accepted", "--explain", "--json").stdout)
@@ -193,7 +193,7 @@ class TestExplain:
         headings = [line for line in (tmp_path / "summary.md").read_text().splitlines() if line.startswith("#")]
         assert [
             "## mist (contractual-obligation): accepted: head is better",
-            "### Where head parts from base",
+            "### Where head differs from base",
         ] == headings
 
     def test_a_limit_of_matches_is_passed_on_and_means_nothing_alone(
@@ -243,7 +243,7 @@ def test_base_and_head_of_the_same_content_are_said_before_the_first_match(
     assert UNDECIDED == ended.exit_code, ended.output
     assert "have the same content, sha256:" in ended.stderr
     assert "up to 80,000 matches" in ended.stderr
-    assert "--same-content insists" in ended.stderr
+    assert "--same-content plays anyway" in ended.stderr
     found = json.loads(ended.stdout)
     assert "undecided" == found["verdict"]
     assert found["same_content"].startswith("sha256:")
@@ -275,7 +275,7 @@ def test_a_question_stands_in_place_of_two_numbers(monkeypatch: pytest.MonkeyPat
         assert numbers == [test["elo0"], test["elo1"]]
     refused = CliRunner().invoke(main.main, [*words, "--question", "better", "--elo1", "9"])
     assert (WRONG_USE, 1) == (refused.exit_code, len(refused.stderr.splitlines()))
-    assert "arena: --elo1: asks a question of its own, beside --question" in refused.stderr
+    assert "arena: --elo1: cannot be combined with --question" in refused.stderr
 
 
 def test_junit_says_the_same_as_the_exit_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -428,14 +428,14 @@ def test_a_regression_test_is_a_page(tmp_path: Path) -> None:
 def test_where_base_and_head_part_is_on_its_page_once_it_was_asked(tmp_path: Path) -> None:
     folder = regression(tmp_path)
     website = one(folder)
-    assert "Where they part" not in words(website, "cup/index.html")
+    assert "Where base and head differ" not in words(website, "cup/index.html")
     place = Place(block=0, seating=1, seat=0, head="", base_points=0.0, head_points=1.0)
     decision = Decision(
         window=3, name="turn", turn=2, base="<b>north", base_by_default=False, head="south", head_by_default=False
     )
     (folder / DECISIONS).write_bytes(msgspec.json.encode([Explained(place=place, asked=7, decisions=(decision,))]))
     said = words(website, "cup/index.html")
-    assert "head parts from base in 1 of 7 decisions" in said
+    assert "head differs from base in 1 of 7 decisions" in said
     assert "<b>north" in said
     (folder / DECISIONS).write_text("nonsense")
     assert "LLR" in words(website, "cup/index.html")

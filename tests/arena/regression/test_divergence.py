@@ -1,4 +1,4 @@
-"""Where head parts from base, held against how their matches came out; and how that is told."""
+"""Where head differs from base, compared with how their matches ended; and how that is reported."""
 
 from typing import Any
 
@@ -152,22 +152,22 @@ CUT = of(asked({"name": "a"}, said("a")), asked({"name": "a"}, None), gone="ende
 class TestReport:
     def test_matches_that_part_others_and_those_cut_short_are_counted_apart_with_how_they_went(self) -> None:
         assert [
-            ("part", "1", "0.000", "1.000", "+1.000"),
-            ("never part", "1", "1.000", "0.500", "-0.500"),
-            ("had not parted when head was gone", "1", "0.000", "1.000", "+1.000"),
+            ("differ", "1", "0.000", "1.000", "+1.000"),
+            ("never differ", "1", "1.000", "0.500", "-0.500"),
+            ("did not differ before head dropped out", "1", "0.000", "1.000", "+1.000"),
         ] == outcome_rows([PARTED, SAME, CUT])
 
     def test_the_counts_are_of_what_was_asked(self) -> None:
         assert [
-            "head parts from base in 2 of 4 decisions (50.0%), in 1 of 2 matches",
-            "0 of head's answers were illegal and 1 did not come in time: its defaults stand for them",
+            "head differs from base in 2 of 4 decisions (50.0%), in 1 of 2 matches",
+            "0 of head's answers were illegal and 1 did not come in time: the default counts for them",
         ] == explained_lines([PARTED, SAME])
         assert (
-            "head was gone before the end of 1 match (1 decision not asked), first of 00001b: ended by signal 9"
+            "head dropped out before the end of 1 match (1 decision not asked), first in 00001b: ended by signal 9"
         ) == explained_lines([CUT, SAME])[-1]
 
     def test_nothing_asked_is_told_without_a_share(self) -> None:
-        assert ["head parts from base in 0 of 0 decisions, in 0 of 0 matches"] == explained_lines([])
+        assert ["head differs from base in 0 of 0 decisions, in 0 of 0 matches"] == explained_lines([])
 
     def test_each_row_is_a_decision_the_first_of_a_match_with_its_name_and_both_outcomes(self) -> None:
         assert [
@@ -189,9 +189,9 @@ class TestReport:
 
     def test_the_markdown_has_both_tables_and_what_would_end_a_cell_is_escaped(self) -> None:
         told = explained_markdown([of(asked({"name": "a|b"}, said("b")))], seats=2)
-        assert "### Where head parts from base\n" in told
+        assert "### Where head differs from base\n" in told
         assert '| 00001b | 1 | 3 say | 7 | {"name":"a\\|b"} | {"name":"b"} | lost | won |\n' in told
-        assert "| part | 1 | 0.000 | 1.000 | +1.000 |\n" in told
+        assert "| differ | 1 | 0.000 | 1.000 | +1.000 |\n" in told
 
     def test_the_json_has_every_match_with_every_parting(self) -> None:
         told = explained_json([PARTED, SAME, CUT])

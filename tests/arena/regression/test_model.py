@@ -138,7 +138,7 @@ class TestMoreSeats:
         ),
         ({"game": "pointing", "elo1": 3.0}, "--elo1: is for games of two seats without a field; pointing has 13"),
         ({"game": "pointing", "model": "logistic"}, "--elo-model: is for games of two seats without a field;"),
-        ({"question": "better", "elo1": 9.0}, "--elo1: asks a question of its own, beside --question;"),
+        ({"question": "better", "elo1": 9.0}, "--elo1: cannot be combined with --question;"),
         ({"rotations": 1}, "--rotations: is for games of more than two seats; mist has two"),
         ({"slower": 0.0}, "--slower: 0 must be above 0, and 1000 at most"),
         ({"slower": float("nan")}, "--slower: nan must be above 0"),

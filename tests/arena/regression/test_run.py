@@ -132,7 +132,7 @@ def test_another_hypothesis_on_the_same_results_is_refused_and_named(tmp_path: P
     with pytest.raises(WrongUse) as caught:
         playing(asked(tmp_path, blocks=2, elo1=50.0))
     assert (
-        f"{tmp_path}: its results were begun otherwise: test.elo1 was 100.0, is 50.0."
+        f"{tmp_path}: its results are of a test with other terms: test.elo1 was 100.0, is 50.0."
         " Undo that to go on, or begin anew: --fresh, or another folder with --results"
     ) == caught.value.format_message()
 

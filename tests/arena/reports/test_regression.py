@@ -112,7 +112,7 @@ class TestLines:
         kept = Policy(processes="kept")
         regression = regression_of(Asked(game="mist", base="any_random", head="mist_hunter", policy=kept))
         assert (
-            "bots kept from match to match, which may remember: head"
+            "bots kept from match to match, so they may remember earlier ones: head"
             == (finding_lines(regression, found(WON))[-1])
         )
 
@@ -158,8 +158,12 @@ class TestTimeAndMemory:
 
     def test_the_verdict_is_that_of_all(self) -> None:
         test = two().test
-        assert "accepted: head is better, within its limit of memory" == verdict_text(
+        assert "accepted: head is better, within its memory limit" == verdict_text(
             test, found(WON, usage=(self.SMALL,))
+        )
+        fast = replace(self.SMALL, limit=UsageLimit(resource="time", most=2.0))
+        assert "accepted: head is better, within its time and memory limits" == verdict_text(
+            test, found(WON, usage=(fast, self.SMALL))
         )
         assert "rejected: head uses more than 1.2 times base's processor time per move" == verdict_text(
             test, found(WON, usage=(self.SMALL, self.SLOW))
