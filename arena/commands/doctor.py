@@ -29,11 +29,12 @@ IN_FORCE = {True: "yes", False: "no", None: "unknown"}
 def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> None:
     """Test this machine's sandbox: bots start as for a match, and try to escape in every way we know.
 
-    The first table has the walls: how each is made here, or what is missing and what to type.
+    The first table has the walls: how each is made here, or what is missing and which command helps.
 
     In the second, each row is an escape: the wall that should stop it, whether this machine has that wall, and the
     result for a fresh and for a warm start. In brackets, `(escaped)`: the level does not promise to stop it.
-    `not tried`: the machine has nothing to try it on. `too busy`: the machine had too little time to tell.
+    `not tried`: the machine has nothing to try it on. `too busy`: other programs left too little processor time to
+    test it.
 
     The exit code is 1 if a promised wall failed or could not be tested, 3 if only the machine was too busy to test
     it.
@@ -67,7 +68,7 @@ def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> No
         raise AnswerIsNo(why)
     if not as_json:
         untried = any(each.promised and each.result != "held" for report in reports for each in report.findings)
-        how_far = ", as far as it could be tried" if untried else ""
+        how_far = ", as far as they could be tested" if untried else ""
         results_console().say(f"all protections of {level} hold{how_far}")
 
 
@@ -142,22 +143,22 @@ def _print(reports: list[Report]) -> None:
         ]
     for report in reports:
         held = sum(finding.result == "held" for finding in report.findings)
-        tried, were = counted(len(report.findings), "attempt"), "was" if held == 1 else "were"
         promised = [finding for finding in report.findings if finding.promised]
         lines.append(
-            f"isolation {report.isolation}, {_start(report)}: {held} of {tried} {were} held;"
-            f" it promises to hold {len(promised)}, of which {_proved(promised)}"
+            f"isolation {report.isolation}, {_start(report)}: {held} of"
+            f" {counted(len(report.findings), 'attempt')} stopped;"
+            f" of those that the level promises to stop, {_proved(promised)}"
         )
     for line in lines:
         screen.say(line)
 
 
 def _proved(promised: list[Finding]) -> str:
-    """How many of the promised attempts were held, and of how many that is not known."""
+    """Count the promised attempts that were stopped, and those that could not be tested."""
     held = sum(finding.result == "held" for finding in promised)
-    text = f"{held} {'does' if held == 1 else 'do'}"
+    text = f"{held} of {len(promised)}"
     untried = sum(finding.result in {"not tried", "too busy"} for finding in promised)
-    return f"{text}; {untried} could not be tried" if untried else text
+    return f"{text}; {untried} could not be tested" if untried else text
 
 
 def _result(finding: Finding) -> str:

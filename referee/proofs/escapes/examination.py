@@ -149,14 +149,14 @@ class Examination:
 
     def _result(self, name: str) -> tuple[Result, str]:
         """What came of an attempt, by what the program says and by what was seen here."""
-        result, evidence = self.said.get(name, ("failed", "it was not made"))
+        result, evidence = self.said.get(name, ("failed", "the attempt was not made"))
         if name in self.got_out:
             return "escaped", f"{evidence}; {self.got_out[name]}"
         match result:
             case "held" | "escaped" | "not tried" | "too busy":
                 return result, evidence
             case "sent":
-                return "held", f"{evidence}; {self.seen_outside.get(name, 'nothing of it was seen outside')}"
+                return "held", f"{evidence}; {self.seen_outside.get(name, 'it had no effect outside')}"
             case _:
                 return "failed", evidence
 
@@ -228,7 +228,7 @@ class Examination:
         elif idle < NOTHING_LEFT:
             self.said[FREEZING] = ("too busy", f"cannot be tested now: {told}")
         else:
-            self.said[FREEZING] = ("failed", f"it did not burn when it might: {told}")
+            self.said[FREEZING] = ("failed", f"it used no processor time when it was allowed to: {told}")
 
     async def _end(self, attacker: Subject, token: str, namespace: str | None, left: set[str]) -> None:
         """Ends the bot, and looks whether what it may have left behind was there before and is there still."""
@@ -294,7 +294,7 @@ def _ended_within(attacker: Subject, begun: dict[str, str]) -> tuple[str, str]:
 def _outside(bot: Subject, token: str, inside: int) -> int:
     pid = processes.number_outside(processes.of_start(token, bot.folder), inside)
     if pid is None:
-        raise ExaminationError("a bot that was started is not to be seen on this machine")
+        raise ExaminationError("the process of a bot that was started cannot be found on this machine")
     return pid
 
 

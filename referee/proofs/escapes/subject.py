@@ -30,7 +30,7 @@ class Subject:
         self.in_order: list[dict[str, Any]] = []
         self._log = place.log
         self._read = 0
-        self.complaint = "it says nothing"
+        self.complaint = "no output"
         self.exit: int | None = None
         """Its exit code, negative for a signal, once it has ended."""
 
@@ -40,7 +40,7 @@ class Subject:
             while not self.said[key] and await self.goes_on():
                 pass
         if not self.said[key]:
-            raise ExaminationError(f"a bot that should look around does not run: {self.complaint}")
+            raise ExaminationError(f"a bot that examines its sandbox does not run: {self.complaint}")
         return self.said[key][0]
 
     async def goes_on(self) -> bool:

@@ -65,7 +65,7 @@ def test_a_level_that_holds_is_a_table_and_code_0(monkeypatch: pytest.MonkeyPatc
         ["ditch", "unknown", "-", "-"],
     ] == [line.split() for line in escapes.splitlines() if "--" not in line][:3]
     assert (
-        "isolation standard, fresh: 1 of 1 attempt was held; it promises to hold 1, of which 1 does"
+        "isolation standard, fresh: 1 of 1 attempt stopped; of those that the level promises to stop, 1 of 1"
         == result.stdout.splitlines()[-2]
     )
     assert "all protections of standard hold" == result.stdout.splitlines()[-1]
@@ -88,7 +88,7 @@ def test_what_is_promised_and_not_proved_is_named_in_the_last_line(
 @pytest.mark.parametrize("kind", ["not tried", "too busy"])
 def test_what_could_not_be_tried_is_not_counted_as_held(monkeypatch: pytest.MonkeyPatch, kind: CameOut) -> None:
     told = doctor(monkeypatch, finding(kind)).stdout
-    assert "it promises to hold 1, of which 0 do; 1 could not be tried\n" in told
+    assert "of those that the level promises to stop, 0 of 1; 1 could not be tested\n" in told
     assert "all protections of standard hold\n" not in told
 
 

@@ -77,7 +77,7 @@ def open_once(path: str, flags: int = os.O_RDONLY) -> None:
     os.close(os.open(path, flags))
 
 
-def any_of(ways: Iterable[Way], otherwise: str = "there is nothing of the kind on this machine") -> Verdict:
+def any_of(ways: Iterable[Way], otherwise: str = "this machine has nothing of this kind") -> Verdict:
     """Escaped by the first way that leads anywhere; held if none does; not tried if there is none."""
     obstacles: dict[str, list[str]] = {}
     for name, way in ways:
@@ -88,7 +88,7 @@ def any_of(ways: Iterable[Way], otherwise: str = "there is nothing of the kind o
         else:
             if got:
                 return Verdict("escaped", f"{name}: {got}")
-            obstacles.setdefault("nothing got", []).append(name)
+            obstacles.setdefault("no result", []).append(name)
     if not obstacles:
         return Verdict("not tried", otherwise)
     return Verdict(
