@@ -220,7 +220,7 @@ def _signal(number: int) -> str:
 def _limit_of(bot: BotFolder, number: int) -> str:
     """The limit that a signal may have come from."""
     seconds = bot.build_limits.cpu_seconds
-    if number == signal.SIGKILL and seconds is not None:
+    if number in {signal.SIGXCPU, signal.SIGKILL} and seconds is not None:
         return f", as a process is that uses more than build_limits.cpu_seconds = {seconds}"
     return ""
 

@@ -94,10 +94,15 @@ def become(user: int | None) -> None:
 
 
 def limit(kind: int, wanted: int) -> None:
-    """For this process and all that come from it; never more than there was."""
-    hard = resource.getrlimit(kind)[1]
-    bound = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-    resource.setrlimit(kind, (bound, bound))
+    """For this process and all that come from it; never more than there was.
+
+    At its bound of processor time a process gets SIGXCPU, which tells the cause; SIGKILL follows a second later.
+    """
+    most = resource.getrlimit(kind)[1]
+    bounds = wanted, wanted + (kind == resource.RLIMIT_CPU)
+    if most != resource.RLIM_INFINITY:
+        bounds = min(bounds[0], most), min(bounds[1], most)
+    resource.setrlimit(kind, bounds)
 
 
 RIGHTS = {

@@ -31,9 +31,12 @@ def main() -> None:
     for limit in limits:
         name, value = limit.split("=")
         kind, wanted = getattr(resource, f"RLIMIT_{name}"), int(value)
-        hard = resource.getrlimit(kind)[1]
-        bound = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(kind, (bound, bound))
+        most = resource.getrlimit(kind)[1]
+        # SIGXCPU tells the cause; SIGKILL follows a second later.
+        bounds = wanted, wanted + (kind == resource.RLIMIT_CPU)
+        if most != resource.RLIM_INFINITY:
+            bounds = min(bounds[0], most), min(bounds[1], most)
+        resource.setrlimit(kind, bounds)
     try:
         os.execvp(command[0], command)  # noqa: S606 - this is the door
     except OSError as error:

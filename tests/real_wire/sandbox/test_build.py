@@ -252,7 +252,7 @@ ENDS: dict[str, tuple[str, str, str]] = {
     "by its processor time": (
         "while :; do :; done",
         "cpu_seconds = 1",
-        r"ended by SIGKILL, as a process is that uses more than build_limits\.cpu_seconds = 1",
+        r"ended by SIGXCPU, as a process is that uses more than build_limits\.cpu_seconds = 1",
     ),
     "without a word": ("exit 7", "", r"exit code 7; its log: "),
 }
