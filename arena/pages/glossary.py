@@ -1,7 +1,7 @@
 """The words of pages, explained for spectators; and which columns of tables are explained by which word."""
 
 GLOSSARY = {
-    "95 % interval": "The range in which the true rating most likely is. The more results, the narrower it is.",
+    "95 % interval": "The range in which the true rating most likely lies. The more results, the narrower it is.",
     "bot": "A program that plays.",
     "bracket": "The tree of a knock-out: who met whom, and who went on.",
     "Buchholz": "The sum of the points of a bot's opponents, which orders bots with equal points.",

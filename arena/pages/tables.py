@@ -8,10 +8,10 @@ ABOUT = {
     "#": "The place. h is the house bot, which fills empty seats and does not compete.",
     "bot": "The program that played.",
     "rating": "Strength in Elo: 400 points are odds of 10 to 1 to be ranked before the other. The mean is 0.",
-    "95 % interval": "Where the true rating most likely is. Matches from one deal count as one result here.",
+    "95 % interval": "Where the true rating most likely lies. Matches from one deal count as one result here.",
     "mean points": "Points per match: the share of the other seats that were ranked below, ties as a half.",
     "points": "The sum over all matches. A match has 1 for the first place and 0 for the last, ties a half.",
-    "reached": "The last round of the bracket that the bot came to.",
+    "reached": "The last round of the bracket that the bot reached.",
     "played": "Matches that count. A bot in several seats of a match counts for each.",
     "won": "Matches that the bot alone won.",
     "tied": "Matches in which the bot shared the first place.",
@@ -60,8 +60,8 @@ ABOUT = {
     "bots": "The bots that meet.",
     "matches": "The matches from one deal, each with the bots in other seats.",
     "share": "Points, of those that the bot would have if it had won all its matches.",
-    "asked for": "When the host asked for it.",
-    "from match": "The first match that it concerns; waits: not in effect yet.",
+    "asked for": "When the host requested it.",
+    "from match": "The first match that it affects; waits: not in effect yet.",
     "goes on to": "The stages in which the bot plays next.",
 }
 """What headings mean, in the words of the glossary."""

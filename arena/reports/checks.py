@@ -143,7 +143,7 @@ def said_lines(name: str, found: Tally, trials: Sequence[Trial], broken: str = "
 def forecast_text(found: Forecast | None) -> str:
     """How long the tournament takes, in one line."""
     if found is None:
-        return "time: unknown, for no match was measured"
+        return "time: unknown, because no match was measured"
     lower, upper = _long(found.lower_seconds), _long(found.upper_seconds)
     matches = f"{counted(found.matches, 'match', ',')}, {found.at_once} at once"
     about = lower if lower == upper else f"{lower} to {upper}"

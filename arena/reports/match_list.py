@@ -114,7 +114,7 @@ def matches_listed(ledger: Ledger, labels: Sequence[str]) -> Iterator[MatchListe
     """
     for rows in _batches(ledger):
         if not all(match.fits(len(labels)) for match, _, _ in rows):
-            raise WrongUse(f"{ledger.path}: holds a result that is none of a match among its {len(labels)} bots")
+            raise WrongUse(f"{ledger.path}: holds a result that does not fit a match among its {len(labels)} bots")
         yield from (_listed(row, labels) for row in rows)
 
 

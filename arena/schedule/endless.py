@@ -36,7 +36,7 @@ class EndlessFormat(Format):
             if getattr(spec, field) is not None:
                 return field, "is not for a ladder without an end"
         if spec.blocks != 1:
-            return "blocks", "is not for a ladder without an end: it chooses anew for each"
+            return "blocks", "is not for a ladder without an end, which chooses each block by itself"
         if (spec.rotations or 0) > spec.seats:
             return "rotations", f"{spec.rotations} are too many; {game} has {spec.seats} seats"
         if not spec.filled and spec.entrants < spec.seats:

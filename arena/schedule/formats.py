@@ -95,7 +95,7 @@ def _refused_total(format_: Format, event: Event, what: Extended, schedules: Seq
     if [name for name, total in totals.items() if total is not None] != [format_.grows]:
         return f"format = {format_.name!r} is extended by its {format_.grows}"
     now, later = (schedule.matches for schedule in schedules)
-    return None if later > now else f"{format_.grows}: {totals[format_.grows]} is no more than there is now"
+    return None if later > now else f"{format_.grows}: {totals[format_.grows]} is not more than the present total"
 
 
 def _in_words(wrong: Complaint | None) -> str | None:

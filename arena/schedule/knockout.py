@@ -62,7 +62,7 @@ class KnockoutFormat(Format):
     def refusal(self, event: Event) -> str | None:
         """See `Format`."""
         if isinstance(event.what, Entered) and event.block:
-            return "a knock-out that has begun takes in no bot; one may withdraw, and its opponent goes on"
+            return "no bot can enter a knock-out that has begun; one may withdraw, and its opponent goes on"
         return None
 
     def bracket(self, contest: Contest) -> list[list[Tie]]:

@@ -210,7 +210,7 @@ class Waves:
         played = sorted(self._heard[block.number], key=lambda each: each.seating)
         numbers, expected = len(self._state.means), sorted(block.entrants)
         if not all(match.fits(numbers) and sorted(match.entrants) == expected for match in played):
-            raise StrangeResultError(f"block {block.number + 1} was played by others than the ladder chose")
+            raise StrangeResultError(f"block {block.number + 1} was not played by the bots that the ladder chose")
         return played
 
     def _rate_wave(self) -> bool:

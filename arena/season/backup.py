@@ -59,7 +59,7 @@ def _check_place(season: Path, to: Path) -> None:
         raise WrongUse(f"{to}: holds a backup of another season, or of one before --fresh; give an empty folder")
     planned = {part for stage in book.stages for part in stage.parts} if book is not None else set()
     if before is None and not names <= {*planned, f"{BOOK}.part"}:
-        raise WrongUse(f"{to}: holds something else than a backup; give an empty folder")
+        raise WrongUse(f"{to}: is not empty and holds no backup; give an empty folder")
 
 
 def check_season_backup(folder: Path, tell: Told) -> Checked:

@@ -110,7 +110,7 @@ def _begun(season: Season, check: Check) -> SeasonBook:
         path.parent.name for path in season.results.glob(f"*/{LEDGER}") if path.parent.name not in known
     )
     if strange:
-        raise WrongUse(f"{otherwise}: {strange[0]} has results, and is no stage or group of it. {anew}")
+        raise WrongUse(f"{otherwise}: {strange[0]} has results, but is not one of its stages or groups. {anew}")
     if book.stages != planned or not (season.results / BOOK).exists():
         book = SeasonBook(seed=book.seed, left_out=book.left_out, stages=planned)
         write_book(season.results, book)
@@ -259,7 +259,7 @@ def _close_source(season: Season, stage: Stage) -> bool:
     for name in () if stage.source is None else season.stages[stage.source].parts:
         part = part_in(season.folder(name))
         if part is None or not part.finished:
-            raise WrongUse(f"{stage_line(season, stage)}: {name} is not played to its end")
+            raise WrongUse(f"{stage_line(season, stage)}: {name} has not been played to its end")
         if not part.closed:
             with held(part.folder), closing(Ledger(part.folder / LEDGER)) as ledger:
                 if not close(ledger, begun_in(ledger), f"{stage.name} was drawn from its table"):

@@ -157,7 +157,7 @@ def _check_place(results: Path, to: Path) -> None:
         *(f"{COMING}{end}" for end in ("", "-wal", "-shm")),
     }
     if LEDGER not in names and not names <= begun:
-        raise WrongUse(f"{to}: holds something else than a backup; give an empty folder")
+        raise WrongUse(f"{to}: is not empty and holds no backup; give an empty folder")
 
 
 def _check_goes_on(copy: Ledger, to: Path) -> None:

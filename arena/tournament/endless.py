@@ -127,7 +127,7 @@ class _Copies:
         try:
             _write(self._path, msgspec.json.encode(_Copy(version=VERSION, key=self._key, state=state)))
         except OSError as error:
-            say(f"{self._path}: cannot be written: {error.strerror}; going on will take longer")
+            say(f"{self._path}: cannot be written: {error.strerror}; the next start will take longer")
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -163,7 +163,7 @@ def play_ladder(
     """
     ladder = Ladder.opened(tournament.results, ledger, tournament.spec, seed, tournament.labels)
     if stopped := ledger.give_up_unfinished():
-        say(f"going on; {counted(stopped, 'match')} had been interrupted")
+        say(f"continuing; {counted(stopped, 'match')} had been interrupted")
     done = ledger.counting()
     say(f"a ladder without an end, {counted(done, 'match')} played before, isolation {field.plan.isolation}")
 

@@ -175,7 +175,7 @@ def judged(spec: ScheduleSpec, game: str, events: Sequence[Event], begun: int) -
             continue
         if why:
             # Numbers of entrants count those that entered before.
-            found.append(replace(event, refused="a change before it could not be taken in"))
+            found.append(replace(event, refused="an earlier change could not be made"))
             continue
         now = replace(spec, changes=tuple(taken))
         block = max(format_of(now).schedule(now).change_at(begun), taken[-1].block or 0 if taken else 0)

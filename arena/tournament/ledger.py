@@ -424,8 +424,8 @@ class Ledger:
             if entrant in known or not count.shows_own_doing(bots):
                 return None, []
             evidence = (
-                f"it was held up in {counted(count.alone, 'void attempt')}, and no opponent, though as exposed;"
-                f" in {count.others} at its matches another bot was, and it was not"
+                f"it was held up in {counted(count.alone, 'void attempt')}, in which no opponent was, though as"
+                f" exposed; in {count.others} others at its matches another bot was held up and it was not"
             )
             found = OwnDoing(entrant=entrant, evidence=evidence)
             self._add_step(None, found)

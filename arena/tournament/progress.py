@@ -56,7 +56,7 @@ class Gauge(ABC):
         """See `runner.Progress`."""
         self._lost += 1
         self._console.say(
-            f"block {match.block + 1}: a referee process ended ({reason}), and a match of it is played again"
+            f"block {match.block + 1}: a referee process ended ({reason}), and one of its matches is played again"
         )
 
     def _lost_said(self) -> str:

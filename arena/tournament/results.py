@@ -176,7 +176,7 @@ def results_in(path: Path) -> Results:
         voids, set_aside, lost = ledger.voids(), ledger.set_aside(), ledger.lost_with_workers()
         asides = ledger.asides()
         if not all(each.fits(len(labels)) and len(each.entrants) == len(played[0].entrants) for each in played):
-            raise WrongUse(f"{path}: holds a result that is none of a match among its {len(labels)} bots")
+            raise WrongUse(f"{path}: holds a result that does not fit a match among its {len(labels)} bots")
         # A block may have come to count since the results were read, while the tournament is played.
         counted = {(each.block, each.seating) for each in played}
         rows = (row for row in ledger.reports(first=first) if (row[0].block, row[0].seating) in counted)

@@ -265,7 +265,7 @@ def say_kept(tournament: Tournament) -> None:
 def say_going_on(ledger: Ledger, most: str, done: int, field: MatchSetup[PlayerT]) -> None:
     """What is to be played, and how much of it was played before; what was interrupted then is given up."""
     if stopped := ledger.give_up_unfinished():
-        say(f"going on; {counted(stopped, 'match')} had been interrupted")
+        say(f"continuing; {counted(stopped, 'match')} had been interrupted")
     done_before = f" ({done} of them played before)" if done else ""
     say(f"{most}{done_before}, isolation {field.plan.isolation}")
 

@@ -364,7 +364,7 @@ class _Run(Generic[PlayerT]):
         self.queue.take_back(blocks)
         name = self.field.names[entrant]
         self.log.warning("bot_not_excused", bot=name, evidence=found.evidence)
-        self._tell(f"{name}: it holds itself up, so hold-ups no longer excuse it: {found.evidence}")
+        self._tell(f"{name}: it causes its hold-ups itself, so they no longer excuse it: {found.evidence}")
 
     def _note_void(self, match: Match, reason: str, set_aside: int) -> None:
         self.progress.void(match, reason, set_aside)

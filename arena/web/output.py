@@ -267,7 +267,7 @@ def _clear(parts: Path) -> None:
 def _open_manifest(path: Path) -> sqlite3.Connection:
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(path.lstat().st_mode):
-            raise WrongUse(f"{path}: is no file")
+            raise WrongUse(f"{path}: is not a file")
     with _errors_as_exits(path):
         manifest = sqlite3.connect(path, isolation_level=None)
         try:
@@ -317,5 +317,5 @@ def _errors_as_exits(path: Path) -> Iterator[None]:
         if code == sqlite3.SQLITE_FULL:
             raise cannot_write(path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))) from None
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
-            raise WrongUse(f"{path}: the manifest in {HOME} is none: {error}; give a new folder") from None
+            raise WrongUse(f"{path}: the manifest in {HOME} is not valid: {error}; give a new folder") from None
         raise MachineCannot(f"{path}: {error}") from None

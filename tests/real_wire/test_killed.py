@@ -306,7 +306,8 @@ def test_a_worker_that_is_killed_is_told_of_while_the_rest_goes_on_and_afterward
         said = next(line for line in map(bytes.decode, arena.stderr) if "referee process" in line)
         assert arena.poll() is None
         assert re.fullmatch(
-            r"block \d: a referee process ended \(killed by SIGKILL\), and a match of it is played again\n", said
+            r"block \d: a referee process ended \(killed by SIGKILL\), and one of its matches is played again\n",
+            said,
         )
         output, complaints = arena.communicate()
     (lost,) = json.loads(output)["lost"]

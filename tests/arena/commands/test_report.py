@@ -326,7 +326,7 @@ def test_a_ledger_with_one_match_of_others_than_the_bots_or_of_another_number_is
     for number, strange in enumerate(others):
         done = report(folder_of(tmp_path / f"{number}", ("a", "b", "c"), [usual, strange]))
         assert WRONG_USE == done.exit_code
-        assert "holds a result that is none of a match among its 3 bots" in done.stderr
+        assert "holds a result that does not fit a match among its 3 bots" in done.stderr
 
 
 def test_a_tournament_of_which_one_match_counts_has_its_table(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_a_match_that_cannot_be_among_these_bots_is_refused(tmp_path: Path) -> N
     folder = folder_of(tmp_path / "cup", LABELS, [result(0, 0, (0, 9), ((0,), (1,)))])
     done = CliRunner().invoke(main, ["results", str(folder)])
     assert WRONG_USE == done.exit_code
-    assert "ledger.sqlite: holds a result that is none of a match among its 3 bots" in done.stderr
+    assert "ledger.sqlite: holds a result that does not fit a match among its 3 bots" in done.stderr
 
 
 @pytest.mark.slow

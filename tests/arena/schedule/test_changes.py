@@ -287,7 +287,7 @@ def test_who_withdraws_from_a_knock_out_loses_what_is_left_of_it() -> None:
 def test_a_knock_out_that_has_begun_takes_in_nobody_and_before_it_does() -> None:
     of = spec("knockout", 3)
     late = refusal(of, at(1, enters()), "g")
-    assert late == "a knock-out that has begun takes in no bot; one may withdraw, and its opponent goes on"
+    assert late == "no bot can enter a knock-out that has begun; one may withdraw, and its opponent goes on"
     assert refusal(of, at(0, enters()), "g") is None
     assert [(0, 3), (1, 2)] == [block.entrants for block in played_out(changed(of, (0, enters())))[0]][:2]
     assert (0, 2) in entrants_of(changed(of, (0, enters("b v2", 1)), (0, Withdrawn(entrant=3))))
@@ -301,11 +301,11 @@ def test_a_knock_out_that_has_begun_takes_in_nobody_and_before_it_does() -> None
         (spec("round_robin", 3), Withdrawn(entrant=3), "event 1 concerns entrant 3, which does not compete then"),
         (spec("swiss", 3, filled=True), Withdrawn(entrant=3), "event 1 concerns entrant 3, which does not"),
         (spec("round_robin", 3), enters("x", 7), "event 1 concerns entrant 7, which does not compete then"),
-        (spec("round_robin", 3, blocks=4), Extended(blocks=4), "blocks: 4 is no more than there is now"),
+        (spec("round_robin", 3, blocks=4), Extended(blocks=4), "blocks: 4 is not more than the present total"),
         (spec("round_robin", 3), Extended(rounds=4), "format = 'round_robin' is extended by its blocks"),
         (spec("ladder", 3, rounds=2), Extended(blocks=4), "format = 'ladder' is extended by its rounds"),
         (spec("ladder", 3, rounds=2), Extended(rounds=4, blocks=4), "format = 'ladder' is extended by its rounds"),
-        (spec("swiss", 3), Extended(rounds=2), "rounds: 2 is no more than there is now"),
+        (spec("swiss", 3), Extended(rounds=2), "rounds: 2 is not more than the present total"),
         (spec("swiss", 3), Extended(rounds=4), "rounds: 4 are too many; 3 bots have all met after 3"),
         (ScheduleSpec(format="round_robin", blocks=1, entrants=3, seats=3, filled=False), Withdrawn(entrant=1),
          'bots: 2 bots cannot fill 3 seats; a bot of the house takes the others: fill = "BOT"'),

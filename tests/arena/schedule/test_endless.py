@@ -234,7 +234,7 @@ def test_results_of_other_matches_are_refused(forged: Callable[[Played], Played]
     blocks = waves.next() or []
     waves.next()
     waves.hear([forged(each) for each in played(blocks)])
-    with pytest.raises(StrangeResultError, match="block 1 was played by others than the ladder chose"):
+    with pytest.raises(StrangeResultError, match="block 1 was not played by the bots that the ladder chose"):
         waves.next()
 
 
@@ -261,7 +261,7 @@ def test_the_table_has_ratings_with_their_errors() -> None:
     [
         (ladder(4, format="swiss"), "endless: is for format = 'ladder', not 'swiss'"),
         (ladder(4, rounds=3), "rounds: is not for a ladder without an end"),
-        (ladder(4, blocks=2), "blocks: is not for a ladder without an end: it chooses anew for each"),
+        (ladder(4, blocks=2), "blocks: is not for a ladder without an end, which chooses each block by itself"),
         (ladder(4, seats=5), '4 bots cannot fill 5 seats; a bot of the house takes the others: fill = "BOT"'),
         (ladder(4, endless=False, rounds=2, period=9), "period: is for a ladder without an end: endless = true"),
     ],
@@ -365,7 +365,7 @@ def test_one_match_of_a_block_that_others_played_is_enough_to_refuse_it() -> Non
     assert blocks
     *others, last = played(blocks)
     stranger = next(bot for bot in range(4) if bot not in last.entrants)
-    with pytest.raises(StrangeResultError, match="was played by others"):
+    with pytest.raises(StrangeResultError, match="was not played by the bots that the ladder chose"):
         waves.hear([*others, replace(last, entrants=(stranger, *last.entrants[1:]))])
         waves.next()
         waves.next()

@@ -395,7 +395,7 @@ def test_a_backup_between_stages_goes_on_as_the_season_would_have(file: Path) ->
     assert undisturbed == playing(file)
     (to / "another").mkdir(parents=True)
     refused = arena("backup", file, to)
-    assert "holds something else than a backup" in refused.stderr
+    assert "is not empty and holds no backup" in refused.stderr
 
 
 def test_the_check_of_a_backup_looks_through_all_its_stages(file: Path) -> None:
@@ -443,7 +443,7 @@ def test_a_stage_begins_anew_with_those_after_it_and_earlier_ones_stay(file: Pat
     ("was", "becomes", "said"),
     [
         ("seed = 4", "seed = 5", "seed was 4, is 5"),
-        ('name = "groups"', 'name = "pools"', "groups-a has results, and is no stage or group of it"),
+        ('name = "groups"', 'name = "pools"', "groups-a has results, but is not one of its stages or groups"),
         (
             "each_group = 2",
             "each_group = 1",

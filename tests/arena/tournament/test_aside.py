@@ -290,13 +290,15 @@ class TestOwnDoing:
         asides = ledger.asides()
         assert [1] == [each.entrant for each in asides.own_doing]
         assert (
-            "it was held up in 22 void attempts, and no opponent, though as exposed"
+            "it was held up in 22 void attempts, in which no opponent was, though as exposed"
             in asides.own_doing[0].evidence
         )
         assert {each.number for each in self.BLOCKS()} == blocks_of(ledger.results())
         assert () == asides.undecided
         assert 7 == len(asides.blocks)
-        assert said[-1].startswith("b: it holds itself up, so hold-ups no longer excuse it: it was held up in 22")
+        assert said[-1].startswith(
+            "b: it causes its hold-ups itself, so they no longer excuse it: it was held up in 22"
+        )
         later = plans[-1]
         assert later.unexcused == (later.labels.index("b"),) if "b" in later.labels else not later.unexcused
 

@@ -179,7 +179,7 @@ def test_a_backup_goes_nowhere_where_it_would_do_harm(results: Path, tmp_path: P
     for place, said in [
         (results, "is where the results are; a backup goes to another folder"),
         (results / TRANSCRIPTS / "b", "is where the results are; a backup goes to another folder"),
-        (tmp_path / "home", "holds something else than a backup; give an empty folder"),
+        (tmp_path / "home", "is not empty and holds no backup; give an empty folder"),
         (results / LEDGER / "b", "cannot be written: Not a directory"),
     ]:
         _, complaint = asked(results, place, code=WRONG_USE)

@@ -280,7 +280,7 @@ def test_who_withdrew_may_take_its_folder_away(pairs: Path) -> None:
             "nobody: no folder and no sample bot is called that;",
         ),
         (("update", "a", "a", "--no-check"), "/a has not changed since a, the version that is playing"),
-        (("extend", "--blocks", "1"), "blocks: 1 is no more than there is now"),
+        (("extend", "--blocks", "1"), "blocks: 1 is not more than the present total"),
         (("extend", "--rounds", "3"), "format = 'round_robin' is extended by its blocks"),
         (("extend",), "give a new total or a later time: --blocks, --rounds or --entries-until"),
         (
@@ -338,9 +338,9 @@ def test_a_knock_out_that_began_meanwhile_refuses_who_waits_and_goes_on(
     file = field(tmp_path, "knockout")
     monkeypatch.setattr("arena.tournament.changes.judged", judged_at_start)
     found = playing(file, Host(file, {3: (("add", "f", "--no-check"), ("withdraw", "b"))}))
-    assert "refused: f enters: a knock-out that has begun takes in no bot" in capsys.readouterr().err
+    assert "refused: f enters: no bot can enter a knock-out that has begun" in capsys.readouterr().err
     assert [None, None] == [event.block for event in events(file)]
-    assert "a change before it could not be taken in" == events(file)[1].refused
+    assert "an earlier change could not be made" == events(file)[1].refused
     assert 5 == len(found.digest.labels)
     monkeypatch.undo()
     assert told(found) == told(playing(file, AtOnce()))
