@@ -26,7 +26,7 @@ from referee.sandbox.bot_environment import environment, link_importable, this_m
 from referee.sandbox.bwrap_args import SCRATCH
 from referee.sandbox.levels import Isolation
 from referee.sandbox.output_log import READ_BYTES, BoundedFile
-from referee.sandbox.process import KILOBYTE, NAMESPACES, SandboxError, cannot
+from referee.sandbox.process import KILOBYTE, SandboxError, cannot, no_sandbox
 
 WORKSHOP = "build"
 """The folder in the scratch that the commands work in."""
@@ -154,7 +154,7 @@ def run(bot: BotFolder, isolation: Isolation, *, aside: Path, log: Path, seconds
             output.close()
         if ended is None:
             said = " ".join(log.read_text(errors="replace").split())
-            raise SandboxError(f"{bot.given}: no sandbox: {said}; {NAMESPACES}")
+            raise SandboxError(f"{bot.given}: {no_sandbox(said)}")
         yield ended
 
 

@@ -23,6 +23,7 @@ from referee.bot_folder import BotFolder, Limits
 from referee.linux.cgroups import NoGroupError
 from referee.linux.cpu_time import MICROSECONDS, most_cores
 from referee.linux.shortage import ButForShortages, shortage_text
+from referee.linux.user_namespaces import what_forbids
 from referee.sandbox import bwrap, unconfined
 from referee.sandbox.levels import Isolation, find_layers
 from referee.sandbox.meter import Meter
@@ -42,10 +43,6 @@ NO_MEMORY = (
 LESS = "or ask for less: --isolation standard"
 OTHERWISE = "or run bots that you trust without any isolation: --isolation none"
 INSTALL = f"install bubblewrap and util-linux (apt install bubblewrap; dnf install bubblewrap), {OTHERWISE}"
-NAMESPACES = (
-    "needed are bubblewrap 0.8 and user namespaces (sysctls user.max_user_namespaces, "
-    f"kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns), {OTHERWISE}"
-)
 READABLE = (
     f"as root, bots run as users of their own: chmod -R o+rX, or start the arena as an ordinary user, {OTHERWISE}"
 )
@@ -53,6 +50,11 @@ READABLE = (
 
 class SandboxError(Exception):
     """This machine cannot do what was asked for: no fault of a bot. The text says what is missing, what helps."""
+
+
+def no_sandbox(said: str) -> SandboxError:
+    """Return the error for a sandbox that bubblewrap could not make. `said`: its complaint, in one line."""
+    return SandboxError(f"no sandbox: bubblewrap says: {said}; {what_forbids()}, {OTHERWISE}")
 
 
 def find_isolation() -> Isolation:
@@ -67,7 +69,7 @@ def find_isolation() -> Isolation:
     except OSError as error:
         raise cannot(error) from None
     if complaint is not None:
-        raise SandboxError(f"no sandbox: bubblewrap says: {complaint}; {NAMESPACES}")
+        raise no_sandbox(complaint)
     return "standard" if missing() else "strict"
 
 
@@ -106,7 +108,7 @@ def cannot(error: OSError) -> Exception:
         case PermissionError():
             return SandboxError(f"no sandbox: {error.filename}: {error.strerror}; {READABLE}")
         case OSError(errno=0):
-            return SandboxError(f"no sandbox: {error.filename}: {error.strerror}; {NAMESPACES}")
+            return no_sandbox(f"{error.filename}: {error.strerror}")
         case _:
             return error
 
@@ -419,7 +421,7 @@ async def _start(
         if process.lost:
             raise SandboxError(f"{bot.given}: no sandbox: {process.lost}") from None
         what = process.last_line or "nothing says why it does not stand"
-        raise SandboxError(f"{bot.given}: no sandbox: {what}; {NAMESPACES}") from None
+        raise SandboxError(f"{bot.given}: {no_sandbox(what)}") from None
     except trio.Cancelled:
         with trio.CancelScope(shield=True):
             await process.kill()
