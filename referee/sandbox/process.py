@@ -9,6 +9,7 @@ asked for by name.
 `bot_environment` what it is given.
 """
 
+import re
 import signal
 from collections.abc import Callable
 from contextlib import suppress
@@ -48,13 +49,18 @@ READABLE = (
 )
 
 
+_OF_RIGHTS = re.compile(r"namespace|uid map|[Pp]ermission|not permitted")
+"""In a complaint of bubblewrap's that a setting of the machine may be behind."""
+
+
 class SandboxError(Exception):
     """This machine cannot do what was asked for: no fault of a bot. The text says what is missing, what helps."""
 
 
 def no_sandbox(said: str) -> SandboxError:
     """Return the error for a sandbox that bubblewrap could not make. `said`: its complaint, in one line."""
-    return SandboxError(f"no sandbox: bubblewrap says: {said}; {what_forbids()}, {OTHERWISE}")
+    helps = f"{what_forbids()}, {OTHERWISE}" if _OF_RIGHTS.search(said) else OTHERWISE
+    return SandboxError(f"no sandbox: bubblewrap says: {said}; {helps}")
 
 
 def find_isolation() -> Isolation:
@@ -420,7 +426,7 @@ async def _start(
             raise _LostError(f"{bot.given}: no sandbox: {STARTER_ENDED}") from None
         if process.lost:
             raise SandboxError(f"{bot.given}: no sandbox: {process.lost}") from None
-        what = process.last_line or "nothing says why it does not stand"
+        what = process.last_line or "nothing"
         raise SandboxError(f"{bot.given}: {no_sandbox(what)}") from None
     except trio.Cancelled:
         with trio.CancelScope(shield=True):
