@@ -1,7 +1,8 @@
 """The operator's log: one event a line, for those who keep an arena running. Matches never wait for it.
 
 Lines go to a bounded queue, from which a thread writes them in batches. When nobody takes them, they are dropped
-and counted. `referee.host.match_log` says which events a match has; none holds a secret.
+and counted. `referee.host.match_log` says which events a match has; none holds a secret. structlog is imported
+when there is a log: its import takes half as long as all else that a referee process imports.
 """
 
 import logging
@@ -13,17 +14,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import msgspec
 from msgspec import Struct
-from structlog import ReturnLogger, make_filtering_bound_logger, wrap_logger
-from structlog.dev import ConsoleRenderer
-from structlog.processors import TimeStamper, add_log_level
-from structlog.typing import EventDict, FilteringBoundLogger
 
 from referee.linux.private_file import MODE
 from referee.printable import printable
+
+if TYPE_CHECKING:
+    from structlog.typing import EventDict
 
 MAX_WAITING = 4_096
 BATCH_SECONDS = 0.1
@@ -39,9 +39,42 @@ STANDARD_ERROR = 2
 CLEAR_LINE = "\r\N{ESCAPE}[K"
 """A progress bar may stand where the line is to go."""
 
-Logger = FilteringBoundLogger
-SILENT: Logger = wrap_logger(ReturnLogger(), (), make_filtering_bound_logger(logging.CRITICAL), dict).bind()
-"""Logs nothing, at the price of a call."""
+
+class Logger(Protocol):
+    """What the arena uses of structlog's loggers."""
+
+    def bind(self, **values: Any) -> Self:
+        """Return a logger that adds these values to each event."""
+
+    def info(self, event: str, /, **values: Any) -> Any:
+        """Log an event."""
+
+    def warning(self, event: str, /, **values: Any) -> Any:
+        """Log an event that the operator should see."""
+
+    def error(self, event: str, /, **values: Any) -> Any:
+        """Log an event that the operator should act on."""
+
+    def is_enabled_for(self, level: int, /) -> bool:
+        """Return whether events of a level are logged."""
+
+
+class _Silent:
+    """A logger that logs nothing, at the price of a call."""
+
+    def bind(self, **_values: Any) -> Self:
+        return self
+
+    def info(self, _event: str, /, **_values: Any) -> None:
+        pass
+
+    warning = error = info
+
+    def is_enabled_for(self, _level: int, /) -> bool:
+        return False
+
+
+SILENT: Logger = _Silent()
 
 
 class OperatorLog(Struct, frozen=True):
@@ -69,7 +102,7 @@ class Writer:
         """Lines that found the queue full, and lines that could not be written."""
         self._is_cut = False
         """The file ends within a line."""
-        self._render = _logger_of(ReturnLogger(), descriptor)
+        self._render = _logger_of(None, descriptor)
         self.log = OperatorLog(_logger_of(self, descriptor), descriptor)
         self._thread = Thread(target=self._write_all, name="operator's log", daemon=True)
         self._thread.start()
@@ -160,21 +193,25 @@ def inherited(descriptor: int | None) -> Iterator[OperatorLog]:
         writer.close()
 
 
-def _logger_of(wrapped: Any, descriptor: int) -> Logger:
+def _logger_of(wrapped: Any, descriptor: int) -> Any:
+    """Return a structlog logger that gives its lines to `wrapped`, or returns them if that is None."""
+    from structlog import ReturnLogger, make_filtering_bound_logger, wrap_logger  # noqa: PLC0415 - see above
+    from structlog.dev import ConsoleRenderer  # noqa: PLC0415
+    from structlog.processors import TimeStamper, add_log_level  # noqa: PLC0415
+
     is_terminal = os.isatty(descriptor)
     last = (
         (ConsoleRenderer(colors="NO_COLOR" not in os.environ), _as_shown) if is_terminal else (_in_order, _as_json)
     )
-    logger: Logger = wrap_logger(
-        wrapped,
+    return wrap_logger(
+        ReturnLogger() if wrapped is None else wrapped,
         (add_log_level, TimeStamper(fmt="iso", utc=True), _bound_texts, *last),
         make_filtering_bound_logger(logging.INFO),
         dict,
     ).bind()
-    return logger
 
 
-def _bound_texts(_wrapped: Any, _method: str, event: EventDict) -> EventDict:
+def _bound_texts(_wrapped: Any, _method: str, event: "EventDict") -> "EventDict":
     """A processor: texts are others' words, and may neither act on a terminal nor fill a disk."""
     return {key: _bounded(value, MAX_CHARACTERS) for key, value in event.items()}
 
@@ -192,13 +229,13 @@ def _bounded(value: Any, most: int) -> Any:
             return value
 
 
-def _in_order(_wrapped: Any, _method: str, event: EventDict) -> EventDict:
+def _in_order(_wrapped: Any, _method: str, event: "EventDict") -> "EventDict":
     """A processor: what every line has comes first."""
     first = {key: event.pop(key) for key in ("timestamp", "level", "event")}
     return first | dict(event)
 
 
-def _as_json(_wrapped: Any, _method: str, event: EventDict) -> bytes:
+def _as_json(_wrapped: Any, _method: str, event: "EventDict") -> bytes:
     return msgspec.json.encode(event) + b"\n"
 
 

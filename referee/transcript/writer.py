@@ -1,20 +1,16 @@
-"""Writes a match's transcript as it happens: a structlog logger makes and chains lines, a thread writes them.
+"""Writes a match's transcript as it happens: lines are made and chained between steps, a thread writes them.
 
 `reader` reads and verifies, `seat` has what one seat could know, `chain` says how the lines hang together, and
 `part_file` how the file is named and when it is there.
 """
 
-import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import trio
 from msgspec.structs import replace
-from structlog import make_filtering_bound_logger, wrap_logger
-from structlog.typing import EventDict, FilteringBoundLogger
 
 from protocol.codec import encode
 from referee.match import Footer, Header, Record
@@ -38,40 +34,6 @@ SLICE_BYTES = 64 * 1024
 """Of long lines, so many bytes."""
 
 
-class _Waiting:
-    """Where lines wait for the disk: the logger that structlog wraps. It has one level."""
-
-    def __init__(self, lines: list[bytes]) -> None:
-        self.info = lines.extend
-
-
-def _render(_waiting: _Waiting, _method: str, event: EventDict) -> EventDict:
-    """A processor: the records of a step as JSON, each made when the next processor takes it."""
-    event["bodies"] = map(encode, event["records"])
-    return event
-
-
-def _link(waiting: _Waiting, _method: str, event: EventDict) -> tuple[tuple[list[bytes]], dict[str, Any]]:
-    """The last processor: numbers and chains them. It returns the arguments of `_Waiting.info`.
-
-    The lines before a record that cannot be a line are added here.
-    """
-    linked: list[bytes] = []
-    try:
-        event["chain"].link_all(event["bodies"], linked)
-    except (TypeError, ValueError, RecursionError):
-        waiting.info(linked)
-        raise
-    return (linked,), {}
-
-
-def _logger_of(lines: list[bytes], chain: Chain) -> FilteringBoundLogger:
-    """A match's logger. All records of a step are one event: structlog's work for each would cost a hash."""
-    info = make_filtering_bound_logger(logging.INFO)
-    log: FilteringBoundLogger = wrap_logger(_Waiting(lines), (_render, _link), info, dict).bind(chain=chain)
-    return log
-
-
 class Transcript:
     """A transcript under way; made by `open_transcript`.
 
@@ -93,7 +55,6 @@ class Transcript:
         self._lines: list[bytes] = []
         self._bell = Bell()
         self._hurry = Bell()
-        self._log = _logger_of(self._lines, self._chain)
         self._file = file
         self._ends = False
         # Its own limiter: slow threads of other tasks must not delay writing.
@@ -207,7 +168,7 @@ class Transcript:
             records = list(self._records)
             self._records.clear()
         try:
-            self._log.info("step", records=records)
+            self._chain.link_all(map(encode, records), self._lines)
         except (TypeError, ValueError, RecursionError) as error:
             what = f"line {self._chain.lines + 1} cannot be written: {error}"
             raise TranscriptError(what, self.path) from error
