@@ -1,14 +1,48 @@
 """All games, by name. A sixth game is one line here."""
 
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
 from typing import Any
 
-from referee.games.fight_for_a_name.game import FightForAName
-from referee.games.hive_mind import HiveMind
-from referee.games.mist import Mist
-from referee.games.pointing.game import Pointing
-from referee.games.runes_to_ruins import RunesToRuins
 from referee.rules import Game
 
-GAMES: dict[str, Game[Any]] = {
-    game.name: game for game in (Mist(), HiveMind(), Pointing(), FightForAName(), RunesToRuins())
-}
+
+class Games(MutableMapping[str, Game[Any]]):
+    """Games by name, each made when it is first asked for: a referee process imports only what it plays."""
+
+    def __init__(self, places: dict[str, str]) -> None:
+        """`places`: by name the module and the class, as MODULE:CLASS."""
+        self._games: dict[str, str | Game[Any]] = {**places}
+
+    def __getitem__(self, name: str) -> Game[Any]:
+        game = self._games[name]
+        if isinstance(game, str):
+            module, kind = game.split(":")
+            game = self._games[name] = getattr(import_module(module), kind)()
+        return game
+
+    def __setitem__(self, name: str, game: Game[Any]) -> None:
+        self._games[name] = game
+
+    def __delitem__(self, name: str) -> None:
+        del self._games[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._games
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._games)
+
+    def __len__(self) -> int:
+        return len(self._games)
+
+
+GAMES = Games(
+    {
+        "mist": "referee.games.mist:Mist",
+        "hive-mind": "referee.games.hive_mind:HiveMind",
+        "pointing": "referee.games.pointing.game:Pointing",
+        "fight-for-a-name": "referee.games.fight_for_a_name.game:FightForAName",
+        "runes-to-ruins": "referee.games.runes_to_ruins:RunesToRuins",
+    }
+)
