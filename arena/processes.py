@@ -4,19 +4,25 @@ import ctypes
 import os
 import signal
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import active_children, get_context
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 PR_SET_PDEATHSIG = 1
 
 
 @contextmanager
-def process_pool(processes: int) -> Iterator[ProcessPoolExecutor]:
+def process_pool(processes: int) -> Iterator["ProcessPoolExecutor"]:
     """A pool of fresh processes. When the block ends, what they have not begun is left undone.
 
     If it ends by an exception, they are killed: what they are at may take long.
     """
+    # Here: most commands have no need of them.
+    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
+    from multiprocessing import active_children, get_context  # noqa: PLC0415
+
     others = set(active_children())
     pool = ProcessPoolExecutor(processes, get_context("spawn"), _end_with, (os.getpid(),))
     try:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from msgspec import Struct
 
@@ -26,6 +25,8 @@ def did_you_mean(name: str, known: Iterable[str], kind: str) -> str:
     names = list(dict.fromkeys(known))
     if not names:
         return f"there are no {kind}"
+    from difflib import get_close_matches  # noqa: PLC0415 - no match waits for it
+
     by_lower_case = {each.lower(): each for each in reversed(names)}
     near = get_close_matches(name[:LONGEST_COMPARED].lower(), by_lower_case, cutoff=NEAR)
     if near:

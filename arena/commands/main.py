@@ -12,7 +12,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from importlib.metadata import version
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn
@@ -23,6 +22,7 @@ from click.shell_completion import CompletionItem
 from arena.commit import commit
 from arena.errors import CANNOT, DONE, SIGNALLED, WRONG_USE, Stopped, WrongUse, reason_of
 from arena.manual import manual
+from referee import __version__
 from referee.printable import printable
 
 COMMANDS = {
@@ -200,7 +200,7 @@ def _show_version(context: click.Context, option: click.Parameter, asked: bool) 
     del option
     if not asked or context.resilient_parsing:
         return
-    text = f"arena, version {version('mist-arena')}"
+    text = f"arena, version {__version__}"
     click.echo(f"{text}, commit {made_from}" if (made_from := commit()) else text)  # noqa: TID251 - both are ours
     context.exit()
 

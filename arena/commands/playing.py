@@ -12,9 +12,8 @@ from arena.commands.options import NOTIFY, check_asked, host_keys
 from arena.config import Tournament, TournamentFile
 from arena.errors import CannotGoOn, Stopped, WrongUse
 from arena.feed import FeedLine
-from arena.pages import write_beside
 from arena.terminal import command_line, say
-from arena.tournament import FinalResults, Notify, play_tournament
+from arena.tournament import FinalResults, Notify, Results, play_tournament
 from arena.workers import LOCAL, Hosting, RemoteSeats, Venue, Where, matches_at_once, venue_for
 from referee.host import Player, Publish, RemoteBot
 from referee.log import Logger, OperatorLog
@@ -105,7 +104,7 @@ def play_to_its_end(
         players,
         venue,
         fresh=fresh,
-        write_reports=write_beside,
+        write_reports=_write_reports,
         time_is_up=time_is_up,
         enlist=enlist,
         check=check_asked(where, tournament, failed, plays=checks),
@@ -117,6 +116,13 @@ def play_to_its_end(
     for text in () if remote is None else remote.lines():
         say(text)
     return found
+
+
+def _write_reports(folder: Path, found: Results) -> None:
+    """See `arena.pages.write_beside`."""
+    from arena.pages import write_beside  # noqa: PLC0415 - bots are checked, and matches begin, before it is needed
+
+    write_beside(folder, found)
 
 
 def notices_url(form: TournamentFile, asked: str | None) -> str | None:

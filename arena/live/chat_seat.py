@@ -5,15 +5,16 @@ may play here, as a person at the terminal may: in a thread, because it waits fo
 """
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import trio
 
 from arena.terminal import say
-from bots.chat_player import ChatSeat
-from bots.chat_settings import Settings
-from bots.kit import error_text, play
 from protocol.messages import PROTOCOL, Hello
 from referee.wire import MemoryLine
+
+if TYPE_CHECKING:
+    from bots.chat_settings import Settings
 
 FULL_SECONDS = 0.01
 """When to try again where the referee has much to read of the seat already."""
@@ -22,7 +23,10 @@ FULL_SECONDS = 0.01
 class ChatHere:
     """The seat of a language model in one match."""
 
-    def __init__(self, name: str, settings: Settings) -> None:
+    def __init__(self, name: str, settings: "Settings") -> None:
+        # Here, for its HTTP client takes as long to import as all of trio, and few matches have such a seat.
+        from bots.chat_player import ChatSeat  # noqa: PLC0415
+
         self._name = name
         self._seat = ChatSeat(settings)
 
@@ -33,12 +37,16 @@ class ChatHere:
 
     async def play(self, line: MemoryLine) -> None:
         """Play the seat at the other end of a line. Return when the match is over, or the seat cannot go on."""
+        from bots.kit import error_text  # noqa: PLC0415 - see `__init__`
+
         try:
             await trio.to_thread.run_sync(partial(self._play, line), abandon_on_cancel=True)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is this seat's alone
             say(f"{self._name}: {error_text(error)}")
 
     def _play(self, line: MemoryLine) -> None:
+        from bots.kit import play  # noqa: PLC0415 - see `__init__`
+
         hello = Hello(token="", name=self._name, version="1", protocol=PROTOCOL)
         play(self._seat, _LineOfThread(line), hello)
 

@@ -2,7 +2,6 @@
 
 import re
 from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -10,6 +9,7 @@ from markupsafe import Markup
 
 from arena.pages.glossary import OF_COLUMNS, anchor
 from arena.tables import LONGEST_CELL, shortened
+from referee import __version__
 from referee.printable import printable, printable_name
 
 LONGEST_TEXT = 2_200
@@ -41,7 +41,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["words_of_columns"] = OF_COLUMNS
-    environment.globals["version"] = version("mist-arena")
+    environment.globals["version"] = __version__
     environment.filters |= {"name": name, "said": said, "foldable": foldable, "anchor": anchor}
     return environment
 

@@ -8,7 +8,6 @@ import platform
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version
 from math import isnan
 from numbers import Real
 from pathlib import Path
@@ -23,6 +22,7 @@ from arena.simulation.result import PlayedResult, result_of
 from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, ClientMessage, ClockTerms, Hello, Opened, Rejected
 from protocol.refusals import Refusal
+from referee import __version__
 from referee.match import (
     FORMAT,
     MICROSECONDS_PER_MS,
@@ -137,7 +137,7 @@ class Hall:
         """The first line of the transcript."""
         return Header(
             format=FORMAT,
-            arena=version("mist-arena"),
+            arena=__version__,
             match=NAME,
             game=self._table.game.name,
             variant=self._table.deal.variant,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from importlib.metadata import version
 from random import SystemRandom
 from typing import Any
 
@@ -15,6 +14,7 @@ from arena.schedule import DRAWN_BITS, FILE_FIELDS, SEED_BITS, Deadline, Entered
 from arena.terminal import arguments, command_line
 from arena.tournament.ledger import Ledger
 from arena.workers import own_content, own_files
+from referee import __version__
 from referee.bot_folder import BotFolder, file_hashes
 
 Terms = dict[str, Any]
@@ -37,7 +37,7 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
     form = tournament.form
     credit_ms = form.remote.credit_ms
     return {
-        "arena": version("mist-arena"),
+        "arena": __version__,
         "content of the arena": own_content(),
         "files of the arena": own_files(),
         "game": form.game,

@@ -20,11 +20,10 @@ import trio
 
 from arena import event_loop, pause_signals
 from arena.errors import SIGNALLED, Stopped
-from arena.feed import inherited
 from arena.workers.api import Play
 from arena.workers.protocol import Done, Order, decoded, encoded, failed, framed, frames
 from referee import log
-from referee.host import Plan, Result, SandboxedBot, open_kept_bots, play
+from referee.host import Plan, Publish, Result, SandboxedBot, open_kept_bots, play
 from referee.wire import open_wire
 
 FEED, LOG = 3, 4
@@ -106,11 +105,18 @@ async def _play(play: Play[Any], order: Order, player: Any, answers: trio.Memory
 async def _venue() -> AsyncIterator[Play[SandboxedBot]]:
     """What all matches of a process share: wire, bots that stay, line to the feed, operator's log."""
     feed, descriptor = _inherited(FEED), _inherited(LOG)
-    publish = None if feed is None else inherited(feed).publish
+    publish = None if feed is None else _inherited_feed(feed)
     with log.inherited(descriptor) as events:
         logger = events.logger.bind(worker=os.getpid())
         async with open_wire() as wire, open_kept_bots(wire) as kept:
             yield partial(play, wire=wire, kept=kept, publish=publish, log=logger)
+
+
+def _inherited_feed(descriptor: int) -> Publish:
+    """Return what publishes over a socket that this process inherited."""
+    from arena.feed import inherited  # noqa: PLC0415 - most matches have no feed
+
+    return inherited(descriptor).publish
 
 
 def _inherited(position: int) -> int | None:

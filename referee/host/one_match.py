@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import cache, partial
-from importlib.metadata import version
 from pathlib import Path
 
 import trio
@@ -18,6 +17,7 @@ from msgspec.structs import replace
 from protocol.codec import encode
 from protocol.messages import ClockTerms
 from protocol.refusals import Conduct
+from referee import __version__
 from referee.games import GAMES
 from referee.host.feed import Feed, FeedTerms, Publish
 from referee.host.host import Host, HostIO
@@ -378,7 +378,7 @@ class _Play(MatchHere):
         table = self.table
         return Header(
             format=FORMAT,
-            arena=_version(),
+            arena=__version__,
             match=self.plan.match,
             game=self.plan.game,
             variant=self.plan.variant,
@@ -432,12 +432,6 @@ class _Play(MatchHere):
             stuck_at=printable(player.stuck_at())[:TEXT] if report.late or report.unanswered else "",
             last_line=last_line,
         )
-
-
-@cache
-def _version() -> str:
-    """This arena's. Looked up once: it is in a file."""
-    return version("mist-arena")
 
 
 @cache

@@ -13,7 +13,6 @@ import re
 import signal
 import sys
 from functools import cache
-from importlib.metadata import distributions
 from pathlib import Path
 
 import msgspec
@@ -112,6 +111,8 @@ def _key(bot: BotFolder, isolation: Isolation) -> Path:
 @cache
 def _toolchain() -> tuple[str, ...]:
     """What a build sees of this machine: interpreter, packages, kit, rules, the C library's version."""
+    from importlib.metadata import distributions  # noqa: PLC0415 - only bots that are built wait for it
+
     machine = this_machine()
     packages = {f"{each.name} {each.version}" for each in distributions(path=[*map(str, machine.packages)])}
     code = {each for path in importable() for each in (PROJECT / path, *(PROJECT / path).rglob("*.py"))}

@@ -11,6 +11,8 @@ import socket as kernel
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING
 
 import trio
 from msgspec import Struct
@@ -21,7 +23,9 @@ from referee.wire.poll import Poll, open_poll
 from referee.wire.remote_line import RemoteLine
 from referee.wire.socket_line import Connection
 from referee.wire.zmtp import ZmtpError
-from referee.wire.zmtp_curve import HANDSHAKE_MOST, SecureConversation
+
+if TYPE_CHECKING:
+    from referee.wire.zmtp_curve import SecureConversation
 
 HANDSHAKE_SECONDS = 3.0
 """From a connection to the proof of its key."""
@@ -109,10 +113,13 @@ class Lobby:
         barred: Collection[str],
         stands: bool,
     ) -> None:
+        # Here: matches without remote bots do without the cryptography. No connection waits for its import.
+        from referee.wire.zmtp_curve import SecureConversation  # noqa: PLC0415
+
         self.lines = {key: RemoteLine(poll, stands=stands) for key in known}
         """By public key, as Z85."""
         self.endpoint = ""
-        self._keys = keys
+        self._converse = partial(SecureConversation, keys, MAX_TAKEN_BYTES)
         self._turned_away = turned_away
         self._came = came
         self._barred = frozenset(barred)
@@ -148,7 +155,7 @@ class Lobby:
             self._strangers[origin(address)] += 1
             try:
                 with trio.move_on_after(HANDSHAKE_SECONDS):
-                    conversation = SecureConversation(self._keys, MAX_TAKEN_BYTES)
+                    conversation = self._converse()
                     line = await self._prove(socket, conversation, address)
             except ZmtpError as error:
                 self._turned_away(address, str(error))
@@ -166,9 +173,11 @@ class Lobby:
                     self._came(key, False)
 
     async def _prove(
-        self, socket: kernel.socket, conversation: SecureConversation, address: str
+        self, socket: kernel.socket, conversation: "SecureConversation", address: str
     ) -> RemoteLine | None:
         """The line of the key that the other end proves to hold; None where it has left."""
+        from referee.wire.zmtp_curve import HANDSHAKE_MOST  # noqa: PLC0415 - it is imported by now
+
         while True:
             if conversation.next() is not None:
                 raise ZmtpError("a message in the handshake")
