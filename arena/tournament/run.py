@@ -38,7 +38,7 @@ from arena.tournament.remote_field import keep_up, keys_of
 from arena.tournament.results import Results, results_that_count
 from arena.tournament.results_folder import CHECKS, TRANSCRIPTS, open_ledger
 from arena.tournament.runner import InThread, MatchSetup, Settle, play_blocks
-from arena.workers import RemoteSeats, Venue
+from arena.workers import RemoteSeats, Venue, workers_kept
 from referee.bot_folder import BotFolder
 from referee.host import Publish
 from referee.log import SILENT, Logger
@@ -108,7 +108,11 @@ def play_tournament(
         look()
 
     watch = Watch(tournament, notify)
-    with watch.until_stopped(), open_ledger(tournament.results, fresh=fresh, try_out=look_first) as ledger:
+    with (
+        workers_kept(),
+        watch.until_stopped(),
+        open_ledger(tournament.results, fresh=fresh, try_out=look_first) as ledger,
+    ):
         if not looked:
             look(left_out_of(ledger.terms()), ledger.events())
         [(tournament, players)] = looked

@@ -1,15 +1,23 @@
-"""Where matches are played: referee processes of this machine, or of a cluster."""
+"""Where matches are played: referee processes of this machine, or of a cluster.
 
-from arena.workers.api import Play, Venue, Worker, WorkerGoneError, Workers
-from arena.workers.builds import ready
-from arena.workers.capacity import MAX_CONCURRENCY, cores, keep_calibration, matches_at_once
-from arena.workers.cluster import PATIENCE_SECONDS
-from arena.workers.listener import Hosting, open_listener
-from arena.workers.own_code import own_content, own_files
-from arena.workers.remote_seats import RemoteSeats
-from arena.workers.room import demand_room
-from arena.workers.roster import Roster
-from arena.workers.venue import LOCAL, Where, venue_for
+A name is imported when it is asked for: a referee process needs little of what the arena does.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from arena.workers.api import Play, Venue, Worker, WorkerGoneError, Workers
+    from arena.workers.builds import ready
+    from arena.workers.capacity import MAX_CONCURRENCY, cores, keep_calibration, matches_at_once
+    from arena.workers.cluster import PATIENCE_SECONDS
+    from arena.workers.listener import Hosting, open_listener
+    from arena.workers.own_code import own_content, own_files
+    from arena.workers.pool import workers_kept
+    from arena.workers.remote_seats import RemoteSeats
+    from arena.workers.room import demand_room
+    from arena.workers.roster import Roster
+    from arena.workers.venue import LOCAL, Where, venue_for
 
 __all__ = [
     "LOCAL",
@@ -33,4 +41,37 @@ __all__ = [
     "own_files",
     "ready",
     "venue_for",
+    "workers_kept",
 ]
+
+_PLACES = {
+    "Hosting": "arena.workers.listener",
+    "LOCAL": "arena.workers.venue",
+    "MAX_CONCURRENCY": "arena.workers.capacity",
+    "PATIENCE_SECONDS": "arena.workers.cluster",
+    "Play": "arena.workers.api",
+    "RemoteSeats": "arena.workers.remote_seats",
+    "Roster": "arena.workers.roster",
+    "Venue": "arena.workers.api",
+    "Where": "arena.workers.venue",
+    "Worker": "arena.workers.api",
+    "WorkerGoneError": "arena.workers.api",
+    "Workers": "arena.workers.api",
+    "cores": "arena.workers.capacity",
+    "demand_room": "arena.workers.room",
+    "keep_calibration": "arena.workers.capacity",
+    "matches_at_once": "arena.workers.capacity",
+    "open_listener": "arena.workers.listener",
+    "own_content": "arena.workers.own_code",
+    "own_files": "arena.workers.own_code",
+    "ready": "arena.workers.builds",
+    "venue_for": "arena.workers.venue",
+    "workers_kept": "arena.workers.pool",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name of the door."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_PLACES[name]), name)

@@ -2,6 +2,9 @@
 
 What is played and written is the runner's; this file is the arena's end of `worker`. Call it from the main thread:
 the kernel ends a worker with the thread that started it.
+
+A command that opens one pool after another, for a check and then for what counts, opens them within
+`workers_kept`: a worker takes longer to start than a short match to play, and so starts once.
 """
 
 import os
@@ -11,15 +14,17 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import trio
 
-from arena import pause_signals
+from arena import event_loop, pause_signals
 from arena.feed import FeedLine
 from arena.workers.api import Worker, WorkerGoneError
 from arena.workers.protocol import Answer, Done, decoded, encoded, error_of, framed, frames, order
@@ -50,6 +55,85 @@ async def open_pool(
             nursery.start_soon(process.keep)
         yield [Worker(play=process.play, slots=own) for process, own in zip(processes, slots, strict=True)]
         nursery.cancel_scope.cancel()
+
+
+@contextmanager
+def workers_kept() -> Iterator[None]:
+    """Keep workers that are idle when their pool closes for the next pool; end those that are left.
+
+    Not to be called from trio.
+    """
+    global _kept  # noqa: PLW0603 - they belong to this process, as its children do
+    if _kept is not None:
+        yield
+        return
+    _kept = []
+    try:
+        yield
+    finally:
+        rest, _kept = _kept, None
+        if rest:
+            event_loop.run(partial(_end_all, rest))
+
+
+_kept: "list[_Started] | None" = None
+"""Workers that wait for the next pool; None: none are kept."""
+
+
+@dataclass(frozen=True)
+class _Started:
+    """A worker's process."""
+
+    process: "subprocess.Popen[bytes]"
+    line: socket.socket
+    """The arena's end of the pair over which it gets its orders."""
+    scratch: str
+    """The folder for all that it writes beside transcripts."""
+    told: tuple[str, ...]
+    """The command line, but for its end of the pair."""
+
+    def is_alive(self) -> bool:
+        """Return whether it runs. A process that has ended stays for `end` to take leave of."""
+        return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+
+    async def end(self, pool: "_Pool") -> None:
+        """End it, and clear away what is left of it."""
+        await _end(self.process, trio.SocketStream(trio.socket.from_stdlib_socket(self.line)))
+        await pool.left(self.process.pid)
+        await trio.to_thread.run_sync(shutil.rmtree, self.scratch, True)
+
+
+def _start(command: Sequence[str], left: Sequence[int | None]) -> _Started:
+    """Start a worker; `left`: file descriptors for it to inherit. A worker that was kept is taken first."""
+    told = (*command, *map(str, left))
+    kept = [] if _kept is None else _kept
+    for each in kept:
+        if each.told == told and each.is_alive():
+            kept.remove(each)
+            return each
+    ours, theirs = socket.socketpair()
+    scratch = tempfile.mkdtemp(prefix="arena-")
+    with theirs, pause_signals.blocked():
+        # Not by trio: it would start it from a thread, and with that thread's end the worker would be killed.
+        process = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
+            [*command, *map(str, (theirs.fileno(), os.getpid(), *left))],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno(), *[each for each in left if each is not None]],
+            # What a killed one leaves behind lies in one place.
+            env=os.environ | {"TMPDIR": scratch},
+            process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
+        )
+    return _Started(process, ours, scratch, told)
+
+
+async def _end_all(workers: Sequence[_Started]) -> None:
+    """End workers that were kept and that no pool took."""
+    pool = _Pool({child.pid for child in children()})
+    with trio.CancelScope(shield=True):
+        async with trio.open_nursery() as nursery:
+            for worker in workers:
+                nursery.start_soon(worker.end, pool)
 
 
 class _Pool:
@@ -120,34 +204,26 @@ class _Process:
 
     async def _live(self, first: bytes) -> None:
         """One process, from its start to its end; `first` is its first order."""
-        ours, theirs = socket.socketpair()
-        scratch = tempfile.mkdtemp(prefix="arena-")
-        with theirs, pause_signals.blocked():
-            # Not by trio: it would start it from a thread, and with that thread's end the worker would be killed.
-            process = subprocess.Popen(  # noqa: ASYNC220, S603 - our own interpreter, and our own words
-                [*self._command, *map(str, (theirs.fileno(), os.getpid(), *self._left))],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno(), *[each for each in self._left if each is not None]],
-                # What a killed one leaves behind lies in one place.
-                env=os.environ | {"TMPDIR": scratch},
-                process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
-            )
+        worker = _start(self._command, self._left)
+        process = worker.process
         self._pool.joins(process.pid)
         self._log.info("worker_come", worker=process.pid)
-        stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
+        stream = trio.SocketStream(trio.socket.from_stdlib_socket(worker.line))
+        has_hung_up = False
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(_send, stream, first, self._to_send)
                 await self._hear(stream)
+                has_hung_up = True
                 nursery.cancel_scope.cancel()
         finally:
-            with trio.CancelScope(shield=True):
-                await _end(process, stream)
-                await self._pool.left(process.pid)
-                await trio.to_thread.run_sync(shutil.rmtree, scratch, True)
-            self._last_words = ending(process.returncode)
-            self._log.info("worker_gone", worker=process.pid, cause=self._last_words, matches=len(self._calls))
+            if _kept is not None and not (has_hung_up or self._calls) and worker.is_alive():
+                _kept.append(worker)
+            else:
+                with trio.CancelScope(shield=True):
+                    await worker.end(self._pool)
+                self._last_words = ending(process.returncode)
+                self._log.info("worker_gone", worker=process.pid, cause=self._last_words, matches=len(self._calls))
 
     async def _hear(self, stream: trio.SocketStream) -> None:
         """Takes its answers, until it is gone."""

@@ -5,7 +5,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -185,3 +186,79 @@ async def test_what_a_worker_publishes_and_what_it_logs_each_go_where_they_are_t
         assert ours.recv(1_000).endswith(b"told")
         assert 0 == writer.close()
     assert 1 == (tmp_path / "log").read_text().count('"event":"played"')
+
+
+SAYS_WHO_PLAYS = """
+import os, trio
+from contextlib import asynccontextmanager
+from arena.workers import worker
+from tests.arena.stand_in import result
+
+@asynccontextmanager
+async def venue():
+    yield play
+
+async def play(plan, players, *, transcript):
+    transcript.write_text(str(os.getpid()))
+    if plan.match == "endless":
+        await trio.sleep_forever()
+    return result(plan, players, transcript)
+
+worker.main(venue, str)
+"""
+KEEPS = (sys.executable, "-c", SAYS_WHO_PLAYS)
+
+
+async def play_in_a_pool(transcript: Path, command: Sequence[str] = KEEPS, match: str = "short") -> int:
+    """Open a pool for one match, and return which process played it; of an endless match, as it began."""
+    plan = Plan(match=match, game="g", variant="v", seed=0)
+    transcript.unlink(missing_ok=True)
+    with trio.fail_after(60):
+        async with pool.open_pool([1], command) as (worker,), trio.open_nursery() as nursery:
+            nursery.start_soon(partial(worker.play, plan, ("a", "b"), transcript=transcript))
+            while not (transcript.exists() and transcript.read_text()):  # noqa: ASYNC110 - another process writes
+                await trio.sleep(0.01)
+            if match == "endless":
+                nursery.cancel_scope.cancel()
+    return int(transcript.read_text())
+
+
+def play_one(transcript: Path, command: Sequence[str] = KEEPS, match: str = "short") -> int:
+    """Call `play_in_a_pool` in a loop of its own."""
+    return trio.run(play_in_a_pool, transcript, command, match)
+
+
+def test_a_worker_with_nothing_to_do_when_its_pool_closes_plays_in_the_next(tmp_path: Path) -> None:
+    before, file = {child.pid for child in children()}, tmp_path / "m"
+    assert play_one(file) != play_one(file)
+    with pool.workers_kept():
+        first = play_one(file)
+        assert {first} == {child.pid for child in children()} - before
+        with pool.workers_kept():
+            assert first == play_one(file)
+        assert first == play_one(file)
+    assert before == {child.pid for child in children()}
+    assert play_one(file) != first
+
+
+def test_a_worker_that_is_at_a_match_or_was_told_otherwise_is_not_kept_for_the_next(tmp_path: Path) -> None:
+    """Bots of a match that was given up still run in it; another command line may name a feed or a log."""
+    before, file = {child.pid for child in children()}, tmp_path / "m"
+    with pool.workers_kept():
+        busy = play_one(file, match="endless")
+        assert before == {child.pid for child in children()}
+        free = play_one(file)
+        other = play_one(file, (*KEEPS[:2], f"{SAYS_WHO_PLAYS}#"))
+        assert {free, other} == {child.pid for child in children()} - before
+    assert 3 == len({busy, free, other})
+    assert before == {child.pid for child in children()}
+
+
+def test_a_kept_worker_that_was_killed_is_replaced(tmp_path: Path) -> None:
+    before, file = {child.pid for child in children()}, tmp_path / "m"
+    with pool.workers_kept():
+        killed = play_one(file)
+        os.kill(killed, signal.SIGKILL)
+        os.waitid(os.P_PID, killed, os.WEXITED | os.WNOWAIT)
+        assert killed != play_one(file)
+    assert before == {child.pid for child in children()}
