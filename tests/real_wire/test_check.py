@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from arena.commands.main import main
 from arena.errors import DONE, NO
+from arena.workers import pool
+from referee.linux.orphans import children
 
 MANIFEST = 'name = "m"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 PROGRAMS = {
@@ -110,3 +113,29 @@ def test_a_message_that_closes_the_connection_is_named_and_proved(tmp_path: Path
     verified = CliRunner().invoke(main, ["replay", "--boards", *found["transcripts"]])
     assert DONE == verified.exit_code, verified.stderr
     assert "its connection was closed: a message of 300000 bytes" in verified.stdout
+
+
+def test_the_workers_that_play_a_check_play_what_comes_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To start one takes longer than a short match. The bots' processes of a check have ended by then."""
+    started: list[int] = []
+    start = pool._start
+
+    def counted(*how: Any) -> Any:
+        worker = start(*how)
+        started.append(worker.process.pid)
+        return worker
+
+    monkeypatch.setattr(pool, "_start", counted)
+    before, file = {child.pid for child in children()}, tmp_path / "cup.toml"
+    file.write_text('game = "mist"\nbots = ["mist_random", "mist_cautious"]\noptions.max_turns = 2\n')
+    words = ["--concurrency", "1", "--isolation", "none", "--results"]
+    ended = CliRunner().invoke(main, ["tournament", str(file), *words, str(tmp_path / "results")])
+    assert (DONE, 2, 1) == (ended.exit_code, len(started), len(set(started)))
+    ended = CliRunner().invoke(
+        main,
+        ["check", "mist_random", "--game", "mist", "--options", '{"max_turns": 2}', *words, str(tmp_path / "c")],
+    )
+    assert (DONE, 4, 2) == (ended.exit_code, len(started), len(set(started)))
+    assert before == {child.pid for child in children()}
