@@ -61,7 +61,7 @@ async def open_pool(
 def workers_kept() -> Iterator[None]:
     """Keep workers that are idle when their pool closes for the next pool; end those that are left.
 
-    Not to be called from trio.
+    Those with a line to a feed or to the operator's log are not kept. Not to be called from trio.
     """
     global _kept  # noqa: PLW0603 - they belong to this process, as its children do
     if _kept is not None:
@@ -176,6 +176,8 @@ class _Process:
         self._log = log.logger
         self._left = [None if feed is None else feed.fileno(), log.descriptor]
         """File descriptors for it to inherit."""
+        self._may_be_kept = self._left == [None, None]
+        """The operator's log tells when a worker is gone, and may be closed before the next pool."""
         self._numbers = count(1)
         self._calls: dict[int, _Call] = {}
         self._orders, self._to_send = trio.open_memory_channel[bytes](sys.maxsize)
@@ -217,7 +219,7 @@ class _Process:
                 has_hung_up = True
                 nursery.cancel_scope.cancel()
         finally:
-            if _kept is not None and not (has_hung_up or self._calls) and worker.is_alive():
+            if _kept is not None and self._may_be_kept and not (has_hung_up or self._calls) and worker.is_alive():
                 _kept.append(worker)
             else:
                 with trio.CancelScope(shield=True):
