@@ -3,6 +3,7 @@
 Pure: for rules and bots.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -40,15 +41,16 @@ class Connections(Struct, frozen=True):
 
     def starts(self) -> frozenset[int]:
         """The chain seats that nobody points at, now that pointers are cut."""
-        return frozenset(seat for part in self._chains() for seat in part.members if seat not in self.targets)
+        seats = frozenset([seat for part in self._chains() for seat in part.members])
+        return seats.difference(self.targets)
 
     def ends(self) -> frozenset[int]:
         """The ends of chains; a node is no chain. One whose pointer was cut is an end like any other (R7)."""
-        return frozenset(part.members[0] for part in self._chains())
+        return frozenset([part.members[0] for part in self._chains()])
 
     def nodes(self) -> frozenset[int]:
         """The seats that are alone."""
-        return frozenset(part.members[0] for part in self.parts if part.kind == "node")
+        return frozenset([part.members[0] for part in self.parts if part.kind == "node"])
 
     def _chains(self) -> list[Part]:
         return [part for part in self.parts if part.kind == "chain"]
@@ -58,36 +60,45 @@ def connect(pointed: Targets) -> Connections:
     """Follows the pointers, disconnects what points at a loop, and finds the sections (a round's steps 1 to 3)."""
     loops = _loops(pointed)
     looped = {seat for loop in loops for seat in loop}
-    cut = tuple(target if seat not in looped and target in looped else None for seat, target in enumerate(pointed))
-    targets = tuple(None if hit is not None else target for target, hit in zip(pointed, cut, strict=True))
+    cut: list[int | None] = [None] * len(pointed)
+    targets = list(pointed)
+    if looped:
+        for seat, target in enumerate(pointed):
+            if target in looped and seat not in looped:
+                cut[seat], targets[seat] = target, None
     sources = _sources(targets)
     parts = [Part(loop, "loop") for loop in loops]
     for seat, target in enumerate(targets):
         if target is None:
             members = _tree_members(sources, seat)
             parts.append(Part(members, "chain" if len(members) > 1 else "node"))
-    return Connections(targets, cut, tuple(parts))
+    return Connections(tuple(targets), tuple(cut), tuple(parts))
 
 
 def points(connections: Connections, been_node: frozenset[int]) -> tuple[int, ...]:
     """What each seat scores in the round (step 4). `been_node`: the seats that were a node in an earlier round."""
-    scored = [0] * len(connections.targets)
+    targets = connections.targets
+    scored = [0] * len(targets)
     for part in connections.parts:
-        for seat in part.members:
-            target = connections.targets[seat]
-            if len(part.members) >= CROWD:
+        if len(part.members) >= CROWD:
+            for seat in part.members:
                 scored[seat] = CROWDED
-            elif part.kind == "node":
-                scored[seat] = LATER_NODE if seat in been_node else FIRST_NODE
-            elif part.kind == "chain" and target is not None:
-                # The end comes first, so what a seat points at has its points already.
-                scored[seat] = scored[target] + 1
+        elif part.kind == "node":
+            seat = part.members[0]
+            scored[seat] = LATER_NODE if seat in been_node else FIRST_NODE
+        elif part.kind == "chain":
+            # The end comes first, so what a seat points at has its points already.
+            for seat in part.members:
+                if (target := targets[seat]) is not None:
+                    scored[seat] = scored[target] + 1
     return tuple(scored)
 
 
 def anonymous(connections: Connections) -> tuple[Section, ...]:
     """The map as it is told: it depends on the connections' shape only, not on who sits where (R5)."""
-    sources, hanging = _sources(connections.targets), _sources(connections.cut)
+    sources = _sources(connections.targets)
+    has_loop = any(part.kind == "loop" for part in connections.parts)
+    hanging = _sources(connections.cut) if has_loop else []
     sections: list[Section] = []
     for part in connections.parts:
         if part.kind == "loop":
@@ -116,7 +127,7 @@ def _loops(pointed: Targets) -> list[tuple[int, ...]]:
     return loops
 
 
-def _sources(targets: Targets) -> list[list[int]]:
+def _sources(targets: Sequence[int | None]) -> list[list[int]]:
     sources: list[list[int]] = [[] for _ in targets]
     for seat, target in enumerate(targets):
         if target is not None:
@@ -126,12 +137,23 @@ def _sources(targets: Targets) -> list[list[int]]:
 
 def _tree_members(sources: list[list[int]], end: int) -> tuple[int, ...]:
     """A seat, and then all whose pointers lead to it."""
-    return (end, *(seat for source in sources[end] for seat in _tree_members(sources, source)))
+    if not sources[end]:
+        return (end,)
+    members: list[int] = []
+    waiting = [end]
+    while waiting:
+        seat = waiting.pop()
+        members.append(seat)
+        waiting += reversed(sources[seat])
+    return tuple(members)
 
 
 def _trees(sources: list[list[int]], ends: list[int]) -> Tree:
     """The trees that these seats are the ends of, sorted by text."""
-    return sorted((_trees(sources, sources[end]) for end in ends), key=encode)
+    trees = [_trees(sources, sources[end]) if sources[end] else [] for end in ends]
+    if len(trees) > 1:
+        trees.sort(key=encode)
+    return trees
 
 
 def _least_rotation(shape: Tree) -> Tree:

@@ -30,7 +30,6 @@ from referee.games.pointing.state import (
     PointingState,
     play_round,
     standing_of,
-    total_of,
 )
 from referee.rules import (
     DAY_MS,
@@ -47,6 +46,7 @@ from referee.rules import (
     Variant,
     Window,
     check_own,
+    remembered,
 )
 
 ALWAYS_POINTED = -1
@@ -131,7 +131,7 @@ class Pointing(Game[PointingState]):
             votes = tuple(cast("Vote", action).seat for action in actions)
             voted_out = _voted_out(state.standing.last, votes, luck)
             return _end(replace(state, votes=votes), voted_out, ())
-        after = play_round(state, tuple(cast("Point", action).target for action in actions))
+        after = play_round(state, tuple([action.target for action in cast("list[Point]", actions)]))
         told = (Addressed(Map(round=len(after.rounds), sections=after.rounds[-1].sections)),)
         if after.standing is None:
             return Step(after, told)
@@ -141,18 +141,22 @@ class Pointing(Game[PointingState]):
 
     def view(self, state: PointingState, seat: int | None) -> PointingView:
         """The maps, the seat's own submissions, who is voted on, and after the reveal all that it told (R6)."""
-        is_winner = bool(state.standing and seat in state.standing.winners)
+        public = _public(state)
+        if seat is None:
+            return public
+        standing = state.standing
+        is_winner = standing is not None and seat in standing.winners
         return PointingView(
             seat=seat,
-            seats=state.options.seats,
-            round=len(state.rounds) + 1,
-            maps=tuple(played.sections for played in state.rounds),
-            targets=() if seat is None else tuple(played.pointed[seat] for played in state.rounds),
-            tied=_tied(state),
-            may_vote=is_winner and bool(_tied(state)) and state.end is None,
-            voted=None if seat is None else _votes(state).get(str(seat)),
-            rounds=state.end.reveal.rounds if state.end else (),
-            scores=state.end.reveal.scores if state.end else None,
+            seats=public.seats,
+            round=public.round,
+            maps=public.maps,
+            targets=_targets(state)[seat],
+            tied=public.tied,
+            may_vote=is_winner and bool(public.tied) and state.end is None,
+            voted=_votes(state).get(str(seat)) if state.votes else None,
+            rounds=public.rounds,
+            scores=public.scores,
         )
 
     def host_view(self, state: PointingState) -> PointingHostView:
@@ -176,8 +180,8 @@ class Pointing(Game[PointingState]):
             return None
         prized = standing.winners if len(standing.winners) <= state.options.token_threshold else ()
         garnets = [
-            (seat in prized) + ALWAYS_POINTED * all(played.pointed[seat] is not None for played in state.rounds)
-            for seat in range(state.options.seats)
+            (seat in prized) + ALWAYS_POINTED * (None not in targets)
+            for seat, targets in enumerate(_targets(state))
         ]
         return Outcome(
             ranking=(*_groups(standing.points, end.eliminated), (end.eliminated,)),
@@ -199,10 +203,36 @@ class Pointing(Game[PointingState]):
         return action
 
 
+_SEAT_NAMES = tuple(str(seat) for seat in range(MOST_SEATS))
 _POINT_WINDOWS = {
     seats: Window("point", tuple(Owed(seat, Point(target=None)) for seat in range(seats)))
     for seats in range(FEWEST_SEATS, MOST_SEATS + 1)
 }
+
+
+@remembered
+def _public(state: PointingState) -> PointingView:
+    """Return what a spectator sees, which is part of each seat's view."""
+    return PointingView(
+        seat=None,
+        seats=state.options.seats,
+        round=len(state.rounds) + 1,
+        maps=tuple(played.sections for played in state.rounds),
+        targets=(),
+        tied=_tied(state),
+        may_vote=False,
+        voted=None,
+        rounds=state.end.reveal.rounds if state.end else (),
+        scores=state.end.reveal.scores if state.end else None,
+    )
+
+
+@remembered
+def _targets(state: PointingState) -> tuple[tuple[int | None, ...], ...]:
+    """Return, by seat, where it has pointed in each round so far."""
+    if not state.rounds:
+        return ((),) * state.options.seats
+    return tuple(zip(*(played.pointed for played in state.rounds), strict=True))
 
 
 def _tied(state: PointingState) -> tuple[int, ...]:
@@ -225,13 +255,16 @@ def _voted_out(tied: tuple[int, ...], votes: tuple[int | None, ...], luck: Luck)
 
 def _groups(total: tuple[int, ...], eliminated: int) -> list[tuple[int, ...]]:
     """All seats but the eliminated one, which stands alone (R8), by points; those with equal points together."""
-    rest = [seat for seat in range(len(total)) if seat != eliminated]
-    by_points = sorted({total[seat] for seat in rest}, reverse=True)
-    return [tuple(seat for seat in rest if total[seat] == each) for each in by_points]
+    groups: dict[int, list[int]] = {}
+    for seat, points in enumerate(total):
+        if seat != eliminated:
+            groups.setdefault(points, []).append(seat)
+    return [tuple(groups[points]) for points in sorted(groups, reverse=True)]
 
 
 def _end(state: PointingState, eliminated: int, told: tuple[Addressed, ...]) -> Step[PointingState]:
-    reveal = Reveal(rounds=_rounds(state), scores=_by_seat(total_of(state)))
+    assert state.standing is not None  # noqa: S101 - all rounds are played
+    reveal = Reveal(rounds=_rounds(state), scores=_by_seat(state.standing.points))
     return Step(replace(state, end=End(eliminated, reveal)), (*told, Addressed(reveal)))
 
 
@@ -242,4 +275,4 @@ def _rounds(state: PointingState) -> tuple[Round, ...]:
 
 
 def _by_seat(values: tuple[ValueT, ...]) -> dict[str, ValueT]:
-    return {str(seat): value for seat, value in enumerate(values)}
+    return dict(zip(_SEAT_NAMES, values, strict=False))

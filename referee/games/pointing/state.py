@@ -69,17 +69,20 @@ def standing_of(state: PointingState) -> Standing:
     """As after the last round; before it, with the points and connections so far."""
     total, connected = total_of(state), connected_of(state)
     ranks = list(zip(total, connected, strict=True))
+    most, last = max(total), min(ranks)
     return Standing(
         points=total,
         connected=connected,
-        winners=tuple(seat for seat, each in enumerate(total) if each == max(total)),
-        last=tuple(seat for seat, rank in enumerate(ranks) if rank == min(ranks)),
+        winners=tuple(seat for seat, each in enumerate(total) if each == most),
+        last=tuple(seat for seat, rank in enumerate(ranks) if rank == last),
     )
 
 
 def total_of(state: PointingState) -> tuple[int, ...]:
     """By seat: the points of the rounds so far, and, once all are played, those for all three."""
-    total = [sum(played.points[seat] for played in state.rounds) for seat in range(state.options.seats)]
+    if not state.rounds:
+        return (0,) * state.options.seats
+    total = [sum(points) for points in zip(*(played.points for played in state.rounds), strict=True)]
     if len(state.rounds) == ROUNDS:
         for seat in frozenset.intersection(*(played.connections.ends() for played in state.rounds)):
             total[seat] += ALWAYS_END
@@ -90,9 +93,11 @@ def total_of(state: PointingState) -> tuple[int, ...]:
 
 def connected_of(state: PointingState) -> tuple[int, ...]:
     """By seat: how many different others were in its sections so far."""
-    met: list[set[int]] = [{seat} for seat in range(state.options.seats)]
+    met = [1 << seat for seat in range(state.options.seats)]  # As masks of seats; each has met itself.
     for played in state.rounds:
         for part in played.connections.parts:
-            for seat in part.members:
-                met[seat].update(part.members)
-    return tuple(len(seats) - 1 for seats in met)
+            if len(part.members) > 1:
+                members = sum([1 << seat for seat in part.members])
+                for seat in part.members:
+                    met[seat] |= members
+    return tuple([seats.bit_count() - 1 for seats in met])
