@@ -134,13 +134,13 @@ def other_name(bot: BotFolder, label: str) -> str | None:
 
 
 def _shapes(label: str) -> tuple[str, str]:
-    """Return what is left of a label of which only the shapes count: once in small letters, once as it is.
+    """Return what is left of a label of which only the shapes count, not spaces: in small letters, and as it is.
 
     Letters that look alike in small need not do so in capitals: `I` is like `l`, and `i` is not.
     """
     text = "".join(_visible(letter) for letter in _written(label))
     # Before and after: Unicode folds the lunate sigma, which looks like a C, into one that does not.
-    text = " ".join(normalize("NFKC", text.translate(_LATIN)).translate(_LATIN).split())
+    text = "".join(normalize("NFKC", text.translate(_LATIN)).translate(_LATIN).split())
     folded = text.casefold().translate(_LATIN).replace("0", "o").replace("1", "l").replace("|", "l")
     as_it_is = re.sub("[1I|]", "l", text).replace("0", "O")
     return folded.replace("rn", "m"), as_it_is.replace("rn", "m")

@@ -137,9 +137,19 @@ class Standing(Struct, frozen=True):
             raise WrongUse(f"{twice}: another bot has this name; give --label")
         if isinstance(what, Entered):
             *earlier, own = labels
-            if other := next((each for each in earlier if look_alike(own, each)), None):
+            if own in self._labels_in_use():
+                raise WrongUse(f"{own}: another bot has this name; give --label")
+            # A bot that withdrew may come back under its own label, and no other bot under one that looks like it.
+            known = [label for label in (*earlier, *self.labels) if label != own]
+            if other := next((each for each in known if look_alike(own, each)), None):
                 raise WrongUse(f"{own}: looks like {other}: {difference(own, other)}; give another --label")
         return what
+
+    def _labels_in_use(self) -> set[str]:
+        """Return the labels of all versions, also replaced ones, of the bots that compete."""
+        teams = self.teams
+        active = {teams[number] for number in competing(self.spec)}
+        return {label for label, team in zip(self.labels, teams, strict=True) if team in active}
 
 
 def _change(ledger: Ledger, begun: Begun, what: Callable[[Standing], What]) -> Event:

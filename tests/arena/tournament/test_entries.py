@@ -296,6 +296,26 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(pairs: Path, command: 
     assert [] == events(pairs)
 
 
+def test_a_replaced_version_keeps_its_label_from_others(pairs: Path) -> None:
+    """The bot is still called by it: `a v2` answers to `entry update a`."""
+    assert 0 == change(pairs, "update", "a", "f2", "--no-check").exit_code
+    for label, said in (
+        ("a", "a: another bot has this name; give --label"),
+        ("A", "A: looks like a: only upper and lower case differ; give another --label"),
+    ):
+        refused = change(pairs, "add", "f", f"--label={label}", "--no-check")
+        assert WRONG_USE == refused.exit_code
+        assert said in refused.stderr
+    assert 1 == len(events(pairs))
+
+
+def test_a_bot_that_withdrew_may_come_back_and_none_that_looks_like_it(pairs: Path) -> None:
+    assert 0 == change(pairs, "withdraw", "a").exit_code
+    refused = change(pairs, "add", "f", "--label=A", "--no-check")
+    assert "A: looks like a: only upper and lower case differ; give another --label" in refused.stderr
+    assert 0 == change(pairs, "add", "f", "--label=a", "--no-check").exit_code
+
+
 def test_nobody_keeps_a_bot_from_its_next_version_by_a_name(pairs: Path) -> None:
     for command in (("add", "f", "--label=a v2"), ("update", "a", "f2"), ("update", "a v2", "f3")):
         assert 0 == change(pairs, *command, "--no-check").exit_code
