@@ -283,7 +283,7 @@ def _coming(spec: ScheduleSpec, found: Results) -> tuple[Block, ...]:
 def _finished(found: Results, coming: Sequence[Block], history: History | None) -> bool:
     """Return whether all is played.
 
-    A ladder without an end is over once a season's next stage was drawn from its table.
+    A ladder without an end is over once a season has closed it.
     """
     if history is not None:
         return history.decided

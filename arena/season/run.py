@@ -85,6 +85,9 @@ def play_season(season: Season, play: Play, *, check: Check, last: str | None = 
             _play_stage(season, stage, book, play)
             if stage.name == last:
                 break
+            if _ends_in_time(season, stage):
+                while not _closed(season, stage, "its time is up"):
+                    _play_stage(season, stage, book, play)
 
 
 def _begun(season: Season, check: Check) -> SeasonBook:
@@ -251,18 +254,35 @@ def _taken(stage: Stage, tables: Sequence[Sequence[Finish]], without: frozenset[
 
 
 def _close_source(season: Season, stage: Stage) -> bool:
-    """Closes the tournaments that a stage's field comes from; False: a change of one waits, and is played first.
+    """Close the tournaments that a stage's field comes from. Return False if a change has to be played first.
 
     Raises:
         WrongUse: one is not played to its end.
     """
-    for name in () if stage.source is None else season.stages[stage.source].parts:
+    if stage.source is None:
+        return True
+    for name in season.stages[stage.source].parts:
         part = part_in(season.folder(name))
         if part is None or not part.finished:
             raise WrongUse(f"{stage_line(season, stage)}: {name} has not been played to its end")
-        if not part.closed:
+    return _closed(season, season.stages[stage.source], f"{stage.name} was drawn from its table")
+
+
+def _ends_in_time(season: Season, stage: Stage) -> bool:
+    """Return whether a stage is a ladder without an end whose table no other stage is drawn from.
+
+    The others of its kind are closed by the stage that follows.
+    """
+    return stage.form.endless and all(other.source != stage.number for other in season.stages)
+
+
+def _closed(season: Season, stage: Stage, reason: str) -> bool:
+    """Close the tournaments of a stage that are open. Return False if a change of one has to be played first."""
+    for name in stage.parts:
+        part = part_in(season.folder(name))
+        if part is not None and not part.closed:
             with held(part.folder), closing(Ledger(part.folder / LEDGER)) as ledger:
-                if not close(ledger, begun_in(ledger), f"{stage.name} was drawn from its table"):
+                if not close(ledger, begun_in(ledger), reason):
                     return False
     return True
 

@@ -14,6 +14,7 @@ from arena.config.tournament_file import Tournament
 from arena.errors import WRONG_USE
 from arena.pages import Website
 from arena.pages.report import write_beside
+from arena.season.results import part_in
 from arena.tournament.run import FinalResults, play_tournament
 from arena.web.catalog import competitions_in, seasons_in
 from arena.workers.api import Venue
@@ -186,6 +187,44 @@ def test_a_ladder_without_an_end_is_a_stage_that_ends_in_time(tmp_path: Path, ti
     # What is over stays over: nothing is played again.
     again = season(file, "--json")
     assert (told, []) == (json.loads(again.stdout), [name for name, *_ in timed if name == "ladder"])
+
+
+LAST_LADDER = """
+[[stages]]
+name = "cup"
+format = "round_robin"
+blocks = 1
+
+[[stages]]
+name = "ladder"
+top = 3
+format = "ladder"
+endless = true
+accuracy = 60
+for = "1s"
+"""
+
+
+def test_a_ladder_that_is_the_last_stage_is_closed_when_its_time_is_up(tmp_path: Path, timed: list[Timed]) -> None:
+    file = league(tmp_path, LAST_LADDER, bots="abcd")
+    folder = file.parent / "runs/league/ladder"
+    assert 0 == season(file, "--stop-after", "ladder").exit_code
+    ladder = part_in(folder)
+    assert ladder is not None
+    # Whoever asks for a stop after a stage may still change it.
+    assert not ladder.closed
+    done = season(file)
+    assert 0 == done.exit_code, done.stderr
+    ladder = part_in(folder)
+    assert ladder is not None
+    assert "its time is up" == ladder.closed
+    competitions = competitions_in([file.parent / "runs"])
+    text = words(Website(competitions, live=True, seasons=seasons_in(competitions)), "league/index.html")
+    assert "finished: 2 stages" in text
+    assert "unfinished" not in text
+    del timed[:]
+    assert 0 == season(file).exit_code
+    assert "ladder" not in [name for name, *_ in timed]
 
 
 def test_a_ladder_that_was_stopped_keeps_its_end(tmp_path: Path, timed: list[Timed]) -> None:
