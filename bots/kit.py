@@ -262,6 +262,8 @@ class Watch:
         """When they are over, on the monotonic clock; endless: no window is open."""
         self._looks = math.inf
         """When the thread looks next; endless: it waits to be woken."""
+        self._lock = threading.Lock()
+        """Held while a window begins, ends or is found to be over."""
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -276,13 +278,16 @@ class Watch:
 
     def end(self) -> None:
         """The bot has answered."""
-        self._ends = math.inf
+        with self._lock:
+            self._ends = math.inf
 
     def _arm(self, milliseconds: int, clock: ClockTerms) -> None:
         if self._left == 0:
             return
-        self._seconds = milliseconds / 1000 * (1 if clock.wall_factor is UNSET else clock.wall_factor)
-        self._ends = monotonic() + self._seconds
+        seconds = milliseconds / 1000 * (1 if clock.wall_factor is UNSET else clock.wall_factor)
+        with self._lock:
+            self._seconds = seconds
+            self._ends = monotonic() + seconds
         if self._thread is None:
             self._thread = threading.Thread(target=self._look, name="kit: watch", daemon=True)
             try:
@@ -299,9 +304,13 @@ class Watch:
             ends = self._ends
             left = ends - monotonic()
             if left <= 0:
-                self._left -= 1
-                self._ends = math.inf
-                self._write(self._seconds)
+                with self._lock:
+                    if self._ends != ends:  # The bot has answered meanwhile, and the next window may be open.
+                        continue
+                    self._left -= 1
+                    self._ends = math.inf
+                    seconds = self._seconds
+                self._write(seconds)
             else:
                 self._looks = ends  # A window that begins before this line has set `_wake`.
                 self._wake.wait(min(left, LONGEST_WATCH))
@@ -720,7 +729,8 @@ def _watch_windows() -> Watch | None:
     """Return what watches the windows; None: there is no log, or the bot's author sits at its terminal."""
     with suppress(OSError, ValueError, AttributeError):  # Standard error may be closed, or no file.
         if not (sys.stdin and sys.stdin.isatty()):
-            return Watch(sys.stderr.fileno())
+            # A bot may close standard error, and its next file or socket would get the number.
+            return Watch(os.dup(sys.stderr.fileno()))
     return None
 
 

@@ -438,6 +438,47 @@ class TestWhereItHangs:
             watch.begin(opened(), welcome().clock)
             watch.end()
 
+    def test_a_window_that_ends_while_the_watch_looks_is_not_told_of(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The next window is watched: its own end is told."""
+        reader, writer = os.pipe()
+        watch = kit.Watch(writer)
+        seconds, overtaken = time.monotonic, threading.Event()
+
+        def overtake() -> float:
+            if threading.current_thread().name == "kit: watch" and not overtaken.is_set():
+                overtaken.set()
+                watch.end()
+                watch.begin(replace(opened(1), main_ms=50, reserve_ms=0), welcome().clock)
+                return seconds() + 1_000
+            return seconds()
+
+        monkeypatch.setattr(kit, "monotonic", overtake)
+        began = seconds()
+        watch.begin(replace(opened(), main_ms=20, reserve_ms=0), welcome().clock)
+        assert os.read(reader, 10_000).startswith(b"Timeout (0:00:00.050000)!\n")
+        assert seconds() - began >= 0.05
+        os.close(reader)
+        os.close(writer)
+
+    def test_a_bot_that_closes_standard_error_finds_no_calls_in_its_files(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        reader, writer = os.pipe()
+        with os.fdopen(writer, "w") as log, Path(os.devnull).open() as nothing:
+            monkeypatch.setattr(sys, "stderr", log)
+            monkeypatch.setattr(sys, "stdin", nothing)
+            watch = kit._watch_windows()
+            assert watch is not None
+            own = os.open(tmp_path / "own", os.O_WRONLY | os.O_CREAT)
+            os.dup2(own, writer)  # The bot's file has the number of standard error now.
+            watch.begin(replace(opened(), main_ms=20, reserve_ms=0), welcome().clock)
+            assert os.read(reader, 8) == b"Timeout "
+            assert (tmp_path / "own").read_bytes() == b""
+            os.close(own)
+        os.close(reader)
+
     def _log(
         self, program: Path, windows: list[Opened], *, hangs_from: int, greeting: Welcome | None = None
     ) -> str:
