@@ -1,0 +1,208 @@
+"""What `scripts/try-vm` runs inside its machine, step by step, as the user who has just logged in at a terminal.
+
+Each step's output goes out by the third serial line, as a line of JSON.
+"""
+
+import getpass
+import json
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+PLACE = "/srv/arena"
+REPORT = "/dev/ttyS2"
+MOST_OUTPUT = 200_000
+MOST_SECONDS = 3600
+DOCTOR = "scripts/arena doctor"
+HOLDS = r"^isolation strict, "
+MATCH = "scripts/arena match mist mist_tracker mist_hunter --seed 1"
+WHERE = "cat /proc/$$/cgroup"
+SERVICE = f"systemd-run --pipe --wait --collect --quiet -p WorkingDirectory={PLACE}"
+TESTS = (
+    "tests/real_wire/sandbox tests/real_wire/test_kept_bots.py tests/real_wire/test_pondering.py "
+    "tests/real_wire/test_killed.py tests/real_wire/test_processor_time.py"
+)
+TOURNAMENT = "scripts/arena tournament docs/examples/demo/mist.toml --fresh"
+KILLED = f"""
+{TOURNAMENT} > /tmp/killed.log 2>&1 & arena=$!
+for wait in $(seq 600); do [ -s runs/demo/mist/ledger.jsonl ] && break; sleep 0.2; done
+echo "before: $(pgrep -cf 'bwrap|launcher|bots/') processes of bots"
+find /sys/fs/cgroup -path '*mist-arena*' -type d
+kill -9 $arena; wait $arena
+sleep 15
+left="$(pgrep -af 'bwrap|bots/|mist.arena|-m arena' | grep -v tests.machine)"
+groups="$(find /sys/fs/cgroup -name '*mist-arena*' -type d)"
+echo "left: ${{left:-no process}}; ${{groups:-no group}}"
+[ -z "$left" ] && [ -z "$groups" ]
+"""
+FEWER_CONTROLLERS = """
+sudo mkdir -p /etc/systemd/system/user@.service.d
+printf '[Service]\\nDelegate=memory pids\\n' | sudo tee /etc/systemd/system/user@.service.d/delegate.conf
+sudo systemctl daemon-reload
+sudo systemctl restart user@$(id -u)
+sleep 2
+cat /sys/fs/cgroup/user.slice/user-$(id -u).slice/user@$(id -u).service/cgroup.controllers
+"""
+
+
+class Step(NamedTuple):
+    """A command of the shell, in the clone."""
+
+    name: str
+    command: str
+    shows: str = ""
+    """What its output must have in it, as a regular expression."""
+    code: int | None = 0
+    """With which it must end; None: with any."""
+
+
+def alices() -> list[Step]:
+    """Return the steps of an ordinary user."""
+    return [
+        Step("session", f"loginctl --no-pager; {WHERE}; cat /sys/fs/cgroup/cgroup.controllers; id"),
+        Step("doctor, plain login", DOCTOR, HOLDS),
+        Step("shell is where it was", WHERE, r"session-\w+\.scope"),
+        Step("doctor, scope without Delegate", f"systemd-run --user --scope {DOCTOR}", HOLDS),
+        Step("doctor, scope with Delegate", f"systemd-run --user --scope -p Delegate=yes {DOCTOR}", HOLDS),
+        Step(
+            "doctor, user's service without Delegate",
+            f"systemd-run --user --pipe --wait --collect --quiet -p WorkingDirectory={PLACE} {DOCTOR}",
+            HOLDS,
+        ),
+        Step("doctor, no XDG_RUNTIME_DIR", f"env -u XDG_RUNTIME_DIR -u DBUS_SESSION_BUS_ADDRESS {DOCTOR}", HOLDS),
+        Step("doctor, by sudo from another user", f"sudo -u bob -H {DOCTOR}", "enable-linger bob", code=None),
+        Step("match, by sudo from another user", f"sudo -u bob -H {MATCH}", "enable-linger bob", code=3),
+        Step(
+            "another user, after enable-linger",
+            f"sudo loginctl enable-linger bob; sleep 3; sudo -u bob -H {DOCTOR}",
+            HOLDS,
+        ),
+        Step(
+            "doctor, service with User and Delegate", f"sudo {SERVICE} -p Delegate=yes --uid=alice {DOCTOR}", HOLDS
+        ),
+        Step("doctor, service with User", f"sudo {SERVICE} --uid=alice {DOCTOR}", "Delegate=yes", code=None),
+        Step("match", MATCH),
+        Step("tournament", TOURNAMENT, "loginctl enable-linger"),
+        Step("killed", KILLED),
+        Step("tests", _tests()),
+        Step(
+            "doctor, without user namespaces",
+            f"sudo sysctl -w user.max_user_namespaces=0; {DOCTOR}; sudo sysctl -w user.max_user_namespaces=9999",
+            "max_user_namespaces",
+        ),
+        Step(
+            "doctor, Debian's switch for user namespaces",
+            f"sudo sysctl -w kernel.unprivileged_userns_clone=0; {DOCTOR}; "
+            "sudo sysctl -w kernel.unprivileged_userns_clone=1",
+            "unprivileged_userns_clone",
+        ),
+        Step("only memory and pids delegated", FEWER_CONTROLLERS, "^memory pids$"),
+        Step("doctor, memory and pids only", DOCTOR, "does not delegate cpu", code=None),
+        Step(
+            "what it says to type, typed",
+            "line=$(scripts/arena doctor 2>&1 | sed -n 's/.*As root: //p' | head -n 1); echo \"$line\"; "
+            'sudo sh -c "$line"',
+        ),
+        Step("doctor, after that", DOCTOR, HOLDS),
+    ]
+
+
+def roots() -> list[Step]:
+    """Return root's steps."""
+    return [
+        Step("session", f"loginctl --no-pager; {WHERE}; id"),
+        Step("doctor, login", DOCTOR, HOLDS),
+        Step("shell is where it was", WHERE, r"session-\w+\.scope"),
+        Step("doctor, service with Delegate", f"{SERVICE} -p Delegate=yes {DOCTOR}", HOLDS),
+        Step("doctor, service without Delegate", f"{SERVICE} {DOCTOR}", HOLDS),
+        Step("match, service without Delegate", f"{SERVICE} {MATCH}"),
+        Step("match", MATCH),
+        Step("tournament", TOURNAMENT),
+        Step("killed", KILLED),
+        Step("tests", _tests()),
+    ]
+
+
+def _tests() -> str:
+    return f".venv/bin/python -m pytest -q -p no:cacheprovider --timeout 3000 {TESTS}"
+
+
+STEPS = {"alice": alices, "root": roots}
+
+
+def main() -> None:
+    """Run the steps of the user whose name is given, and let the next user log in, or switch the machine off."""
+    (user,) = sys.argv[1:]
+    orders = json.loads(Path("try-vm.json").read_text())
+    report({"user": user, "machine": machine()})
+    if user == "root":
+        subprocess.run(["chown", "-R", "root:", PLACE], check=True)
+    steps = [Step(orders["command"], orders["command"])] if orders["command"] else STEPS[user]()
+    for step in steps:
+        if orders["only"] in step.name:
+            report({"user": user, **run(step)})
+    users = orders["users"]
+    following = users[users.index(user) + 1 :]
+    sudo = [] if user == "root" else ["sudo"]
+    if following:
+        subprocess.run([*sudo, "systemctl", "start", "serial-getty@ttyS1.service"], check=True)
+    else:
+        report({"user": user, "end": True})
+        subprocess.run([*sudo, "systemctl", "poweroff"], check=True)
+
+
+def run(step: Step) -> dict[str, Any]:
+    """Run a step; return what is reported of it."""
+    begun = time.monotonic()
+    process = subprocess.Popen(
+        ["bash", "-c", step.command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        process_group=0,
+    )
+    try:
+        output, _ = process.communicate(timeout=MOST_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output = f"{process.communicate()[0]}\nended after {MOST_SECONDS} s"
+    code = process.returncode
+    shown = re.search(step.shows, output, re.MULTILINE) is not None
+    return {
+        "step": step.name,
+        "command": step.command,
+        "output": output[-MOST_OUTPUT:],
+        "code": code,
+        "seconds": time.monotonic() - begun,
+        "good": shown and step.code in (None, code),
+    }
+
+
+def machine() -> str:
+    """Return what this machine runs, in words."""
+    system = platform.freedesktop_os_release()["PRETTY_NAME"]
+    told = subprocess.run(["systemctl", "--version"], capture_output=True, text=True, check=True).stdout
+    systemd = " ".join(told.split()[:2])
+    groups = "version 2" if Path("/sys/fs/cgroup/cgroup.controllers").exists() else "version 1"
+    return (
+        f"{system}: Linux {platform.release()}, {systemd}, control groups of {groups}, "
+        f"Python {platform.python_version()}, logged in as {getpass.getuser()}"
+    )
+
+
+def report(what: dict[str, Any]) -> None:
+    """Send a line out."""
+    with Path(REPORT).open("w", encoding="utf-8") as line:
+        line.write(json.dumps(what) + "\n")
+
+
+if __name__ == "__main__":
+    main()
