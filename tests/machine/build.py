@@ -10,6 +10,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -90,6 +91,7 @@ def main() -> int:
     parser.add_argument("--only", metavar="WORD", default="", help="only the steps whose names have this in them")
     parser.add_argument("command", nargs="*", metavar="COMMAND", help="run this in the clone instead of the steps")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # The disk's folder and the machine go then, too.
     lacks = [package for program, package in PROGRAMS.items() if shutil.which(program) is None]
     if lacks or os.geteuid() != 0:
         needs = f"apt install {' '.join(lacks)}" if lacks else "start it as root"
@@ -110,9 +112,8 @@ def main() -> int:
 def _try(release: str, orders: dict[str, Any], folder: Path, emulate: bool) -> int:
     begun = time.monotonic()
     lock = (PROJECT / "requirements.lock").read_bytes()
-    disk = (
-        folder / f"{release}-{_hash(PACKAGES.encode(), MODULES.encode(), lock, Path(__file__).read_bytes())}.img"
-    )
+    made_from = (PACKAGES, MODULES, UNPACKS, AUTOLOGIN, PROFILE, DISK)
+    disk = folder / f"{release}-{_hash(lock, *map(str.encode, made_from))}.img"
     if not disk.exists():
         _make_disk(_base(release, folder), disk)
     (folder / CLONE).write_bytes(_clone(orders))
@@ -183,8 +184,8 @@ def _make_environment(tree: Path) -> None:
     known |= {name: os.environ[name] for name in passed if name in os.environ}
     variables = shlex.join(f"{name}={value}" for name, value in known.items())
     script = MAKE_ENVIRONMENT.format(tree=shlex.quote(str(tree)), variables=variables)
-    # In a namespace of its own, whose mounts are gone with it.
-    subprocess.run(["unshare", "--mount", "sh", "-c", script], check=True)
+    # In namespaces of its own, whose mounts and processes are gone with it.
+    subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script], check=True)
     certificates.unlink()
     resolver.unlink()
     for file in place.iterdir():

@@ -21,9 +21,17 @@ MOST_OUTPUT = 200_000
 MOST_SECONDS = 3600
 DOCTOR = "scripts/arena doctor"
 HOLDS = r"^isolation strict, "
+WALLS = f"""{PLACE}/.venv/bin/python -c '
+from referee import sandbox
+for wall in sandbox.find_walls():
+    print(wall.name, wall.how or wall.lack, sep=": ")
+print("level:", sandbox.find_isolation())'"""
+"""What doctor begins with, without the escapes, which take an emulated machine many minutes."""
+STRICT = "^level: strict$"
 MATCH = "scripts/arena match mist mist_tracker mist_hunter --seed 1"
 WHERE = "cat /proc/$$/cgroup"
 SERVICE = f"systemd-run --pipe --wait --collect --quiet -p WorkingDirectory={PLACE}"
+USERS_SERVICE = SERVICE.replace("systemd-run", "systemd-run --user")
 TESTS = (
     "tests/real_wire/sandbox tests/real_wire/test_kept_bots.py tests/real_wire/test_pondering.py "
     "tests/real_wire/test_killed.py tests/real_wire/test_processor_time.py"
@@ -66,50 +74,47 @@ def alices() -> list[Step]:
     """Return the steps of an ordinary user."""
     return [
         Step("session", f"loginctl --no-pager; {WHERE}; cat /sys/fs/cgroup/cgroup.controllers; id"),
-        Step("doctor, plain login", DOCTOR, HOLDS),
+        Step("walls, plain login", WALLS, STRICT),
         Step("shell is where it was", WHERE, r"session-\w+\.scope"),
-        Step("doctor, scope without Delegate", f"systemd-run --user --scope {DOCTOR}", HOLDS),
-        Step("doctor, scope with Delegate", f"systemd-run --user --scope -p Delegate=yes {DOCTOR}", HOLDS),
+        Step("walls, scope without Delegate", f"systemd-run --user --scope --quiet {WALLS}", STRICT),
+        Step("walls, scope with Delegate", f"systemd-run --user --scope --quiet -p Delegate=yes {WALLS}", STRICT),
+        Step("walls, user's service without Delegate", f"{USERS_SERVICE} {WALLS}", STRICT),
+        Step("walls, user's service with Delegate", f"{USERS_SERVICE} -p Delegate=yes {WALLS}", STRICT),
+        Step("walls, no XDG_RUNTIME_DIR", f"env -u XDG_RUNTIME_DIR -u DBUS_SESSION_BUS_ADDRESS {WALLS}", STRICT),
         Step(
-            "doctor, user's service without Delegate",
-            f"systemd-run --user --pipe --wait --collect --quiet -p WorkingDirectory={PLACE} {DOCTOR}",
-            HOLDS,
+            "walls, service with User and Delegate", f"sudo {SERVICE} --uid=alice -p Delegate=yes {WALLS}", STRICT
         ),
-        Step("doctor, no XDG_RUNTIME_DIR", f"env -u XDG_RUNTIME_DIR -u DBUS_SESSION_BUS_ADDRESS {DOCTOR}", HOLDS),
-        Step("doctor, by sudo from another user", f"sudo -u bob -H {DOCTOR}", "enable-linger bob", code=None),
-        Step("match, by sudo from another user", f"sudo -u bob -H {MATCH}", "enable-linger bob", code=3),
+        Step("walls, service with User", f"sudo {SERVICE} --uid=alice {WALLS}", "Delegate=yes"),
+        Step("walls, by sudo as a user without a session", f"sudo -u bob -H {WALLS}", "enable-linger bob"),
+        Step("match, by sudo as a user without a session", f"sudo -u bob -H {MATCH}", "enable-linger bob", code=3),
         Step(
-            "another user, after enable-linger",
-            f"sudo loginctl enable-linger bob; sleep 3; sudo -u bob -H {DOCTOR}",
-            HOLDS,
+            "walls, the same after enable-linger",
+            f"sudo loginctl enable-linger bob; sleep 10; sudo -u bob -H {WALLS}",
+            STRICT,
         ),
-        Step(
-            "doctor, service with User and Delegate", f"sudo {SERVICE} -p Delegate=yes --uid=alice {DOCTOR}", HOLDS
-        ),
-        Step("doctor, service with User", f"sudo {SERVICE} --uid=alice {DOCTOR}", "Delegate=yes", code=None),
         Step("match", MATCH),
         Step("tournament", TOURNAMENT, "loginctl enable-linger"),
         Step("killed", KILLED),
+        Step("doctor", DOCTOR, HOLDS),
         Step("tests", _tests()),
         Step(
-            "doctor, without user namespaces",
-            f"sudo sysctl -w user.max_user_namespaces=0; {DOCTOR}; sudo sysctl -w user.max_user_namespaces=9999",
+            "walls, no user namespaces",
+            f"sudo sysctl -w user.max_user_namespaces=0; {WALLS}; sudo sysctl -w user.max_user_namespaces=9999",
             "max_user_namespaces",
         ),
         Step(
-            "doctor, Debian's switch for user namespaces",
-            f"sudo sysctl -w kernel.unprivileged_userns_clone=0; {DOCTOR}; "
+            "walls, no user namespaces by Debian's switch",
+            f"sudo sysctl -w kernel.unprivileged_userns_clone=0; {WALLS}; "
             "sudo sysctl -w kernel.unprivileged_userns_clone=1",
             "unprivileged_userns_clone",
         ),
         Step("only memory and pids delegated", FEWER_CONTROLLERS, "^memory pids$"),
-        Step("doctor, memory and pids only", DOCTOR, "does not delegate cpu", code=None),
+        Step("walls, memory and pids only", WALLS, "does not delegate cpu"),
         Step(
-            "what it says to type, typed",
-            "line=$(scripts/arena doctor 2>&1 | sed -n 's/.*As root: //p' | head -n 1); echo \"$line\"; "
-            'sudo sh -c "$line"',
+            "what that says to type, typed",
+            f"""line=$({WALLS} 2>&1 | sed -n 's/.*As root: //p' | head -n 1); echo "$line"; sudo sh -c "$line" """,
         ),
-        Step("doctor, after that", DOCTOR, HOLDS),
+        Step("walls, after that", WALLS, STRICT),
     ]
 
 
@@ -117,14 +122,15 @@ def roots() -> list[Step]:
     """Return root's steps."""
     return [
         Step("session", f"loginctl --no-pager; {WHERE}; id"),
-        Step("doctor, login", DOCTOR, HOLDS),
+        Step("walls, login", WALLS, STRICT),
         Step("shell is where it was", WHERE, r"session-\w+\.scope"),
-        Step("doctor, service with Delegate", f"{SERVICE} -p Delegate=yes {DOCTOR}", HOLDS),
-        Step("doctor, service without Delegate", f"{SERVICE} {DOCTOR}", HOLDS),
-        Step("match, service without Delegate", f"{SERVICE} {MATCH}"),
+        Step("walls, service with Delegate", f"{SERVICE} -p Delegate=yes {WALLS}", STRICT),
+        Step("walls, service without Delegate", f"{SERVICE} {WALLS}", STRICT),
         Step("match", MATCH),
+        Step("match, service without Delegate", f"{SERVICE} {MATCH}"),
         Step("tournament", TOURNAMENT),
         Step("killed", KILLED),
+        Step("doctor", DOCTOR, HOLDS),
         Step("tests", _tests()),
     ]
 
