@@ -11,6 +11,7 @@ asked for by name.
 
 import re
 import signal
+import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -74,6 +75,10 @@ def find_isolation() -> Isolation:
         complaint = bwrap.probe()
     except OSError as error:
         raise cannot(error) from None
+    except subprocess.TimeoutExpired as error:
+        raise SandboxError(
+            f"no sandbox: one that was tried did not start within {error.timeout:.0f} s: this machine is too busy"
+        ) from None
     if complaint is not None:
         raise no_sandbox(complaint)
     return "standard" if missing() else "strict"

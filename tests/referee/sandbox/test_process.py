@@ -1,5 +1,6 @@
 """A bot that has ended is neither stopped nor let go on: its group is gone, and its number may be another's."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,8 @@ import pytest
 import trio
 
 from referee.bot_folder.manifest import Limits
-from referee.sandbox.process import NO_MEMORY, Process
+from referee.sandbox import bwrap
+from referee.sandbox.process import NO_MEMORY, Process, SandboxError, find_isolation
 
 
 class Box:
@@ -49,6 +51,15 @@ class Log:
 
     def begin(self, path: Path, limit_bytes: int) -> None:
         pass
+
+
+def test_a_machine_that_is_too_busy_for_one_sandbox_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never() -> None:
+        raise subprocess.TimeoutExpired(("true",), 20)
+
+    monkeypatch.setattr(bwrap, "probe", never)
+    with pytest.raises(SandboxError, match=r"did not start within 20 s: this machine is too busy"):
+        find_isolation()
 
 
 @pytest.mark.parametrize("by_itself", [True, False])
