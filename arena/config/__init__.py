@@ -2,7 +2,7 @@
 
 from arena.config.caps import BotCaps, read_caps
 from arena.config.entries import Entry, called, find_entry, find_remote, random_bot, say_link, short_name
-from arena.config.labels import difference, label_of, labels_of, look_alike, other_name
+from arena.config.labels import difference, entrant_label, label_of, labels_of, look_alike, other_name
 from arena.config.notices import NoticeEvent, Notices, url_complaint
 from arena.config.season_file import (
     Season,
@@ -45,6 +45,7 @@ __all__ = [
     "bot_name_of",
     "called",
     "difference",
+    "entrant_label",
     "entry_place",
     "find_entrant",
     "find_entry",

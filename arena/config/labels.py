@@ -89,6 +89,11 @@ def labels_of(names: Sequence[str], beside: Path | None = None) -> list[str]:
     return [short[given] for given in names]
 
 
+def entrant_label(labels: Sequence[str], entrant: int) -> str:
+    """Return the label of an entrant; of one that these labels do not reach, its number in words."""
+    return labels[entrant] if entrant < len(labels) else f"entrant {entrant}"
+
+
 def first_alike(labels: Sequence[str]) -> tuple[int, int] | None:
     """Return the places of the first two labels that look alike, the earlier place first; None: no two do."""
     seen: dict[tuple[str, str], int] = {}

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
+from arena.config import entrant_label
 from arena.pages.competition import Overview
 from arena.quantities import counted
 from arena.reports import interval, terms_told, verdict_text
@@ -160,7 +161,7 @@ def _aside_text(aside: BlockSetAside, labels: Sequence[str]) -> str:
         case _ as unreachable:
             assert_never(unreachable)
     bot = aside.set_aside.entrant
-    name = labels[bot] if bot < len(labels) else f"entrant {bot}"
+    name = entrant_label(labels, bot)
     attempts = counted(len(aside.set_aside.evidence), "attempt")
     match_ = match_name(aside.block, 0)
     return f"{match_} and the other matches from its deal: {state}; {name} alone was held up in {attempts}"

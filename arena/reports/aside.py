@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, assert_never
 
+from arena.config import entrant_label
 from arena.quantities import counted
 from arena.tournament import Again, Asides, BlockSetAside, LeftOut
 
@@ -17,7 +18,7 @@ def asides_text(asides: Asides, labels: Sequence[str]) -> list[str]:
     if len(blocks) > SHOWN:
         lines.append(f"{counted(len(blocks) - SHOWN, 'more block')} set aside: --json has all")
     lines.extend(
-        f"{_name(labels, step.entrant)}: hold-ups no longer excuse it: {step.evidence}"
+        f"{entrant_label(labels, step.entrant)}: hold-ups no longer excuse it: {step.evidence}"
         for step in asides.own_doing
     )
     return lines
@@ -25,7 +26,7 @@ def asides_text(asides: Asides, labels: Sequence[str]) -> list[str]:
 
 def aside_text(aside: BlockSetAside, labels: Sequence[str]) -> str:
     """Return what became of a block that was set aside, in one line."""
-    bot, evidence = _name(labels, aside.set_aside.entrant), aside.set_aside.evidence
+    bot, evidence = entrant_label(labels, aside.set_aside.entrant), aside.set_aside.evidence
     attempts = counted(len(evidence), "attempt")
     last = f", most recently in {evidence[-1]}" if evidence else ""
     return f"block {aside.block + 1} {_state(aside, labels)}: {bot} alone was held up in {attempts} at it{last}"
@@ -36,14 +37,16 @@ def asides_json(asides: Asides, labels: Sequence[str]) -> dict[str, Any]:
     blocks = [
         {
             "block": each.block,
-            "bot": _name(labels, each.set_aside.entrant),
+            "bot": entrant_label(labels, each.set_aside.entrant),
             "evidence": list(each.set_aside.evidence),
             "decision": _decision(each.decision),
             "by_host": each.decision is not None and getattr(each.decision, "by_host", True),
         }
         for each in asides.blocks
     ]
-    own_doing = [{"bot": _name(labels, step.entrant), "evidence": step.evidence} for step in asides.own_doing]
+    own_doing = [
+        {"bot": entrant_label(labels, step.entrant), "evidence": step.evidence} for step in asides.own_doing
+    ]
     return {"blocks_set_aside": blocks, "not_excused": own_doing}
 
 
@@ -64,7 +67,7 @@ def _state(aside: BlockSetAside, labels: Sequence[str]) -> str:
         case None:
             return "is set aside, and waits for the host (arena decide)"
         case Again(unexcused=unexcused, by_host=by_host):
-            whose = ", ".join(_name(labels, entrant) for entrant in unexcused)
+            whose = ", ".join(entrant_label(labels, entrant) for entrant in unexcused)
             how = f", and a hold-up does not excuse {whose} in it" if whose else ""
             who = "the host has it played again" if by_host else "it is played again"
             return f"was set aside, and {who}{how}"
@@ -72,7 +75,3 @@ def _state(aside: BlockSetAside, labels: Sequence[str]) -> str:
             return "was set aside, and left out by the host"
         case _ as unreachable:
             assert_never(unreachable)
-
-
-def _name(labels: Sequence[str], entrant: int) -> str:
-    return labels[entrant] if entrant < len(labels) else f"entrant {entrant}"

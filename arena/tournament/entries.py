@@ -15,7 +15,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from arena.config import Entry, Tournament, find_entrant, with_changes
+from arena.config import Entry, Tournament, entrant_label, find_entrant, with_changes
 from arena.errors import WrongUse, cannot_write
 from arena.quantities import counted
 from arena.schedule import (
@@ -211,7 +211,7 @@ def change_text(event: Event, labels: Sequence[str]) -> str:
     """A change in words; `labels`: of all entrants, as they entered."""
     what = event.what
     if isinstance(what, Withdrawn):
-        return f"{_named(labels, what.entrant)} withdraws"
+        return f"{entrant_label(labels, what.entrant)} withdraws"
     if isinstance(what, Deadline):
         return f"entries until {what.entries_until}"
     if isinstance(what, Closed):
@@ -219,7 +219,7 @@ def change_text(event: Event, labels: Sequence[str]) -> str:
     if isinstance(what, Extended):
         return f"{what.blocks} blocks in all" if what.rounds is None else f"{what.rounds} rounds in all"
     return what.label + (
-        " enters" if what.predecessor is None else f" takes the place of {_named(labels, what.predecessor)}"
+        " enters" if what.predecessor is None else f" takes the place of {entrant_label(labels, what.predecessor)}"
     )
 
 
@@ -228,11 +228,11 @@ def change_to_come_text(event: Event, labels: Sequence[str]) -> str:
     what = event.what
     match what:
         case Withdrawn(entrant=entrant):
-            return f"{_named(labels, entrant)} will withdraw"
+            return f"{entrant_label(labels, entrant)} will withdraw"
         case Entered(label=label, predecessor=predecessor):
             if predecessor is None:
                 return f"{label} will enter"
-            return f"{label} will take the place of {_named(labels, predecessor)}"
+            return f"{label} will take the place of {entrant_label(labels, predecessor)}"
         case Deadline(entries_until=until):
             return f"entries will be taken until {until}"
         case Extended(blocks=blocks, rounds=rounds):
@@ -242,10 +242,6 @@ def change_to_come_text(event: Event, labels: Sequence[str]) -> str:
             return "the tournament will be closed"
         case _ as unreachable:
             assert_never(unreachable)
-
-
-def _named(labels: Sequence[str], number: int) -> str:
-    return labels[number] if number < len(labels) else f"entrant {number}"
 
 
 def changed(tournament: Tournament, ledger: Ledger, found: dict[str, Entry]) -> Tournament:

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from referee.games.registry import GAMES
+from referee.games.registry import GAMES, PLACES
 
 if TYPE_CHECKING:
     from referee.games.fight_for_a_name.game import FightForAName
@@ -22,17 +22,10 @@ __all__ = [
 ]
 
 
-_PLACES = {
-    "FightForAName": "referee.games.fight_for_a_name.game",
-    "HiveMind": "referee.games.hive_mind",
-    "Mist": "referee.games.mist",
-    "Pointing": "referee.games.pointing.game",
-    "RunesToRuins": "referee.games.runes_to_ruins",
-}
-
-
 def __getattr__(name: str) -> Any:
     """Import a game's class."""
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+    for place in PLACES.values():
+        module, kind = place.split(":")
+        if kind == name:
+            return getattr(import_module(module), kind)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

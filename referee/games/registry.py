@@ -11,7 +11,7 @@ class Games(MutableMapping[str, Game[Any]]):
     """Games by name, each made when it is first asked for: a referee process imports only what it plays."""
 
     def __init__(self, places: dict[str, str]) -> None:
-        """`places`: by name the module and the class, as MODULE:CLASS."""
+        """`places`: as in `PLACES`."""
         self._games: dict[str, str | Game[Any]] = {**places}
 
     def __getitem__(self, name: str) -> Game[Any]:
@@ -37,12 +37,12 @@ class Games(MutableMapping[str, Game[Any]]):
         return len(self._games)
 
 
-GAMES = Games(
-    {
-        "mist": "referee.games.mist:Mist",
-        "hive-mind": "referee.games.hive_mind:HiveMind",
-        "pointing": "referee.games.pointing.game:Pointing",
-        "fight-for-a-name": "referee.games.fight_for_a_name.game:FightForAName",
-        "runes-to-ruins": "referee.games.runes_to_ruins:RunesToRuins",
-    }
-)
+PLACES = {
+    "mist": "referee.games.mist:Mist",
+    "hive-mind": "referee.games.hive_mind:HiveMind",
+    "pointing": "referee.games.pointing.game:Pointing",
+    "fight-for-a-name": "referee.games.fight_for_a_name.game:FightForAName",
+    "runes-to-ruins": "referee.games.runes_to_ruins:RunesToRuins",
+}
+"""By a game's name the module and the class, as MODULE:CLASS."""
+GAMES = Games(PLACES)

@@ -414,9 +414,8 @@ def _second_version() -> Tree:
     place = _second_place() or place
     if made := _in_place(place):
         return made
-    missing = [name for name in CONTROLLERS if name not in _words(place / "cgroup.controllers")]
-    if missing:
-        raise NoGroupsError(systemd_scope.delegate_more(" and ".join(missing)))
+    if missing := _missing(place):
+        raise NoGroupsError(systemd_scope.delegate_more(missing))
     raise NoGroupsError(f"systemd gave a scope, but {place} cannot be written to")
 
 
@@ -424,8 +423,8 @@ def _what_helps(place: Path, no_scope: str) -> str:
     """Return, in one line, why this process may make no groups, and what to type."""
     if service := systemd_scope.service():
         return f"{service} may make no control groups: add Delegate=yes to its [Service] section"
-    missing = [name for name in CONTROLLERS if name not in _words(place / "cgroup.controllers")]
-    lacks = f"the control groups here lack {' and '.join(missing)}" if missing else f"{place} cannot be written to"
+    missing = _missing(place)
+    lacks = f"the control groups here lack {missing}" if missing else f"{place} cannot be written to"
     if systemd_scope.IS_RUNNING.is_dir():
         return f"{lacks}, and {no_scope}"
     return (
@@ -443,9 +442,15 @@ def _second_place() -> Path | None:
     return place
 
 
+def _missing(place: Path) -> str:
+    """Return which controllers a folder of version 2 lacks, in words; "": none."""
+    there = _words(place / "cgroup.controllers")
+    return " and ".join(name for name in CONTROLLERS if name not in there)
+
+
 def _in_place(place: Path) -> Tree | None:
     """Make groups in this folder; None: controllers are missing, or it may not be written to."""
-    if not set(CONTROLLERS) <= set(_words(place / "cgroup.controllers")):
+    if _missing(place):
         return None
     made = _make({place})
     if made is None:
