@@ -1,6 +1,12 @@
-"""The commit that this arena is of: written when it was packed (`hatch_build.py`), asked of git in a clone."""
+"""What runs here: the arena's commit, and how its interpreter was built.
 
+The commit was written when the arena was packed (`hatch_build.py`); in a clone, git knows it.
+"""
+
+import platform
 import subprocess
+import sys
+import sysconfig
 from pathlib import Path
 
 WRITTEN = Path(__file__).with_name("commit.txt")
@@ -25,3 +31,17 @@ def commit() -> str | None:
     except (OSError, subprocess.CalledProcessError):
         return None
     return asked.stdout.strip()
+
+
+def interpreter() -> str:
+    """Return which Python runs, and whether it was built with profiles, as far as its build says."""
+    name = f"{platform.python_implementation()} {platform.python_version()}"
+    if sys.implementation.name != "cpython":
+        return name
+    asked, flags = (str(sysconfig.get_config_var(word) or "") for word in ("CONFIG_ARGS", "PY_CORE_CFLAGS"))
+    if "--enable-optimizations" in asked or "-fprofile-use" in flags or "-fprofile-instr-use" in flags:
+        return f"{name}, built with profiles"
+    if not asked or sys.base_prefix == "/usr":
+        # Debian's build uses profiles, and configures without saying so.
+        return f"{name}; whether it was built with profiles, its build does not say"
+    return f"{name}, built without profile-guided optimisation: 7 to 11 % slower"

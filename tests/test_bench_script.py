@@ -2,9 +2,12 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from arena.commit import interpreter
 
 BENCH = Path(__file__).parents[1] / "scripts" / "bench"
 
@@ -27,7 +30,8 @@ def bench(house: Path, arguments: str) -> tuple[int, list[str]]:
         [house / "scripts/bench", *arguments.split()], capture_output=True, text=True, check=False
     )
     lines = done.stdout.splitlines()
-    return done.returncode, [line.removeprefix("ran scripts/bench_") for line in lines if line.startswith("ran ")]
+    ran = "ran scripts/bench_"
+    return done.returncode, [line.removeprefix(ran) for line in lines if line.startswith(ran)]
 
 
 @pytest.mark.parametrize(
@@ -43,6 +47,16 @@ def bench(house: Path, arguments: str) -> tuple[int, list[str]]:
 )
 def test_options_may_stand_anywhere(house: Path, arguments: str, ran: list[str]) -> None:
     assert (0, ran) == bench(house, arguments)
+
+
+def test_its_first_line_says_which_python_runs(house: Path) -> None:
+    (house / ".venv/bin/python").unlink()
+    (house / ".venv/bin/python").symlink_to(sys.executable)
+    (house / "arena").symlink_to(BENCH.parents[1] / "arena")
+    (house / "scripts/bench_wire.py").write_text("print('measured')\n")
+    done = subprocess.run([house / "scripts/bench", "wire"], capture_output=True, text=True, check=True)  # noqa: S603
+    first, _, last = done.stdout.splitlines()
+    assert (interpreter(), "measured") == (first, last)
 
 
 def test_without_a_name_all_are_run(house: Path) -> None:

@@ -7,6 +7,7 @@ import msgspec
 import trio
 from rich.progress import TimeElapsedColumn
 
+from arena.commit import interpreter
 from arena.errors import AnswerIsNo, MachineCannot
 from arena.quantities import counted
 from arena.tables import Grid, show
@@ -29,7 +30,8 @@ IN_FORCE = {True: "yes", False: "no", None: "unknown"}
 def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> None:
     """Test this machine's sandbox: bots start as for a match, and try to escape in every way we know.
 
-    The first table has the walls: how each is made here, or what is missing and which command helps.
+    The first table has the walls: how each is made here, or what is missing and which command helps. Below it
+    stands which Python runs, and whether its build makes it slower.
 
     In the second, each row is an escape: the wall that should stop it, whether this machine has that wall, and the
     result for a fresh and for a warm start. In brackets, `(escaped)`: the level does not promise to stop it.
@@ -54,6 +56,7 @@ def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> No
             "isolation": level,
             "walls": msgspec.to_builtins(walls),
             "missing": sandbox.missing(),
+            "interpreter": interpreter(),
             "holds": all(report.holds for report in reports),
             "reports": [{**msgspec.to_builtins(report), "holds": report.holds} for report in reports],
         }
@@ -108,7 +111,7 @@ def _start(how: How | Report) -> str:
 
 
 def _print_walls(walls: tuple[sandbox.Wall, ...]) -> None:
-    """Print what this machine has; below the table what it lacks, in lines that can be copied."""
+    """Print what this machine has; below the table what it lacks, in lines that can be copied, and its Python."""
     screen = results_console()
     table = Grid({"wall": False, "on this machine": False})
     for wall in walls:
@@ -117,6 +120,7 @@ def _print_walls(walls: tuple[sandbox.Wall, ...]) -> None:
     for wall in walls:
         if wall.lack:
             screen.say(f"{wall.name}: {wall.lack}")
+    screen.say(f"interpreter: {interpreter()}")
     screen.say("")
 
 

@@ -1,6 +1,11 @@
-"""`arena --version` tells the commit: git's in a clone, the written one where the arena is installed."""
+"""`arena --version` tells the commit: git's in a clone, the written one where the arena is installed.
+
+And how the interpreter was built is read from its own configuration.
+"""
 
 import subprocess
+import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -54,3 +59,25 @@ def test_without_either_only_the_version_is_told(clone: Path, monkeypatch: pytes
 def test_without_git_only_the_version_is_told(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(clone))
     assert "commit" not in version()
+
+
+@pytest.mark.parametrize(
+    ("prefix", "build", "said"),
+    [
+        ("/opt/python", {"CONFIG_ARGS": "'--enable-shared' '--enable-optimizations'"}, ", built with profiles"),
+        ("/opt/python", {"CONFIG_ARGS": "x", "PY_CORE_CFLAGS": "-O3 -fprofile-use"}, ", built with profiles"),
+        ("/opt/python", {"CONFIG_ARGS": "'--enable-shared'", "PY_CORE_CFLAGS": "-O3"}, ", built without profile"),
+        # What every build has, with profiles or without:
+        ("/opt/python", {"CONFIG_ARGS": "x", "PGO_PROF_USE_FLAG": "-fprofile-use"}, ", built without profile"),
+        ("/usr", {"CONFIG_ARGS": "'--enable-shared' '--prefix=/usr'"}, "; whether it was built"),
+        ("/usr", {"CONFIG_ARGS": "'--enable-optimizations'"}, ", built with profiles"),
+        ("/opt/python", {}, "; whether it was built"),
+    ],
+)
+def test_how_the_interpreter_was_built(
+    monkeypatch: pytest.MonkeyPatch, prefix: str, build: dict[str, str], said: str
+) -> None:
+    monkeypatch.setattr(sys, "base_prefix", prefix)
+    monkeypatch.setattr(sysconfig, "get_config_var", build.get)
+    monkeypatch.setattr("platform.python_version", lambda: "3.14.1")
+    assert commit.interpreter().startswith(f"CPython 3.14.1{said}")

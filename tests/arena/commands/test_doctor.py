@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from arena.commands import main
+from arena.commit import interpreter
 from arena.errors import CANNOT, DONE, NO, WRONG_USE
 from referee.proofs.escapes.examination import Told, Waits
 from referee.proofs.escapes.finding import Finding, How, Layer, Report
@@ -58,6 +59,7 @@ def test_a_level_that_holds_is_a_table_and_code_0(monkeypatch: pytest.MonkeyPatc
         ["namespaces", "bubblewrap", "0.8.0"],
         ["freezer", "missing"],
         ["freezer:", "needs", "control", "groups"],
+        ["interpreter:", *interpreter().split()],
     ] == [line.split() for line in walls.splitlines() if "--" not in line]
     assert [
         ["layer", "in", "force", "attempt", "fresh"],
@@ -102,7 +104,8 @@ def test_json_has_all_that_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     result = doctor(monkeypatch, finding("not tried"), "--json")
     told = json.loads(result.stdout)
     assert DONE == result.exit_code
-    assert {"isolation", "walls", "missing", "holds", "reports"} == set(told)
+    assert {"isolation", "walls", "missing", "interpreter", "holds", "reports"} == set(told)
+    assert interpreter() == told["interpreter"]
     assert {"name": "freezer", "how": "", "lack": "needs control groups"} == told["walls"][1]
     found = told["reports"][0]["findings"][0]
     assert ("not tried", "it is wet") == (found["result"], found["evidence"])
