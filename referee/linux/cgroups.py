@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from itertools import count
@@ -32,7 +32,7 @@ MEGABYTE = 1024 * 1024
 PERIOD_US = 100_000
 """Over which a bot's processor time is bounded: the kernel's own choice."""
 OWN_PROCESSES = 2
-"""Of the sandbox, beside the bot's: bubblewrap's init, and the one that is becoming the bot."""
+"""Of the sandbox, at most, beside the bot's: bubblewrap and its init."""
 OVERHEAD_MB = 16
 """For what the sandbox itself holds: bubblewrap's processes, the kernel's tables."""
 CONTROLLERS = ("memory", "pids", "cpu")
@@ -146,7 +146,7 @@ class Group:
             OSError: the kernel makes no more.
         """
         made = tree()
-        self._version = made.version
+        self.version = made.version
         self._home = made.home
         name = f"{next(_numbers)}"
         self._folders = {controller: place / name for controller, place in made.places.items()}
@@ -154,20 +154,21 @@ class Group:
         self._freezer: int | None = None
         """Open once it was frozen: thawing it must need no descriptor, for a frozen process cannot die."""
         self._is_frozen = False
+        self._processes = processes
         self._refused_before = 0
         memory = (memory_mb + OVERHEAD_MB) * MEGABYTE
         quota = round(cpus * PERIOD_US)
         try:
             for folder in set(self._folders.values()):
                 folder.mkdir()
-            if self._version == 1:
+            if self.version == 1:
                 self._write("memory", "memory.limit_in_bytes", memory)
                 # The period is what the kernel begins with.
                 self._write("cpu", "cpu.cfs_quota_us", quota)
             else:
                 self._write("memory", "memory.max", memory)
                 self._write("cpu", "cpu.max", f"{quota} {PERIOD_US}")
-            self._write("pids", "pids.max", processes + OWN_PROCESSES)
+            self.bound_processes(OWN_PROCESSES)
             self._refused_before = self._refused_around()
         except (PermissionError, FileNotFoundError) as error:
             self.close()
@@ -176,9 +177,13 @@ class Group:
             self.close()
             raise
 
+    def bound_processes(self, own: int) -> None:
+        """Set how many processes there may be: what the bot may have, and `own` of the sandbox in this group."""
+        self._write("pids", "pids.max", self._processes + own)
+
     def entrances(self) -> list[int]:
         """Descriptors through which a process moves itself into the group by writing 0; the caller closes them."""
-        name = "tasks" if self._version == 1 else "cgroup.procs"
+        name = "tasks" if self.version == 1 else "cgroup.procs"
         found: list[int] = []
         with ExitStack() as undo:
             for folder in dict.fromkeys(self._folders.values()):
@@ -194,7 +199,7 @@ class Group:
         To move a process takes the kernel up to 10 ms, in which nobody on the machine may start one; a thread that
         moves itself waits for nobody.
         """
-        if self._version != 1:
+        if self.version != 1:
             yield
             return
         places = self.entrances()
@@ -214,7 +219,7 @@ class Group:
         Raises:
             OSError: it is gone, or cannot be moved.
         """
-        if self._version == 1:
+        if self.version == 1:
             return
         for folder in set(self._folders.values()):
             _put(f"{folder}/cgroup.procs", pid)
@@ -232,8 +237,8 @@ class Group:
             return False
         if not frozen and not self._is_frozen:
             return True
-        name = "freezer.state" if self._version == 1 else "cgroup.freeze"
-        words = (b"THAWED", b"FROZEN") if self._version == 1 else (b"0", b"1")
+        name = "freezer.state" if self.version == 1 else "cgroup.freeze"
+        words = (b"THAWED", b"FROZEN") if self.version == 1 else (b"0", b"1")
         if self._freezer is None:
             how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
             self._freezer = os.open(f"{self._folders[FREEZER]}/{name}", how)
@@ -244,33 +249,47 @@ class Group:
 
     def cpu_us(self) -> int:
         """Processor time of all its processes so far, in microseconds; throttled time is none."""
-        if self._version == 1:
+        if self.version == 1:
             return int(self._counter("cpuacct", "cpuacct.usage")) // 1000
         return _field(self._counter("cpu", "cpu.stat"), b"usage_usec")
 
     def throttled_us(self) -> int:
         """How long it was kept from running because its processor time was used up, in microseconds."""
         told = self._counter("cpu", "cpu.stat")
-        return _field(told, b"throttled_time") // 1000 if self._version == 1 else _field(told, b"throttled_usec")
+        return _field(told, b"throttled_time") // 1000 if self.version == 1 else _field(told, b"throttled_usec")
 
     def memory_kills(self) -> int:
         """How many of its processes the kernel ended because they used more memory than they may together."""
         return _field(
-            self._counter("memory", "memory.oom_control" if self._version == 1 else "memory.events"), b"oom_kill"
+            self._counter("memory", "memory.oom_control" if self.version == 1 else "memory.events"), b"oom_kill"
         )
+
+    def processes_refused(self) -> int:
+        """Return how often it was refused a process, by whichever bound (Linux 6.12, version 2: by its own)."""
+        return _field(self._counter("pids", "pids.events"), b"max")
+
+    def had_all_processes(self) -> bool:
+        """Return whether it has had as many processes as it may have, once one was refused.
+
+        A kernel that keeps no peak (before Linux 6.11) leaves a guess: so it was, if the groups around this one
+        have room for as many.
+        """
+        try:
+            peak, most = self._counter("pids", "pids.peak"), self._counter("pids", "pids.max")
+        except FileNotFoundError:
+            around = self._folders["pids"].parents
+            return all(left > self._processes + OWN_PROCESSES for left, _ in _left_in(around))
+        return int(peak) >= int(most)
 
     def wanted_processes_in_vain(self) -> bool:
         """Return whether it was refused processes although it had less than it may have: others had too many."""
-        own = _field(self._counter("pids", "pids.events"), b"max")
-        if self._version == 1:
-            # Counted where a process was wanted, whichever bound was met.
-            peak, most = self._counter("pids", "pids.peak"), self._counter("pids", "pids.max")
-            return own > 0 and int(peak) < int(most)
-        return own == 0 and self._refused_around() > self._refused_before
+        if self.processes_refused():
+            return not self.had_all_processes()
+        return self._refused_around() > self._refused_before
 
     def _refused_around(self) -> int:
         """Version 2: how often the groups around this one have refused processes."""
-        if self._version == 1:
+        if self.version == 1:
             return 0
         total = 0
         for folder in self._folders["pids"].parents[1:]:
@@ -280,7 +299,7 @@ class Group:
 
     def bound_met(self) -> int:
         """Return how often its processes wanted more memory than they may have together."""
-        if self._version == 1:
+        if self.version == 1:
             return int(self._counter("memory", "memory.failcnt"))
         return _field(self._counter("memory", "memory.events"), b"oom")
 
@@ -308,7 +327,7 @@ class Group:
 
     @property
     def _peak(self) -> str:
-        return "memory.max_usage_in_bytes" if self._version == 1 else "memory.peak"
+        return "memory.max_usage_in_bytes" if self.version == 1 else "memory.peak"
 
     def _counter(self, controller: str, name: str) -> bytes:
         """What a file of the group's says now; it is kept open, for it is read at every window."""
@@ -495,10 +514,14 @@ def processes_left() -> Iterator[tuple[int, str]]:
     for _, names, place in _own_places():
         if names != [""] and "pids" not in names:
             continue
-        for folder in (place, *place.parents):
-            most, now = _words(folder / "pids.max"), _words(folder / "pids.current")
-            if most and now and most[0] != "max":
-                yield int(most[0]) - int(now[0]), f"{folder / 'pids.max'} is {most[0]}"
+        yield from _left_in((place, *place.parents))
+
+
+def _left_in(folders: Iterable[Path]) -> Iterator[tuple[int, str]]:
+    for folder in folders:
+        most, now = _words(folder / "pids.max"), _words(folder / "pids.current")
+        if most and now and most[0] != "max":
+            yield int(most[0]) - int(now[0]), f"{folder / 'pids.max'} is {most[0]}"
 
 
 def _words(file: Path) -> list[str]:

@@ -211,7 +211,8 @@ def _complaint(bot: BotFolder, ended: Ended) -> str | None:
         case Ended(code=int(code)) if code < 0:
             return f"ended by {_signal(-code)}{_limit_of(bot, -code)}"
         case _:
-            return f"exit code {ended.code}"
+            wanted = f"; it wanted more processes than build_limits.processes = {limits.processes}"
+            return f"exit code {ended.code}{wanted if ended.has_met_process_bound else ''}"
 
 
 def _signal(number: int) -> str:

@@ -75,6 +75,8 @@ class Ended(Struct, frozen=True):
     is_memory_up: bool
     """Whether the kernel ended a process because they used more memory than they may together."""
     is_scratch_full: bool
+    has_met_process_bound: bool = False
+    """Whether they were refused a process because they had as many as they may."""
 
 
 class Output:
@@ -204,11 +206,13 @@ def _ended(setting: bwrap.Setting, output: Output, seconds: float, kept: ExitSta
     _wait(init)
     code = setting.popen.wait()
     left = os.fstatvfs(scratch)
+    group = setting.group
     return Ended(
         scratch=scratch,
         code=_code(code) if in_time else None,
-        is_memory_up=setting.group is not None and setting.group.memory_kills() > 0,
+        is_memory_up=group is not None and group.memory_kills() > 0,
         is_scratch_full=0 in (left.f_bavail, left.f_favail),
+        has_met_process_bound=group is not None and group.processes_refused() > 0 and group.had_all_processes(),
     )
 
 

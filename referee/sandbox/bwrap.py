@@ -21,12 +21,12 @@ import trio
 
 from referee.bot_folder import BotFolder, Limits
 from referee.linux import seccomp
-from referee.linux.cgroups import Group
+from referee.linux.cgroups import OWN_PROCESSES, Group
 from referee.sandbox.bot_environment import environment, this_machine
 from referee.sandbox.bwrap_args import CODE, SCRATCH, SOCKETS, arguments, packages_inside
 from referee.sandbox.bwrap_user import standard_output
 from referee.sandbox.init_process import FirstProcess, InSandbox
-from referee.sandbox.levels import find_layers, group_for
+from referee.sandbox.levels import find_layers, group_for, processes_beyond
 
 SET_UP_SECONDS = 20.0
 """A sandbox that does not stand by then never will; it takes a hundredth of a second."""
@@ -82,7 +82,8 @@ class Setting:
             given.enter_context(gate)
             self.gate.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
             syscalls = None if layers.no_filter is not None else _readable(seccomp.program(), given)
-            words, out = arguments(bot, line, self._info, syscalls), standard_output(output)
+            words = arguments(bot, line, self._info, syscalls, processes_beyond(layers))
+            out = standard_output(output)
             split = words.index("--")
             options = _readable("\0".join(words[1:split]).encode(), given)
             with nullcontext() if self.group is None else self.group.inside():
@@ -134,6 +135,8 @@ class Setting:
         if self.group is not None:
             for pid in (self.first, *speakers):
                 self.group.add(pid)
+            # Of version 1 bubblewrap is in the group, too, with its init.
+            self.group.bound_processes(OWN_PROCESSES if self.group.version == 1 else 1)
         return init
 
     def abandon(self) -> None:

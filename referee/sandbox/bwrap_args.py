@@ -51,7 +51,7 @@ class Source(Struct, frozen=True):
     inside: str
 
 
-def arguments(bot: BotFolder, line: Path, info: int, syscalls: int | None) -> list[str]:
+def arguments(bot: BotFolder, line: Path, info: int, syscalls: int | None, beyond: int) -> list[str]:
     """The command line.
 
     Args:
@@ -59,6 +59,7 @@ def arguments(bot: BotFolder, line: Path, info: int, syscalls: int | None) -> li
         line: the socket's file, in a folder that holds nothing else. As root: it becomes the bot's user's.
         info: descriptor to which bubblewrap writes who the sandbox's first process is.
         syscalls: descriptor of the filter of system calls; None: there is none.
+        beyond: processes that its user may have beyond the bot's own.
 
     Raises:
         FileNotFoundError: bubblewrap, or a program that is needed with it, is not installed.
@@ -83,7 +84,7 @@ def arguments(bot: BotFolder, line: Path, info: int, syscalls: int | None) -> li
         *("--size", str(bot.limits.scratch_mb * MEGABYTE), "--perms", "1777", "--tmpfs", SCRATCH),
         # What holds the mounts together is memory too, and would have no bound.
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT, "--"),
-        *_launcher(bot, user, machine),
+        *_launcher(bot, user, machine, user.others + beyond),
     ]
 
 
@@ -156,7 +157,7 @@ def _root(sources: list[Source], machine: Machine) -> list[str]:
     ]
 
 
-def _launcher(bot: BotFolder, user: User, machine: Machine) -> list[str]:
+def _launcher(bot: BotFolder, user: User, machine: Machine, others: int) -> list[str]:
     """The first program inside, with what it has to put up, and the bot's command."""
     command = command_line(bot, machine.interpreter)
     interpreter = str(machine.interpreter)
@@ -166,7 +167,7 @@ def _launcher(bot: BotFolder, user: User, machine: Machine) -> list[str]:
         words.append(f"user={user.number}")
     if is_script:
         words.append("script=yes")
-    bounds = [f"{name}={value}" for name, value in resource_limits(bot.limits, user.others)]
+    bounds = [f"{name}={value}" for name, value in resource_limits(bot.limits, others)]
     if (version := landlock.version()) > 0:
         bounds += [f"landlock={version}", *(f"{name}={path}" for name, path in places(machine))]
     return [*words, *bounds, "--", *command]
@@ -238,7 +239,7 @@ def _parents(sources: list[Source]) -> list[str]:
 def resource_limits(limits: Limits, others: int) -> list[tuple[str, int]]:
     """For each process, but for the number of them, which is the sandbox's: it is set inside to count inside.
 
-    `others`: the sandbox's own processes that count as the bot's user's.
+    `others`: processes that the bot's user may have beyond the bot's own.
     """
     words = [
         ("AS", (limits.address_space_mb or limits.memory_mb) * MEGABYTE),

@@ -47,6 +47,14 @@ def ends_with_login(isolation: Isolation) -> bool:
     return systemd_scope.ends_with_login()
 
 
+def processes_beyond(layers: Layers) -> int:
+    """Return how many processes more than the bot's own its user may have.
+
+    Some, where there are control groups: so theirs is the bound that is met first, and they count how often.
+    """
+    return cgroups.OWN_PROCESSES if layers.no_groups is None else 0
+
+
 def group_for(limits: Limits) -> cgroups.Group:
     """An empty control group for a bot: its scratch folders are in memory, and count as such.
 

@@ -37,7 +37,7 @@ from referee.sandbox.bwrap_args import (
 )
 from referee.sandbox.bwrap_user import roots_user, standard_output
 from referee.sandbox.init_process import FirstProcess, InSandbox
-from referee.sandbox.levels import find_layers, group_for
+from referee.sandbox.levels import find_layers, group_for, processes_beyond
 
 MODULES = ("bots.kit", *(f"protocol.games.{module.name}" for module in iter_modules(games.__path__)))
 """What bots find imported."""
@@ -84,7 +84,7 @@ class Warm(InSandbox):
             "scratch_bytes": bot.limits.scratch_mb * MEGABYTE,
             "shared_bytes": SHARED_MEMORY_BYTES,
             "user": user,
-            "limits": resource_limits(bot.limits, others=0),
+            "limits": resource_limits(bot.limits, processes_beyond(layers)),
             "landlock": landlock.version(),
             "places": places(this_machine()),
             "environment": environment(
@@ -137,6 +137,8 @@ class Warm(InSandbox):
                 raise self._out_of
             if not self._can_begin():
                 raise SetUpError
+            if self.group is not None:
+                self.group.bound_processes(0)  # Its init is in no group of the bot's.
             try:
                 self._gate.send(GO)
             except OSError:

@@ -133,10 +133,12 @@ def _kind(bot: BotFolder, isolation: Isolation, *, warm: bool) -> type[Box]:
     return Warm if warm and can_be_warm(bot) else bwrap.Bubble
 
 
-class _MemoryBefore(Struct, frozen=True):
-    """What the kernel had counted of a bot's memory when its match began: more than nothing if it had stayed."""
+class _CountersBefore(Struct, frozen=True):
+    """What the kernel had counted of a bot when its match began: more than nothing if it had stayed."""
 
     kills: int = 0
+    """Of its processes, for their memory."""
+    processes_refused: int = 0
     bound_met: int = 0
     """How often its processes had wanted more memory than they may have together."""
     peak_bytes: int = 0
@@ -161,7 +163,8 @@ class Process:
         self._cpu_us = 0
         self._peak_bytes: int | None = None
         self._memory_kills = 0
-        self._before = _MemoryBefore()
+        self._met_process_bound = False
+        self._before = _CountersBefore()
         self.last_line = ""
         """What it wrote last, once it has ended."""
 
@@ -216,8 +219,9 @@ class Process:
         group = self._box.group
         if group is not None:
             with suppress(ValueError), ButForShortages():
-                self._before = _MemoryBefore(
+                self._before = _CountersBefore(
                     kills=group.memory_kills(),
+                    processes_refused=group.processes_refused(),
                     bound_met=group.bound_met(),
                     peak_bytes=0 if group.begin_peak() else group.peak_bytes() or 0,
                 )
@@ -287,24 +291,38 @@ class Process:
                         self._memory_kills = 0
                     elif group.wanted_processes_in_vain():
                         self.lost = NO_PROCESSES
+                    else:
+                        self._met_process_bound = group.processes_refused() > self._before.processes_refused
         except OSError as error:
             self.lost = shortage_text(error)
 
     def why_ended(self) -> str:
         """In words, how its program ended. Only once it has."""
+        why = self._how_ended()
+        if self._met_process_bound and self._exit:
+            most = self._limits.processes
+            return f"{why}; it had wanted more processes and threads than the {most} it may have (processes)"
+        return why
+
+    def _how_ended(self) -> str:
         limits = self._limits
         # The kernel ends one process of the group, not always the first, and counts; it does not say when.
         if self._memory_kills and -self._exit == signal.SIGKILL:
             return f"killed: memory over {limits.memory_mb} MB"
         if self._exit >= 0:
             return self._why_exited()
-        if -self._exit == signal.SIGXCPU:
+        # A process that ignores SIGXCPU, or has it at the machine's own bound, gets SIGKILL.
+        if -self._exit == signal.SIGXCPU or (-self._exit == signal.SIGKILL and self._used_its_processor_time()):
             return f"killed: more than {limits.cpu_seconds} s of processor time (cpu_seconds)"
         if -self._exit == signal.SIGXFSZ:
             return f"killed: it wrote a file of more than {limits.scratch_mb} MB (scratch_mb)"
         if -self._exit == signal.SIGSYS:
             return "killed: a system call that the sandbox forbids"
         return f"killed by {_signal_name(-self._exit)}"
+
+    def _used_its_processor_time(self) -> bool:
+        seconds = self._limits.cpu_seconds
+        return seconds is not None and self._cpu_us >= seconds * MICROSECONDS
 
     def _why_exited(self) -> str:
         if self._exit == 0:

@@ -267,6 +267,18 @@ def test_a_build_that_is_ended_says_by_what(
         built(bot(tmp_path, f"{script}\n", limits=limits), isolation)
 
 
+def test_a_build_that_wants_too_many_processes_is_told_so(tmp_path: Path) -> None:
+    if find_layers().no_groups is not None:
+        pytest.skip("no control groups")
+    with pytest.raises(
+        BuildError, match=r"exit code 2; it wanted more processes than build_limits\.processes = 6: "
+    ):
+        built(
+            bot(tmp_path, "for i in 1 2 3 4 5 6 7 8; do sleep 9 & done; exit 1\n", limits="processes = 6"),
+            "strict",
+        )
+
+
 HOGS = """\
 import os, signal
 for _ in range(4):

@@ -235,8 +235,19 @@ except OSError as error:
         )
         assert ["EMFILE", 39] == told
 
-    async def test_its_processor_time_is_bounded_where_it_says_so(self, lab: Lab) -> None:
-        assert await lab.run(lab.bot("while True: pass", limits="cpu_seconds = 1")) == -signal.SIGXCPU
+    @pytest.mark.parametrize(
+        ("program", "by"),
+        [
+            ("while True: pass", signal.SIGXCPU),
+            ("import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass", signal.SIGKILL),
+        ],
+    )
+    async def test_its_processor_time_is_bounded_where_it_says_so(
+        self, lab: Lab, program: str, by: signal.Signals
+    ) -> None:
+        async with lab.started(lab.bot(program, limits="cpu_seconds = 1")) as process:
+            assert -by == await process.wait()
+            assert "killed: more than 1 s of processor time (cpu_seconds)" == process.why_ended()
 
 
 class TestPrivacy:

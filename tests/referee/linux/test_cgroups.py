@@ -64,6 +64,25 @@ def test_of_version_2_one_folder_for_each_bot_has_all_bounds(second: Path) -> No
     assert "4321" == (folder / "cgroup.procs").read_text()
 
 
+@pytest.mark.parametrize(
+    ("peak", "around", "at_fault"),
+    [("7", "max", True), ("6", "max", False), (None, "max", True), (None, "1000", True), (None, "10", False)],
+)
+def test_who_had_too_many_processes(second: Path, peak: str | None, around: str, at_fault: bool) -> None:
+    """Where the kernel keeps no peak, groups around that are nearly full are taken for the cause."""
+    group = group_for(LIMITS)
+    (folder,) = second.glob(f"mist-arena.{os.getpid()}.*/[0-9]*")
+    (folder / "pids.events").write_text("max 0\n")
+    assert not group.wanted_processes_in_vain()
+    (folder / "pids.events").write_text("max 1\n")
+    (second / "pids.max").write_text(around)
+    (second / "pids.current").write_text("8\n")
+    if peak is not None:
+        (folder / "pids.peak").write_text(peak)
+    assert at_fault is not group.wanted_processes_in_vain()
+    group.close()
+
+
 def test_of_version_2_the_arena_moves_down_before_it_hands_controllers_on(second: Path) -> None:
     cgroups.tree()
     assert str(os.getpid()) == (second / "mist-arena-processes" / "cgroup.procs").read_text()

@@ -32,7 +32,7 @@ def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(bwrap_args, "this_machine", lambda: machine)
     bot = find_bot("mist_random")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    return bwrap_args.arguments(bot, tmp_path / "line" / "s", 9, None)
+    return bwrap_args.arguments(bot, tmp_path / "line" / "s", 9, None, 0)
 
 
 def test_among_packages_the_judge_and_other_bots_are_hidden(words: list[str]) -> None:

@@ -88,7 +88,7 @@ class Group:
     """What the kernel counts of a bot's memory, over all of its matches."""
 
     def __init__(self, *, counts_anew: bool) -> None:
-        self.kills = self.met = 0
+        self.kills = self.met = self.refused = 0
         self.peak = 100
         self._counts_anew = counts_anew
 
@@ -100,6 +100,9 @@ class Group:
 
     def wanted_processes_in_vain(self) -> bool:
         return False
+
+    def processes_refused(self) -> int:
+        return self.refused
 
     def peak_bytes(self) -> int:
         return self.peak
@@ -140,6 +143,22 @@ async def test_memory_that_was_over_its_bound_in_an_earlier_match_is_no_cause_of
         box.group.kills = box.group.met = 4
     why = await ended(process, box)
     assert again == ("memory" in why)
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_processes_that_were_refused_in_an_earlier_match_are_no_cause_of_a_later_end(
+    autojump_clock: object, tmp_path: Path, *, again: bool
+) -> None:
+    box, log = InGroup(), Log()
+    process = Process(box, log, Limits(processes=9))  # type: ignore[arg-type]
+    box.group.refused = 3
+    process.begin_match(tmp_path / "log")
+    if again:
+        box.group.refused = 4
+    why = "it exited with code 1"
+    if again:
+        why += "; it had wanted more processes and threads than the 9 it may have (processes)"
+    assert why == await ended(process, box)
 
 
 async def test_memory_that_ran_out_on_the_machine_is_its_fault_although_the_bound_was_met_before(
