@@ -24,6 +24,7 @@ from arena.commands.options import (
 from arena.config import (
     HOUSE_MARK,
     Tournament,
+    affinity_place,
     called,
     entry_place,
     find_entry,
@@ -321,7 +322,13 @@ def _check_tournament(file: Path, folder: Path, *, as_json: bool, given: dict[st
     failed: dict[int, str] = {}
     bots = (*tournament.bots, find_bot(random_bot(form.game)))
     players, venue = venue_for(
-        _here(given), bots, form.isolation, seats=tournament.seats, at_once=form.concurrency, failed=failed
+        _here(given),
+        bots,
+        form.isolation,
+        seats=tournament.seats,
+        at_once=form.concurrency,
+        affinity=affinity_place(tournament),
+        failed=failed,
     )
     found = check_field(tournament, players[:-1], FieldCheck(players[-1], venue, failed), folder)
     design = expected = None

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from arena.checks import FieldCheck
-from arena.config import BotCaps, Broken, Tournament, random_bot, read_caps, url_complaint
+from arena.config import BotCaps, Broken, Tournament, affinity_place, random_bot, read_caps, url_complaint
 from arena.errors import Stopped, WrongUse, cannot_write, reason_of
 from arena.quantities import counted, seconds_in
 from arena.terminal import say
@@ -233,7 +233,8 @@ def check_asked(
     # A cluster is sent the bots that it is asked for; those that play here are built already.
     bots = (opponent,) if where.on == LOCAL else (*tournament.folders, opponent)
     where, seats = replace(where, transcripts=None), tournament.seats
-    players, venue = venue_for(where, bots, form.isolation, seats=seats, at_once=form.concurrency)
+    at_once, affinity = form.concurrency, affinity_place(tournament)
+    players, venue = venue_for(where, bots, form.isolation, seats=seats, at_once=at_once, affinity=affinity)
     return FieldCheck(players[-1], venue, failed, plays=plays)
 
 

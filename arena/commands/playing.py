@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from arena.commands.options import NOTIFY, check_asked, host_keys
-from arena.config import Tournament, TournamentFile
+from arena.config import Tournament, TournamentFile, affinity_place
 from arena.errors import CannotGoOn, Stopped, WrongUse
 from arena.feed import FeedLine
 from arena.terminal import command_line, say
@@ -76,6 +76,7 @@ def play_to_its_end(
         form.isolation,
         seats=tournament.seats,
         at_once=form.concurrency,
+        affinity=affinity_place(tournament),
         fresh=fresh,
         failed=failed,
         feed=line,
@@ -92,6 +93,7 @@ def play_to_its_end(
             form.isolation,
             seats=changed.seats,
             at_once=form.concurrency,
+            affinity=affinity_place(tournament),
             feed=line,
             log=log,
             remote=remote,

@@ -23,7 +23,7 @@ from arena.commands.options import (
     where_options,
 )
 from arena.commands.playing import Listening, notices_url, play_to_its_end, told_how_to_go_on
-from arena.config import Broken, Season, Tournament, read_season
+from arena.config import Broken, Season, Tournament, affinity_place, read_season
 from arena.errors import WrongUse
 from arena.feed import open_feed
 from arena.output_folders import refuse_in_bot
@@ -151,7 +151,13 @@ def _left_out(season: Season, everybody: Tournament, where: Where, *, plays: boo
     failed: dict[int, str] = {}
     form = everybody.form
     players, _ = venue_for(
-        where, everybody.bots, form.isolation, seats=everybody.seats, at_once=form.concurrency, failed=failed
+        where,
+        everybody.bots,
+        form.isolation,
+        seats=everybody.seats,
+        at_once=form.concurrency,
+        affinity=affinity_place(everybody),
+        failed=failed,
     )
     check = check_asked(where, everybody, failed, plays=plays)
     rest, _ = settled(everybody, players, check, folder=checks_folder(season.results), begun=None)

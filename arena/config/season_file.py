@@ -67,7 +67,8 @@ class StageRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 SPELLED = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine", 10: "ten"}
 OF_THE_SEASON = frozenset(
-    {"game", "bots", "seed", "results", "limits", "build_limits", "entry", "broken", "concurrency", "notices"}
+    {"game", "bots", "seed", "results", "limits", "build_limits", "entry", "broken", "concurrency", "workers"}
+    | {"notices"}
 )
 """Fields of a tournament's file that no stage has for itself."""
 OF_A_STAGE = tuple(each.name for each in fields(TournamentFile) if each.name not in OF_THE_SEASON)

@@ -70,6 +70,13 @@ class RemoteTerms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """The most of a bot's network delay that is not charged to it, in each of its windows."""
 
 
+class WorkerTerms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the referee processes of this machine play: the table `[workers]`."""
+
+    affinity: bool = False
+    """Whether each of them, with its bots, has cores of its own."""
+
+
 class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The fields of the file. Paths in it are relative to its own folder."""
 
@@ -124,6 +131,7 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Until when bots may enter once it has begun, or come in new versions; None: as long as it is played."""
     concurrency: Positive | None = None
     """Matches at once; None: one for each core."""
+    workers: WorkerTerms = WorkerTerms()
     results: str | None = None
     """Folder for ledger and transcripts; None: `runs/NAME` beside the file."""
     notices: Notices | None = None
@@ -377,11 +385,22 @@ def entry_place(tournament: Tournament, entrant: int) -> str:
     """Where a tournament's file names an entrant: `cup.toml:3: bots[1]`."""
     field = "fill" if entrant == tournament.house else f"bots[{entrant}]"
     field = tournament.fields[entrant] if tournament.fields else field
+    return _field_place(tournament.file, field)
+
+
+def _field_place(file: Path, field: str) -> str:
     try:
-        line = line_of(read_text(tournament.file), field)
+        line = line_of(read_text(file), field)
     except TomlError:  # It was there when the tournament was read.
-        return f"{tournament.file}: {field}"
-    return f"{tournament.file}:{line}: {field}"
+        return f"{file}: {field}"
+    return f"{file}:{line}: {field}"
+
+
+def affinity_place(tournament: Tournament) -> str | None:
+    """Return where a tournament's file gives workers cores of their own; None: it does not."""
+    if not tournament.form.workers.affinity:
+        return None
+    return _field_place(tournament.file, "workers.affinity")
 
 
 def results_of(path: Path, form: TournamentFile) -> Path:

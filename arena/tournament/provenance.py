@@ -32,7 +32,8 @@ NAMED = 5
 def terms_of(tournament: Tournament, seed: int) -> Terms:
     """All that a result depends on.
 
-    How many matches run at once, how long they wait for remote bots, and where results go, is not among it.
+    How many matches run at once and on which cores, how long they wait for remote bots, and where results go, is
+    not among it.
     """
     form = tournament.form
     credit_ms = form.remote.credit_ms

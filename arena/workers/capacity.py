@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -50,6 +51,25 @@ def keep_calibration(concurrency: int) -> Path:
     found = Calibration(machine=_machine(), concurrency=concurrency)
     write_bytes_whole(file, msgspec.json.encode(found) + b"\n")
     return file
+
+
+def own_cores(processes: int) -> list[frozenset[int]]:
+    """Return cores for each referee process: as many for each, and none for two.
+
+    What is left over is for the arena's own process and for other programs.
+    """
+    free = sorted(os.sched_getaffinity(0), key=lambda core: (_physical(core), core))
+    each = len(free) // processes
+    return [frozenset(free[number * each : (number + 1) * each]) for number in range(processes)]
+
+
+def _physical(core: int) -> int:
+    """Return the first of the cores that are threads of one physical core: they would slow each other down."""
+    try:
+        siblings = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list").read_text()
+        return int(re.split("[,-]", siblings)[0])
+    except (OSError, ValueError):
+        return core
 
 
 def _calibration() -> Path:

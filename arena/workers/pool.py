@@ -41,16 +41,22 @@ FAREWELL_SECONDS = 30
 
 @asynccontextmanager
 async def open_pool(
-    slots: Sequence[int], command: Sequence[str] = COMMAND, feed: FeedLine | None = None, log: OperatorLog = NO_LOG
+    slots: Sequence[int],
+    command: Sequence[str] = COMMAND,
+    feed: FeedLine | None = None,
+    log: OperatorLog = NO_LOG,
+    cores: Sequence[frozenset[int]] = (),
 ) -> AsyncIterator[list[Worker[Any]]]:
     """Workers that play so many matches at once, each. At the end nothing of them or of their bots is left.
 
-    `feed`: where they publish what spectators may know. `log`: the operator's, which they inherit.
+    `feed`: where they publish what spectators may know. `log`: the operator's, which they inherit. `cores`:
+    those that each worker has for itself and its bots, at least as many as there are workers; empty: all have all.
     """
     adopt_orphans()
     pool = _Pool({child.pid for child in children()})
     async with trio.open_nursery() as nursery:
-        processes = [_Process(pool, command, feed, log) for _ in slots]
+        own = cores or [frozenset(os.sched_getaffinity(0))] * len(slots)
+        processes = [_Process(pool, command, feed, log, each) for each, _ in zip(own, slots, strict=False)]
         for process in processes:
             nursery.start_soon(process.keep)
         yield [Worker(play=process.play, slots=own) for process, own in zip(processes, slots, strict=True)]
@@ -91,6 +97,8 @@ class _Started:
     """The folder for all that it writes beside transcripts."""
     told: tuple[str, ...]
     """The command line, but for its end of the pair."""
+    cores: frozenset[int]
+    """It and its bots run on these."""
 
     def is_alive(self) -> bool:
         """Return whether it runs. A process that has ended stays for `end` to take leave of."""
@@ -103,17 +111,17 @@ class _Started:
         await trio.to_thread.run_sync(shutil.rmtree, self.scratch, True)
 
 
-def _start(command: Sequence[str], left: Sequence[int | None]) -> _Started:
+def _start(command: Sequence[str], left: Sequence[int | None], cores: frozenset[int]) -> _Started:
     """Start a worker; `left`: file descriptors for it to inherit. A worker that was kept is taken first."""
     told = (*command, *map(str, left))
     kept = [] if _kept is None else _kept
     for each in kept:
-        if each.told == told and each.is_alive():
+        if each.told == told and each.cores == cores and each.is_alive():
             kept.remove(each)
             return each
     ours, theirs = socket.socketpair()
     scratch = tempfile.mkdtemp(prefix="arena-")
-    with theirs, pause_signals.blocked():
+    with theirs, pause_signals.blocked(), _on(cores):
         # Not by trio: it would start it from a thread, and with that thread's end the worker would be killed.
         process = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
             [*command, *map(str, (theirs.fileno(), os.getpid(), *left))],
@@ -124,7 +132,21 @@ def _start(command: Sequence[str], left: Sequence[int | None]) -> _Started:
             env=os.environ | {"TMPDIR": scratch},
             process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
         )
-    return _Started(process, ours, scratch, told)
+    return _Started(process, ours, scratch, told, cores)
+
+
+@contextmanager
+def _on(cores: frozenset[int]) -> Iterator[None]:
+    """Run this thread on these cores meanwhile: what it starts inherits them, and so do a worker's bots."""
+    before = os.sched_getaffinity(0)
+    if cores == before:
+        yield
+        return
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 async def _end_all(workers: Sequence[_Started]) -> None:
@@ -170,8 +192,16 @@ class _Call:
 class _Process:
     """One worker, and its successors."""
 
-    def __init__(self, pool: _Pool, command: Sequence[str], feed: FeedLine | None, log: OperatorLog) -> None:
+    def __init__(
+        self,
+        pool: _Pool,
+        command: Sequence[str],
+        feed: FeedLine | None,
+        log: OperatorLog,
+        cores: frozenset[int],
+    ) -> None:
         self._pool = pool
+        self._cores = cores
         self._command = command
         self._log = log.logger
         self._left = [None if feed is None else feed.fileno(), log.descriptor]
@@ -206,7 +236,7 @@ class _Process:
 
     async def _live(self, first: bytes) -> None:
         """One process, from its start to its end; `first` is its first order."""
-        worker = _start(self._command, self._left)
+        worker = _start(self._command, self._left, self._cores)
         process = worker.process
         self._pool.joins(process.pid)
         self._log.info("worker_come", worker=process.pid)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from arena.errors import MachineCannot, WrongUse, errors_as_exits
 from arena.feed import FeedLine
+from arena.quantities import counted
 from arena.workers import capacity
 from arena.workers.api import Play, Venue, Worker
 from arena.workers.builds import ready
@@ -48,6 +49,7 @@ def venue_for(
     *,
     seats: int = 1,
     at_once: int | None = None,
+    affinity: str | None = None,
     fresh: bool = False,
     failed: dict[int, str] | None = None,
     feed: FeedLine | None = None,
@@ -62,6 +64,7 @@ def venue_for(
         isolation: how they are shut in.
         seats: how many play in a match.
         at_once: matches at once on this machine, if the command was not told; None: as it was found to carry.
+        affinity: where a file gives each worker cores of its own; None: the workers share all cores.
         fresh: earlier results will be moved aside: first it is tried whether there is a sandbox to play in.
         failed: as for `ready`; a cluster's builds are made there.
         feed: where matches are published; of this machine only.
@@ -74,6 +77,7 @@ def venue_for(
             where there is none for all at once.
     """
     away = [bot for bot in bots if isinstance(bot, RemoteBot)]
+    _refuse_without_workers(affinity, where, remote)
     if remote is not None:
         _refuse_elsewhere(where)
         if fresh:
@@ -104,6 +108,7 @@ def venue_for(
     if fresh:
         _demand(isolation)
     most = where.concurrency or at_once or capacity.matches_at_once()
+    cores = _own_cores(affinity, most, where.workers)
     try:
         # How many matches there are is not known yet; one must have room.
         demand_room(_here(bots), isolation, seats=seats, shares=[1])
@@ -116,10 +121,35 @@ def venue_for(
     def local(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
         shares = capacity.shares(matches, concurrency=most, workers=where.workers)
         demand_room(_here(bots), isolation, seats=seats, shares=shares)
-        pool = open_pool(shares, feed=feed, log=log)
+        pool = open_pool(shares, feed=feed, log=log, cores=cores)
         return pool if store is None else _storing(pool, store)
 
     return _players(bots, isolation, failed), local
+
+
+def _refuse_without_workers(affinity: str | None, where: Where, remote: RemoteSeats | None) -> None:
+    """Complain of workers' own cores where this machine has no workers."""
+    if affinity is None:
+        return
+    if remote is not None:
+        raise WrongUse(f"{affinity}: with remote bots the arena's own process plays all matches")
+    if where.on != LOCAL:
+        start = f"taskset --cpu-list 0-3 dask worker {address_of(where.on)}"
+        raise WrongUse(f"{affinity}: is for this machine; a cluster's workers are given cores so: {start}")
+
+
+def _own_cores(affinity: str | None, concurrency: int, workers: int | None) -> list[frozenset[int]]:
+    """Return cores for as many processes as there are at most: with fewer matches none has more cores.
+
+    The list is empty if the processes share all cores.
+    """
+    if affinity is None:
+        return []
+    processes = len(capacity.shares(concurrency, concurrency=concurrency, workers=workers))
+    if processes > (there := capacity.cores()):
+        lack = f"{counted(processes, 'worker')} cannot each have a core: the arena may use {there}"
+        raise WrongUse(f"{affinity}: {lack}; give --workers {there}, or fewer")
+    return capacity.own_cores(processes)
 
 
 def _here(bots: Sequence[BotFolder | RemoteBot]) -> list[BotFolder]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.config.tournament_file import read_tournament
+from arena.config.tournament_file import affinity_place, read_tournament
 from arena.errors import WrongUse
 from referee.bot_folder import BUILT_IN
 from referee.bot_folder.content import content_hash
@@ -52,6 +52,16 @@ def test_a_right_file_gives_bots_options_in_force_and_a_folder_beside_it(file: P
 @pytest.mark.parametrize(
     ("was", "becomes", "said"),
     [
+        (
+            "[options]",
+            "[workers]\nafinity = true\n[options]",
+            "5: workers.afinity: is not a known field; did you mean affinity?",
+        ),
+        (
+            "[options]",
+            '[workers]\naffinity = "yes"\n[options]',
+            "5: workers.affinity: 'yes': Expected `bool`, got `str`",
+        ),
         (
             "blocks = 3",
             "blocs = 3",
@@ -225,3 +235,10 @@ def test_a_file_names_what_lies_beside_it_and_nothing_in_the_current_folder(
     file.write_text(RIGHT.replace('"mist_cautious"', '"a@b"'))
     assert ["mist_random", "mist_cautious"] == [bot.name for bot in read_tournament(file).bots]
     assert "mine: no folder and no sample bot " in complaint(file, RIGHT.replace("mist_random", "mine"))
+
+
+def test_where_workers_get_cores_of_their_own(file: Path) -> None:
+    file.write_text(RIGHT)
+    assert affinity_place(read_tournament(file)) is None
+    file.write_text(f"{RIGHT}[workers]\naffinity = true\n")
+    assert f"{file}:9: workers.affinity" == affinity_place(read_tournament(file))

@@ -82,3 +82,24 @@ def test_how_many_matches_a_clusters_worker_plays_is_not_said_here(
 def test_a_clusters_players_are_not_built_here(bots: tuple[BotFolder, BotFolder]) -> None:
     players, _ = venue_for(where("dask://here:1"), bots, "none")
     assert tuple(SandboxedBot(bot) for bot in bots) == players
+
+
+def test_workers_have_no_cores_of_their_own_where_there_are_too_few(
+    bots: tuple[BotFolder, BotFolder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = "cup.toml:3: workers.affinity"
+    monkeypatch.setattr("arena.workers.capacity.cores", lambda: 2)
+    lack = "3 workers cannot each have a core: the arena may use 2; give --workers 2, or fewer"
+    with pytest.raises(WrongUse, match=f"^{place}: {lack}$"):
+        venue_for(where(LOCAL, 4, 3), bots[:1], "none", affinity=place)
+    # No more are started than matches are played at once.
+    venue_for(where(LOCAL, 2, 3), bots[:1], "none", affinity=place)
+
+
+def test_cores_are_given_to_workers_of_this_machine_only(bots: tuple[BotFolder, BotFolder]) -> None:
+    place = "cup.toml:3: workers.affinity"
+    with pytest.raises(WrongUse, match=rf"^{place}: is for this machine; .*: taskset --cpu-list 0-3 dask worker "):
+        venue_for(where("dask://here:1"), bots, "none", affinity=place)
+    seats = RemoteSeats(Hosting(Address("127.0.0.1", 0), new_pair(), 1.0), slots=1)
+    with pytest.raises(WrongUse, match=f"^{place}: with remote bots the arena's own process plays all matches"):
+        venue_for(where(LOCAL), [bots[0], AWAY], "none", affinity=place, remote=seats)

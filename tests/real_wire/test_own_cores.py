@@ -1,0 +1,93 @@
+"""`[workers] affinity`: each worker and all that it starts has cores of its own, as the kernel tells of them."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from referee.sandbox.process import SandboxError, find_isolation
+from tests.real_wire.processes import children, family, until
+
+pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two workers need two cores")
+
+BOT = """
+import time
+from bots.kit import run
+
+print("here", flush=True)
+
+def decide(window):
+    time.sleep(60)
+
+run(decide)
+"""
+CUP = """
+game = "mist"
+bots = ["one", "two"]
+blocks = 2
+isolation = "{isolation}"
+concurrency = 2
+policy.main_ms = 60000
+policy.processes = "{processes}"
+workers.affinity = {affinity}
+"""
+
+
+def cores(process: str) -> set[int]:
+    """Return the cores that a process's threads may run on, each as a mask of bits."""
+    tasks = Path(f"/proc/{process}/task").glob("*/status")
+    lines = [line for task in tasks for line in task.read_text().splitlines()]
+    return {int(line.split()[1].replace(",", ""), 16) for line in lines if line.startswith("Cpus_allowed:")}
+
+
+def cores_of_workers(folder: Path, isolation: str, processes: str, *, affinity: bool) -> list[set[int]]:
+    """Play a tournament until four bots of two matches run; return the cores of each worker and all below it."""
+    for name in ("one", "two"):
+        (folder / name).mkdir()
+        (folder / name / "bot.py").write_text(BOT)
+        about = f'name = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\nkeeps = true\n'
+        (folder / name / "bot.toml").write_text(about)
+    cup = CUP.format(isolation=isolation, processes=processes, affinity=str(affinity).lower())
+    (folder / "cup.toml").write_text(cup)
+    words = ["tournament", str(folder / "cup.toml"), "--no-check", "--workers", "2"]
+    arena = subprocess.Popen([sys.executable, "-m", "arena", *words], stderr=subprocess.DEVNULL)  # noqa: S603 - our own words
+
+    def begun() -> list[Path]:
+        assert arena.poll() is None
+        logs = list((folder / "runs/cup/transcripts").glob("*.log"))
+        return logs if sum("here" in log.read_text() for log in logs) == 4 else []
+
+    try:
+        until(begun)
+        commands = {child: Path(f"/proc/{child}/cmdline").read_text() for child in children(arena.pid)}
+        workers = [child for child, words in commands.items() if "arena.workers.worker" in words]
+        assert 2 == len(workers)
+        below = {worker: [each.split()[0] for each in family(worker)] for worker in workers}
+        assert all(len(processes) >= 2 for processes in below.values())
+        return [set().union(*map(cores, [str(worker), *below[worker]])) for worker in workers]
+    finally:
+        arena.send_signal(signal.SIGTERM)
+        arena.wait()
+
+
+@pytest.mark.parametrize("processes", ["fresh", "kept"])
+def test_a_worker_its_bots_and_what_they_are_forked_from_have_cores_of_their_own(
+    tmp_path: Path, processes: str
+) -> None:
+    """At the best level that this machine has: launchers and starters are among those that inherit."""
+    try:
+        level = find_isolation()
+    except SandboxError as error:
+        pytest.skip(str(error))
+    [one], [two] = cores_of_workers(tmp_path, level, processes, affinity=True)
+    assert one
+    assert two
+    assert not one & two
+
+
+def test_without_it_workers_share_all_cores(tmp_path: Path) -> None:
+    one, two = cores_of_workers(tmp_path, "none", "fresh", affinity=False)
+    assert one == two == cores("self")
