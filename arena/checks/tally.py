@@ -87,7 +87,7 @@ def tally(trials: Sequence[Trial]) -> Tally:
         windows=sum(result.windows[seat] for result, seat in seen),
         refused=sum(result.refused[seat] for result, seat in seen if result.refused),
         lost=sum(_lost(result, seat) for result, seat in seen),
-        report=_together([_report(result, seat) for result, seat in seen]),
+        report=_together([result.report(seat) for result, seat in seen]),
         troubles=tuple(trial.trouble for trial in trials if trial.trouble),
     )
 
@@ -96,13 +96,9 @@ def _shares(seen: Sequence[tuple[Result, int]]) -> list[float]:
     return [points(result.outcome, seat) for result, seat in seen if result.outcome is not None]
 
 
-def _report(result: Result, seat: int) -> SeatReport:
-    return result.reports[seat] if result.reports else SeatReport()
-
-
 def _lost(result: Result, seat: int) -> int:
     """Windows that took the default by the bot's own fault: too late, gone, or after illegal actions."""
-    report = _report(result, seat)
+    report = result.report(seat)
     by_time = report.late + report.unanswered
     lost = min(by_time, result.verdicts[seat].get(Verdict.BOT, 0)) if result.verdicts else by_time
     lost += report.fallbacks

@@ -135,8 +135,8 @@ def command(
     bot "chat" plays in this process, with the language model that CHAT_URL names. SIGUSR1 pauses the match,
     SIGUSR2 lets it go on.
 
-    Exit codes: 0 the match was played; 1 a bot never started, took the default in all of its windows, or got no
-    action from its language model; 2 wrong use or bad input; 3 this machine cannot do it.
+    Exit codes: 0 the match was played; 1 a bot never started, took the default or returned nothing in all of its
+    windows, or got no action from its language model; 2 wrong use or bad input; 3 this machine cannot do it.
     """
     for name in (*bots, given["fill"] or ""):
         if is_remote(name):
@@ -208,7 +208,7 @@ def play_asked(
 
 
 def _no_match(result: Result, names: Sequence[str], players: Sequence[Player]) -> str:
-    """Return which bots did not take part, in words: they never started, or took all defaults. Empty: none."""
+    """Return which bots did not take part, in words, such as those that never started. Empty: none."""
     said: list[str] = []
     for seat, player in enumerate(players):
         windows = result.windows[seat]
@@ -218,6 +218,8 @@ def _no_match(result: Result, names: Sequence[str], players: Sequence[Player]) -
             said.append(f"{names[seat]} (seat {seat}) got no action from its model in {_all_of(windows)}")
         elif windows and result.defaults[seat] == windows and not _is_person(player):
             said.append(f"{names[seat]} (seat {seat}) took the default in {_all_of(windows)}")
+        elif windows and result.report(seat).returned_nothing == windows:
+            said.append(f"{names[seat]} (seat {seat}): decide returned nothing in {_all_of(windows)}")
     return "; ".join(said)
 
 

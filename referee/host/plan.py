@@ -71,3 +71,7 @@ class Result(Struct, frozen=True, kw_only=True):
     """By seat: how its bot did, and why it lost what it lost."""
     verdicts: tuple[dict[str, int], ...] = ()
     """By seat: whose fault it was, of windows that took the default or used reserve; by `Verdict`."""
+
+    def report(self, seat: int) -> SeatReport:
+        """Return how the bot of a seat did; an empty report where none was made."""
+        return self.reports[seat] if self.reports else SeatReport()

@@ -56,6 +56,12 @@ def test_a_bot_that_takes_all_defaults_is_no_match() -> None:
     assert "at bot.py:3" in json.loads(ended.stdout)["said"][0][0]
 
 
+def test_a_bot_that_never_returns_an_action_is_no_match() -> None:
+    ended = match(mine("from bots.kit import run\nrun(lambda window: None)\n"), "mist_random")
+    assert NO == ended.exit_code
+    assert "arena: mine (seat 0): decide returned nothing in all of its 2 windows\n" in ended.stderr
+
+
 def test_two_bots_that_play_are_a_match() -> None:
     assert DONE == match("mist_random", "mist_random").exit_code
 
