@@ -414,10 +414,7 @@ def _second_version() -> Tree:
         NoGroupsError: neither can be had.
     """
     if any(version == 1 and "memory" in names for version, names, _ in _own_places()):
-        raise NoGroupsError(
-            "control groups of version 1 belong to root: start the arena as root, or boot this machine with "
-            "systemd.unified_cgroup_hierarchy=1"
-        )
+        raise NoGroupsError(_NO_FIRST_VERSION[os.geteuid() == 0])
     place = _second_place()
     if place is None:
         raise NoGroupsError("no control groups with memory, pids and cpu are mounted here")
@@ -436,6 +433,15 @@ def _second_version() -> Tree:
     if missing := _missing(place):
         raise NoGroupsError(systemd_scope.delegate_more(missing))
     raise NoGroupsError(f"systemd gave a scope, but {place} cannot be written to")
+
+
+_NO_FIRST_VERSION = {
+    False: "control groups of version 1 belong to root: start the arena as root, or boot this machine with "
+    "systemd.unified_cgroup_hierarchy=1",
+    True: "the control groups here, of version 1, cannot be written to: start a container with docker run "
+    "--privileged, or boot this machine with systemd.unified_cgroup_hierarchy=1",
+}
+"""By whether this is root."""
 
 
 def _what_helps(place: Path, no_scope: str) -> str:

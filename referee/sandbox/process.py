@@ -104,7 +104,14 @@ def demand(isolation: Isolation) -> None:
         SandboxError: it cannot. The text is one line: what is missing, and how to get it.
     """
     if isolation == "strict" and (lacks := missing()):
-        raise SandboxError(f"no strict sandbox: {'; '.join(lacks)}; {LESS}")
+        try:
+            find_isolation()
+            helps = LESS
+        except SandboxError as error:
+            helps = f"and {error}"
+        except OSError:
+            helps = LESS  # The machine is short of something just now.
+        raise SandboxError(f"no strict sandbox: {'; '.join(lacks)}; {helps}")
 
 
 def cannot(error: OSError) -> Exception:

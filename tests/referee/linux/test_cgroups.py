@@ -200,7 +200,10 @@ class TestWhereItMayNotMakeGroups:
         places = [(1, ["memory"], tmp_path / "memory"), (2, [""], tmp_path)]
         monkeypatch.setattr(cgroups, "_own_places", lambda: iter(places))
         cgroups.tree.cache_clear()
+        monkeypatch.setattr("os.geteuid", lambda: 1000)
         assert self._error().startswith("control groups of version 1 belong to root: start the arena as root, or")
+        monkeypatch.setattr("os.geteuid", lambda: 0)
+        assert "cannot be written to: start a container with docker run --privileged, or" in self._error()
 
 
 def test_groups_of_arenas_that_were_killed_are_cleared_away(second: Path) -> None:

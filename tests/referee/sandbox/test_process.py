@@ -9,7 +9,7 @@ import trio
 
 from referee.bot_folder.manifest import Limits
 from referee.sandbox import bwrap
-from referee.sandbox.process import NO_MEMORY, Process, SandboxError, find_isolation
+from referee.sandbox.process import NO_MEMORY, Process, SandboxError, demand, find_isolation
 
 
 class Box:
@@ -60,6 +60,16 @@ def test_a_machine_that_is_too_busy_for_one_sandbox_is_told_so(monkeypatch: pyte
     monkeypatch.setattr(bwrap, "probe", never)
     with pytest.raises(SandboxError, match=r"did not start within 20 s: this machine is too busy"):
         find_isolation()
+
+
+@pytest.mark.parametrize(("complaint", "helps"), [(None, "--isolation standard"), ("no", "bubblewrap says: no")])
+def test_a_level_that_cannot_be_had_either_is_not_proposed(
+    monkeypatch: pytest.MonkeyPatch, complaint: str | None, helps: str
+) -> None:
+    monkeypatch.setattr("referee.sandbox.process.missing", lambda: ("there are no groups",))
+    monkeypatch.setattr(bwrap, "probe", lambda: complaint)
+    with pytest.raises(SandboxError, match=f"^no strict sandbox: there are no groups; .*{helps}"):
+        demand("strict")
 
 
 @pytest.mark.parametrize("by_itself", [True, False])
