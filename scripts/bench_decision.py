@@ -2,7 +2,8 @@
 
 Both sides of the comparison talk to the same trivial program; only the referee is replaced, by a loop that sends
 and receives what the match's transcript says, with nothing in between. Then the same with a hundred matches at
-once, against a hundred bare ones over one poller. Run: scripts/bench decision
+once, against a hundred bare ones over one poller; on both sides each has two bot processes.
+Run: scripts/bench decision
 """
 
 import argparse
@@ -15,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -30,11 +32,12 @@ from referee.match import AnyRecord, Ended, Handed, In, Out, Policy
 from referee.transcript import read_transcript
 from referee.wire import open_wire
 
-MOST_SLOW, MOST_QUICK, MOST_AT_ONCE = 2.0, 3.0, 2.5
+MOST_SLOW, MOST_QUICK, MOST_AT_ONCE = 1.6, 3.0, 2.5
 """What a decision may cost, in bare exchanges: of one match, where these are slow or quick; of many at once."""
 QUICK = 90e-6
 """Seconds that a quick exchange takes at most: the kernel has both processes on one core, and wakes nobody."""
 STARTUP_MS = 120_000
+SEATS = 2
 
 TRIVIAL_BOT = """
 import os, zmq
@@ -132,41 +135,53 @@ async def many_through_the_referee(
 
 
 def many_bare(bot: Path, records: list[AnyRecord], folder: Path, at_once: int, decisions: int) -> float:
-    """As many matches with nothing in between; seconds a decision while all are under way."""
+    """As many matches with nothing in between, with two bot processes each.
+
+    Returns the seconds that a decision takes while all are under way.
+    """
     steady = Steady(at_once, decisions)
-    frames = [
-        bytes(record.frame) if isinstance(record, Out) else None
+    script = [
+        (record.seat, bytes(record.frame) if isinstance(record, Out) else None)
         for record in records
         if isinstance(record, Out | In)
     ]
-    frames.remove(None)  # One process plays both seats. Its hello is what it is first heard to say,
-    frames.remove(None)  # the other is missing,
-    frames = [frame for frame in frames if frame is None or not frame.startswith(b'{"type":"over"')]
-    frames.append(b'{"type":"over"}')  # and it ends when it hears this once.
-    with bare_bots(bot, folder, at_once) as sockets:
-        poller, places = zmq.Poller(), {}
-        for number, socket in enumerate(sockets):
-            socket.recv()  # Nobody plays before all are there.
-            poller.register(socket, zmq.POLLIN)
-            places[socket] = (number, iter(frames))
-        under_way = sum(not _told_all(socket, rest) for socket, (_, rest) in places.items())
+    for seat in range(SEATS):
+        script.remove((seat, None))  # Its hello.
+    with bare_bots(bot, folder, SEATS * at_once) as sockets:
+        poller, matches = zmq.Poller(), {}
+        for number in range(at_once):
+            match = BareMatch(number, sockets[SEATS * number :][:SEATS], iter(script))
+            for socket in match.sockets:
+                socket.recv()  # Nobody plays before all are there.
+                poller.register(socket, zmq.POLLIN)
+                matches[socket] = match
+        under_way = sum(not match.tell() for match in {*matches.values()})
         while under_way:
             for socket, _ in poller.poll():
-                number, rest = places[socket]
                 socket.recv()
-                steady.made(number)
-                under_way -= _told_all(socket, rest)
+                steady.made(matches[socket].number)
+                under_way -= matches[socket].tell()
     assert steady.seconds is not None  # noqa: S101
     return steady.seconds
 
 
-def _told_all(socket: "zmq.Socket[bytes]", rest: Iterator[bytes | None]) -> bool:
-    """Sends a bot what it is told until it has to answer; whether there is nothing more."""
-    for frame in rest:
-        if frame is None:
-            return False
-        socket.send(frame)
-    return True
+@dataclass(frozen=True, eq=False)
+class BareMatch:
+    """A match that nobody referees."""
+
+    number: int
+    sockets: "list[zmq.Socket[bytes]]"
+    """By seat."""
+    script: Iterator[tuple[int, bytes | None]]
+    """What is left: which seat is told which frame, or (None) is to answer."""
+
+    def tell(self) -> bool:
+        """Tell the bots what comes before the next answer; return whether no answer is to come."""
+        for seat, frame in self.script:
+            if frame is None:
+                return False
+            self.sockets[seat].send(frame)
+        return True
 
 
 def seconds_of(records: list[AnyRecord]) -> float:

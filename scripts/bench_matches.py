@@ -60,7 +60,7 @@ INVITATION = encode(Invited(token=""))
 Script = list[tuple[int, bytes | None]]
 """Of a match: which seat is told which frame, or (None) is to say one."""
 SECONDS = 4.0
-RATIO_FRESH, RATIO_KEPT, RATIO_KAGGLE, MOST_TRANSCRIPT = 0.65, 1.4, 8.0, 0.10
+RATIO_FRESH, RATIO_KEPT, RATIO_KAGGLE, MOST_TRANSCRIPT = 0.62, 1.3, 8.0, 0.10
 KEPT_BLOCKS = 3
 """Times as many blocks with kept bots: their matches take less, and the arena's own start as long."""
 
