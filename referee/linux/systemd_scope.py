@@ -38,10 +38,13 @@ def enter_scope(name: str) -> None:
         name: of the scope, before this process's number.
 
     Raises:
-        NoScopeError: there is no systemd, nobody to ask, or it refused.
+        NoScopeError: there is no systemd, nobody to ask, or it refused; or this is a service of an ordinary user,
+            which would leave the service's limits behind, and end when that user logs out.
     """
     if not IS_RUNNING.is_dir():
         raise NoScopeError("this machine or container does not run systemd")
+    if os.geteuid() != 0 and (left := service()):
+        raise NoScopeError(f"{left} is not left for a scope of {_user()}'s, which ends with the last logout")
     unit = f"{name}-{os.getpid()}-{secrets.token_hex(4)}.scope"
     properties = ("4", "Description", "s", name, "PIDs", "au", "1", str(os.getpid()), "Delegate", "b", "true")
     collect = ("CollectMode", "s", "inactive-or-failed")

@@ -37,6 +37,10 @@ TESTS = (
     "tests/real_wire/test_killed.py tests/real_wire/test_processor_time.py"
 )
 TOURNAMENT = "scripts/arena tournament docs/examples/demo/mist.toml --fresh"
+DEMO = "scripts/demo"
+IN_A_CONTAINER = f"""unshare --mount sh -c '
+mount -o remount,bind,ro /sys/fs/cgroup && mount -t tmpfs none /run && exec "$@"' sh {WALLS}"""
+"""As near as it comes to one without a tree of its own: no systemd to ask, and groups that are read-only."""
 KILLED = f"""
 {TOURNAMENT} > /tmp/killed.log 2>&1 & arena=$!
 for wait in $(seq 600); do [ -s runs/demo/mist/ledger.jsonl ] && break; sleep 0.2; done
@@ -95,6 +99,7 @@ def alices() -> list[Step]:
         Step("match", MATCH),
         Step("tournament", TOURNAMENT, "loginctl enable-linger"),
         Step("killed", KILLED),
+        Step("demo", DEMO, "window by window"),
         Step("doctor", DOCTOR, HOLDS),
         Step("tests", _tests()),
         Step(
@@ -108,10 +113,10 @@ def alices() -> list[Step]:
             "sudo sysctl -w kernel.unprivileged_userns_clone=1",
             "unprivileged_userns_clone",
         ),
-        Step("only memory and pids delegated", FEWER_CONTROLLERS, "^memory pids$"),
+        Step("before walls, only memory and pids delegated", FEWER_CONTROLLERS, "^memory pids$"),
         Step("walls, memory and pids only", WALLS, "does not delegate cpu"),
         Step(
-            "what that says to type, typed",
+            "what these walls say to type, typed",
             f"""line=$({WALLS} 2>&1 | sed -n 's/.*As root: //p' | head -n 1); echo "$line"; sudo sh -c "$line" """,
         ),
         Step("walls, after that", WALLS, STRICT),
@@ -126,10 +131,12 @@ def roots() -> list[Step]:
         Step("shell is where it was", WHERE, r"session-\w+\.scope"),
         Step("walls, service with Delegate", f"{SERVICE} -p Delegate=yes {WALLS}", STRICT),
         Step("walls, service without Delegate", f"{SERVICE} {WALLS}", STRICT),
+        Step("walls, as in a container", IN_A_CONTAINER, "docker run --privileged"),
         Step("match", MATCH),
         Step("match, service without Delegate", f"{SERVICE} {MATCH}"),
         Step("tournament", TOURNAMENT),
         Step("killed", KILLED),
+        Step("demo", DEMO, "window by window"),
         Step("doctor", DOCTOR, HOLDS),
         Step("tests", _tests()),
     ]

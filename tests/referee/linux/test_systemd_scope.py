@@ -25,6 +25,7 @@ def busctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(systemd_scope, "IS_RUNNING", tmp_path)
     monkeypatch.setattr(systemd_scope, "RUNTIME", tmp_path)
     monkeypatch.setattr(systemd_scope, "_user", lambda: USER)
+    monkeypatch.setattr(systemd_scope, "_own_path", lambda: "/user.slice/user-1000.slice/session-1.scope")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     return tmp_path / "busctl"
 
@@ -38,12 +39,16 @@ def test_the_users_manager_is_asked_for_a_scope_with_this_process_alone(
     busctl: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers(busctl, "true")
-    paths = iter(["/user.slice/session-1.scope", "/user.slice/user@1000.service/app.slice/"])
-    monkeypatch.setattr(
-        systemd_scope, "_own_path", lambda: next(paths) + (busctl.parent / "asked").read_text().split()[9]
-    )
+    told = busctl.parent / "asked"
+
+    def own_path() -> str:
+        if not told.exists():
+            return "/user.slice/user-1000.slice/session-1.scope"
+        return f"/user.slice/user-1000.slice/user@1000.service/app.slice/{told.read_text().split()[9]}"
+
+    monkeypatch.setattr(systemd_scope, "_own_path", own_path)
     enter_scope("arena")
-    asked = (busctl.parent / "asked").read_text().splitlines()
+    asked = told.read_text().splitlines()
     assert asked[0] == "--user"
     unit, mode, *properties = asked[9:]
     assert unit.startswith(f"arena-{os.getpid()}-")
@@ -76,6 +81,14 @@ def test_a_manager_that_refuses_is_quoted(busctl: Path) -> None:
     (busctl.parent / "1000" / "bus").touch()
     answers(busctl, "echo 'Call failed: Unit exists' >&2; exit 1")
     assert refusal() == "systemd gives no scope: Call failed: Unit exists"
+
+
+def test_a_users_service_stays_in_its_service(busctl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the user happens to be logged in, too: the scope would end with that login."""
+    answers(busctl, "true")
+    monkeypatch.setattr(systemd_scope, "_own_path", lambda: "/system.slice/cup.service")
+    assert refusal() == f"cup.service is not left for a scope of {USER}'s, which ends with the last logout"
+    assert not (busctl.parent / "asked").exists()
 
 
 def test_a_process_that_is_not_moved_is_not_waited_for_without_end(
