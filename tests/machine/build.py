@@ -35,6 +35,8 @@ MODULES = "virtio_pci\nvirtio_blk\next4\n"
 DISK = "8G"
 MEMORY_MB = 4096
 CORES = 2
+PATIENCE = "systemd.default_device_timeout_sec=1200 systemd.default_timeout_start_sec=1200"
+"""Of systemd: on a busy machine an emulated one may take longer than its own 90 s to find a serial line."""
 FIRST_SIGN_SECONDS = 120
 """Within which a machine with KVM shows that it has booted; else it is emulated."""
 MOST_SECONDS = 4 * 3600
@@ -256,7 +258,7 @@ def _run_machine(
             *("qemu-system-x86_64", *processor, "-m", str(MEMORY_MB), "-smp", str(CORES)),
             *("-nodefaults", "-no-reboot", "-display", "none"),
             *("-kernel", str(disk.with_suffix(".vmlinuz")), "-initrd", str(disk.with_suffix(".initrd.img"))),
-            *("-append", f"root=/dev/vda rw console={console} panic=-1"),
+            *("-append", f"root=/dev/vda rw console={console} panic=-1 {PATIENCE}"),
             # What is written to the first goes into a file that is gone with the machine.
             *("-drive", f"file={disk},format=raw,if=virtio,cache=unsafe,snapshot=on"),
             *("-drive", f"file={folder / CLONE},format=raw,if=virtio,readonly=on"),

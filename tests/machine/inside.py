@@ -29,6 +29,8 @@ print("level:", sandbox.find_isolation())'"""
 """What doctor begins with, without the escapes, which take an emulated machine many minutes."""
 STRICT = "^level: strict$"
 MATCH = "scripts/arena match mist mist_tracker mist_hunter --seed 1"
+BOBS_MATCH = f"sudo -u bob -H sh -c 'cd && {PLACE}/{MATCH}'"
+"""In a folder of his own, for its transcript."""
 WHERE = "cat /proc/$$/cgroup"
 SERVICE = f"systemd-run --pipe --wait --collect --quiet -p WorkingDirectory={PLACE}"
 USERS_SERVICE = SERVICE.replace("systemd-run", "systemd-run --user")
@@ -90,7 +92,7 @@ def alices() -> list[Step]:
         ),
         Step("walls, service with User", f"sudo {SERVICE} --uid=alice {WALLS}", "Delegate=yes"),
         Step("walls, by sudo as a user without a session", f"sudo -u bob -H {WALLS}", "enable-linger bob"),
-        Step("match, by sudo as a user without a session", f"sudo -u bob -H {MATCH}", "enable-linger bob", code=3),
+        Step("match, by sudo as a user without a session", BOBS_MATCH, "enable-linger bob", code=3),
         Step(
             "walls, the same after enable-linger",
             f"sudo loginctl enable-linger bob; sleep 10; sudo -u bob -H {WALLS}",
