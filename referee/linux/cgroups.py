@@ -452,8 +452,9 @@ def _what_helps(place: Path, no_scope: str) -> str:
     lacks = f"the control groups here lack {missing}" if missing else f"{place} cannot be written to"
     if systemd_scope.IS_RUNNING.is_dir():
         return f"{lacks}, and {no_scope}"
+    start = "start" if os.geteuid() == 0 else "start the arena as root, and"
     return (
-        f"{lacks}: start the arena as root, and a container with a tree of its own "
+        f"{lacks}: {start} a container with a tree of its own "
         "(docker run --privileged --cgroupns=private, or podman run)"
     )
 

@@ -142,9 +142,17 @@ class TestWhereItMayNotMakeGroups:
         monkeypatch.setattr(systemd_scope, "IS_RUNNING", tmp_path)
         monkeypatch.setattr(systemd_scope, "service", lambda: "")
 
-    def test_without_systemd_it_names_the_controllers(self, second: Path) -> None:
+    @pytest.mark.parametrize(
+        ("user", "start"), [(1000, "start the arena as root, and a container"), (0, "start a container")]
+    )
+    def test_without_systemd_it_names_the_controllers(
+        self, user: int, start: str, second: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         (second / "cgroup.controllers").write_text("cpuset io memory\n")
-        assert self._error().startswith("the control groups here lack pids and cpu: start the arena as root, and")
+        monkeypatch.setattr("os.geteuid", lambda: user)
+        assert self._error().startswith(
+            f"the control groups here lack pids and cpu: {start} with a tree of its own"
+        )
 
     @pytest.mark.usefixtures("systemd")
     def test_what_systemd_said_is_passed_on(self, second: Path) -> None:
