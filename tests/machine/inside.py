@@ -38,31 +38,44 @@ TESTS = (
     "tests/real_wire/sandbox tests/real_wire/test_kept_bots.py tests/real_wire/test_pondering.py "
     "tests/real_wire/test_killed.py tests/real_wire/test_processor_time.py"
 )
-TOURNAMENT = "scripts/arena tournament docs/examples/demo/mist.toml --fresh"
+TOURNAMENT = "scripts/arena tournament tests/machine/cup.toml --fresh"
 DEMO = "scripts/demo"
 IN_A_CONTAINER = f"""unshare --mount sh -c '
 mount -o remount,bind,ro /sys/fs/cgroup && mount -t tmpfs none /run && exec "$@"' sh {WALLS}"""
 """As near as it comes to one without a tree of its own: no systemd to ask, and groups that are read-only."""
-KILLED = f"""
-{TOURNAMENT} > /tmp/killed.log 2>&1 & arena=$!
-for wait in $(seq 600); do [ -s runs/demo/mist/ledger.jsonl ] && break; sleep 0.2; done
-echo "before: $(pgrep -cf 'bwrap|launcher|bots/') processes of bots"
+KILLED = """
+rm -rf runs/try-vm
+sed 's/^blocks.*/blocks = 200/' tests/machine/cup.toml > tests/machine/long.toml
+scripts/arena tournament tests/machine/long.toml > /tmp/killed.log 2>&1 & arena=$!
+of_bots() { find /sys/fs/cgroup -path '*/mist-arena.*/[0-9]*/cgroup.procs' -exec cat {} + 2> /dev/null; }
+for wait in $(seq 900); do
+    compgen -G 'runs/try-vm/transcripts/00003*' > /dev/null && [ "$(of_bots)" ] && break
+    sleep 0.5
+done
+bots="$(of_bots)"
+echo "before:" ${bots:-no process of a bot}
 find /sys/fs/cgroup -path '*mist-arena*' -type d
-kill -9 $arena; wait $arena
+[ "$bots" ] && kill -9 $arena || { cat /tmp/killed.log; exit 1; }
+wait $arena
 sleep 15
 left="$(pgrep -af 'bwrap|bots/|mist.arena|-m arena' | grep -v tests.machine)"
 groups="$(find /sys/fs/cgroup -name '*mist-arena*' -type d)"
-echo "left: ${{left:-no process}}; ${{groups:-no group}}"
+echo "left: ${left:-no process}; ${groups:-no group}"
 [ -z "$left" ] && [ -z "$groups" ]
 """
 FEWER_CONTROLLERS = """
-sudo mkdir -p /etc/systemd/system/user@.service.d
-printf '[Service]\\nDelegate=memory pids\\n' | sudo tee /etc/systemd/system/user@.service.d/delegate.conf
+settings=/etc/systemd/system/user@.service.d
+sudo mkdir -p $settings
+printf '[Service]\\nDelegate=\\nDelegate=memory pids\\n' | sudo tee $settings/delegate.conf
 sudo systemctl daemon-reload
-sudo systemctl restart user@$(id -u)
+sudo systemctl stop user@$(id -u)
+slice=/sys/fs/cgroup/user.slice/user-$(id -u).slice
+echo -cpu | sudo tee $slice/cgroup.subtree_control
+sudo systemctl start user@$(id -u)
 sleep 2
-cat /sys/fs/cgroup/user.slice/user-$(id -u).slice/user@$(id -u).service/cgroup.controllers
+cat $slice/user@$(id -u).service/cgroup.controllers
 """
+"""Lists of controllers add up, until an empty one; and systemd takes none away again that it has handed down."""
 
 
 class Step(NamedTuple):
