@@ -133,6 +133,7 @@ def alices() -> list[Step]:
         Step(
             "what these walls say to type, typed",
             f"""line=$({WALLS} 2>&1 | sed -n 's/.*As root: //p' | head -n 1); echo "$line"; sudo sh -c "$line" """,
+            "^mkdir -p /etc/systemd/system/user@.service.d",
         ),
         Step("walls, after that", WALLS, STRICT),
     ]

@@ -11,8 +11,8 @@ from referee.proofs.escapes.finding import How
 from referee.proofs.escapes.stage import Place
 
 GLANCE_SECONDS = 0.02
-BEGIN_SECONDS = 20.0
-"""For a bot to be started, and to say its first word."""
+BEGIN_SECONDS = 120.0
+"""For a bot to be started, and to say its first word: an emulated machine takes over 20 s."""
 
 
 class ExaminationError(Exception):
@@ -40,6 +40,11 @@ class Subject:
             while not self.said[key] and await self.goes_on():
                 pass
         if not self.said[key]:
+            if self.exit is None:
+                raise ExaminationError(
+                    f"a bot that examines its sandbox did not begin within {BEGIN_SECONDS:g} s: "
+                    "this machine is too busy or too slow"
+                )
             raise ExaminationError(f"a bot that examines its sandbox does not run: {self.complaint}")
         return self.said[key][0]
 

@@ -23,6 +23,7 @@ from referee.proofs.escapes.inside.scene import Scene
 from referee.proofs.escapes.promises import ONLY_STRICT, PROMISED, promised
 from referee.proofs.escapes.stage import staged
 from referee.proofs.escapes.standing import LAYERS
+from referee.proofs.escapes.subject import ExaminationError
 from referee.sandbox import landlock
 from referee.sandbox.bot_environment import PROJECT
 from referee.sandbox.bwrap_args import arguments
@@ -319,6 +320,15 @@ async def test_what_the_machine_was_too_busy_to_tell_is_tried_again(
             await examination.make_again(nursery, stage.scene)
     assert [("burns-many-processors",)] * min(busy, AGAIN) == tried
     assert (set(NAMES), told) == (set(examination.said), examination.said["burns-many-processors"][0])
+
+
+async def test_a_machine_that_is_too_slow_for_a_bot_to_begin_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("referee.proofs.escapes.subject.BEGIN_SECONDS", 0.01)
+    told = pytest.RaisesExc(
+        ExaminationError, match="did not begin within 0.01 s: this machine is too busy or too slow"
+    )
+    with pytest.RaisesGroup(told, flatten_subgroups=True):
+        await one_attempt("reads-transcripts", "none")
 
 
 def test_an_attempt_that_is_ended_by_a_signal_is_held_and_one_that_breaks_has_failed() -> None:
