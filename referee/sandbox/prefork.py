@@ -265,18 +265,21 @@ class _Starter:
             )
             theirs.close()
             words = NO_FILTER if find_layers().no_filter is not None else seccomp.program()
+            came, late = b"", ""
             try:
                 self.control.send(words)
                 came = self.control.recv(1)
+            except TimeoutError:
+                late = f"nothing within {SET_UP_SECONDS:g} s: this machine is too busy or too slow"
             except OSError:
-                came = b""
+                pass
             if came != GO:
                 self.control.close()
                 self._popen.kill()
                 self._popen.wait()
                 log.seek(0)
                 complaint = " ".join(log.read().decode(errors="replace").split())
-                raise OSError(0, complaint, "warm start")
+                raise OSError(0, complaint or late, "warm start")
 
     def lives(self) -> bool:
         """Whether it can still be asked."""

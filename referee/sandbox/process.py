@@ -448,6 +448,7 @@ async def _start(
     process = Process(box, bounded, bot.limits, bridged=bot.transport == "stdio")
     nursery.start_soon(bounded.follow)
     nursery.start_soon(process._live)  # noqa: SLF001 - its own
+    begun = trio.current_time()
     try:
         await box.ready()
     except bwrap.SetUpError:
@@ -456,6 +457,11 @@ async def _start(
             raise _LostError(f"{bot.given}: no sandbox: {STARTER_ENDED}") from None
         if process.lost:
             raise SandboxError(f"{bot.given}: no sandbox: {process.lost}") from None
+        if trio.current_time() - begun >= bwrap.SET_UP_SECONDS:
+            raise SandboxError(
+                f"{bot.given}: no sandbox: it did not stand within {bwrap.SET_UP_SECONDS:g} s: "
+                "this machine is too busy or too slow"
+            ) from None
         what = process.last_line or "nothing"
         raise SandboxError(f"{bot.given}: {no_sandbox(what)}") from None
     except trio.Cancelled:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from referee import sandbox
 from referee.linux.cgroups import tree
 from referee.linux.process_tree import descendants
-from referee.sandbox import prefork
+from referee.sandbox import bwrap, prefork
 from referee.sandbox.bot_environment import PROJECT
 from referee.sandbox.levels import find_layers
 from tests.long import cases
@@ -348,6 +348,19 @@ class TestNoSandbox:
                     isolation="strict",
                     log=lab.log,
                 )
+
+    @pytest.mark.parametrize(("isolation", "said"), [("strict", "did not stand"), ("warm", "start: nothing")])
+    async def test_a_machine_that_is_too_slow_to_make_one_is_named(
+        self, lab: Lab, isolation: How, said: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(prefork, "_starter", cache(lambda _: prefork._Starter()))
+        for module in (bwrap, prefork):
+            monkeypatch.setattr(module, "SET_UP_SECONDS", 0.0001)
+        async with trio.open_nursery() as nursery:
+            with pytest.raises(
+                sandbox.SandboxError, match=f"{said} within 0.0001 s: this machine is too busy or too slow"
+            ):
+                await lab.start(nursery, lab.bot("pass"), isolation)
 
     def test_where_bubblewrap_is_missing_the_error_says_how_to_get_it(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
