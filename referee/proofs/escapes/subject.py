@@ -1,6 +1,7 @@
 """A bot under examination: started as every bot is, and heard through its log, in lines of JSON."""
 
 import json
+import signal
 from collections import defaultdict
 from typing import Any
 
@@ -44,6 +45,11 @@ class Subject:
                 raise ExaminationError(
                     f"a bot that examines its sandbox did not begin within {BEGIN_SECONDS:g} s: "
                     "this machine is too busy or too slow"
+                )
+            if self.exit == -signal.SIGXCPU:
+                raise ExaminationError(
+                    "a bot that examines its sandbox used up its processor time before it began: "
+                    "this machine is too slow"
                 )
             raise ExaminationError(f"a bot that examines its sandbox does not run: {self.complaint}")
         return self.said[key][0]

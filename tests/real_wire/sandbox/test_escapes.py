@@ -21,13 +21,14 @@ from referee.proofs.escapes.finding import How, Report
 from referee.proofs.escapes.inside.running import IN_ORDER
 from referee.proofs.escapes.inside.scene import Scene
 from referee.proofs.escapes.promises import ONLY_STRICT, PROMISED, promised
-from referee.proofs.escapes.stage import staged
+from referee.proofs.escapes.stage import Place, staged
 from referee.proofs.escapes.standing import LAYERS
-from referee.proofs.escapes.subject import ExaminationError
+from referee.proofs.escapes.subject import ExaminationError, start
 from referee.sandbox import landlock
 from referee.sandbox.bot_environment import PROJECT
 from referee.sandbox.bwrap_args import arguments
 from referee.sandbox.levels import Isolation, Layers
+from tests.real_wire.sandbox.lab import Lab
 
 NAMES = {attempt.name for attempt in IN_ORDER}
 
@@ -329,6 +330,14 @@ async def test_a_machine_that_is_too_slow_for_a_bot_to_begin_is_named(monkeypatc
     )
     with pytest.RaisesGroup(told, flatten_subgroups=True):
         await one_attempt("reads-transcripts", "none")
+
+
+async def test_a_bot_whose_processor_time_is_up_before_it_begins_is_named(lab: Lab) -> None:
+    place = Place(lab.bot("while True: pass", limits="cpu_seconds = 1"), lab.line, lab.log)
+    async with trio.open_nursery() as nursery:
+        subject = await start(nursery, place, lab.token, How(isolation="none", warm=False))
+        with pytest.raises(ExaminationError, match="used up its processor time before it began"):
+            await subject.first("seen")
 
 
 def test_an_attempt_that_is_ended_by_a_signal_is_held_and_one_that_breaks_has_failed() -> None:
