@@ -1,13 +1,14 @@
 """Templates of pages. Every word in them is text, unless it is the arena's own markup."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from arena.pages.glossary import OF_COLUMNS, anchor
+from arena.pages.tables import BETWEEN, Cell, Table
 from arena.tables import LONGEST_CELL, shortened
 from referee import __version__
 from referee.printable import printable, printable_name
@@ -18,6 +19,8 @@ SEAMS = re.compile(r"(?<=[a-zA-Z0-9][_./-])(?=[a-zA-Z0-9])")
 """Where a name may go on in the next line."""
 FOLDED = 16
 """Letters that a line has room for everywhere."""
+MOST_KEPT = 4_096
+"""Names and headings whose markup is kept: pages of one competition show the same ones again and again."""
 
 
 def render(template: str, **values: Any) -> str:
@@ -42,20 +45,72 @@ def _environment() -> Environment:
     )
     environment.globals["words_of_columns"] = OF_COLUMNS
     environment.globals["version"] = __version__
-    environment.filters |= {"name": name, "said": said, "foldable": foldable, "anchor": anchor}
+    environment.filters |= {
+        "name": name,
+        "said": said,
+        "foldable": foldable,
+        "anchor": anchor,
+        "in_cell": in_cell,
+        "linked": linked,
+        "rows": rows,
+    }
     return environment
 
 
+@lru_cache(MOST_KEPT)
 def name(text: str) -> str:
     """A name, or what is in a cell: a long one loses its middle, and spaces that nobody sees are spelled."""
     return shortened(printable_name(text[: 4 * LONGEST_TEXT]), LONGEST_CELL)
 
 
+@lru_cache(MOST_KEPT)
 def foldable(text: str) -> Markup:
     """Return `name` as markup in which a line may end behind a part of a long name, and not within one."""
     shown = name(text)
     parts = SEAMS.split(shown) if len(shown) > FOLDED else [shown]
     return Markup("<wbr>").join(parts)
+
+
+def in_cell(cell: Cell) -> Markup:
+    """Return what a cell holds as markup: each name a whole, with a link if it leads somewhere."""
+    if not cell.parts:
+        return linked(cell.text, cell.href)
+    parts = (escape(printable(each.text)) if each.kind == BETWEEN else in_cell(each) for each in cell.parts)
+    return markup("".join(parts))
+
+
+@lru_cache(MOST_KEPT)
+def linked(text: str, href: str) -> Markup:
+    """Return a name as markup, with a link if `href` leads somewhere."""
+    shown = foldable(text)
+    if href:
+        return markup(f'<a class="name" href="{escape(printable(href))}">{shown}</a>')
+    return markup(f'<span class="name">{shown}</span>')
+
+
+def rows(table: Table) -> Markup:
+    """Return a table's rows as markup.
+
+    Not in a template: a site of 10,000 matches has 200,000 cells, and macros took most of the time.
+    """
+    lines: list[str] = []
+    for row in table.rows:
+        lines.append("<tr>")
+        lines += (_cell(cell, column, table) for column, cell in zip(table.columns, row, strict=True))
+        lines.append("</tr>")
+    return markup("".join(f"{line}\n" for line in lines))
+
+
+def _cell(cell: Cell, column: str, table: Table) -> str:
+    if column == table.head:
+        return f'<th scope="row" class="words stick">{in_cell(cell)}</th>'
+    kind = escape(printable(cell.kind))
+    if table.is_words(column):
+        return f'<td class="words{" " if kind else ""}{kind}">{in_cell(cell)}</td>'
+    class_ = f' class="{kind}"' if kind else ""
+    text = escape(name(cell.text))
+    shown = f'<a href="{escape(printable(cell.href))}">{text}</a>' if cell.href else text
+    return f"<td{class_}>{shown}</td>"
 
 
 def said(text: str) -> str:

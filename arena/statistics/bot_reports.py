@@ -16,6 +16,8 @@ from referee.match import Complaint, Frequent, SeatReport, sentences, summed
 
 MOST_KINDS = 50
 """Causes of losses, and texts of refusals, that are counted for one bot; they may hold what bots wrote."""
+AT_ONCE = 100
+"""Reports of one bot that are added up in one step: each step copies the sums so far."""
 _MEASURED = re.compile(r"(\d+\.\d+)")
 """Numbers that differ from match to match where the cause is the same, such as a time used."""
 
@@ -78,6 +80,8 @@ class _Tally:
         self._kinds: dict[tuple[bool, tuple[str, ...]], _Kind] = {}
         self._complaints: Frequent[tuple[str, str]] = Frequent(MOST_KINDS)
         self._total = SeatReport()
+        self._not_added: list[SeatReport] = []
+        """To the total, yet."""
         self._log = ""
 
     def add(self, report: SeatReport, match: Played, seat: int, log: str) -> None:
@@ -85,13 +89,19 @@ class _Tally:
         self._matches += 1
         self._windows += match.windows[seat]
         self._refused += match.refused[seat]
-        self._total = summed((self._total, report))
+        self._not_added.append(report)
+        if len(self._not_added) == AT_ONCE:
+            self._add_up()
         if sentences(report, windows=match.windows[seat], refused=match.refused[seat]):
             self._log = log
         if report.loss:
             self._lose(report, log, never_started=match.conduct[seat] is Conduct.NEVER_STARTED)
         for each in report.complaints:
             self._complaints.add((each.refusal, each.text), each.times)
+
+    def _add_up(self) -> None:
+        self._total = summed((self._total, *self._not_added))
+        self._not_added = []
 
     def _lose(self, report: SeatReport, log: str, *, never_started: bool) -> None:
         self._lost += 1
@@ -104,6 +114,7 @@ class _Tally:
 
     def report(self) -> BotReport:
         """What it comes to."""
+        self._add_up()
         kinds = sorted(self._kinds.items(), key=lambda item: -item[1].matches)
         complaints = (Complaint(refusal, text, times) for (refusal, text), times in self._complaints.most_common())
         return BotReport(

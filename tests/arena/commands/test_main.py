@@ -15,6 +15,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
+from arena import __main__ as program
 from arena.commands import main
 from arena.commands.main import COMMANDS, INTERRUPTED
 from arena.errors import CANNOT, DONE, NO, WRONG_USE, AnswerIsNo, MachineCannot, Stopped, WrongUse
@@ -246,6 +247,20 @@ def test_a_tournaments_isolation_can_be_given_and_is_one_of_its_terms(
     assert (DONE, "none") == (played.exit_code, json.loads(played.stdout)["isolation"])
     assert "2 matches, isolation none\n" in played.stderr
     assert "were begun: isolation was none, is strict." in refused("tournament", file)
+
+
+@pytest.mark.parametrize(("told", "threads"), [(None, "1"), ("4", "4")])
+def test_a_command_computes_in_one_thread_unless_its_environment_says_otherwise(
+    told: str | None, threads: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads that wait for each other in loops would take the processor from the matches."""
+    monkeypatch.setattr("arena.pause_signals.ignore", lambda: None)
+    monkeypatch.setattr(main, "main", lambda: None)
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", told or "")
+    if told is None:
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    program.main()
+    assert threads == os.environ["OPENBLAS_NUM_THREADS"]
 
 
 def test_whoever_has_read_enough_gets_no_answer_but_the_signal_for_it() -> None:

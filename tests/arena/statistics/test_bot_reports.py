@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from arena.statistics.bot_reports import MOST_KINDS, BotReport, reports_of
+import pytest
+
+from arena.statistics.bot_reports import AT_ONCE, MOST_KINDS, BotReport, reports_of
 from arena.statistics.standings import Played
 from protocol.refusals import Conduct
 from referee.match.seat_report import Complaint, SeatReport, percentile, spread_of
@@ -61,6 +63,23 @@ def test_measured_numbers_do_not_part_causes_and_exit_codes_do() -> None:
     (loss,) = of(*(match(block, each) for block, each in enumerate(slow))).losses
     assert "no hello in 2 s (0.8 to 10.5 s of processor time used)" == loss.cause
     assert 2 == len(of(*(match(code, SeatReport(loss=f"exit code {code}")) for code in (0, 1))).losses)
+
+
+def test_reports_come_to_the_same_whether_they_are_added_up_one_by_one_or_many_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kinds = (
+        SeatReport(late=1, worst_late_us=7, spread=spread_of([100, 7]), worst_us=101, last_line="first"),
+        SeatReport(cpu_us=4, peak_bytes=3, spread=spread_of([9]), printed="a", printed_windows=2),
+        SeatReport(cpu_us=5, loss=MEMORY, last_line="lost", stuck_at="bot.py:4", answers_at_once=2),
+        SeatReport(closed_for="too much", stuck_at="bot.py:5", printed="b", last_line="last"),
+    )
+    matches = [match(block, kinds[block % len(kinds)]) for block in range(2 * AT_ONCE + 4)]
+    many = of(*matches)
+    monkeypatch.setattr("arena.statistics.bot_reports.AT_ONCE", 1)
+    assert of(*matches) == many
+    assert 2 * AT_ONCE + 4 == many.matches
+    assert ("last", "bot.py:4", "a") == (many.total.last_line, many.total.stuck_at, many.total.printed)
 
 
 def test_counts_are_added_and_worsts_kept() -> None:
