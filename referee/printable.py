@@ -19,7 +19,7 @@ _TWO_DIGITS, _FOUR_DIGITS = 0xFF, 0xFFFF
 
 def printable(text: str) -> str:
     r"""The text on one line that does nothing, with each such character as `\xNN`, `\uNNNN` or `\UNNNNNNNN`."""
-    if text.isprintable() and not _BLANK.search(text):
+    if text.isprintable() and (text.isascii() or not _BLANK.search(text)):
         return text
     return "".join(char if char.isprintable() and not _BLANK.match(char) else _spelled(char) for char in text)
 

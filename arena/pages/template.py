@@ -37,6 +37,7 @@ def markup(text: str) -> Markup:
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("arena.pages", "assets"),
+        auto_reload=False,
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,

@@ -8,7 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -171,8 +173,11 @@ class Website:
         yield f"{slug}/matches.html"
         yield f"{slug}/schedule.html"
 
-    def match_paths(self, slug: str) -> Iterator[tuple[str, str]]:
-        """The path of each match's page, and the hash of all that the page is made from. Raises as `page`."""
+    def match_pages(self, slug: str) -> Iterator[tuple[str, str, Callable[[], Page]]]:
+        """The path of each match's page, the hash of all that the page is made from, and what makes it.
+
+        Raises as `page`.
+        """
         competition = self._competitions[slug]
         overview = competition.overview()
         found = overview.found
@@ -190,17 +195,20 @@ class Website:
             )
         )
         voids = Counter(block for block, _, _ in found.voids)
-        for match in competition.all_matches():
-            block, seating = match.played.block, match.played.seating
-            row = overview.index.row_of(block, seating)
-            if row is None:  # It has come to count since.
-                continue
-            its = same.copy()
-            here = competition.transcript(match) is not None
-            names = [found.digest.labels[entrant] for entrant in match.played.entrants]
-            about = [match.played, match.reports, here, voids[block], _neighbours(overview, row), names]
-            its.update(encode(about))
-            yield f"{slug}/match/{match_file(block, seating)}", its.hexdigest()
+        for block, matches in groupby(competition.all_matches(), lambda match: match.played.block):
+            together = list(matches)
+            for match in together:
+                seating = match.played.seating
+                row = overview.index.row_of(block, seating)
+                if row is None:  # It has come to count since.
+                    continue
+                its = same.copy()
+                here = competition.transcript(match) is not None
+                names = [found.digest.labels[entrant] for entrant in match.played.entrants]
+                about = [match.played, match.reports, here, voids[block], _neighbours(overview, row), names]
+                its.update(encode(about))
+                make = partial(self._match, competition, overview, row, match, together)
+                yield f"{slug}/match/{match_file(block, seating)}", its.hexdigest(), make
 
     def error(self, path: str, title: str, said: str) -> Page:
         """What is shown at a path where there is no page."""
@@ -325,22 +333,34 @@ class Website:
         found = next((each for each in block_matches if each.played.seating == seating), None)
         if row is None or found is None:
             return None
-        head = found.played.head
-        here = competition.transcript(found) is not None
+        return self._match(competition, overview, row, found, block_matches)
+
+    def _match(
+        self,
+        competition: Competition,
+        overview: Overview,
+        row: int,
+        match: MatchOnPage,
+        block: Sequence[MatchOnPage],
+    ) -> Page:
+        """The page of a match. `row`: its place in the index; `block`: all matches of its block."""
+        slug, head = competition.slug, match.played.head
+        name = match_name(match.played.block, match.played.seating)
+        here = competition.transcript(match) is not None
         return self._of(
             competition,
             overview,
             "match",
-            f"{slug}/match/{match}.html",
-            title=f"Match {match}",
+            f"{slug}/match/{name}.html",
+            title=f"Match {name}",
             tab="matches.html",
             replay=replay_path(head) if here and self._replays else None,
             transcript=transcript_path(head) if here and self._transcripts else None,
-            its_name=f"{slug}/{match}",
+            its_name=f"{slug}/{name}",
             is_elsewhere=not here,
             finished=overview.finished,
             pages=_neighbours(overview, row),
-            **match_parts(overview, found, block_matches),
+            **match_parts(overview, match, block),
         )
 
     def bots(self, slug: str, number: str = "1") -> Page | None:

@@ -21,6 +21,7 @@ from arena.pages import (
     UNFORESEEN,
     Competition,
     NoReplayError,
+    Page,
     Website,
     replay_page,
     replay_path,
@@ -120,7 +121,7 @@ class Builder:
             try:
                 matches = each.results().digest.matches
             except NotBegun:
-                self._write(website, f"{each.slug}/index.html")
+                self._write_all(website, [f"{each.slug}/index.html"])
                 continue
             except (WrongUse, MachineCannot) as error:
                 self.done.unread.append(error.format_message())
@@ -133,11 +134,11 @@ class Builder:
                 except OSError as error:
                     raise cannot_write(self._output.folder, error) from None
             self._progress.begin(f"{each.slug}: matches", matches)
-            for path, source in website.match_paths(each.slug):
+            for path, source, make in website.match_pages(each.slug):
                 if self._output.has(path, source):
                     self._count(written=False)
                 else:
-                    self._write(website, path, source)
+                    self._write(path, make, source)
             self._progress.begin(f"{each.slug}: pages", None)
             self._write_all(website, website.paths(each.slug))
         self._write_all(website, website.shared_paths())
@@ -207,12 +208,12 @@ class Builder:
 
     def _write_all(self, website: Website, paths: Iterable[str]) -> None:
         for path in paths:
-            self._write(website, path)
+            self._write(path, partial(website.page, path))
 
-    def _write(self, website: Website, path: str, source: str = "") -> None:
+    def _write(self, path: str, make: Callable[[], Page | None], source: str = "") -> None:
         """Writes a page, unless it is gone by now."""
         try:
-            page = website.page(path)
+            page = make()
         except (WrongUse, MachineCannot, *UNFORESEEN) as error:
             # One competition's ledger keeps no other from being shown.
             why = error.format_message() if isinstance(error, WrongUse | MachineCannot) else repr(error)

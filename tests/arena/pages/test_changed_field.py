@@ -49,9 +49,9 @@ def test_bots_that_came_went_and_got_better_are_on_every_page(tmp_path: Path) ->
 def test_a_matchs_page_in_a_site_is_made_anew_once_a_bot_of_it_has_withdrawn(tmp_path: Path) -> None:
     file = field(tmp_path, "round_robin")
     played = playing(file, AtOnce()).played
-    before = dict(one(file.parent / "runs/cup").match_paths("cup"))
+    before = {path: source for path, source, _ in one(file.parent / "runs/cup").match_pages("cup")}
     assert 0 == change(file, "withdraw", "b").exit_code
     playing(file, AtOnce())
-    after = dict(one(file.parent / "runs/cup").match_paths("cup"))
+    after = {path: source for path, source, _ in one(file.parent / "runs/cup").match_pages("cup")}
     of_b = {f"cup/match/{match_file(each.block, each.seating)}" for each in played if 1 in each.entrants}
     assert of_b == {path for path in before if before[path] != after[path]}

@@ -89,7 +89,7 @@ def one(path: Path, slug: str = "cup") -> Website:
 
 
 def all_pages(website: Website, slug: str = "cup") -> Iterator[tuple[str, bytes]]:
-    matches = (path for path, _ in website.match_paths(slug))
+    matches = (path for path, *_ in website.match_pages(slug))
     for path in (*website.shared_paths(), *matches, *website.paths(slug)):
         page = website.page(path)
         assert page is not None, path
@@ -191,13 +191,21 @@ def test_a_match_is_not_shown_before_its_block_counts(tmp_path: Path) -> None:
     assert "3a" not in words(website, "cup/matches.html")
 
 
+def test_a_match_has_one_page_whether_it_is_asked_for_or_written_with_all_others(tmp_path: Path) -> None:
+    whole = tournament(np.random.default_rng(1), np.zeros(3), 2, 2, alike=0.3, ties=0.2)
+    website = one(folder_of(tmp_path / "cup", list("abc"), whole[:8], blocks=2))
+    written = {path: make() for path, _, make in website.match_pages("cup")}
+    assert [f"cup/match/{block}{seating}.html" for block in range(1, 5) for seating in "ab"] == list(written)
+    assert written == {path: website.page(path) for path in written}
+
+
 def test_an_unfinished_run_says_so_on_every_page(tmp_path: Path) -> None:
     whole = tournament(np.random.default_rng(1), np.zeros(4), 2, 3, alike=0.3, ties=0.2)
     website = one(folder_of(tmp_path / "cup", list("abcd"), whole[:20], blocks=3))
     for path in website.paths("cup"):
         if path.endswith(".html"):
             assert "unfinished: 20 of 36 matches" in words(website, path)
-    for path, _ in website.match_paths("cup"):
+    for path, *_ in website.match_pages("cup"):
         assert "cup, unfinished." in words(website, path)
     assert "unfinished: 20 of 36 matches" in words(website, "index.html")
     assert "cup, unfinished." in words(website, "cup/match/1a.html")
@@ -513,7 +521,7 @@ def pages_of(website: Website, slugs: Sequence[str], *, live: bool) -> dict[str,
     """All pages and files that they need, by path."""
     paths = [*website.shared_paths()]
     for slug in slugs:
-        paths += [*website.paths(slug), *(path for path, _ in website.match_paths(slug))]
+        paths += [*website.paths(slug), *(path for path, *_ in website.match_pages(slug))]
         paths += [f"{slug}/{name}.html" for name in ("live", "kiosk", "late") if live]
     found = {path: page.body for path in paths if (page := website.page(path)) is not None}
     assert len(paths) == len(found)

@@ -7,8 +7,9 @@ import re
 import shutil
 import signal
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -180,22 +181,26 @@ def test_pages_of_matches_are_made_once_and_again_when_they_are_others(
     results: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made_now: list[str] = []
-    page = Website.page
+    pages = Website.match_pages
 
-    def noted(self: Website, path: str) -> Page | None:
-        made_now.append(path)
-        return page(self, path)
+    def noted(self: Website, slug: str) -> Iterator[tuple[str, str, Callable[[], Page]]]:
+        def note(path: str, make: Callable[[], Page]) -> Page:
+            made_now.append(path)
+            return make()
 
-    monkeypatch.setattr(Website, "page", noted)
+        for path, source, make in pages(self, slug):
+            yield path, source, partial(note, path, make)
+
+    monkeypatch.setattr(Website, "match_pages", noted)
     told(out, results)
-    assert 12 == len([path for path in made_now if "/match/" in path])
+    assert 12 == len(made_now)
     made_now.clear()
     told(out, results)
-    assert not [path for path in made_now if "/match/" in path]
+    assert not made_now
     gone = min((results / TRANSCRIPTS).iterdir())
     gone.unlink()
     told(out, results)
-    (changed,) = (path for path in made_now if "/match/" in path)
+    (changed,) = made_now
     assert b"The transcript is not in the results folder." in (out / changed).read_bytes()
 
 
