@@ -69,8 +69,15 @@ WAITS = """
 from bots.kit import run
 run(lambda window: window.default)
 """
-ENTERS = 'while [ "$1" != -- ]; do echo $$ > "$1"; shift; done; shift; exec "$@"'
-"""A shell's: into the groups whose files are named before the dashes, and then the program."""
+ENTERS = f"""while [ "$1" != -- ]; do
+    below="${{1%/*}}/{PROCESSES}/cgroup.procs"
+    if [ -e "$below" ]; then echo $$ > "$below"; else echo $$ > "$1"; fi
+    shift
+done; shift; exec "$@\""""
+"""A shell's: into the groups whose files are named before the dashes, and then the program.
+
+Of version 2 a group in which an arena was has its processes one further down.
+"""
 BOT = 'name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 
 
