@@ -5,12 +5,14 @@ heeds it.
 """
 
 import signal
+from collections.abc import Generator, Iterator
 from functools import cache
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from arena.workers import own_code
+from referee.sandbox import SandboxError, find_isolation, missing
 from tests.long import cases
 
 LONGEST_ID = 60
@@ -34,6 +36,46 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     if isinstance(val, str | bytes) and len(val) > LONGEST_ID:
         return f"{argname} of {len(val)}"
     return None
+
+
+@pytest.fixture(scope="session")
+def sandboxed() -> None:
+    """Skip where this machine has no sandbox, with its reason."""
+    try:
+        find_isolation()
+    except SandboxError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def all_walls(sandboxed: None) -> None:
+    """Skip where this machine lacks a wall of `strict`, with its reason."""
+    if missing():
+        pytest.skip("; ".join(missing()))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Skip a test to which the arena refused `strict`, where this machine cannot give it; the summary says why."""
+    report = yield
+    if report.failed and call.excinfo is not None and missing():
+        for error in _all_errors(call.excinfo.value):
+            if isinstance(error, SandboxError) and str(error).startswith("no strict sandbox: "):
+                report.outcome = "skipped"
+                report.longrepr = (str(item.path), (item.location[1] or 0) + 1, f"Skipped: {error}")
+    return report
+
+
+def _all_errors(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error, those that it groups, and those that led to it."""
+    while error is not None:
+        yield error
+        if isinstance(error, BaseExceptionGroup):
+            for each in error.exceptions:
+                yield from _all_errors(each)
+        error = error.__cause__ or error.__context__
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,7 +9,7 @@ Calls wait on the disk; from trio, make them in a thread.
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -141,17 +141,19 @@ class Ledger:
             MachineCannot: it cannot be read or written.
         """
         self.path = path
-        with self._errors_as_exits():
+        with self._errors_as_exits(), ExitStack() as undo:
             self._check_file()
             _begin(path)
             # Calls come from trio's worker threads, one at a time.
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            undo.callback(self._db.close)
             self._db.execute("PRAGMA journal_mode = WAL")
             # No wait for the disk at each line: 6 ms here. A power cut may take the last lines, but never
             # the book; what they told of is played again.
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("PRAGMA foreign_keys = ON")
             prepare(self._db)
+            undo.pop_all()
         self._clock: LedgerClock | None = None
 
     def close(self) -> None:

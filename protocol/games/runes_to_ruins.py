@@ -281,10 +281,7 @@ class Played(View, frozen=True, kw_only=True):
 
 
 class RunesView(View, frozen=True, kw_only=True):
-    """What one seat, or a spectator (`seat` null), knows: no more than its events and own actions have told it.
-
-    A spectator's own affairs are null or empty.
-    """
+    """What a seat knows: events and its own actions. A spectator's `seat` is null, its affairs null or empty."""
 
     seat: int | None
     round: int

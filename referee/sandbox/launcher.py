@@ -132,8 +132,24 @@ def lock_in(version: int, places: list[tuple[str, str]]) -> None:
     os.close(rules)
 
 
+def hide_sendmsg() -> None:
+    """Let asyncio find no `sendmsg`, which the filter forbids: from Python 3.12 on it would write by it."""
+    import _socket  # noqa: PLC0415 - older versions need neither
+    import socket  # noqa: PLC0415
+
+    class Hidden:
+        def __get__(self, instance: Any, owner: type) -> Any:
+            if instance is None:
+                raise AttributeError("sendmsg")
+            return _socket.socket.sendmsg.__get__(instance)
+
+    socket.socket.sendmsg = Hidden()  # type: ignore[method-assign, assignment]
+
+
 def run_script(argv: list[str]) -> None:
     """Runs a script as `python SCRIPT ARGUMENTS…` would, and ends as it ends."""
+    if sys.version_info >= (3, 12):
+        hide_sendmsg()
     path = os.path.abspath(argv[0])
     with open(path, "rb") as file:
         code = compile(file.read(), path, "exec", dont_inherit=True)

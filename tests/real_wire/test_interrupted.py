@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from arena.errors import SIGNALLED
-from referee.sandbox.process import SandboxError, find_isolation
 from tests.real_wire.processes import PATIENCE_SECONDS, alive, family, until
 
 ROOT = Path(__file__).parents[2]
@@ -38,14 +37,6 @@ def bots(tmp_path: Path) -> tuple[Path, Path]:
             f'name = "{folder.name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
         )
     return folders
-
-
-@pytest.fixture
-def strict() -> None:
-    try:
-        find_isolation()
-    except SandboxError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture
@@ -77,7 +68,7 @@ def until_a_bot_thinks(transcripts: Path) -> None:
     until(lambda: any("thinking" in log.read_text() for log in transcripts.glob("*.log")))
 
 
-@pytest.mark.usefixtures("strict")
+@pytest.mark.usefixtures("all_walls")
 @pytest.mark.parametrize(
     ("isolation", "stop"),
     [
@@ -105,7 +96,7 @@ def test_a_match_that_is_stopped_leaves_no_process_and_says_where_it_is(
     assert [] == list(scratch.iterdir())
 
 
-@pytest.mark.usefixtures("strict")
+@pytest.mark.usefixtures("all_walls")
 def test_a_tournament_that_is_stopped_leaves_no_process(
     tmp_path: Path, scratch: Path, bots: tuple[Path, Path]
 ) -> None:

@@ -79,7 +79,7 @@ async def between(tmp_path: Path, isolation: Isolation, *, ponder: bool) -> list
     with trio.fail_after(60):
         await play(plan, [SandboxedBot(each) for each in bots], transcript=tmp_path / "m.jsonl")
     log = (tmp_path / "m.seat-0.log").read_text()
-    return [int(line.split()[1]) for line in log.splitlines() if not line.startswith("kit: ")]
+    return [int(line.split()[1]) for line in log.splitlines() if line.startswith("between ")]
 
 
 @pytest.mark.slow

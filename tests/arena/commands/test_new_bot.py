@@ -165,6 +165,7 @@ def test_a_copy_of_a_sample_passes_its_own_test(sample: str, tmp_path: Path) -> 
     assert 0 == done.returncode, done.stdout
 
 
+@pytest.mark.usefixtures("all_walls")
 @each_sample
 def test_a_copy_of_a_sample_plays_in_the_sandbox(sample: str, tmp_path: Path) -> None:
     """But for `chat`, which asks a model over a network that the sandbox does not have."""

@@ -1,6 +1,7 @@
 """Void attempts because of one bot: its block is set aside, the rest goes on, and the host decides."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -92,8 +93,9 @@ async def play_all(
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(tmp_path / "ledger.sqlite")
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with closing(Ledger(tmp_path / "ledger.sqlite")) as made:
+        yield made
 
 
 def blocks_of(results: Sequence[Played]) -> set[int]:
@@ -204,6 +206,8 @@ class TestSetAside:
         ]
         assert decided[0] == decided[1]
         assert 2 == len(decided[0])
+        undisturbed.close()
+        ledger.close()
 
 
 class TestMachineTooSmall:
@@ -246,7 +250,7 @@ class TestMachineTooSmall:
 class TestOwnDoing:
     """Seats are compared over the tournament: see `arena.statistics.hold_ups`."""
 
-    BLOCKS = partial(round_robin, len(BOTS), 10, 5)
+    BLOCKS = staticmethod(partial(round_robin, len(BOTS), 10, 5))
 
     async def play(self, ledger: Ledger, folder: Path, *, others_too: bool, said: list[str]) -> list[Plan]:
         """Hold b up in each block but its first, and its opponents in every second one if they are, too."""

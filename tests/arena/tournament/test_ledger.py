@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -28,8 +28,9 @@ FOLDER = Path("transcripts")
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(tmp_path / "ledger.sqlite")
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with closing(Ledger(tmp_path / "ledger.sqlite")) as made:
+        yield made
 
 
 @pytest.fixture
@@ -133,7 +134,8 @@ def test_terms_come_back_as_they_were_given_and_in_order(tmp_path: Path) -> None
     assert {} == first.terms()
     first.begin(terms)
     first.close()
-    again = Ledger(tmp_path / "l").terms()
+    with closing(Ledger(tmp_path / "l")) as second:
+        again = second.terms()
     assert (terms, ["b", "a", "seed"]) == (again, list(again))
 
 
@@ -189,7 +191,8 @@ def test_a_ledger_of_schema_5_goes_on_with_all_it_holds_and_can_be_changed(old: 
     assert ([], 5, False) == (ledger.events(), ledger.begun(), ledger.waiting())
     ledger.change(lambda events, begun: Withdrawn(entrant=len(events) + begun))
     ledger.close()
-    assert [Withdrawn(entrant=5)] == [event.what for event in Ledger(old).events()]
+    with closing(Ledger(old)) as again:
+        assert [Withdrawn(entrant=5)] == [event.what for event in again.events()]
 
 
 def test_a_ledger_of_schema_5_with_a_strangers_trigger_is_refused_and_left_alone(old: Path) -> None:
@@ -209,7 +212,8 @@ def test_a_migration_that_is_interrupted_leaves_the_old_book(old: Path, monkeypa
     with pytest.raises(WrongUse, match="table results already exists"):
         Ledger(old)
     monkeypatch.undo()
-    assert [] == Ledger(old).events()
+    with closing(Ledger(old)) as again:
+        assert [] == again.events()
 
 
 def test_another_book_of_this_process_does_not_cost_this_one_its_log(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The ledger's times never go back, and it is said when the machine's clock did."""
 
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -90,6 +91,7 @@ def test_a_ledger_goes_on_from_its_last_time_after_a_restart_with_a_wrong_clock(
             "tell": say,
         },
     )
-    second = Ledger(tmp_path / "l").change(lambda *_: Withdrawn(entrant=1))
+    with closing(Ledger(tmp_path / "l")) as again:
+        second = again.change(lambda *_: Withdrawn(entrant=1))
     assert first.at <= second.at
     assert "clock was set back: it shows 1970-01-01T00:00:00.000+00:00" in capsys.readouterr().err

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from referee.sandbox.levels import Layers
-from referee.sandbox.process import SandboxError, find_isolation, missing
+from referee.sandbox.process import missing
 from tests.real_wire.sandbox.lab import Lab
 
 
@@ -30,19 +30,3 @@ def alone(request: pytest.FixtureRequest, sandboxed: None, lab: Lab, monkeypatch
     monkeypatch.setattr("referee.sandbox.landlock.version", lambda: 0)
     monkeypatch.setattr("referee.sandbox.process.demand", lambda _: None)
     return True
-
-
-@pytest.fixture(scope="session")
-def sandboxed() -> None:
-    """Skips where this machine has no sandbox, with its reason."""
-    try:
-        find_isolation()
-    except SandboxError as error:
-        pytest.skip(str(error))
-
-
-@pytest.fixture
-def all_walls(sandboxed: None) -> None:
-    """Skips where this machine lacks one."""
-    if missing():
-        pytest.skip("; ".join(missing()))

@@ -352,8 +352,15 @@ def test_a_result_is_for_these_tools_alone(tmp_path: Path, monkeypatch: pytest.M
     assert not is_built(honest, "none")
 
 
+def rewrite(file: Path) -> None:
+    mode = file.stat().st_mode & 0o777
+    file.chmod(0o600)  # Only root may write to it as it is.
+    file.write_text("#!/bin/sh\nevil\n")
+    file.chmod(mode)
+
+
 SPOILT: dict[str, Callable[[Path], object]] = {
-    "its program changed": lambda folder: (folder / "made").write_text("#!/bin/sh\nevil\n"),
+    "its program changed": lambda folder: rewrite(folder / "made"),
     "a file more": lambda folder: (folder / "sitecustomize.py").touch(),
     "a file less": lambda folder: (folder / "build.sh").unlink(),
     "a right more": lambda folder: (folder / "build.sh").chmod(0o755),
