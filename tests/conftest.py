@@ -68,14 +68,19 @@ def pytest_runtest_makereport(
     return report
 
 
-def _all_errors(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error, those that it groups, and those that led to it."""
-    while error is not None:
-        yield error
-        if isinstance(error, BaseExceptionGroup):
-            for each in error.exceptions:
-                yield from _all_errors(each)
-        error = error.__cause__ or error.__context__
+def _all_errors(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, those that it groups, and those that led to it: each once, for they may be the same."""
+    left: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while left:
+        each = left.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        yield each
+        left += [each.__cause__, each.__context__]
+        if isinstance(each, BaseExceptionGroup):
+            left += each.exceptions
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -328,6 +328,7 @@ def test_bots_are_held_to_the_files_caps(pairs: Path) -> None:
     assert "limits.memory_mb: 1024, the default, is more than 512" in refused.stderr
 
 
+@pytest.mark.usefixtures("all_walls")
 def test_a_bot_that_cannot_start_does_not_enter(pairs: Path) -> None:
     pairs.write_text(pairs.read_text() + 'isolation = "none"\npolicy.startup_ms = 20000\n')
     refused = change(pairs, "add", "f")

@@ -61,6 +61,7 @@ async def test_a_bot_of_which_nobody_gets_hold_is_ended_when_its_match_is_given_
     assert [] == lab.alive()
 
 
+@pytest.mark.usefixtures("all_walls")
 @pytest.mark.parametrize("how", ["warm", "strict"])
 async def test_whatever_the_end_of_a_bot_raises_who_waits_for_it_goes_on(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, how: How
