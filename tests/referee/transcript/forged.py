@@ -53,9 +53,8 @@ def with_heads(lines: list[bytes], footer: bytes) -> bytes:
         old = decode_json(footer)
         if not isinstance(header, Header) or "heads" not in old:
             return footer
-        chains = SeatChains(header)
-        for line in lines[1:]:
-            chains.take_line(line)
+        chains = SeatChains(len(header.bots))
+        chains.take_all([_records.decode(line) for line in lines], lines)
         return encode({**old, "heads": chains.close()})
     except Exception:  # noqa: BLE001 - what makes no seat's transcript keeps the hashes it had
         return footer
