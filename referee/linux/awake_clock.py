@@ -10,7 +10,7 @@ by its switches. And the loop's own work may be blocked, by the disk or by a pro
 have stopped all threads, see `Witness`.
 """
 
-import resource
+import math
 import sys
 import time
 from collections import deque
@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 import trio
 
-from referee.linux.schedstat import RunDelay
+from referee.linux.schedstat import ThreadCounters
 from referee.linux.witness import Witness
 
 LOOK_SECONDS = 0.05
@@ -41,9 +41,10 @@ class KernelCounters:
     """What the kernel tells the thread that makes it. All in seconds."""
 
     def __init__(self) -> None:
-        self._run_delay = RunDelay()
+        self.thread = ThreadCounters()
         self._witness = Witness()
-        self._look_seconds = sys.getswitchinterval() * LOOK_FACTOR
+        self.interpreter_look = sys.getswitchinterval() * LOOK_FACTOR
+        """How long a thread that waits for Python's interpreter sleeps between two looks whether that is free."""
 
     def elapsed(self) -> float:
         """Monotonic time, which does not count suspension of the whole machine."""
@@ -57,28 +58,13 @@ class KernelCounters:
         """Processor time of the process: while another thread runs, this one may have to wait for it."""
         return time.process_time()
 
-    def waited(self) -> float:
-        """How long the thread has waited for a processor."""
-        return self._run_delay.seconds()
-
-    def yielded(self) -> float:
-        """How long the thread may have waited for Python's interpreter, at most.
-
-        It looks after each switch interval whether the interpreter is free: the kernel counts voluntary switches.
-        """
-        return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw * self._look_seconds
-
-    def faults(self) -> int:
-        """How often the thread has waited until a page of its memory was read from the disk."""
-        return resource.getrusage(resource.RUSAGE_THREAD).ru_majflt
-
     def moves(self) -> int | None:
         """How often a thread ran that only a stop of the process makes run; None: there is none."""
         return self._witness.turns() if self._witness.can_tell else None
 
     def close(self) -> None:
         """Releases its descriptors, and ends the other thread."""
-        self._run_delay.close()
+        self.thread.close()
         self._witness.close()
 
 
@@ -105,9 +91,9 @@ class AwakeClock(trio.abc.Clock):
         """How far this clock is behind monotonic time."""
         self._is_asleep = False
         self._last = self._began = self._check_at = self._ran = self._waited = self._asked = self._suspended = 0.0
-        self._yielded = 0.0
-        self._faults = 0
+        self._yields = self._faults = 0
         self._moves: int | None = None
+        self._moves_read = -math.inf
 
     def start_clock(self) -> None:
         """See `trio.abc.Clock`."""
@@ -145,6 +131,11 @@ class AwakeClock(trio.abc.Clock):
             total += length
         return total
 
+    @property
+    def thread(self) -> ThreadCounters:
+        """The counters of the loop's thread, read when a sleep begins."""
+        return self._started().thread
+
     def close(self) -> None:
         """Releases what it holds open."""
         if self._kernel is not None:
@@ -157,8 +148,12 @@ class AwakeClock(trio.abc.Clock):
     def _begin(self, kernel: KernelCounters, now: float, asked: float = 0.0) -> None:
         """Begin a span, of which `asked` seconds at most are slept."""
         self._began, self._asked, self._is_asleep = now, asked, False
-        self._ran, self._waited = kernel.ran(), kernel.waited()
-        self._yielded, self._faults, self._moves = kernel.yielded(), kernel.faults(), kernel.moves()
+        thread = kernel.thread
+        thread.read()
+        self._ran, self._waited = kernel.ran(), thread.waited
+        self._yields, self._faults = thread.yields, thread.faults
+        if now - self._moves_read >= LOOK_SECONDS:
+            self._moves, self._moves_read = kernel.moves(), now
         self._check_at = now + asked + MISSED_AWAKE
 
     def _check(self, kernel: KernelCounters, now: float) -> None:
@@ -177,13 +172,15 @@ class AwakeClock(trio.abc.Clock):
 
     def _missing(self, kernel: KernelCounters, now: float) -> float:
         """Return for how long the process was stopped in this span; 0: it was not, or hardly."""
-        explained = self._asked + (kernel.ran() - self._ran) + (kernel.waited() - self._waited)
+        thread = kernel.thread
+        thread.read()
+        explained = self._asked + (kernel.ran() - self._ran) + (thread.waited - self._waited)
         may_be_blocked = True
         if self._is_asleep:
             # What follows a sleep at once is no system call: at most a page was read from the disk. So a machine
             # that was paused as a whole is seen, too: that wakes no thread.
-            explained += kernel.yielded() - self._yielded
-            may_be_blocked = kernel.faults() != self._faults
+            explained += (thread.yields - self._yields) * kernel.interpreter_look
+            may_be_blocked = thread.faults != self._faults
         if may_be_blocked and self._moves is not None and self._moves == kernel.moves():
             return 0.0
         # What was told may not be taken back: nothing before the last reading, and a rounding later.

@@ -1,12 +1,11 @@
 """When trio's loop last looked for I/O: by it lines know how early what they find may have come."""
 
-import resource
 from collections import deque
 
 import trio
 
 from referee.linux.awake_clock import AwakeClock
-from referee.linux.schedstat import RunDelay
+from referee.linux.schedstat import ThreadCounters
 
 WORTH_KEEPING = 0.001
 """Seconds: a loop that is busy for less is not behind."""
@@ -36,13 +35,11 @@ class LoopProbe(trio.abc.Instrument):
         self._awake = clock if isinstance(clock, AwakeClock) else None
         self.now = clock.current_time
         """Trio's clock, read without asking each time which it is: cheaper than `trio.current_time`."""
-        self._switches = 0
-        self._asleep = self._delay = 0.0
+        self._asleep = self._waited = 0.0
         """At the last look's beginning: when that was, and how long this thread had waited for processors."""
-        self._stops = 0
-        """And how often it had been stopped."""
-        self._run_delay = RunDelay()
-        self._delayed = self._run_delay.seconds
+        self._yields = self._stops = 0
+        """And how often it had given up its processor, and been stopped."""
+        self._thread = ThreadCounters() if self._awake is None else self._awake.thread
         self.looked = self.now()
         """When the last look ended, on trio's clock: what was not ready then came later."""
         self.came = self.looked
@@ -57,16 +54,19 @@ class LoopProbe(trio.abc.Instrument):
             self._busy.append((now, now - self.looked))
         if timeout > 0:
             self._asleep = now
-            self._delay = self._delayed()
-            self._switches = _voluntary_switches()
-            self._stops = 0 if self._awake is None else self._awake.stops
+            if self._awake is None:
+                self._thread.read()
+            else:
+                self._stops = self._awake.stops  # It has read the thread's counters just now.
+            self._yields, self._waited = self._thread.yields, self._thread.waited
 
     def after_io_wait(self, timeout: float) -> None:
         """Trio's hook."""
         now = self.now()
-        slept = timeout > 0 and _voluntary_switches() != self._switches
-        if slept:
-            delay = self._delayed() - self._delay
+        if timeout > 0:
+            self._thread.read()
+        if timeout > 0 and self._thread.yields != self._yields:
+            delay = self._thread.waited - self._waited
             stopped = self._awake is not None and self._awake.stops != self._stops
             overslept = now - self._asleep - timeout - delay > OVERSLEPT_SECONDS
             # Never before it fell asleep: then there was nothing.
@@ -96,8 +96,5 @@ class LoopProbe(trio.abc.Instrument):
 
     def close(self) -> None:
         """Gives up what it holds open."""
-        self._run_delay.close()
-
-
-def _voluntary_switches() -> int:
-    return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+        if self._awake is None:
+            self._thread.close()

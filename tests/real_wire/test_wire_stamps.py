@@ -7,14 +7,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 
 import pytest
 import trio
 
+from referee.linux.schedstat import ThreadCounters
 from referee.wire.line import INBOX_FRAMES
-from referee.wire.loop_lag import LoopProbe
 from tests.real_wire.peer import raw_frame, raw_pair
 from tests.real_wire.seat import BotSocket, Seat, open_seat
 from tests.real_wire.stress import next_handed_over
@@ -134,6 +133,19 @@ async def test_a_bot_cannot_get_an_old_stamp_by_keeping_its_line_full(tmp_path: 
             await trio.to_thread.run_sync(thread.join)
 
 
+class Scripted(ThreadCounters):
+    """A thread that waits for a processor for so many seconds between two readings."""
+
+    def __init__(self, waits: float) -> None:
+        self.waits = waits
+        super().__init__()
+
+    def read(self) -> None:
+        before = self.waited
+        super().read()
+        self.waited = before + self.waits
+
+
 def never_overslept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take no sleep for a stop: beside busy programs it lasts longer than these tests say that it waited."""
     monkeypatch.setattr("referee.wire.loop_lag.OVERSLEPT_SECONDS", math.inf)
@@ -144,7 +156,7 @@ async def test_only_a_look_that_slept_counts_as_the_time_of_coming(
 ) -> None:
     async with open_seat(tmp_path) as seat:
         probe = seat.line._probe
-        monkeypatch.setattr(probe, "_delayed", lambda: 0.0)
+        monkeypatch.setattr(probe, "_thread", Scripted(waits=0.0))
         never_overslept(monkeypatch)
         await trio.sleep(0.01)
         assert probe.came == probe.looked, "it slept until the timer"
@@ -158,8 +170,8 @@ async def test_only_a_look_that_slept_counts_as_the_time_of_coming(
 async def slept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, waits: float) -> tuple[float, float, float]:
     """Sleeps 10 ms, in which the kernel counts so much waiting; when it began, the probe's `came` and `looked`."""
     async with open_seat(tmp_path) as seat:
-        probe, asked = seat.line._probe, count()
-        monkeypatch.setattr(probe, "_delayed", lambda: next(asked) * waits)
+        probe = seat.line._probe
+        monkeypatch.setattr(probe, "_thread", Scripted(waits))
         never_overslept(monkeypatch)
         began = trio.current_time()
         await trio.sleep(0.01)
@@ -181,15 +193,15 @@ async def test_but_not_before_it_fell_asleep(tmp_path: Path, monkeypatch: pytest
 def test_the_kernel_counts_how_long_a_thread_waits_for_a_processor() -> None:
     """So many threads as this on one processor: each waits for most of the time."""
 
-    async def compute() -> float:
-        probe = LoopProbe()
-        before = probe._delayed()
+    def compute() -> float:
+        thread = ThreadCounters()
+        before = thread.waited
         until = time.thread_time() + 0.05
         while time.thread_time() < until:
             pass
-        waited = probe._delayed() - before
-        probe.close()
-        return waited
+        thread.read()
+        thread.close()
+        return thread.waited - before
 
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
     mine = os.sched_getaffinity(0)
@@ -198,7 +210,7 @@ def test_the_kernel_counts_how_long_a_thread_waits_for_a_processor() -> None:
         for process in busy:
             os.sched_setaffinity(process.pid, one)
         os.sched_setaffinity(0, one)
-        assert trio.run(compute) > 0.02
+        assert compute() > 0.02
     finally:
         os.sched_setaffinity(0, mine)
         for process in busy:

@@ -30,13 +30,10 @@ class Probed(Process):
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, awake: bool) -> None:
         super().__init__()
         self.is_awake = awake
-        self.switches = 0
         clock: AwakeClock | Plain = self.clock if awake else Plain(self.kernel)
         monkeypatch.setattr(trio.lowlevel, "current_clock", lambda: clock)
-        monkeypatch.setattr("referee.wire.loop_lag._voluntary_switches", lambda: self.switches)
+        monkeypatch.setattr("referee.wire.loop_lag.ThreadCounters", lambda: self.kernel.thread)
         self.probe = LoopProbe()
-        self.probe.close()
-        monkeypatch.setattr(self.probe, "_delayed", self.kernel.waited)
 
     def look(self, seconds: float, *, takes: float, waits: float = 0.0) -> None:
         """A look that asks for some seconds of sleep, and takes some."""
@@ -45,8 +42,8 @@ class Probed(Process):
             asked = self.clock.deadline_to_sleep_time(self.clock.current_time() + seconds)
         self.probe.before_io_wait(asked)
         self.kernel.now += takes
-        self.kernel.delayed += waits
-        self.switches += 1
+        self.kernel.thread.waited += waits
+        self.kernel.thread.yields += 1
         self.probe.after_io_wait(asked)
 
 
@@ -94,7 +91,8 @@ def test_a_stop_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     process = Probed(monkeypatch, awake=True)
     began = process.probe.now()
     process.look(0.05, takes=8.0)
-    assert pytest.approx(7.95) == process.probe.stopped(began)
+    # Falling asleep, the thread gave up its processor once: that may have been a wait for the interpreter.
+    assert pytest.approx(7.95, abs=0.01) == process.probe.stopped(began)
     process.look(0.05, takes=0.05)
     process.look(0.05, takes=0.05)
     assert 0.0 == process.probe.stopped(process.probe.now() - 0.05)
