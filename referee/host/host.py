@@ -62,8 +62,8 @@ LATER_SECONDS = 0.25
 """How long after a window that a bot has missed its counters are read: a thread's waiting counts when it ends."""
 
 
-class Beginning(Struct, frozen=True):
-    """What was so when a seat's window, or its bot's start, began."""
+class Beginning(Struct):
+    """What was so when a seat's window, or its bot's start, began. It serves a seat's next window, too."""
 
     at: float
     """On trio's clock."""
@@ -71,7 +71,7 @@ class Beginning(Struct, frozen=True):
     """Its bot's counters, then or up to `STALE_SECONDS` before."""
     read_at: float = 0.0
     """When they were read."""
-    took: tuple[float, ...] = ()
+    took: list[float] = []
     """By seat: for how many seconds trio's loop had worked on what its bot sends in vain."""
 
 
@@ -84,7 +84,7 @@ class Unread(Struct, frozen=True):
     """The longest that the loop was busy at a stretch meanwhile, in seconds."""
     stopped: float
     """For how long the process was stopped meanwhile, in seconds."""
-    took: tuple[float, ...]
+    took: list[float]
     """As `Beginning.took`, at its end."""
     ended: float
     """When it was over, on trio's clock."""
@@ -206,9 +206,9 @@ class Host:
         """By seat: its bot's counters, as they were last read."""
         self._read_at = [-math.inf] * len(lines)
         """By seat: when that was."""
-        self._before = [Beginning(0.0)] * len(lines)
+        self._before = [Beginning(0.0) for _ in lines]
         """By seat: of its last window."""
-        self._start = [Beginning(0.0)] * len(lines)
+        self._start = [Beginning(0.0) for _ in lines]
         """By seat: of its bot's start."""
         self._paused_at: float | None = None
         """When the pause began; None: there is none, or the match is not measured."""
@@ -243,7 +243,8 @@ class Host:
 
     def nobody_handed(self, seat: int) -> None:
         """See `MatchIO`."""
-        self._before[seat] = replace(self._before[seat], at=self._now(), took=self._taken())
+        self._before[seat].at = self._now()
+        self._note_taken(self._before[seat].took)
         self._input(lambda at: Handed(at=at, seat=seat))
 
     def reconnected(self, seat: int) -> None:
@@ -294,8 +295,8 @@ class Host:
         now = self._now()
         length, self._paused_at = now - self._paused_at, None
         for seat, before in enumerate(self._before):
-            reading = before.reading.leaving_out(self._at_pause[seat], self._read(seat, now))
-            self._before[seat] = replace(before, reading=reading, read_at=before.read_at + length)
+            before.reading = before.reading.leaving_out(self._at_pause[seat], self._read(seat, now))
+            before.read_at += length
 
     # What happens besides frames: said from any task of this trio.
 
@@ -314,7 +315,7 @@ class Host:
         """What is counted for its bot counts from here."""
         now = self._now()
         self._start[seat] = Beginning(now, reading, now, self._taken())
-        self._before[seat] = replace(self._before[seat], reading=reading, read_at=now)
+        self._before[seat].reading, self._before[seat].read_at = reading, now
         self._read_at[seat], self._last[seat], self._at_pause[seat] = now, reading, reading
 
     async def left(self, seat: int, exit_code: int, why: str | UnsetType = UNSET) -> None:
@@ -354,7 +355,7 @@ class Host:
         """Plays the match to its end. Its zero is now."""
         self._zero = self._now()
         self._stale = min(STALE_SECONDS, STALE_SHARE * match.shortest)
-        self._start = [Beginning(self._zero, read_at=self._zero)] * len(self._lines)
+        self._start = [Beginning(self._zero, read_at=self._zero) for _ in self._lines]
         async with trio.open_nursery() as nursery:
             alarm = Alarm(self._bell)
             nursery.start_soon(alarm.keep)
@@ -449,12 +450,13 @@ class Host:
         if self._later:
             self._tell_what_is_due(match, now)
         if self._begun:
-            took = self._taken()
             for seat in self._begun:
                 if now - self._read_at[seat] >= self._stale:
                     self._read(seat, now)
-                self._before[seat] = Beginning(now, self._last[seat], self._read_at[seat], took)
-                self._at_pause[seat] = self._last[seat]
+                before, reading = self._before[seat], self._last[seat]
+                before.at, before.reading, before.read_at = now, reading, self._read_at[seat]
+                self._note_taken(before.took)
+                self._at_pause[seat] = reading
             self._begun.clear()
         if there_is_some:
             self._send_out()
@@ -500,11 +502,20 @@ class Host:
         else:
             behind = self._io.behind(began.at)
         rested = self._rest_of(over.seat, now)
-        return Unread(over, began, behind, self._io.stopped(began.at), self._taken(), now, rested)
+        # Copied: the seat's next window may begin before the counters are read.
+        kept = replace(began, took=began.took[:])
+        return Unread(over, kept, behind, self._io.stopped(began.at), self._taken(), now, rested)
 
-    def _taken(self) -> tuple[float, ...]:
-        """By seat: for how many seconds the loop has been busy with what its bot sends in vain."""
-        return tuple([took + line.took for took, line in zip(self._took, self._lines, strict=True)])
+    def _taken(self) -> list[float]:
+        """Return by seat for how many seconds the loop has been busy with what its bot sends in vain."""
+        return [took + line.took for took, line in zip(self._took, self._lines, strict=True)]
+
+    def _note_taken(self, taken: list[float]) -> None:
+        """Put the same into a list: one that is empty, or that has held it before."""
+        if not taken:
+            taken.extend(self._took)
+        for seat, line in enumerate(self._lines):
+            taken[seat] = self._took[seat] + line.took
 
     def _tell_used(self, match: Match, now: float, unread: Unread, uncounted: float = 0.0) -> None:
         """Tell what was measured. `uncounted`: for how many seconds, at most, a wait lasts that is not over."""

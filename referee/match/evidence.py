@@ -1,5 +1,6 @@
 """Keeps the windows of a match that somebody may be at fault for until all is known, then judges them. Pure."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -96,11 +97,11 @@ class OpenCases:
         if case is not None:
             case.used = used
 
-    def due(self, at: int) -> list[Judged]:
+    def due(self, at: int) -> Sequence[Judged]:
         """The judgements that can be made now: a seat's latest missed window waits for a late submission."""
-        judged: list[Judged] = []
         if not self._cases:
-            return judged
+            return ()
+        judged: list[Judged] = []
         for seat in sorted({seat for seat, _ in self._cases}):
             newest = self._newest[seat]
             case = self._cases.get((seat, newest))

@@ -9,7 +9,7 @@ Times (`at`) are whole microseconds since the match's zero.
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import assert_never
 
@@ -310,7 +310,7 @@ class Match:
         if self._outcome is not None and not self.over and not self._flow.cases.unmeasured:
             self._end(self._outcome)
 
-    def _judge(self, verdicts: list[Judged]) -> None:
+    def _judge(self, verdicts: Sequence[Judged]) -> None:
         if not verdicts:
             return
         for judged in verdicts:
