@@ -10,6 +10,7 @@ A bot is a function from an open window to an action, or a `Bot`, which also hea
     run(decide)
 """
 
+import codecs
 import faulthandler
 import math
 import os
@@ -69,6 +70,7 @@ TEXT = 300
 MOST_REFUSED = 2
 """Actions of a window that may break a rule, before the kit answers it in the bot's place."""
 OnError = Literal["crash", "default"]
+BOT_TOML_ENCODING = "utf-8-sig"
 REHEARSALS = 20
 """More than Python needs to see how a function is used."""
 LONGEST_WATCH = 1e6
@@ -647,6 +649,10 @@ class _Rehearsal:
         return next(self._frames, None)
 
 
+def _rehearsed(_window: Window[Any]) -> None:
+    """Decide nothing."""
+
+
 def rehearse() -> None:
     """Plays to nobody until Python has settled on how to run the kit: bots forked from here share its memory."""
     clock = ClockTerms(main_ms={"w": 1}, reserve_ms=0, pauses=0, pause_ms=0, pacing="prompt")
@@ -671,8 +677,12 @@ def rehearse() -> None:
     ]
     frames = [encode(message) for message in told]
     hello = Hello(token="", name="", version="", protocol=PROTOCOL)
+    codecs.lookup(BOT_TOML_ENCODING)
     for _ in range(REHEARSALS):
-        play(FunctionBot(lambda _: None, Any), _Rehearsal(frames), hello)
+        _seconds_running()
+        bot = FunctionBot(_rehearsed)
+        types_of_bot(bot, Bot, Window)
+        play(bot, _Rehearsal(frames), hello)
         compile("from bots.kit import run\n\ndef decide(window):\n    return window.default\n", "", "exec")
         tomllib.loads('name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n')
 
@@ -748,7 +758,7 @@ def _identity(name: str | None, version: str | None) -> tuple[str, str]:
     if name is not None and version is not None:
         return name, version
     try:
-        told = tomllib.loads(Path("bot.toml").read_text(encoding="utf-8-sig"))
+        told = tomllib.loads(Path("bot.toml").read_text(encoding=BOT_TOML_ENCODING))
         return name or str(told["name"]), version or str(told["version"])
     except FileNotFoundError:
         raise SystemExit(f"bot.toml: not found in {Path.cwd()}; start the bot in its own folder") from None

@@ -16,6 +16,7 @@ else in its place. It imports nothing of ours, to be quick.
 """
 
 import ctypes
+import errno
 import os
 import resource
 import sys
@@ -24,7 +25,7 @@ from typing import Any
 
 SET_DUMPABLE, DROP_FROM_BOUNDING_SET, SET_NO_NEW_PRIVS, AMBIENT, CLEAR_AMBIENT = 4, 24, 38, 47, 4
 CAPABILITIES = 64
-"""More than any kernel knows: the rest say that they do not exist."""
+"""More than any kernel knows."""
 CAPABILITY_VERSION = 0x2008_0522
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 BENEATH_PATH = 1
@@ -81,7 +82,8 @@ def check(result: int, what: str) -> int:
 def become(user: int | None) -> None:
     """Gives up all capabilities, for good, and becomes another user if one is given."""
     for capability in range(CAPABILITIES):
-        libc.prctl(DROP_FROM_BOUNDING_SET, capability, 0, 0, 0)
+        if libc.prctl(DROP_FROM_BOUNDING_SET, capability, 0, 0, 0) < 0 and ctypes.get_errno() == errno.EINVAL:
+            break  # The kernel knows no more.
     check(libc.prctl(AMBIENT, CLEAR_AMBIENT, 0, 0, 0), "ambient capabilities")
     if user is not None:
         os.setgroups([])

@@ -25,6 +25,7 @@ import sys
 import threading
 from contextlib import suppress
 from importlib import import_module
+from types import ModuleType
 
 import launcher
 import msgspec
@@ -89,6 +90,9 @@ class Request(msgspec.Struct, frozen=True):
     argv: list[str]
 
 
+REQUESTS = msgspec.msgpack.Decoder(Request)
+
+
 def main() -> Request | None:
     """Serves until the referee is gone; in a bot's process it returns, with what that is to run."""
     control = socket.socket(fileno=int(sys.argv[1]))
@@ -96,9 +100,7 @@ def main() -> Request | None:
     launcher.limit(launcher.resource.RLIMIT_NOFILE, MOST_DESCRIPTORS)
     filter_words = control.recv(REQUEST_BYTES)
     for name in sys.argv[2:]:
-        rehearse = getattr(import_module(name), "rehearse", None)
-        if rehearse is not None:
-            rehearse()
+        rehearse(import_module(name))
     for call in ("prctl", "unshare", "setns", "mount", "umount2", "sethostname", "syscall", "capset"):
         getattr(libc, call)
     # What is here now is never looked at by a collection again: a page that is not touched is shared by all bots.
@@ -106,6 +108,16 @@ def main() -> Request | None:
     gc.freeze()
     control.send(b"\n")
     return serve(control, inits, Bots(maker), filter_words)
+
+
+def rehearse(module: ModuleType) -> None:
+    """Do now, for all bots, what the first use of a module would do in each."""
+    for word in vars(module).values():
+        if isinstance(word, type) and issubclass(word, msgspec.Struct):
+            msgspec.msgpack.Decoder(word)  # It keeps with the class how to read it.
+    own = getattr(module, "rehearse", None)
+    if own is not None:
+        own()
 
 
 def serve(control: socket.socket, inits: socket.socket, bots: "Bots", filter_words: bytes) -> Request | None:
@@ -126,7 +138,7 @@ def serve(control: socket.socket, inits: socket.socket, bots: "Bots", filter_wor
         child = give_birth(init, log)
         if child == 0:
             bots.forget()
-            request = msgspec.msgpack.decode(asked[:size], type=Request)
+            request = REQUESTS.decode(asked[:size])
             return be_a_sandbox(request, filter_words, log, gate, groups)
         # What was asked for one bot is not in the memory of the next.
         asked[:size] = bytes(size)
