@@ -1,6 +1,7 @@
-"""Another yardstick of `bench_matches.py`: moves a second of two random bots at kaggle-environments' connectx.
+"""Another yardstick of `bench_matches.py` and `bench_peers.py`: two random bots at kaggle-environments' connectx.
 
-Runs in an environment of yours that has kaggle-environments: it brings more than a gigabyte with it.
+Prints games a second, moves a second, and the number of moves. Runs in an environment of yours that has
+kaggle-environments: it brings more than a gigabyte with it.
 """
 
 import logging
@@ -16,4 +17,4 @@ while time.perf_counter() - start < float(sys.argv[1]):
     moves += len(make("connectx").run(["random", "random"])) - 1
     games += 1
 seconds = time.perf_counter() - start
-print(games / seconds, moves / seconds)
+print(games / seconds, moves / seconds, moves)
