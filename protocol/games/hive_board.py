@@ -76,5 +76,8 @@ SHAPES: dict[str, Shape] = {
 
 def shape_named(name: str) -> Shape | None:
     """The shape of that name, its letters in any order and case (R5); None where there is none."""
-    # Some letters beyond ASCII become one of A to L in upper case.
-    return SHAPES.get("".join(sorted(name.upper()))) if len(name) == 3 and name.isascii() else None  # noqa: PLR2004
+    shape = SHAPES.get(name)
+    if shape is None and len(name) == 3 and name.isascii():  # noqa: PLR2004
+        # Some letters beyond ASCII become one of A to L in upper case.
+        shape = SHAPES.get("".join(sorted(name.upper())))
+    return shape

@@ -4,42 +4,53 @@ Every reason is about the action, public facts and what its sender did before.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from protocol.games.hive_board import CELLS, KINDS, SHAPES, Shape, shape_named
+from protocol.games.hive_board import CELLS, KINDS, SHAPES, shape_named
 from protocol.games.hive_mind import BUYING_ROUND, Kind, Round, Scores
-from referee.games.hive_mind.state import ROUNDS, RULE_SETS, HiveMindState, Turn, price, rounds_on, wallet
+from referee.games.hive_mind.state import ROUNDS, RULE_SETS, HiveMindState, Turn, price, wallet
 from referee.rules import Illegal
 
 LONGEST_QUOTE = 20
+_KIND_BITS = {shape.cells: 1 << KINDS.index(shape.kind) for shape in SHAPES.values()}
+"""A shape's kind as a bit."""
+_KINDS_LEFT = tuple(
+    tuple(kind for at, kind in enumerate(KINDS) if not used >> at & 1) for used in range(1 << len(KINDS))
+)
+"""The kinds that are left, by the bits of those that were used."""
 
 
-def kinds_left(state: HiveMindState, hive: str, seat: int) -> tuple[Kind, ...]:
-    """The kinds of shapes that a seat has not placed on a Hive yet (R4)."""
-    used = {SHAPES[cells].kind for actions in rounds_on(state, hive) if (cells := actions[seat].place.get(hive))}
-    return tuple(kind for kind in KINDS if kind not in used)
+def kinds_left(state: HiveMindState, now: Turn, seat: int) -> dict[str, tuple[Kind, ...]]:
+    """Return the kinds of shapes that a seat has not placed on each Hive in play yet (R4)."""
+    used = dict.fromkeys(now.hives, 0)
+    for actions in state.rounds[len(state.rounds) - now.number + 1 :] if used else ():
+        for hive, cells in actions[seat].place.items():
+            used[hive] |= _KIND_BITS[cells]
+    return {hive: _KINDS_LEFT[kinds] for hive, kinds in used.items()}
 
 
 def checked_round(state: HiveMindState, now: Turn, seat: int, action: Round) -> Round:
     """The canonical spelling of a seat's round. Raises Illegal by R5, R6, R12, or where it is of another round."""
     for named in (action.place, action.double, action.block, action.guess):
-        _check_in_play(now, named)
+        if named:
+            _check_in_play(now, named)
     if now.number != BUYING_ROUND and (action.double or action.block):
         raise Illegal(f"Double and Block are for round {BUYING_ROUND}")
     if now.number != ROUNDS and action.guess:
         raise Illegal(f"hexes are guessed in round {ROUNDS}")
+    left = kinds_left(state, now, seat)
     place = {
-        hive: _checked_shape(state, hive, seat, action.place[hive]) for hive in now.hives if hive in action.place
+        hive: _checked_shape(hive, action.place[hive], left[hive]) for hive in now.hives if hive in action.place
     }
-    if now.number == 1 and len({shape.kind for shape in place.values()}) < len(place):
+    if now.number == 1 and len({_KIND_BITS[cells] for cells in place.values()}) < len(place):
         raise Illegal("in round 1 a different kind of shape is placed on each Hive")
-    checked = Round(
-        place={hive: shape.cells for hive, shape in place.items()},
-        double=_once_each("Double", action.double),
-        block=_once_each("Block", action.block),
-        guess={hive: _checked_guess(action.guess[hive]) for hive in now.hives if hive in action.guess},
-    )
-    if checked.double or checked.block:
+    double = action.double and _once_each("Double", action.double)
+    block = action.block and _once_each("Block", action.block)
+    guess = action.guess and {
+        hive: _checked_guess(action.guess[hive]) for hive in now.hives if hive in action.guess
+    }
+    checked = Round(place=place, double=double, block=block, guess=guess)
+    if double or block:
         _check_price(state, seat, checked)
     return checked
 
@@ -57,13 +68,13 @@ def _check_in_play(now: Turn, hives: Iterable[str]) -> None:
             raise Illegal(f"{_quoted(hive)} is no Hive in play; that is {', '.join(now.hives)}")
 
 
-def _checked_shape(state: HiveMindState, hive: str, seat: int, name: str) -> Shape:
+def _checked_shape(hive: str, name: str, left: Sequence[Kind]) -> str:
     shape = shape_named(name)
     if shape is None:
         raise Illegal(f"{_quoted(name)} is no shape: three hexes, {CELLS[0]} to {CELLS[-1]}, that are connected")
-    if shape.kind not in kinds_left(state, hive, seat):
+    if shape.kind not in left:
         raise Illegal(f"{shape.cells} is of the kind {shape.kind}, which you have used on Hive {hive}")
-    return shape
+    return shape.cells
 
 
 def _once_each(what: str, hives: tuple[str, ...]) -> tuple[str, ...]:

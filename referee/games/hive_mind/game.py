@@ -199,13 +199,13 @@ class HiveMind(Game[HiveMindState]):
         """What the seat was told and submitted, and what follows from that and the rules."""
         now = turn(state) or NOT_IN_PLAY
         window = _window_known_to(state, seat)
-        submitted = () if seat is None else tuple(actions[seat] for actions in state.rounds)
+        submitted = () if seat is None else tuple([actions[seat] for actions in state.rounds])
         return HiveMindView(
             seat=seat,
             window=window,
             hives=now.hives,
             round=now.number,
-            unused={} if seat is None else {hive: kinds_left(state, hive, seat) for hive in now.hives},
+            unused={} if seat is None else kinds_left(state, now, seat),
             wallet=None if seat is None else wallet(state, seat),
             tied=play.tied(state) if window == "break_tie" else (),
             submitted=submitted,

@@ -1,5 +1,6 @@
 """What may lie on a Hive: twelve digits, the values of A to L. Its hexes are in `protocol.games.hive_board`."""
 
+from functools import lru_cache
 from itertools import combinations
 from random import Random
 
@@ -14,9 +15,24 @@ THREES_ALLOWED = tuple(
 """Every way in which the three 3s may lie."""
 
 
-def total(values: str, cells: str) -> int:
-    """The sum of some hexes' values."""
-    return sum(int(values[CELLS.index(cell)]) for cell in cells)
+@lru_cache(maxsize=2**16)
+def masks(values: str) -> tuple[int, int, int]:
+    """The hexes of the values 1, 2 and 3, as bits, A the lowest."""
+    ones = twos = threes = 0
+    for at, digit in enumerate(values):
+        if digit == "1":
+            ones |= 1 << at
+        elif digit == "2":
+            twos |= 1 << at
+        else:
+            threes |= 1 << at
+    return ones, twos, threes
+
+
+def total(values: str, cells: int) -> int:
+    """The sum of the values of some hexes, given as bits."""
+    _, twos, threes = masks(values)
+    return cells.bit_count() + (cells & twos).bit_count() + 2 * (cells & threes).bit_count()
 
 
 def where(values: str, value: str) -> str:

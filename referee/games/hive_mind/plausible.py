@@ -45,8 +45,8 @@ def _round(state: HiveMindState, now: Turn, seat: int, luck: Random) -> Json:
 def _place(state: HiveMindState, now: Turn, seat: int, luck: Random) -> dict[str, str]:
     idle = next(iter(state.values.values())).startswith("3")
     place: dict[str, str] = {}
-    for hive in now.hives:
-        left = set(kinds_left(state, hive, seat))
+    for hive, kinds in kinds_left(state, now, seat).items():
+        left = set(kinds)
         if now.number == 1:
             left -= {SHAPES[cells].kind for cells in place.values()}
         if luck.random() < (SELDOM if idle else OFTEN):

@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from protocol.games import hive_layouts
 from protocol.games.hive_board import CELLS, KINDS, SHAPES
 from protocol.games.hive_mind import (
     BUYING_ROUND,
@@ -27,7 +28,7 @@ from protocol.games.hive_mind import (
 )
 from referee.games.hive_mind.hive import total
 from referee.games.hive_mind.result import feats_by_seat, points_by_seat, settle
-from referee.games.hive_mind.scoring import count, right_guesses, seats_over, with_right_guesses
+from referee.games.hive_mind.scoring import count, right_guesses, with_right_guesses
 from referee.games.hive_mind.state import (
     ROUNDS,
     RULE_SETS,
@@ -35,7 +36,6 @@ from referee.games.hive_mind.state import (
     HiveMindState,
     Result,
     Turn,
-    play_on,
     rounds_on,
     seats_that,
     turn,
@@ -43,6 +43,8 @@ from referee.games.hive_mind.state import (
 from referee.rules import Addressed, Luck, Step
 
 Seats = tuple[int, ...]
+_LOOKS = {shape.cells: shape.looks for shape in hive_layouts.SHAPES}
+"""By a shape's letters: the hexes that it looks at, as bits."""
 _Telling = list[tuple[HiveMindEvent, int | None]]
 """Events, each with the seat it is for (None: all), in the order in which they are told."""
 
@@ -115,11 +117,12 @@ def _go_on(state: HiveMindState, telling: _Telling, luck: Luck) -> Step[HiveMind
         state = replace(state, eliminated=luck.shared().choice(state.result.tied))
     if state.result and state.eliminated is not None:
         telling = [*telling, *_last_words(state, state.result)]
-    told = tuple(
-        (*before, *(event for event, to in telling if to is None or to == hearer))
-        for hearer, before in enumerate(state.told)
-    )
-    return Step(replace(state, told=told), tuple(Addressed(event, to) for event, to in telling))
+    told = [list(before) for before in state.told]
+    for event, to in telling:
+        for hears in told if to is None else (told[to],):
+            hears.append(event)
+    addressed = tuple([Addressed(event, to) for event, to in telling])
+    return Step(replace(state, told=tuple(map(tuple, told))), addressed)
 
 
 def _hints(state: HiveMindState, now: Turn, actions: Sequence[Round]) -> _Telling:
@@ -135,9 +138,8 @@ def _hints(state: HiveMindState, now: Turn, actions: Sequence[Round]) -> _Tellin
 def hint(values: str, hive: str, number: int, cells: str) -> Hint:
     """What a seat learns by placing that shape in that round."""
     shape = SHAPES[cells]
-    return Hint(
-        hive=hive, round=number, shape=shape.kind, cells=cells, looks=shape.looks, total=total(values, shape.looks)
-    )
+    seen = total(values, _LOOKS[cells])
+    return Hint(hive=hive, round=number, shape=shape.kind, cells=cells, looks=shape.looks, total=seen)
 
 
 def _round_result(now: Turn, actions: Sequence[Round]) -> RoundResult:
@@ -148,12 +150,13 @@ def _round_result(now: Turn, actions: Sequence[Round]) -> RoundResult:
 
 
 def _hive_round(number: int, placements: Sequence[str | None]) -> HiveRound:
-    kinds = [SHAPES[cells].kind for cells in placements if cells]
-    return HiveRound(
-        round=number,
-        shapes={kind: kinds.count(kind) for kind in KINDS},
-        counts={cell: len(seats_over(cell, placements)) for cell in CELLS},
-    )
+    shapes, counts = dict.fromkeys(KINDS, 0), dict.fromkeys(CELLS, 0)
+    for cells in placements:
+        if cells is not None:
+            shapes[SHAPES[cells].kind] += 1
+            for cell in cells:
+                counts[cell] += 1
+    return HiveRound(round=number, shapes=shapes, counts=counts)
 
 
 def _users(state: HiveMindState, what: Literal["double", "block"], hives: Sequence[str]) -> dict[str, Seats]:
@@ -165,10 +168,13 @@ def _users(state: HiveMindState, what: Literal["double", "block"], hives: Sequen
 def _last_words(state: HiveMindState, result: Result) -> _Telling:
     """The reveal, and in `recharged` the Blocks before it."""
     rules = RULE_SETS[state.variant]
-    placements = {hive: tuple(zip(*play_on(state, hive).placements, strict=True)) for hive in rules.hives}
+    rounds = [(hive, rounds_on(state, hive)) for hive in rules.hives]
     reveal = Reveal(
         hives=state.values,
-        placements={str(seat): {hive: placements[hive][seat] for hive in rules.hives} for seat in range(SEATS)},
+        placements={
+            str(seat): {hive: tuple([actions[seat].place.get(hive) for actions in played]) for hive, played in rounds}
+            for seat in range(SEATS)
+        },
         points=points_by_seat(result),
         feats=feats_by_seat(result),
     )

@@ -1,8 +1,6 @@
 """What points and feats a match has brought each seat, counted from what was submitted."""
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache, reduce
-from operator import and_
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -10,6 +8,7 @@ from msgspec.structs import replace
 from protocol.games import hive_layouts
 from protocol.games.hive_board import CELLS
 from protocol.games.hive_mind import Points
+from referee.games.hive_mind.hive import masks
 from referee.games.hive_mind.state import ROUNDS, RULE_SETS, SEATS, HiveMindState, Play, play_on
 
 RightGuess = tuple[int, int]
@@ -34,17 +33,25 @@ class Tally(Struct):
 def count(state: HiveMindState) -> tuple[tuple[Points, ...], tuple[int, ...]]:
     """Each seat's points so far, those of the guessing of scores left out, and its feats."""
     gauntlet = RULE_SETS[state.variant].gauntlet
-    return summed([count_hive(values, play_on(state, hive), gauntlet) for hive, values in state.values.items()])
+    tallies = [Tally() for _ in range(SEATS)]
+    for hive, values in state.values.items():
+        _count_hive(values, play_on(state, hive), gauntlet, tallies)
+    return _told(tallies)
 
 
 def count_hive(values: str, play: Play, gauntlet: bool) -> list[Tally]:
-    """What one Hive brings each seat; feats only where they are asked for."""
+    """Return what one Hive brings each seat; feats only where they are asked for."""
     tallies = [Tally() for _ in range(SEATS)]
+    _count_hive(values, play, gauntlet, tallies)
+    return tallies
+
+
+def _count_hive(values: str, play: Play, gauntlet: bool, tallies: list[Tally]) -> None:
+    """Add what one Hive brings each seat."""
     _count_hexes(values, play, tallies)
     _count_guesses(values, play, tallies)
     if gauntlet:
         _count_feats(values, play, tallies)
-    return tallies
 
 
 def summed(hives: Iterable[list[Tally]]) -> tuple[tuple[Points, ...], tuple[int, ...]]:
@@ -58,18 +65,23 @@ def summed(hives: Iterable[list[Tally]]) -> tuple[tuple[Points, ...], tuple[int,
             total.guesses += each.guesses
             total.blocks += each.blocks
             total.feats += each.feats
-    points = tuple(
+    return _told(sums)
+
+
+def _told(tallies: Sequence[Tally]) -> tuple[tuple[Points, ...], tuple[int, ...]]:
+    """Return points and feats as they are told, by seat."""
+    points = [
         Points(
-            hexes=total.hexes,
-            threes=total.threes,
-            twos=total.twos,
-            guesses=total.guesses,
-            blocks=total.blocks,
+            hexes=each.hexes,
+            threes=each.threes,
+            twos=each.twos,
+            guesses=each.guesses,
+            blocks=each.blocks,
             score_guesses=0,
         )
-        for total in sums
-    )
-    return points, tuple(total.feats for total in sums)
+        for each in tallies
+    ]
+    return tuple(points), tuple([each.feats for each in tallies])
 
 
 def score(points: Points) -> int:
@@ -99,22 +111,15 @@ def with_right_guesses(points: Sequence[Points], right: Sequence[RightGuess]) ->
 
 def values_now(values: str, play: Play) -> str:
     """A Hive's values as they are: 0 where they have been scored."""
-    left = list(values)
+    scored = 0
     for placements in play.placements[1:]:
-        for at, cell in enumerate(CELLS):
-            if len(seats_over(cell, placements)) % 2:
-                left[at] = "0"
-    return "".join(left)
-
-
-def seats_over(cell: str, placements: Sequence[str | None]) -> list[int]:
-    """The seats whose shapes lie over a hex."""
-    return [seat for seat, cells in enumerate(placements) if cells and cell in cells]
+        scored |= _odd([MASKS[cells] for cells in placements])
+    return "".join(["0" if scored >> at & 1 else value for at, value in enumerate(values)])
 
 
 def _count_hexes(values: str, play: Play, tallies: list[Tally]) -> None:
     """Rounds 2 and 3 of a Hive: an odd number of shapes over a hex scores it, once; an even number may block."""
-    _, twos, threes = _masks(values)
+    _, twos, threes = masks(values)
     scored = 0
     for number, placements in enumerate(play.placements[1:], 2):
         last = number == ROUNDS
@@ -128,20 +133,6 @@ def _count_hexes(values: str, play: Play, tallies: list[Tally]) -> None:
         scored |= odd
         if last:
             _count_blocks(over, ~scored, play, tallies)
-
-
-@lru_cache(maxsize=2**16)
-def _masks(values: str) -> tuple[int, int, int]:
-    """The hexes of the values 1, 2 and 3."""
-    ones = twos = threes = 0
-    for at, digit in enumerate(values):
-        if digit == "1":
-            ones |= 1 << at
-        elif digit == "2":
-            twos |= 1 << at
-        else:
-            threes |= 1 << at
-    return ones, twos, threes
 
 
 def _odd(over: Sequence[int]) -> int:
@@ -180,24 +171,24 @@ def _count_blocks(over: list[int], left: int, play: Play, tallies: list[Tally]) 
 
 def _count_guesses(values: str, play: Play, tallies: list[Tally]) -> None:
     """A point each for the right set of 1s, of 2s and of 3s (R12)."""
+    ones, twos, threes = masks(values)
     for seat, guess in enumerate(play.guesses):
         if guess:
-            right = zip(_masks(guess), _masks(values), strict=True)
-            tallies[seat].guesses += sum([one == other for one, other in right])
+            guessed = masks(guess)
+            tallies[seat].guesses += (guessed[0] == ones) + (guessed[1] == twos) + (guessed[2] == threes)
 
 
 def _count_feats(values: str, play: Play, tallies: list[Tally]) -> None:
     """The four feats of `gauntlet`; each needs the shapes it speaks of (R4)."""
-    twos = _masks(values)[1]
+    twos = masks(values)[1]
     every = (1 << len(CELLS)) - 1
     for placements in play.placements:
         over = [MASKS[cells] for cells in placements]
-        alone = _alone(over)
-        by_others = [reduce(and_, over[:seat] + over[seat + 1 :], every) for seat in range(SEATS)]
-        by_all = over[0] & by_others[0]
+        alone, by_all_but_one = _alone(over), _alone([every & ~cells for cells in over])
+        by_all = over[0] & over[1] & over[2] & over[3] & over[4]
         for seat, mine in enumerate(over):
             if mine:
-                avoided = not by_all and by_others[seat] != 0
+                avoided = not by_all and by_all_but_one & ~mine != 0
                 tallies[seat].feats += avoided + (not mine & ~alone) + (not mine & ~twos)
     if len(play.placements) == ROUNDS:
         for seat, shapes in enumerate(zip(*play.placements, strict=True)):

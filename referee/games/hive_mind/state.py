@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from protocol.games.hive_mind import HiveMindEvent, Points, Round, Wallet
+from protocol.games.hive_mind import BUYING_ROUND, HiveMindEvent, Points, Round, Wallet
 
 SEATS = 5
 ROUNDS = 3
@@ -129,13 +129,18 @@ class Play(Struct, frozen=True):
     guesses: tuple[str | None, ...]
 
 
+def _turns(rules: RuleSet) -> tuple[Turn | None, ...]:
+    """The round that is due, by how many are played; last None."""
+    together = [rules.hives] if rules.at_once else [(hive,) for hive in rules.hives]
+    return (*(Turn(hives, number) for hives in together for number in range(1, ROUNDS + 1)), None)
+
+
+_TURNS = {variant: _turns(rules) for variant, rules in RULE_SETS.items()}
+
+
 def turn(state: HiveMindState) -> Turn | None:
     """The round now due; None when all are played."""
-    rules, played = RULE_SETS[state.variant], len(state.rounds)
-    if rules.at_once:
-        return Turn(rules.hives, played + 1) if played < ROUNDS else None
-    at, number = divmod(played, ROUNDS)
-    return Turn(rules.hives[at : at + 1], number + 1) if at < len(rules.hives) else None
+    return _TURNS[state.variant][len(state.rounds)]
 
 
 def rounds_on(state: HiveMindState, hive: str) -> tuple[tuple[Round, ...], ...]:
@@ -151,21 +156,27 @@ def play_on(state: HiveMindState, hive: str) -> Play:
     """What was done on a Hive so far."""
     rounds = rounds_on(state, hive)
     return Play(
-        placements=tuple(tuple(action.place.get(hive) for action in actions) for actions in rounds),
+        placements=tuple([tuple([action.place.get(hive) for action in actions]) for actions in rounds]),
         doublers=seats_that("double", rounds, hive),
         blockers=seats_that("block", rounds, hive),
-        guesses=tuple(action.guess.get(hive) for action in rounds[-1]) if rounds else (None,) * SEATS,
+        guesses=tuple([action.guess.get(hive) for action in rounds[-1]]) if rounds else (None,) * SEATS,
     )
 
 
 def wallet(state: HiveMindState, seat: int) -> Wallet:
     """What a seat can pay with now (R6)."""
-    rules = RULE_SETS[state.variant]
-    mine = [actions[seat] for actions in state.rounds]
+    rules, garnets = RULE_SETS[state.variant], state.garnets[seat]
+    doubles = blocks = rules.free_uses
+    for actions in state.rounds:
+        action = actions[seat]
+        if action.double or action.block:
+            garnets -= price(rules, action)
+            doubles -= len(action.double)
+            blocks -= len(action.block)
     return Wallet(
-        garnets=state.garnets[seat] - sum(price(rules, action) for action in mine),
-        free_doubles=max(0, rules.free_uses - sum(len(action.double) for action in mine)),
-        free_blocks=max(0, rules.free_uses - sum(len(action.block) for action in mine)),
+        garnets=garnets,
+        free_doubles=max(0, doubles),
+        free_blocks=max(0, blocks),
         double_price=rules.double_price,
         block_price=rules.block_price,
     )
@@ -183,5 +194,6 @@ def price(rules: RuleSet, action: Round) -> int:
 def seats_that(
     what: Literal["double", "block"], rounds: tuple[tuple[Round, ...], ...], hive: str
 ) -> tuple[int, ...]:
-    """The seats that double or block on a Hive."""
-    return tuple(seat for seat in range(SEATS) if any(hive in getattr(actions[seat], what) for actions in rounds))
+    """The seats that double or block on a Hive, given the rounds in which it was in play."""
+    buying = rounds[BUYING_ROUND - 1] if len(rounds) >= BUYING_ROUND else ()
+    return tuple([seat for seat, action in enumerate(buying) if hive in getattr(action, what)])
