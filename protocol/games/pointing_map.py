@@ -59,10 +59,10 @@ class Connections(Struct, frozen=True):
 def connect(pointed: Targets) -> Connections:
     """Follows the pointers, disconnects what points at a loop, and finds the sections (a round's steps 1 to 3)."""
     loops = _loops(pointed)
-    looped = {seat for loop in loops for seat in loop}
     cut: list[int | None] = [None] * len(pointed)
     targets = list(pointed)
-    if looped:
+    if loops:
+        looped = {seat for loop in loops for seat in loop}
         for seat, target in enumerate(pointed):
             if target in looped and seat not in looped:
                 cut[seat], targets[seat] = target, None
@@ -97,11 +97,11 @@ def points(connections: Connections, been_node: frozenset[int]) -> tuple[int, ..
 def anonymous(connections: Connections) -> tuple[Section, ...]:
     """The map as it is told: it depends on the connections' shape only, not on who sits where (R5)."""
     sources = _sources(connections.targets)
-    has_loop = any(part.kind == "loop" for part in connections.parts)
-    hanging = _sources(connections.cut) if has_loop else []
+    hanging: list[list[int]] = []
     sections: list[Section] = []
     for part in connections.parts:
         if part.kind == "loop":
+            hanging = hanging or _sources(connections.cut)
             shape = _least_rotation([_trees(sources, hanging[seat]) for seat in part.members])
             was_cut = False
         else:
@@ -116,6 +116,8 @@ def _loops(pointed: Targets) -> list[tuple[int, ...]]:
     loops: list[tuple[int, ...]] = []
     seen: set[int] = set()
     for start in range(len(pointed)):
+        if start in seen:
+            continue
         path: list[int] = []
         seat: int | None = start
         while seat is not None and seat not in seen:

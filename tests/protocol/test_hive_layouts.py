@@ -11,7 +11,7 @@ from referee.games.hive_mind import hive as rules
 def hint(cells: str, values: str) -> Hint:
     """What a shape on a Hive of these values is told."""
     shape = SHAPES[cells]
-    total = rules.total(values, shape.looks)
+    total = rules.total(values, hives.mask(shape.looks))
     return Hint(hive="1", round=1, shape=shape.kind, cells=cells, looks=shape.looks, total=total)
 
 

@@ -172,7 +172,7 @@ def _last_words(state: HiveMindState, result: Result) -> _Telling:
     reveal = Reveal(
         hives=state.values,
         placements={
-            str(seat): {hive: tuple([actions[seat].place.get(hive) for actions in played]) for hive, played in rounds}
+            str(seat): {hive: tuple([each[seat].place.get(hive) for each in played]) for hive, played in rounds}
             for seat in range(SEATS)
         },
         points=points_by_seat(result),

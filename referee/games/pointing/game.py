@@ -86,12 +86,12 @@ class Pointing(Game[PointingState]):
 
     def check(self, state: PointingState, seat: int, action: Action) -> Action:
         """At another seat, or at nobody; a vote for one of the tied seats, the voter itself too, or none (R3)."""
-        if isinstance(action, Point) and action.target is not None:
-            if action.target >= state.options.seats:
+        if isinstance(action, Point):
+            if action.target is not None and action.target >= state.options.seats:
                 raise Illegal(f"target: {action.target} is no seat; the seats are 0 to {state.options.seats - 1}")
             if action.target == seat:
                 raise Illegal("target: a seat cannot point at itself")
-        if isinstance(action, Vote) and action.seat is not None and action.seat not in _tied(state):
+        elif isinstance(action, Vote) and action.seat is not None and action.seat not in _tied(state):
             raise Illegal(f"seat: {action.seat} is not one of the tied seats")
         return action
 
@@ -141,7 +141,7 @@ class Pointing(Game[PointingState]):
 
     def view(self, state: PointingState, seat: int | None) -> PointingView:
         """The maps, the seat's own submissions, who is voted on, and after the reveal all that it told (R6)."""
-        public = _public(state)
+        public, targets = _public(state)
         if seat is None:
             return public
         standing = state.standing
@@ -151,7 +151,7 @@ class Pointing(Game[PointingState]):
             seats=public.seats,
             round=public.round,
             maps=public.maps,
-            targets=_targets(state)[seat],
+            targets=targets[seat],
             tied=public.tied,
             may_vote=is_winner and bool(public.tied) and state.end is None,
             voted=_votes(state).get(str(seat)) if state.votes else None,
@@ -181,7 +181,7 @@ class Pointing(Game[PointingState]):
         prized = standing.winners if len(standing.winners) <= state.options.token_threshold else ()
         garnets = [
             (seat in prized) + ALWAYS_POINTED * (None not in targets)
-            for seat, targets in enumerate(_targets(state))
+            for seat, targets in enumerate(_public(state)[1])
         ]
         return Outcome(
             ranking=(*_groups(standing.points, end.eliminated), (end.eliminated,)),
@@ -211,9 +211,9 @@ _POINT_WINDOWS = {
 
 
 @remembered
-def _public(state: PointingState) -> PointingView:
-    """Return what a spectator sees, which is part of each seat's view."""
-    return PointingView(
+def _public(state: PointingState) -> tuple[PointingView, tuple[tuple[int | None, ...], ...]]:
+    """Return what views share: what a spectator sees, and by seat where it pointed in each round."""
+    view = PointingView(
         seat=None,
         seats=state.options.seats,
         round=len(state.rounds) + 1,
@@ -225,14 +225,9 @@ def _public(state: PointingState) -> PointingView:
         rounds=state.end.reveal.rounds if state.end else (),
         scores=state.end.reveal.scores if state.end else None,
     )
-
-
-@remembered
-def _targets(state: PointingState) -> tuple[tuple[int | None, ...], ...]:
-    """Return, by seat, where it has pointed in each round so far."""
     if not state.rounds:
-        return ((),) * state.options.seats
-    return tuple(zip(*(played.pointed for played in state.rounds), strict=True))
+        return view, ((),) * state.options.seats
+    return view, tuple(zip(*[played.pointed for played in state.rounds], strict=True))
 
 
 def _tied(state: PointingState) -> tuple[int, ...]:

@@ -59,7 +59,9 @@ def play_round(
 ) -> PointingState:
     """The state after a round in which the seats pointed like that; `sections` saves drawing its map."""
     connections = connect(pointed)
-    been_node = frozenset[int]().union(*(played.connections.nodes() for played in state.rounds))
+    been_node: frozenset[int] = frozenset()
+    for earlier in state.rounds:
+        been_node |= earlier.connections.nodes()
     played = Played(pointed, connections, sections or anonymous(connections), points(connections, been_node))
     after = replace(state, rounds=(*state.rounds, played))
     return replace(after, standing=standing_of(after)) if len(after.rounds) == ROUNDS else after

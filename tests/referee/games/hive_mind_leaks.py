@@ -7,7 +7,6 @@ from msgspec.structs import replace
 from protocol.games.hive_board import CELLS
 from protocol.games.hive_mind import Blocks, Doubles, Hint, HiveMindEvent, Round, RoundResult
 from referee.games.hive_mind import HiveMind
-from referee.games.hive_mind.hive import total
 from referee.games.hive_mind.scoring import values_now
 from referee.games.hive_mind.state import (
     ROUNDS,
@@ -60,7 +59,7 @@ class HintOfCurrentValues(HiveMind):
             if not isinstance(event, Hint):
                 return event
             values = values_now(state.values[event.hive], play_on(state, event.hive))
-            return replace(event, total=total(values, event.looks))
+            return replace(event, total=sum(int(values[CELLS.index(cell)]) for cell in event.looks))
 
         return retold(step, state, current)
 
