@@ -1,22 +1,34 @@
 """The system calls that a sandboxed bot may make: an allow-list, as a program for the kernel's seccomp.
 
-libseccomp makes it, through `pyseccomp`: it knows the numbers of every machine, and closes the doors of foreign
-numbers (32-bit calls, x32). What is not listed does not exist for a bot (ENOSYS), so that libraries take the way
-they take on an older kernel. Not listed, on purpose: io_uring, userfaultfd, bpf, keys, perf events, ptrace and the
-memory of others, mounts and namespaces, memfd and System V memory (both outside a process's own limits), clocks
-that can be set, `sync` (it waits for the whole machine's disks), modules, reboot. Nor what tells of others, or
-talks to them, through the read-only files that all bots share: locks, leases and watches (inotify, fanotify), and
-what asks for or steers what the kernel keeps of them in memory (`mincore`, `fadvise64`, `preadv2` and the like).
-Nor `sendmsg`: it passes descriptors on, and who receives one has to free what is behind it.
+libseccomp makes it: it knows the numbers of every machine, and closes the doors of foreign numbers (32-bit
+calls, x32). It is called directly, because `pyseccomp` runs two programs to find it at each import. What is not
+listed does not exist for a bot (ENOSYS), so that libraries take the way they take on an older kernel. Not
+listed, on purpose: io_uring, userfaultfd, bpf, keys, perf events, ptrace and the memory of others, mounts and
+namespaces, memfd and System V memory (both outside a process's own limits), clocks that can be set, `sync` (it
+waits for the whole machine's disks), modules, reboot. Nor what tells of others, or talks to them, through the
+read-only files that all bots share: locks, leases and watches (inotify, fanotify), and what asks for or steers
+what the kernel keeps of them in memory (`mincore`, `fadvise64`, `preadv2` and the like). Nor `sendmsg`: it
+passes descriptors on, and who receives one has to free what is behind it.
 """
 
+import ctypes
 import errno
 import fcntl
 import mmap
+import os
 import socket
-import tempfile
 from contextlib import suppress
 from functools import cache
+from typing import Any
+
+LIBRARY = "libseccomp.so.2"
+"""libseccomp 2, as the dynamic linker calls it: the C interface has stayed the same since 2012."""
+ALLOW, ERROR = 0x7FFF_0000, 0x0005_0000
+"""Actions of libseccomp's; to `ERROR` the number of the error is added."""
+NOT_EQUAL, EQUAL, MASKED_EQUAL = 1, 4, 7
+"""How libseccomp compares an argument; the last with two numbers, a mask and a value."""
+OPTIMIZE, OPTIMIZE_AS_TREE = 8, 2
+"""An attribute of a filter of libseccomp's, and its value for a tree."""
 
 WIPE_ON_FORK, KEEP_ON_FORK, GUARD, NO_GUARD = 18, 19, 102, 103
 """Of `madvise`, what Python has no names for."""
@@ -90,11 +102,19 @@ LOW_HALF = 0xFFFF_FFFF
 """The half of an argument that the kernel reads as an int. A filter that compares all of it can be evaded."""
 
 
-OPTIMIZE_AS_TREE = 2
-
-
 class NoFilterError(Exception):
     """This machine cannot filter system calls. The text says what is missing and what helps."""
+
+
+class Comparison(ctypes.Structure):
+    """A condition on an argument of a call: libseccomp's `struct scmp_arg_cmp`."""
+
+    _fields_ = (
+        ("place", ctypes.c_uint),
+        ("operator", ctypes.c_int),
+        ("first", ctypes.c_uint64),
+        ("second", ctypes.c_uint64),
+    )
 
 
 @cache
@@ -102,37 +122,88 @@ def program() -> bytes:
     """The filter, as the kernel and `bwrap --seccomp` take it.
 
     Raises:
-        NoFilterError: libseccomp is not installed, or does not know this machine.
+        NoFilterError: libseccomp is not installed.
+        OSError: libseccomp does not make it.
     """
     try:
-        import pyseccomp  # noqa: PLC0415 - fails where the library is not installed
-    except (RuntimeError, OSError):
+        library = ctypes.CDLL(LIBRARY)
+    except OSError:
         missing = "libseccomp is not installed (apt install libseccomp2; dnf install libseccomp)"
         raise NoFilterError(missing) from None
-    allowed = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.ENOSYS))
-    with suppress(OSError, ValueError):  # Before libseccomp 2.5 there are lists only.
-        # A tree, not a list: for each process the kernel tries the filter with every number that there is.
-        allowed.set_attr(pyseccomp.Attr.CTL_OPTIMIZE, OPTIMIZE_AS_TREE)
-    for name in sorted(ALLOWED):
-        try:
-            allowed.add_rule(pyseccomp.ALLOW, name)
-        except (OSError, ValueError):
-            # Not known to this libseccomp, or not on this kind of machine: then it does not exist for bots.
-            continue
-    allow, masked = pyseccomp.ALLOW, pyseccomp.MASKED_EQ
-    for name in WITHOUT_EFFECT:
-        allowed.add_rule(pyseccomp.ERRNO(0), name)
-    allowed.add_rule(allow, "clone", pyseccomp.Arg(0, masked, NAMESPACES | SIBLING, 0))
-    for call in ("socket", "socketpair"):
-        allowed.add_rule(allow, call, pyseccomp.Arg(0, pyseccomp.EQ, socket.AF_UNIX))
-        refused = pyseccomp.ERRNO(errno.EAFNOSUPPORT)
-        allowed.add_rule(refused, call, pyseccomp.Arg(0, pyseccomp.NE, socket.AF_UNIX))
-    for call, place, values in BY_ARGUMENT:
-        for value in values:
-            allowed.add_rule(allow, call, pyseccomp.Arg(place, masked, LOW_HALF, value))
-    for persona in (0, QUERY_PERSONALITY):
-        allowed.add_rule(allow, "personality", pyseccomp.Arg(0, masked, LOW_HALF, persona))
-    with tempfile.TemporaryFile() as file:
-        allowed.export_bpf(file)
-        file.seek(0)
-        return file.read()
+    allowed = _Filter(library, ERROR + errno.ENOSYS)
+    try:
+        with suppress(OSError):  # Before libseccomp 2.5 there are lists only.
+            # A tree, not a list: for each process the kernel tries the filter with every number that there is.
+            allowed.set_attribute(OPTIMIZE, OPTIMIZE_AS_TREE)
+        for name in sorted(ALLOWED):
+            try:
+                allowed.add(ALLOW, name)
+            except OSError:
+                # Not known to this libseccomp, or not on this kind of machine: then it does not exist for bots.
+                continue
+        for name in WITHOUT_EFFECT:
+            allowed.add(ERROR, name)
+        allowed.add(ALLOW, "clone", Comparison(0, MASKED_EQUAL, NAMESPACES | SIBLING, 0))
+        for call in ("socket", "socketpair"):
+            allowed.add(ALLOW, call, Comparison(0, EQUAL, socket.AF_UNIX))
+            allowed.add(ERROR + errno.EAFNOSUPPORT, call, Comparison(0, NOT_EQUAL, socket.AF_UNIX))
+        for call, place, values in BY_ARGUMENT:
+            for value in values:
+                allowed.add(ALLOW, call, Comparison(place, MASKED_EQUAL, LOW_HALF, value))
+        for persona in (0, QUERY_PERSONALITY):
+            allowed.add(ALLOW, "personality", Comparison(0, MASKED_EQUAL, LOW_HALF, persona))
+        return allowed.words()
+    finally:
+        allowed.close()
+
+
+class _Filter:
+    """A filter that libseccomp holds."""
+
+    def __init__(self, library: ctypes.CDLL, otherwise: int) -> None:
+        """`otherwise`: the action for calls that no rule is about."""
+        self._library = library
+        library.seccomp_init.argtypes = (ctypes.c_uint32,)
+        library.seccomp_init.restype = ctypes.c_void_p
+        library.seccomp_release.argtypes = (ctypes.c_void_p,)
+        library.seccomp_release.restype = None
+        library.seccomp_attr_set.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32)
+        library.seccomp_syscall_resolve_name.argtypes = (ctypes.c_char_p,)
+        rule = (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int, ctypes.c_uint, ctypes.POINTER(Comparison))
+        library.seccomp_rule_add_array.argtypes = rule
+        library.seccomp_export_bpf.argtypes = (ctypes.c_void_p, ctypes.c_int)
+        self._filter = library.seccomp_init(otherwise)
+        if self._filter is None:
+            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+
+    def set_attribute(self, attribute: int, value: int) -> None:
+        """Set an attribute. Raises OSError: this libseccomp does not know it, or not the value."""
+        self._check(self._library.seccomp_attr_set(self._filter, attribute, value), "an attribute")
+
+    def add(self, action: int, name: str, *conditions: Comparison) -> None:
+        """Add a rule for a call whose arguments meet all conditions.
+
+        Raises:
+            OSError: libseccomp does not know the call, or refuses the rule.
+        """
+        number = self._library.seccomp_syscall_resolve_name(name.encode())
+        given = (Comparison * len(conditions))(*conditions)
+        self._check(
+            self._library.seccomp_rule_add_array(self._filter, action, number, len(conditions), given), name
+        )
+
+    def words(self) -> bytes:
+        """Return the filter as the kernel takes it."""
+        with os.fdopen(os.memfd_create("filter"), "rb", buffering=0) as file:
+            self._check(self._library.seccomp_export_bpf(self._filter, file.fileno()), "the filter")
+            file.seek(0)
+            return file.readall()
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._library.seccomp_release(self._filter)
+
+    @staticmethod
+    def _check(result: Any, what: str) -> None:
+        if result < 0:
+            raise OSError(-result, os.strerror(-result), what)

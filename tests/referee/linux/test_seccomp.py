@@ -1,15 +1,20 @@
-"""The filter, run as the kernel runs it: as a tree it decides as libseccomp's plain list does, in fewer steps."""
+"""The filter of system calls: how it is made, and what it decides, run as the kernel runs it.
+
+As a tree it decides as libseccomp's plain list does, in fewer steps. Real sandboxes try what it forbids.
+"""
 
 import errno
 import platform
 import struct
+import subprocess
+import sys
 from random import Random
 
 import pytest
 
 from referee.linux import seccomp
 
-pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are of x86-64")
+on_x86_64 = pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are of x86-64")
 LIST = 1
 """For libseccomp: what it makes unasked."""
 X86_64, I386, AARCH64 = 0xC000_003E, 0x4000_0003, 0xC000_00B7
@@ -54,6 +59,7 @@ def made(monkeypatch: pytest.MonkeyPatch, form: int) -> Program:
         pytest.skip(str(missing))
 
 
+@on_x86_64
 def test_the_tree_decides_as_the_list_does(monkeypatch: pytest.MonkeyPatch) -> None:
     tree, plain = made(monkeypatch, seccomp.OPTIMIZE_AS_TREE), made(monkeypatch, LIST)
     luck = Random(1)
@@ -71,6 +77,7 @@ def test_the_tree_decides_as_the_list_does(monkeypatch: pytest.MonkeyPatch) -> N
     assert {ALLOW, ERROR | errno.ENOSYS, ERROR} <= decided
 
 
+@on_x86_64
 def test_each_value_of_an_argument_is_decided_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     tree, plain = made(monkeypatch, seccomp.OPTIMIZE_AS_TREE), made(monkeypatch, LIST)
     for number in range(600):
@@ -79,6 +86,7 @@ def test_each_value_of_an_argument_is_decided_alike(monkeypatch: pytest.MonkeyPa
             assert decide(tree, number, X86_64, arguments)[0] == decide(plain, number, X86_64, arguments)[0]
 
 
+@on_x86_64
 def test_and_in_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel runs it for each number when a process gets it: that is most of what a filter costs."""
 
@@ -86,3 +94,32 @@ def test_and_in_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
         return sum(decide(program, number, X86_64, (0,) * 6)[1] for number in range(450))
 
     assert steps(made(monkeypatch, seccomp.OPTIMIZE_AS_TREE)) * 4 < steps(made(monkeypatch, LIST))
+
+
+WATCHED = """
+import sys
+started = []
+names = ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.system", "os.fork")
+sys.addaudithook(lambda event, _: started.append(event) if event in names else None)
+from referee.linux import seccomp
+print(len(seccomp.program()) % 8, started)
+"""
+
+
+def test_the_filter_is_made_without_starting_a_program() -> None:
+    """Each process of an arena makes it: `ctypes.util.find_library` would run `ldconfig`."""
+    done = subprocess.run([sys.executable, "-c", WATCHED], capture_output=True, text=True, check=True)  # noqa: S603 - ours
+    assert "0 []\n" == done.stdout
+
+
+def test_a_machine_without_the_library_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seccomp, "LIBRARY", "libseccomp-that-is-not-there.so")
+    with pytest.raises(seccomp.NoFilterError, match="apt install libseccomp2"):
+        seccomp.program.__wrapped__()
+
+
+def test_a_rule_that_the_library_refuses_names_its_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A filter without one of the rules on arguments would leave a door open."""
+    monkeypatch.setattr(seccomp, "WITHOUT_EFFECT", ("no_such_call",))
+    with pytest.raises(OSError, match="no_such_call"):
+        seccomp.program.__wrapped__()
