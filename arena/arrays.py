@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-__all__ = ["Flags", "Numbers", "Whole", "np"]
+__all__ = ["Flags", "Numbers", "Whole", "distinct", "np"]
 
 Numbers: TypeAlias = "NDArray[np.float64]"
 Whole: TypeAlias = "NDArray[np.int64]"
@@ -23,3 +23,9 @@ else:
             return found
 
     np = _Later()
+
+
+def distinct(values: Whole) -> Whole:
+    """Return the different values, ascending. For this alone, `np.unique` would import NumPy's masked arrays."""
+    ordered: Whole = np.sort(values, axis=None)
+    return ordered[np.diff(ordered, prepend=ordered[:1] - 1) > 0]

@@ -27,6 +27,7 @@ HEAVY = frozenset(
         "pygments",
         "starlette",
         "structlog",
+        "xml",
         "zmq",
     }
 )
@@ -85,6 +86,17 @@ def test_a_command_that_plays_imports_nothing_slow_before_it_has_begun(command: 
     names = imported(f"import arena.commands.main, arena.commands.{command}")
     assert set() == names & HEAVY
     assert set() == {name for name in names if name.startswith(("arena.web", "arena.learning"))}
+
+
+def test_the_report_of_a_tournament_has_no_boards_and_imports_none() -> None:
+    names = imported("import arena.pages")
+    boards = ("arena.viewer", "arena.live", "arena.replay", "protocol.text", "protocol.games.", "numpy")
+    assert set() == {name for name in names if name.startswith(boards)}
+
+
+def test_ratings_import_no_masked_arrays() -> None:
+    """`np.unique` would: a sixth of NumPy's import."""
+    assert "numpy.ma" not in imported("from arena.arrays import distinct, np\ndistinct(np.array([2, 1, 2]))")
 
 
 def test_the_version_in_the_code_is_the_packages() -> None:

@@ -4,8 +4,6 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from arena.viewer import drawing_script, drawing_style, shared_assets
-
 NAMES = ("site.css", "site.js", "live.css")
 DRAWING = "drawing.css"
 LARGE = """
@@ -37,7 +35,7 @@ def asset_paths() -> tuple[str, ...]:
 
 def content(name: str) -> bytes:
     """An asset by its own name."""
-    return _contents()[name]
+    return _own(name) if name in NAMES else _contents()[name]
 
 
 @cache
@@ -52,6 +50,9 @@ def _paths() -> dict[str, str]:
 @cache
 def _contents() -> dict[str, bytes]:
     """The assets of pages, of live boards and of replays, by name."""
+    # Here: the report of a tournament has no boards, and boards bring the words of all games with them.
+    from arena.viewer import drawing_script, drawing_style, shared_assets  # noqa: PLC0415
+
     # Functions of their own: names of the drawings may be those of the script, and those of other scripts, too.
     live = b'(() => {\n"use strict";\n%b\n{\n%b}\n})();\n' % (drawing_script().encode(), _own("live.js"))
     drawn = {"live.js": live, DRAWING: f"{drawing_style()}{LARGE}".encode()}

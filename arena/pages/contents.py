@@ -14,8 +14,6 @@ from pathlib import Path
 
 from arena.errors import WrongUse
 from arena.pages.assets import asset_path
-from arena.replay import recorded
-from arena.viewer import linked_page_of
 from referee.linux.regular_file import read_regular
 from referee.match import Header
 from referee.transcript import Differs, Reading, TranscriptError, Verified, verify_transcript
@@ -48,6 +46,10 @@ def replay_page(transcript: Path, head: str) -> bytes:
     Raises:
         NoReplayError: the transcript does not hold, or is not the one that the head stands for.
     """
+    # Here: the report of a tournament has no replays.
+    from arena.replay import recorded  # noqa: PLC0415
+    from arena.viewer import linked_page_of  # noqa: PLC0415
+
     check_size(transcript)
     try:
         reading = Reading(transcript)

@@ -11,9 +11,7 @@ from itertools import takewhile
 from arena.errors import WrongUse
 from arena.pages.competition import Competition
 from arena.pages.contents import NoReplayError, check_size
-from arena.replay import recorded
 from arena.tournament import TRANSCRIPTS, Ledger
-from arena.viewer import page_of
 from referee.match import AnyRecord
 from referee.transcript import Broken, Reading, TranscriptError
 
@@ -43,6 +41,10 @@ def late_page(competition: Competition, block: int, seating: int, seconds: float
 
     None: it may not be shown, or not yet. Takes seconds of a processor.
     """
+    # Here, as for replays: see `arena.pages.contents`.
+    from arena.replay import recorded  # noqa: PLC0415
+    from arena.viewer import page_of  # noqa: PLC0415
+
     if (block, seating) not in shown_late(competition):
         return None
     with closing(Ledger(competition.ledger)) as ledger:

@@ -1,12 +1,15 @@
 """A regression test as JUnit XML, which CI systems show: one test case a question. Pure."""
 
 from collections.abc import Sequence
-from xml.etree import ElementTree as ET
+from typing import TYPE_CHECKING
 
 from arena.regression import Finding, Regression, answers
 from arena.reports.regression import USED, finding_lines, headline, usage_text
 from arena.statistics import Verdict
 from referee.printable import printable
+
+if TYPE_CHECKING:
+    from xml.etree import ElementTree as ET
 
 LONGEST = 2_000
 """Characters of one text: names and last lines are the bots'."""
@@ -36,7 +39,9 @@ def unplayed_junit(regression: Regression, verdict: Verdict, why: str) -> bytes:
     return _file(regression, [_case(regression, name, verdict, why)], [why], 0)
 
 
-def _case(regression: Regression, name: str, verdict: Verdict | None, said: str) -> ET.Element:
+def _case(regression: Regression, name: str, verdict: Verdict | None, said: str) -> "ET.Element":
+    from xml.etree import ElementTree as ET  # noqa: PLC0415 - few commands write XML
+
     arena = regression.arena
     case = ET.Element("testcase", name=name, classname=_bounded(f"arena.regress.{arena.form.game}"), time="0")
     tag = None if verdict is None else TAGS.get(verdict)
@@ -46,7 +51,9 @@ def _case(regression: Regression, name: str, verdict: Verdict | None, said: str)
     return case
 
 
-def _file(regression: Regression, cases: Sequence[ET.Element], lines: Sequence[str], seconds: float) -> bytes:
+def _file(regression: Regression, cases: "Sequence[ET.Element]", lines: Sequence[str], seconds: float) -> bytes:
+    from xml.etree import ElementTree as ET  # noqa: PLC0415 - as above
+
     arena = regression.arena
     counts = {
         "tests": len(cases),

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from arena.arrays import Numbers, Whole, np
+from arena.arrays import Numbers, Whole, distinct, np
 from arena.statistics.result_arrays import Table, table_of
 from arena.statistics.standings import Played
 
@@ -69,7 +69,7 @@ def _within(table: Table, ways: Whole) -> Whole:
 
 def _parts(table: Table, ways: Whole, within: Whole) -> Iterator[tuple[Whole, Whole]]:
     """Rows of matches, with an order of each; together they have all orders of all matches."""
-    for number in np.unique(ways).tolist():
+    for number in distinct(ways).tolist():
         rows = np.flatnonzero(ways == number)
         for way in range(number):
             turned = (within[rows] - way) % table.sizes[rows]

@@ -17,7 +17,7 @@ from math import log
 
 from msgspec import Struct
 
-from arena.arrays import Flags, Numbers, Whole, np
+from arena.arrays import Flags, Numbers, Whole, distinct, np
 from arena.statistics.orders import Orders
 from arena.statistics.students_t import NEARLY_NORMAL, cumulative_all, reach
 
@@ -223,7 +223,7 @@ def _limited(orders: Orders, entrants: int) -> Flags:
 def _blocks_of_each(orders: Orders, entrants: int) -> Whole:
     """How many blocks each entrant played."""
     cells = orders.blocks[:, None] * entrants + orders.entrants
-    played: Whole = np.bincount(np.unique(cells) % entrants, minlength=entrants)
+    played: Whole = np.bincount(distinct(cells) % entrants, minlength=entrants)
     return played
 
 
@@ -252,7 +252,7 @@ def _superiority(
     ratio = gap / np.sqrt(np.where(variance > 0, variance, 1))
     less = np.maximum(np.minimum(freedom[:, None], freedom[None, :]), 1)
     found = np.zeros_like(gap)
-    for each in np.unique(less).tolist():
+    for each in distinct(less).tolist():
         cells = less == each
         found[cells] = cumulative_all(ratio[cells], each)
     rows: list[list[float | None]] = found.tolist()
