@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from arena.checks.tally import Tally, tally
 from arena.checks.trials import Order, Trial, order, play_trials
-from arena.workers import Venue, workers_kept
+from arena.workers import Venue
 from referee.host import Plan
 
 PlayerT = TypeVar("PlayerT")
@@ -40,12 +40,11 @@ def check_bot(
         MachineCannot: no match can be played now.
         Stopped: a signal came.
     """
-    with workers_kept():
-        first = play_trials([_order(game, bot, 0) for game in games], open_venue, folder, words="starting")
-        started = [place for place, trial in enumerate(first) if trial.started]
-        rest = [(place, number) for place in started for number in range(1, matches)]
-        orders = [_order(games[place], bot, number) for place, number in rest]
-        later = play_trials(orders, open_venue, folder, words="matches") if orders else []
+    first = play_trials([_order(game, bot, 0) for game in games], open_venue, folder, words="starting")
+    started = [place for place, trial in enumerate(first) if trial.started]
+    rest = [(place, number) for place in started for number in range(1, matches)]
+    orders = [_order(games[place], bot, number) for place, number in rest]
+    later = play_trials(orders, open_venue, folder, words="matches") if orders else []
     trials = [[trial] for trial in first]
     for (place, _), trial in zip(rest, later, strict=True):
         trials[place].append(trial)

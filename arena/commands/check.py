@@ -55,7 +55,7 @@ from arena.schedule import Fixed, blocks_so_far, design_of
 from arena.season import all_bots
 from arena.tables import show
 from arena.terminal import print_json, results_console, say
-from arena.workers import LOCAL, Where, matches_at_once, venue_for
+from arena.workers import LOCAL, Where, matches_at_once, venue_for, workers_kept
 from protocol.messages import ClockTerms
 from protocol.refusals import Conduct
 from referee.bot_folder import BotFolder, BotFolderError, find_bot, read_bot_name
@@ -137,10 +137,11 @@ def command(target: str, *, results: Path | None, as_json: bool, **given: Any) -
         refuse_in_bot(results, "--results")
     started = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     folder = results or default_folder(f"runs/check/{_short(target)}-{started}")
-    if target.endswith(".toml"):
-        _check_tournament(Path(target), folder, as_json=as_json, given=given)
-    else:
-        _check_bot(target, folder, as_json=as_json, given=given)
+    with workers_kept():
+        if target.endswith(".toml"):
+            _check_tournament(Path(target), folder, as_json=as_json, given=given)
+        else:
+            _check_bot(target, folder, as_json=as_json, given=given)
 
 
 def _check_bot(name: str, folder: Path, *, as_json: bool, given: dict[str, Any]) -> None:

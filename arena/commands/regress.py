@@ -72,7 +72,7 @@ from arena.statistics import EloModel, Verdict
 from arena.tables import show
 from arena.terminal import command_line, print_json, results_console, say
 from arena.tournament import TRANSCRIPTS
-from arena.workers import Where, matches_at_once, ready, venue_for
+from arena.workers import Where, matches_at_once, ready, venue_for, workers_kept
 from referee.linux.whole_file import write_bytes_whole
 from referee.sandbox import Isolation
 
@@ -292,7 +292,7 @@ def _played(
     regression: Regression, where: Where, *, fresh: bool, checks: bool, feed: str | None, log: str | None
 ) -> Finding:
     arena = regression.arena
-    with open_log(log) as events, open_feed(feed_asked(feed, arena.results)) as line:
+    with workers_kept(), open_log(log) as events, open_feed(feed_asked(feed, arena.results)) as line:
         players, venue = venue_for(
             where, arena.bots, arena.form.isolation, seats=arena.seats, fresh=fresh, feed=line, log=events
         )

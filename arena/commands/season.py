@@ -32,7 +32,7 @@ from arena.reports import print_season, season_json
 from arena.season import begin_anew, play_season, remote_bots, season_in
 from arena.terminal import print_json, results_console
 from arena.tournament import checks_folder, open_notices, try_out
-from arena.workers import Where, venue_for
+from arena.workers import Where, venue_for, workers_kept
 from referee.host import RemoteBot
 from referee.sandbox import Isolation
 
@@ -91,7 +91,12 @@ def command(
     if fresh and fresh_from is not None:
         raise WrongUse("--fresh-from: --fresh begins all stages anew")
     url = notices_url(season.form, notify)
-    with open_log(log) as events, open_notices(url, events.logger) as told, told_how_to_go_on():
+    with (
+        workers_kept(),
+        open_log(log) as events,
+        open_notices(url, events.logger) as told,
+        told_how_to_go_on(),
+    ):
         if fresh or fresh_from is not None:
             _try_first(season, where)
             begin_anew(season, fresh_from)

@@ -40,7 +40,7 @@ from arena.reports import (
 from arena.tables import show
 from arena.terminal import print_json, results_console
 from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, copies_of_file, open_notices
-from arena.workers import Where
+from arena.workers import Where, workers_kept
 from referee.sandbox import Isolation
 
 
@@ -106,6 +106,7 @@ def command(
         raise WrongUse("--for, --until: are for a ladder without an end; other tournaments have one")
     where = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers, patience=patience)
     with (
+        workers_kept(),
         open_log(log) as events,
         open_feed(feed_asked(feed, tournament.results)) as line,
         open_notices(notices_url(tournament.form, notify), events.logger) as told,

@@ -4,7 +4,8 @@ What is played and written is the runner's; this file is the arena's end of `wor
 the kernel ends a worker with the thread that started it.
 
 A command that opens one pool after another, for a check and then for what counts, opens them within
-`workers_kept`: a worker takes longer to start than a short match to play, and so starts once.
+`workers_kept`: a worker takes longer to start than a short match to play, and so starts once. It enters that as it
+begins, so that workers can be forked from a process that has all imports: see `fork_server`.
 """
 
 import os
@@ -15,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -27,6 +28,7 @@ import trio
 from arena import event_loop, pause_signals
 from arena.feed import FeedLine
 from arena.workers.api import Worker, WorkerGoneError
+from arena.workers.fork_server import ForkedWorker, ForkServer, Request, can_fork
 from arena.workers.protocol import Answer, Done, decoded, encoded, error_of, framed, frames, order
 from referee.host import Plan, Result
 from referee.linux import cgroups
@@ -67,30 +69,38 @@ async def open_pool(
 def workers_kept() -> Iterator[None]:
     """Keep workers that are idle when their pool closes for the next pool; end those that are left.
 
-    Those with a line to a feed or to the operator's log are not kept. Not to be called from trio.
+    Those with a line to a feed or to the operator's log are not kept. A block within another ends only workers
+    that may hold bots of its matches (`processes = "kept"`): no bot stays from one tournament of a season to the
+    next. Not to be called from trio.
     """
-    global _kept  # noqa: PLW0603 - they belong to this process, as its children do
+    global _kept, _server  # they belong to this process, as its children do
     if _kept is not None:
-        yield
+        try:
+            yield
+        finally:
+            _end_kept([each for each in _kept if each.may_hold_bots])
         return
-    _kept = []
+    _kept, _server = [], ForkServer() if can_fork() else None
     try:
         yield
     finally:
-        rest, _kept = _kept, None
-        if rest:
-            event_loop.run(partial(_end_all, rest))
+        _end_kept(list(_kept))
+        server, _kept, _server = _server, None, None
+        if server is not None:
+            server.close()
 
 
 _kept: "list[_Started] | None" = None
 """Workers that wait for the next pool; None: none are kept."""
+_server: ForkServer | None = None
+"""Forks workers; None: they are started as programs."""
 
 
 @dataclass(frozen=True)
 class _Started:
     """A worker's process."""
 
-    process: "subprocess.Popen[bytes]"
+    process: "subprocess.Popen[bytes] | ForkedWorker"
     line: socket.socket
     """The arena's end of the pair over which it gets its orders."""
     scratch: str
@@ -99,6 +109,8 @@ class _Started:
     """The command line, but for its end of the pair."""
     cores: frozenset[int]
     """It and its bots run on these."""
+    may_hold_bots: bool = False
+    """It has played matches whose bots stay for the next."""
 
     def is_alive(self) -> bool:
         """Return whether it runs. A process that has ended stays for `end` to take leave of."""
@@ -119,6 +131,8 @@ def _start(command: Sequence[str], left: Sequence[int | None], cores: frozenset[
         if each.told == told and each.cores == cores and each.is_alive():
             kept.remove(each)
             return each
+    if command == COMMAND and (forked := _fork(told, left, cores)):
+        return forked
     ours, theirs = socket.socketpair()
     scratch = tempfile.mkdtemp(prefix="arena-")
     with theirs, pause_signals.blocked(), _on(cores):
@@ -135,6 +149,28 @@ def _start(command: Sequence[str], left: Sequence[int | None], cores: frozenset[
     return _Started(process, ours, scratch, told, cores)
 
 
+def _fork(told: tuple[str, ...], left: Sequence[int | None], cores: frozenset[int]) -> _Started | None:
+    """Have a worker forked; None: nobody forks."""
+    global _server  # noqa: PLW0603 - see `workers_kept`
+    if _server is None:
+        return None
+    with ExitStack() as undo:
+        ours, theirs = socket.socketpair()
+        undo.enter_context(ours)
+        scratch = tempfile.mkdtemp(prefix="arena-")
+        undo.callback(shutil.rmtree, scratch, ignore_errors=True)
+        feed, log = left
+        request = Request(scratch=scratch, cores=cores, has_feed=feed is not None, has_log=log is not None)
+        with theirs:
+            worker = _server.start(request, [theirs.fileno(), *[each for each in left if each is not None]])
+        if worker is not None:
+            undo.pop_all()
+            return _Started(worker, ours, scratch, told, cores)
+    _server.close()
+    _server = None
+    return None
+
+
 @contextmanager
 def _on(cores: frozenset[int]) -> Iterator[None]:
     """Run this thread on these cores meanwhile: what it starts inherits them, and so do a worker's bots."""
@@ -147,6 +183,13 @@ def _on(cores: frozenset[int]) -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, before)
+
+
+def _end_kept(workers: Sequence[_Started]) -> None:
+    """End workers that were kept, if there are any."""
+    if workers and _kept is not None:
+        _kept[:] = [each for each in _kept if each not in workers]
+        event_loop.run(partial(_end_all, workers))
 
 
 async def _end_all(workers: Sequence[_Started]) -> None:
@@ -206,6 +249,7 @@ class _Process:
         self._log = log.logger
         self._left = [None if feed is None else feed.fileno(), log.descriptor]
         """File descriptors for it to inherit."""
+        self._may_hold_bots = False
         self._may_be_kept = self._left == [None, None]
         """The operator's log tells when a worker is gone, and may be closed before the next pool."""
         self._numbers = count(1)
@@ -215,6 +259,7 @@ class _Process:
 
     async def play(self, plan: Plan, players: Sequence[Any], *, transcript: Path) -> Result:
         """See `runner.Worker`."""
+        self._may_hold_bots |= plan.policy.processes == "kept"
         number = next(self._numbers)
         call = self._calls[number] = _Call()
         self._orders.send_nowait(framed(encoded(order(number, plan, players, transcript))))
@@ -250,11 +295,11 @@ class _Process:
                 nursery.cancel_scope.cancel()
         finally:
             if _kept is not None and self._may_be_kept and not (has_hung_up or self._calls) and worker.is_alive():
-                _kept.append(worker)
+                _kept.append(replace(worker, may_hold_bots=worker.may_hold_bots or self._may_hold_bots))
             else:
                 with trio.CancelScope(shield=True):
                     await worker.end(self._pool)
-                self._last_words = ending(process.returncode)
+                self._last_words = ending(process.wait())
                 self._log.info("worker_gone", worker=process.pid, cause=self._last_words, matches=len(self._calls))
 
     async def _hear(self, stream: trio.SocketStream) -> None:
@@ -283,7 +328,7 @@ async def _send(stream: trio.SocketStream, first: bytes, orders: trio.MemoryRece
             await stream.send_all(frame)
 
 
-async def _end(process: "subprocess.Popen[bytes]", stream: trio.SocketStream) -> None:
+async def _end(process: "subprocess.Popen[bytes] | ForkedWorker", stream: trio.SocketStream) -> None:
     """Hangs up, which a worker understands, and waits until it is gone."""
     await trio.aclose_forcefully(stream)
     descriptor = os.pidfd_open(process.pid)

@@ -28,16 +28,18 @@ from referee.wire import open_wire
 
 FEED, LOG = 3, 4
 """Where on the command line their descriptors are."""
-SET_PDEATHSIG = 1
-"""`prctl` of Linux: the signal that the kernel sends a process when its parent is gone."""
+SET_PDEATHSIG, SET_NAME = 1, 15
+"""`prctl` of Linux: the signal that the kernel sends a process when its parent is gone; what `ps` calls it."""
+NAME = b"arena-worker"
 Venue = Callable[[], AbstractAsyncContextManager[Play[Any]]]
 """Opens what all matches of this process share, and gives what plays one."""
 
 
 def main(open_venue: Venue, player: Any) -> None:
     """Serves the arena until it hangs up; `player` is the type of its players."""
+    ctypes.CDLL(None).prctl(SET_NAME, NAME, 0, 0, 0)
     pause_signals.ignore()
-    _end_with(int(sys.argv[2]))
+    end_with(int(sys.argv[2]))
     serve(socket.socket(fileno=int(sys.argv[1])), open_venue, player)
 
 
@@ -49,8 +51,8 @@ def serve(control: socket.socket, open_venue: Venue, player: Any) -> None:
         sys.exit(SIGNALLED + stopped.signal)
 
 
-def _end_with(arena: int) -> None:
-    """Ties this process's life to the arena's, and with its own its bots'."""
+def end_with(arena: int) -> None:
+    """Tie this process's life to its parent's, the arena's, and with its own its bots'."""
     ctypes.CDLL(None).prctl(SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != arena:
         # The arena was gone before its death could be our end.
@@ -102,7 +104,7 @@ async def _play(play: Play[Any], order: Order, player: Any, answers: trio.Memory
 
 
 @asynccontextmanager
-async def _venue() -> AsyncIterator[Play[SandboxedBot]]:
+async def open_local_venue() -> AsyncIterator[Play[SandboxedBot]]:
     """What all matches of a process share: wire, bots that stay, line to the feed, operator's log."""
     feed, descriptor = _inherited(FEED), _inherited(LOG)
     publish = None if feed is None else _inherited_feed(feed)
@@ -125,4 +127,4 @@ def _inherited(position: int) -> int | None:
 
 
 if __name__ == "__main__":
-    main(_venue, SandboxedBot)
+    main(open_local_venue, SandboxedBot)

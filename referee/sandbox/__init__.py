@@ -3,7 +3,7 @@
 from referee.sandbox.bot_environment import PROJECT, environment, this_machine
 from referee.sandbox.build import BuildError, built, is_built, log_of
 from referee.sandbox.bwrap_args import BOT, SHARED_MEMORY
-from referee.sandbox.levels import Isolation, ends_with_login
+from referee.sandbox.levels import Isolation, ends_with_login, is_in_use
 from referee.sandbox.meter import NOTHING, Meter, Reading
 from referee.sandbox.process import Process, SandboxError, demand, find_isolation, missing, start
 from referee.sandbox.promises import kept_from
@@ -30,6 +30,7 @@ __all__ = [
     "find_isolation",
     "find_walls",
     "is_built",
+    "is_in_use",
     "kept_from",
     "log_of",
     "missing",

@@ -26,8 +26,6 @@ STANDARD_OUTPUT = 1
 
 FAR = 40_171
 """The golden section of `USERS`: however many processes hand out users, each begins far from all others."""
-_numbers = count(os.getpid() * FAR)
-"""Arenas and workers at once hand out different ones, for all that is likely."""
 
 
 class User(Struct, frozen=True):
@@ -60,12 +58,18 @@ def roots_user(line: Path) -> User:
         FileNotFoundError: a program of util-linux is not installed.
         OSError: number 0, with the complaint as text: the kernel makes no user namespace.
     """
-    number = 1 + next(_numbers) % USERS
+    number = 1 + next(_numbers(os.getpid())) % USERS
     for path in (line.parent, line):
         with suppress(FileNotFoundError):
             os.chown(path, FIRST_USER + number, FIRST_USER + number)
     rights = (word for right in ("SETUID", "SETGID", "SETPCAP") for word in ("--cap-add", f"CAP_{right}"))
     return User((*ROOTS_NAMESPACE, *rights), number, others=0)
+
+
+@cache
+def _numbers(process: int) -> "count[int]":
+    """Numbers for a process's bots. Arenas and workers hand out different ones, for all that is likely."""
+    return count(process * FAR)
 
 
 def standard_output(log: int) -> int:

@@ -36,6 +36,11 @@ def find_layers() -> Layers:
     return Layers(no_filter=no_filter, no_groups=no_groups)
 
 
+def is_in_use() -> bool:
+    """Return whether this process has looked for walls: all that starts a bot does so first."""
+    return find_layers.cache_info().currsize > 0
+
+
 def ends_with_login(isolation: Isolation) -> bool:
     """Return whether systemd ends this process, and its bots, some seconds after its user's last logout.
 

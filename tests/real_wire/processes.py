@@ -51,6 +51,16 @@ def children(parent: int) -> list[int]:
     return found
 
 
+def workers_of(arena: int) -> list[int]:
+    """An arena's referee processes."""
+    found: list[int] = []
+    for child in children(arena):
+        with suppress(OSError):  # it may end while it is asked
+            if Path(f"/proc/{child}/comm").read_text() == "arena-worker\n":
+                found.append(child)
+    return found
+
+
 def _born(pid: int) -> str:
     """When a process began that has not ended; of others, nothing."""
     with suppress(OSError):

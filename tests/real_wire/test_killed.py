@@ -30,7 +30,7 @@ from referee.match.records import Judged
 from referee.match.verdicts import Verdict
 from referee.sandbox.process import SandboxError, find_isolation
 from referee.transcript.reader import read_transcript
-from tests.real_wire.processes import SLOW, alive, children, family, until
+from tests.real_wire.processes import SLOW, alive, children, family, until, workers_of
 
 ROOT = Path(__file__).parents[2]
 STAND_INS = ("-m", "tests.real_wire.stand_in_tournament")
@@ -134,7 +134,10 @@ def table(process: "subprocess.Popen[bytes]", without: Sequence[str]) -> Any:
 
 
 def victim(kind: str, arena: int) -> int | None:
-    """A process of that kind, if there is one; its processes' places are the same each time, their moments not."""
+    """A process of that kind, if there is one; its processes' places are the same each time, their moments not.
+
+    What workers are forked from is killed as one of them.
+    """
     workers = children(arena)
     found = {
         "arena": [arena],
@@ -301,7 +304,7 @@ def test_in_the_sandbox_too_where_bots_are_frozen_when_it_is_not_their_turn(tmp_
 def test_a_worker_that_is_killed_is_told_of_while_the_rest_goes_on_and_afterwards(tmp_path: Path) -> None:
     file = cup(tmp_path / "cup", FEW_MATCHES)
     with start(ARENA, file) as arena:
-        os.kill(until(lambda: [each for each in children(arena.pid) if children(each)])[0], signal.SIGKILL)
+        os.kill(until(lambda: [each for each in workers_of(arena.pid) if children(each)])[0], signal.SIGKILL)
         assert arena.stderr is not None
         said = next(line for line in map(bytes.decode, arena.stderr) if "referee process" in line)
         assert arena.poll() is None
@@ -326,7 +329,7 @@ def test_what_the_bots_of_a_killed_worker_had_started_is_ended_by_the_arena(tmp_
         (file.parent / name / "bot.py").write_text(LEAVES_BEHIND + BOT)
     with start(ARENA, file) as arena:
         (others,) = until(lambda: [found] if len(found := running("sleep", family(arena.pid))) == BOTS else [])
-        workers = children(arena.pid)
+        workers = workers_of(arena.pid)
         assert 2 == len(workers)
         for worker in workers:
             os.kill(worker, signal.SIGKILL)
@@ -347,7 +350,7 @@ def test_a_stalled_worker_voids_nothing_in_another(tmp_path: Path) -> None:
     file = cup(tmp_path / "cup", FEW_MATCHES)
     transcripts = file.parent / "runs/cup/transcripts"
     with start(ARENA, file) as arena:
-        stalled = until(lambda: [each for each in children(arena.pid) if len(children(each)) == BOTS // 2])[0]
+        stalled = until(lambda: [each for each in workers_of(arena.pid) if len(children(each)) == BOTS // 2])[0]
         try:
             os.kill(stalled, signal.SIGSTOP)
             # All matches but the one that it was playing.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from referee.sandbox.process import SandboxError, find_isolation
-from tests.real_wire.processes import children, family, until
+from tests.real_wire.processes import family, until, workers_of
 
 pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two workers need two cores")
 
@@ -62,8 +62,7 @@ def cores_of_workers(folder: Path, isolation: str, processes: str, *, affinity: 
 
     try:
         until(begun)
-        commands = {child: Path(f"/proc/{child}/cmdline").read_text() for child in children(arena.pid)}
-        workers = [child for child, words in commands.items() if "arena.workers.worker" in words]
+        workers = workers_of(arena.pid)
         assert 2 == len(workers)
         below = {worker: [each.split()[0] for each in family(worker)] for worker in workers}
         assert all(len(processes) >= 2 for processes in below.values())

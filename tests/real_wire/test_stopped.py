@@ -19,7 +19,7 @@ from referee.match.records import Judged, Used, WindowTime
 from referee.sandbox.process import SandboxError, find_isolation
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
-from tests.real_wire.processes import children, family, until
+from tests.real_wire.processes import family, until, workers_of
 
 pytestmark = pytest.mark.timeout(900)
 ROOT = Path(__file__).parents[2]
@@ -185,7 +185,7 @@ def test_a_tournament_goes_on_where_its_worker_or_all_of_it_was_stopped(
     process = arena("tournament", file, "--json", "--no-check", "--workers", "1", "--concurrency", "2")
     results = tmp_path / "runs" / "cup"
     until_played(process, results)
-    workers = [pid for pid in children(process.pid) if "arena.workers.worker" in command(pid)]
+    workers = workers_of(process.pid)
     assert workers
     targets = {"worker": workers, "arena": [process.pid], "all": with_all_it_started(process.pid)}[whose]
     stop(targets)
@@ -197,10 +197,6 @@ def test_a_tournament_goes_on_where_its_worker_or_all_of_it_was_stopped(
     assert 2 == len(transcripts)
     for transcript in transcripts:
         nobody_lost(transcript)
-
-
-def command(pid: int) -> str:
-    return Path(f"/proc/{pid}/cmdline").read_text()
 
 
 def handles_signals(pid: int) -> bool:

@@ -21,6 +21,12 @@ from referee.linux.orphans import children
 from referee.log import Writer, opened
 
 
+@pytest.fixture(autouse=True)
+def _nothing_is_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What forks workers would be one more child of the tests' own process: `test_fork_server` is about it."""
+    monkeypatch.setattr(pool, "can_fork", lambda: False)
+
+
 async def test_a_worker_that_joins_while_another_ones_bots_are_ended_is_spared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -172,7 +178,7 @@ async def play(plan, players, *, transcript, publish, log, **_):
     return result(plan, ("a", "b"), transcript)
 
 worker.play = play
-worker.main(worker._venue, str)
+worker.main(worker.open_local_venue, str)
 """
 
 
