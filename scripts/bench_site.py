@@ -1,6 +1,7 @@
 """A site of 100,000 matches: files a second, memory, the largest page; and replays of real matches.
 
-Files a second are held against a loop that writes as many files of the same sizes in the same way. Run as
+Files a second are held against a loop that writes as many files of the same sizes in the same way, processor time
+against a loop of additions. Run as
 `bench_site.py`; --quick for a look (10,000 matches).
 """
 
@@ -24,6 +25,9 @@ BOTS, BLOCKS, QUICK_BLOCKS = 100, 10, 1
 """Blocks for each pair of so many bots: 99,000 matches."""
 AT_MOST_MIB = 400.0
 """Of the process that builds, at its most; with 9,900 matches as with 99,000."""
+ADDITIONS = 10_000_000
+AT_MOST_ADDITIONS = 83_000
+"""Pages of a match may take as long as so many additions in a loop: 4 ms where ten million take 0.48 s."""
 AT_MOST_PAGE = 300_000
 """Bytes of the largest page that is not a replay."""
 CUPS = {
@@ -83,11 +87,21 @@ def plain(folder: Path, written: Iterator[int]) -> float:
     return time.monotonic() - began
 
 
+def addition() -> float:
+    """Seconds of processor time that one addition in a loop takes."""
+    began, total = time.process_time(), 0
+    for number in range(ADDITIONS):
+        total += number
+    return (time.process_time() - began) / ADDITIONS
+
+
 def pages(scratch: Path, blocks: int) -> bool:
     """Pages of simulated matches; whether they are within bounds."""
     matches = write_results(scratch / "cup", BOTS, blocks=blocks)
     words = ("site", scratch / "out", scratch / "cup", "--no-replays", "--no-transcripts")
+    before = addition()
     first = run(*words)
+    additions = first.cpu / matches / min(before, addition())
     found = sizes(scratch / "out")
     again = run(*words)
     written = plain(scratch / "plain", iter(found.values()))
@@ -96,11 +110,13 @@ def pages(scratch: Path, blocks: int) -> bool:
         f"{matches:,} matches of {BOTS} bots: {len(found):,} files, {sum(found.values()) / 2**20:,.0f} MiB, in "
         f"{first.seconds:.0f} s ({first.cpu:.0f} s of the processor), {len(found) / first.seconds:,.0f} a second; "
         f"{first.seconds / written:.1f} times as long as to write them\n"
+        f"a match: {first.cpu / matches * 1000:.1f} ms of the processor, as long as {additions:,.0f} additions "
+        f"(at most {AT_MOST_ADDITIONS:,})\n"
         f"again, with nothing new: {again.seconds:.0f} s, {again.said['written']} files written\n"
         f"memory at the most {first.mib:.0f} MiB, again {again.mib:.0f} (at most {AT_MOST_MIB:.0f})\n"
         f"the largest file is {largest} with {found[largest]:,} bytes (at most {AT_MOST_PAGE:,})"
     )
-    in_bounds = first.mib <= AT_MOST_MIB and found[largest] <= AT_MOST_PAGE
+    in_bounds = first.mib <= AT_MOST_MIB and additions <= AT_MOST_ADDITIONS and found[largest] <= AT_MOST_PAGE
     return in_bounds and again.said["written"] == 0 and len(found) > matches
 
 
