@@ -37,7 +37,7 @@ AT_MOST = {"sandboxed": 1.2, "warm": 0.25}
 """The ratios of medians to the bare start that are asked for."""
 RUNS, QUICK = 40, 10
 COMMAND_RUNS, QUICK_COMMAND_RUNS = 10, 4
-COMMANDS_AT_MOST = {"tournament": 9.0}
+COMMANDS_AT_MOST = {"tournament": 6.5}
 """Ratios of processor time to the bare imports' that are asked for."""
 CUP = 'game = "mist"\nbots = ["mist_random", "mist_cautious"]\nseed = 1\noptions.max_turns = 2\n'
 IMPORTS = ("-c", "import trio, msgspec, zmq")

@@ -184,13 +184,13 @@ def _fork_and_end(server: socket.socket) -> None:
     except OSError as error:
         os._exit(error.errno or errno.EAGAIN)
     if number:
+        os.setpgid(number, number)  # By now: whoever ends a group ends no worker that is in another's.
         server.send(b"%d" % number)
         os._exit(0)
 
 
 def _be_worker(request: Request, descriptors: list[int], arena: int) -> None:
     """Be what `python -m arena.workers.worker` is."""
-    os.setpgid(0, 0)
     os.sched_setaffinity(0, request.cores)
     os.environ["TMPDIR"] = tempfile.tempdir = request.scratch
     line, *beside = map(str, descriptors)

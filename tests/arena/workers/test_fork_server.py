@@ -18,7 +18,7 @@ import pytest
 from arena.workers.fork_server import can_fork
 
 BEGIN = """
-import errno, json, os, resource, signal, sys
+import errno, json, os, signal, sys, time
 from pathlib import Path
 from arena.workers import fork_server, pool
 
@@ -49,12 +49,15 @@ LOOKS = """
 with pool.workers_kept():
     worker = start(frozenset([min(CORES)]))
     pid = worker.process.pid
-    state, parent, group, *_ = stat(pid)
+    group = os.getpgid(pid)
+    while Path(f"/proc/{pid}/comm").read_text().strip() != "arena-worker":
+        time.sleep(0.01)
+    state, parent, *_ = stat(pid)
     arena, ran_on = os.getpid(), cores(pid)
     worker.line.close()
     code = worker.process.wait()
 tell(is_forked=isinstance(worker.process, fork_server.ForkedWorker), is_child=int(parent) == arena,
-     leads_its_group=int(group) == pid, cores=ran_on == [min(CORES)], code=code,
+     leads_its_group=group == pid, cores=ran_on == [min(CORES)], code=code,
      is_alone=not Path(f"/proc/{arena}/task/{arena}/children").read_text())
 """
 
@@ -152,3 +155,22 @@ tell(before=before, after=fork_server.can_fork())
 def test_a_process_that_has_control_groups_is_not_forked() -> None:
     """They belong to it, as does the process that warm bots are forked from."""
     assert {"before": True, "after": False} == run(USES)
+
+
+USERS = """
+from referee.sandbox.bwrap_user import roots_user
+
+nowhere = Path("/nowhere/at/all")
+own = [roots_user(nowhere).number for _ in range(3)]
+reading, writing = os.pipe()
+if os.fork() == 0:
+    os.write(writing, b"%d" % roots_user(nowhere).number)
+    os._exit(0)
+os.wait()
+tell(is_anothers=int(os.read(reading, 100)) not in [*own, own[-1] + 1])
+"""
+
+
+def test_bots_of_two_forked_workers_are_not_the_same_users() -> None:
+    """They could end each other's processes."""
+    assert {"is_anothers": True} == run(USERS)
