@@ -10,7 +10,6 @@ import select
 import signal
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -132,11 +131,13 @@ def _check_text(args: Sequence[str]) -> None:
     """What is given, and where we are, will be written into transcripts, ledgers and JSON, which are UTF-8.
 
     Raises:
-        WrongUse: it is not UTF-8.
+        WrongUse: it is not UTF-8, or the current folder is gone.
     """
-    with suppress(FileNotFoundError):  # Not every command needs to be anywhere.
-        args = [*args, str(Path.cwd())]
-    for word in args:
+    try:
+        here = str(Path.cwd())
+    except FileNotFoundError:
+        raise WrongUse("the current folder was deleted: change into one that is there") from None
+    for word in (*args, here):
         if not word.isascii() and any("\ud800" <= char <= "\udfff" for char in word):
             raise WrongUse(f"{word}: is not UTF-8")
 

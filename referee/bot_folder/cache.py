@@ -1,5 +1,6 @@
 """Folders of the arena's cache: this user's alone, complete or not there, none left over from a killed arena."""
 
+import errno
 import fcntl
 import os
 import stat
@@ -38,6 +39,26 @@ def private(folder: Path) -> None:
     for above in folder.parents:
         _check_above(above)
     folder.chmod(FOLDER_MODE)
+
+
+def own_temporary_folder(name: str) -> Path:
+    """Return this user's folder of a name among temporary files, made if it is not there.
+
+    Raises:
+        OSError: another user was there first, or could replace it; or there is no folder for temporary files.
+    """
+    folder = Path(tempfile.gettempdir()) / f"{name}-{os.geteuid()}"
+    with suppress(FileExistsError):
+        folder.mkdir(FOLDER_MODE)
+    status = folder.lstat()
+    # Whoever put a link there could let it lead to any folder of this user's.
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        raise OSError(errno.EROFS, f"is not a folder of this user's; {REMEDY}", str(folder))
+    try:
+        private(folder)
+    except CacheError as error:
+        raise OSError(errno.EROFS, str(error)) from None
+    return folder
 
 
 def _check_above(folder: Path) -> None:

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from referee.bot_folder.cache import CacheError, private
+from referee.bot_folder.cache import CacheError, own_temporary_folder, private
 from referee.linux.shortage import SHORTAGES
 from referee.printable import printable
 
@@ -82,10 +82,24 @@ class Item(NamedTuple):
 
 
 def cache_folder() -> Path:
-    """Where the arena keeps what it can make again."""
-    given = os.environ.get("XDG_CACHE_HOME", "")
+    """Return where the arena keeps what it can make again.
+
+    That is below XDG_CACHE_HOME, or else at home. If the home is missing or cannot be written to, it is a folder
+    for temporary files, which no other user can have put there.
+
+    Raises:
+        OSError: another user has put something there, or there is no folder for temporary files.
+    """
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
     # By the XDG base directory specification, a relative path is to be ignored.
-    return (Path(given) if Path(given).is_absolute() else Path.home() / ".cache") / "mist-arena"
+    if given.is_absolute():
+        return given / "mist-arena"
+    with suppress(RuntimeError):  # This user has no home.
+        at_home = Path.home() / ".cache/mist-arena"
+        there = next(each for each in (at_home, *at_home.parents) if os.path.exists(each))
+        if os.access(there, os.W_OK | os.X_OK):
+            return at_home
+    return own_temporary_folder("mist-arena")
 
 
 def content_hash(folder: Path, *, most: int = MOST_BYTES) -> str:

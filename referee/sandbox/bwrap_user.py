@@ -21,11 +21,17 @@ USERS = 65_000
 MAP = f"0 0 1\n1 {FIRST_USER + 1} {USERS}\n"
 """Users of the namespace and of the machine: root is root (without rights outside), the others are the bots'."""
 
+USERS_HERE = Path("/proc/self")
+"""The folder of the maps of users and groups of this process's user namespace."""
 NAMESPACES = "/proc/sys/user/max_user_namespaces"
 STANDARD_OUTPUT = 1
 
 FAR = 40_171
 """The golden section of `USERS`: however many processes hand out users, each begins far from all others."""
+
+
+class NoUsersError(OSError):
+    """Root, in this user namespace, has no users to run its bots as."""
 
 
 class User(Struct, frozen=True):
@@ -56,8 +62,9 @@ def roots_user(line: Path) -> User:
 
     Raises:
         FileNotFoundError: a program of util-linux is not installed.
-        OSError: number 0, with the complaint as text: the kernel makes no user namespace.
+        NoUsersError: in this user namespace, that user does not exist.
     """
+    _check_users()
     number = 1 + next(_numbers(os.getpid())) % USERS
     for path in (line.parent, line):
         with suppress(FileNotFoundError):
@@ -94,7 +101,14 @@ def program(name: str) -> str:
 
 @cache
 def _namespace() -> int:
-    """A descriptor of the user namespace of root's bots; while it is open, the namespace is there."""
+    """A descriptor of the user namespace of root's bots; while it is open, the namespace is there.
+
+    Raises:
+        FileNotFoundError: a program of util-linux is not installed.
+        NoUsersError: the users of root's bots do not exist here.
+        OSError: number 0, with the complaint as text: the kernel makes no user namespace.
+    """
+    _check_users()
     holder = subprocess.Popen(  # noqa: S603 - makes the namespace, and waits until it has been taken hold of
         [program("unshare"), "--user", "sh", "-c", "echo && read -r _"],
         stdin=subprocess.PIPE,
@@ -128,3 +142,19 @@ def _namespace() -> int:
         os.close(namespace)
         raise OSError(0, done.stderr.decode(errors="replace").strip(), "nsenter")
     return namespace
+
+
+@cache
+def _check_users() -> None:
+    """Check that the users of root's bots exist in the user namespace of this process.
+
+    Raises:
+        NoUsersError: they do not.
+    """
+    for kind in ("uid_map", "gid_map"):
+        for line in (USERS_HERE / kind).read_text().splitlines():
+            first, _, length = (int(word) for word in line.split())
+            if first <= FIRST_USER + 1 and first + length > FIRST_USER + USERS:
+                break
+        else:
+            raise NoUsersError(0, "the user namespace of this root lacks the users that root's bots run as")

@@ -27,6 +27,7 @@ from referee.linux.cpu_time import MICROSECONDS, most_cores
 from referee.linux.shortage import ButForShortages, shortage_text
 from referee.linux.user_namespaces import what_forbids
 from referee.sandbox import bwrap, unconfined
+from referee.sandbox.bwrap_user import NoUsersError
 from referee.sandbox.levels import Isolation, find_layers
 from referee.sandbox.meter import Meter
 from referee.sandbox.output_log import BotLog
@@ -45,6 +46,9 @@ NO_MEMORY = (
 LESS = "or ask for less: --isolation standard"
 OTHERWISE = "or run bots that you trust without any isolation: --isolation none"
 INSTALL = f"install bubblewrap and util-linux (apt install bubblewrap; dnf install bubblewrap), {OTHERWISE}"
+AS_ORDINARY_USER = (
+    "start the arena as an ordinary user (unshare --user --map-user=1000 --map-group=1000 arena ...)"
+)
 READABLE = (
     f"as root, bots run as users of their own: chmod -R o+rX, or start the arena as an ordinary user, {OTHERWISE}"
 )
@@ -121,6 +125,8 @@ def cannot(error: OSError) -> Exception:
             return SandboxError(
                 f"no sandbox: {error.filename}: no control group can be made there: {error.strerror}; {LESS}"
             )
+        case NoUsersError():
+            return SandboxError(f"no sandbox: {error.strerror}; {AS_ORDINARY_USER}, {OTHERWISE}")
         case FileNotFoundError():
             return SandboxError(f"no sandbox: {error.filename} is not installed; {INSTALL}")
         case PermissionError():

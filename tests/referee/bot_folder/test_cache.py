@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from referee.bot_folder import cache_folder
 from referee.bot_folder.cache import CacheError, making, private, remove, settle
 
 STRANGER = 54_321
@@ -59,6 +60,56 @@ def test_refused_is_a_folder_of_which(tmp_path: Path, spoil: Callable[[Path], ob
 def test_a_sticky_folder_above_lets_nobody_replace_it(tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
     private(tmp_path / "cache")
+
+
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The folder for temporary files, of a user whose home cannot be written to."""
+    monkeypatch.setenv("HOME", "/dev/null")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    tmp_path.chmod(0o1777)
+    return tmp_path
+
+
+def test_without_a_home_to_write_to_it_is_a_folder_for_temporary_files(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = temporary / f"mist-arena-{os.geteuid()}"
+    assert own == cache_folder() == cache_folder()
+    assert 0o700 == own.stat().st_mode & 0o7777
+    monkeypatch.setenv("HOME", str(temporary / "home/not/yet/made"))
+    assert temporary / "home/not/yet/made/.cache/mist-arena" == cache_folder()
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    assert Path("/dev/null/mist-arena") == cache_folder()
+
+
+def folder_for_all(own: Path) -> None:
+    own.mkdir()
+    own.chmod(0o777)
+
+
+def folder_of_another(own: Path) -> None:
+    own.mkdir(0o700)
+    os.chown(own, STRANGER, STRANGER)
+
+
+TRAPS: dict[str, Callable[[Path], object]] = {
+    "a link": lambda own: own.symlink_to(own.parent),
+    "a file": lambda own: own.touch(),
+    "a folder that all may write to": folder_for_all,
+    "a folder in one that all may write to": lambda own: own.parent.chmod(0o777),
+}
+if os.geteuid() == 0:
+    TRAPS["another user's folder"] = folder_of_another
+
+
+@pytest.mark.parametrize("lay", TRAPS.values(), ids=TRAPS)
+def test_refused_among_temporary_files_is(temporary: Path, lay: Callable[[Path], object]) -> None:
+    lay(temporary / f"mist-arena-{os.geteuid()}")
+    with pytest.raises(OSError, match="set XDG_CACHE_HOME to a folder of your own"):
+        cache_folder()
+    assert 0o777 == temporary.stat().st_mode & 0o777, "followed the link"
 
 
 def test_what_is_made_is_gone_afterwards_but_for_what_was_settled(tmp_path: Path) -> None:

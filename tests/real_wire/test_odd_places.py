@@ -1,0 +1,72 @@
+"""Commands whose home, current folder or folder for temporary files is not as usual: docs/limits.md."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from arena.errors import CANNOT, DONE, WRONG_USE
+
+ROOT = Path(__file__).parents[2]
+NO_MOUNT = 77
+MATCH = '"$PYTHON" -m arena match mist mist_random mist_random --isolation standard'
+ODD = {
+    "a read-only home": 'mount -t tmpfs -o ro none "$HOME"',
+    "a home that is no folder": "export HOME=/dev/null",
+    "no execution from TMPDIR": 'mount -t tmpfs -o noexec none "$TMPDIR"',
+    "no folder at TMPDIR": 'rmdir "$TMPDIR"',
+    "no rights for others": "umask 077",
+}
+for_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="only root can mount")
+
+
+def typed(script: str, tmp_path: Path, *unshared: str) -> subprocess.CompletedProcess[str]:
+    """Run a script in namespaces of its own, with an empty home and an empty folder for temporary files."""
+    for name in ("home", "t", "current"):
+        (tmp_path / name).mkdir()
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PYTHON": sys.executable,
+        "PYTHONPATH": str(ROOT),
+        "HOME": str(tmp_path / "home"),
+        "TMPDIR": str(tmp_path / "t"),
+    }
+    return subprocess.run(  # noqa: S603 - our own words
+        [shutil.which("unshare") or "", *unshared, "sh", "-c", script],
+        env=environment,
+        cwd=tmp_path / "current",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@for_root
+@pytest.mark.slow
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+def test_plays_without_network_and_in(tmp_path: Path, odd: str, sandboxed: None) -> None:
+    done = typed(f"{odd} || exit {NO_MOUNT}\nexec {MATCH}", tmp_path, "--mount", "--net")
+    if done.returncode == NO_MOUNT:
+        pytest.skip(done.stderr)
+    assert DONE == done.returncode, done.stderr
+    assert 1 == len(list((tmp_path / "current/transcripts").glob("*.jsonl")))
+
+
+@for_root
+def test_root_without_other_users_is_told_so_and_how_to_be_an_ordinary_user(tmp_path: Path) -> None:
+    done = typed(MATCH, tmp_path, "--user", "--map-root-user")
+    if done.stderr.startswith("unshare: "):
+        pytest.skip(done.stderr)
+    assert CANNOT == done.returncode
+    assert "lacks the users that root's bots run as" in done.stderr.splitlines()[-1]
+    assert "unshare --user --map-user=1000 --map-group=1000 arena" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("command", ["", "--version", "games", "new-bot mist"])
+def test_a_current_folder_that_was_deleted_is_named_by_every_command(tmp_path: Path, command: str) -> None:
+    done = typed(f'rmdir ../current && exec "$PYTHON" -m arena {command}', tmp_path)
+    assert (WRONG_USE, "") == (done.returncode, done.stdout)
+    assert "arena: the current folder was deleted: change into one that is there\n" == done.stderr
