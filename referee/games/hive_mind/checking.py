@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from protocol.games.hive_board import CELLS, KINDS, SHAPES, shape_named
 from protocol.games.hive_mind import BUYING_ROUND, Kind, Round, Scores
-from referee.games.hive_mind.state import ROUNDS, RULE_SETS, HiveMindState, Turn, price, wallet
-from referee.rules import Illegal
+from referee.games.hive_mind.state import ROUNDS, RULE_SETS, SEATS, HiveMindState, Turn, price, turn, wallet
+from referee.rules import Illegal, remembered
 
 LONGEST_QUOTE = 20
 _KIND_BITS = {shape.cells: 1 << KINDS.index(shape.kind) for shape in SHAPES.values()}
@@ -20,10 +20,23 @@ _KINDS_LEFT = tuple(
 """The kinds that are left, by the bits of those that were used."""
 
 
-def kinds_left(state: HiveMindState, now: Turn, seat: int) -> dict[str, tuple[Kind, ...]]:
-    """Return the kinds of shapes that a seat has not placed on each Hive in play yet (R4)."""
-    used = dict.fromkeys(now.hives, 0)
-    for actions in state.rounds[len(state.rounds) - now.number + 1 :] if used else ():
+@remembered
+def kinds_left(state: HiveMindState) -> tuple[dict[str, tuple[Kind, ...]], ...]:
+    """Return, by seat, the kinds of shapes that it has not placed on each Hive in play yet (R4)."""
+    now = turn(state)
+    if now is None:
+        return ({},) * SEATS
+    rounds = state.rounds[len(state.rounds) - now.number + 1 :]
+    if not rounds:
+        return (dict.fromkeys(now.hives, KINDS),) * SEATS
+    return tuple([_seat_kinds_left(now.hives, rounds, seat) for seat in range(SEATS)])
+
+
+def _seat_kinds_left(
+    hives: Iterable[str], rounds: Iterable[tuple[Round, ...]], seat: int
+) -> dict[str, tuple[Kind, ...]]:
+    used = dict.fromkeys(hives, 0)
+    for actions in rounds:
         for hive, cells in actions[seat].place.items():
             used[hive] |= _KIND_BITS[cells]
     return {hive: _KINDS_LEFT[kinds] for hive, kinds in used.items()}
@@ -38,7 +51,7 @@ def checked_round(state: HiveMindState, now: Turn, seat: int, action: Round) -> 
         raise Illegal(f"Double and Block are for round {BUYING_ROUND}")
     if now.number != ROUNDS and action.guess:
         raise Illegal(f"hexes are guessed in round {ROUNDS}")
-    left = kinds_left(state, now, seat)
+    left = kinds_left(state)[seat]
     place = {
         hive: _checked_shape(hive, action.place[hive], left[hive]) for hive in now.hives if hive in action.place
     }

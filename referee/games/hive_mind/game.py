@@ -205,7 +205,7 @@ class HiveMind(Game[HiveMindState]):
             window=window,
             hives=now.hives,
             round=now.number,
-            unused={} if seat is None else kinds_left(state, now, seat),
+            unused={} if seat is None else kinds_left(state)[seat],
             wallet=None if seat is None else wallet(state, seat),
             tied=play.tied(state) if window == "break_tie" else (),
             submitted=submitted,

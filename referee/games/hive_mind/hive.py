@@ -5,7 +5,7 @@ from itertools import combinations
 from random import Random
 
 from protocol.games.hive_board import CELLS, SHAPES
-from referee.rules import BadSetupError
+from referee.rules import BadSetupError, choice, sample
 
 ONES, TWOS, THREES = 5, 4, 3
 """How many hexes of a Hive have the value 1, 2 and 3."""
@@ -42,9 +42,9 @@ def where(values: str, value: str) -> str:
 
 def draw_values(dice: Random) -> str:
     """Values of a Hive, all allowed layouts equally likely."""
-    threes = dice.choice(THREES_ALLOWED)
-    twos = dice.sample([cell for cell in CELLS if cell not in threes], TWOS)
-    return "".join("3" if cell in threes else "2" if cell in twos else "1" for cell in CELLS)
+    threes = choice(dice, THREES_ALLOWED)
+    twos = sample(dice, [cell for cell in CELLS if cell not in threes], TWOS)
+    return "".join(["3" if cell in threes else "2" if cell in twos else "1" for cell in CELLS])
 
 
 def check_values(values: str, place: str) -> None:

@@ -45,7 +45,7 @@ def _round(state: HiveMindState, now: Turn, seat: int, luck: Random) -> Json:
 def _place(state: HiveMindState, now: Turn, seat: int, luck: Random) -> dict[str, str]:
     idle = next(iter(state.values.values())).startswith("3")
     place: dict[str, str] = {}
-    for hive, kinds in kinds_left(state, now, seat).items():
+    for hive, kinds in kinds_left(state)[seat].items():
         left = set(kinds)
         if now.number == 1:
             left -= {SHAPES[cells].kind for cells in place.values()}

@@ -51,12 +51,12 @@ _Telling = list[tuple[HiveMindEvent, int | None]]
 
 def stage(state: HiveMindState) -> WindowName | None:
     """The window that is open; None when the match is over."""
-    rules, result = RULE_SETS[state.variant], state.result
+    result = state.result
     if result is None:
         return "scores" if turn(state) is None else "round"
     if state.eliminated is not None:
         return None
-    asks = rules.gives_token and len(result.winners) == 1 and not state.token_asked
+    asks = RULE_SETS[state.variant].gives_token and len(result.winners) == 1 and not state.token_asked
     return "give_token" if asks else "break_tie"
 
 
@@ -117,7 +117,7 @@ def _go_on(state: HiveMindState, telling: _Telling, luck: Luck) -> Step[HiveMind
         state = replace(state, eliminated=luck.shared().choice(state.result.tied))
     if state.result and state.eliminated is not None:
         telling = [*telling, *_last_words(state, state.result)]
-    told = [list(before) for before in state.told]
+    told = list(map(list, state.told))
     for event, to in telling:
         for hears in told if to is None else (told[to],):
             hears.append(event)

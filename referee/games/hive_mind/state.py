@@ -164,10 +164,10 @@ def play_on(state: HiveMindState, hive: str) -> Play:
 
 
 def wallet(state: HiveMindState, seat: int) -> Wallet:
-    """What a seat can pay with now (R6)."""
+    """What a seat can pay with now (R6). Only the rounds in which it may buy count."""
     rules, garnets = RULE_SETS[state.variant], state.garnets[seat]
     doubles = blocks = rules.free_uses
-    for actions in state.rounds:
+    for actions in state.rounds[BUYING_ROUND - 1 :: ROUNDS]:
         action = actions[seat]
         if action.double or action.block:
             garnets -= price(rules, action)
