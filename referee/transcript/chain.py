@@ -87,19 +87,20 @@ class Chain:
 
     def link_parts(self, before: bytes, number: int, after: bytes) -> bytes:
         """The line of a record that was one already, with another number in it; `after` ends with the newline."""
-        self.lines += 1
-        line = b'{"line":%d,"prev":"%b",%b%d%b' % (self.lines, self._head, before, number, after)
-        self.size += len(line)
-        self._head = sha256(line).hexdigest().encode()
+        line = b'{"line":%d,"prev":"%b",%b%d%b' % (self.lines + 1, self._head, before, number, after)
+        self._add(line)
         return line
 
     def seal(self, footer: Footer) -> bytes:
         """The last line."""
         line = sealed(opening(self.lines + 1, self.head) + encode(footer)[1:])
+        self._add(line)
+        return line
+
+    def _add(self, line: bytes) -> None:
         self.lines += 1
         self.size += len(line)
-        self._head = hash_of(line).encode()
-        return line
+        self._head = sha256(line).hexdigest().encode()
 
 
 def opening(number: int, prev: str) -> bytes:

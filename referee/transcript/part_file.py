@@ -12,6 +12,7 @@ from pathlib import Path
 from referee.linux.private_file import for_owner
 from referee.transcript.chain import TranscriptError
 
+READ_BYTES = 1024 * 1024
 WRITE_BYTES = 1024 * 1024
 """How much is written at once: lines are copied for it, and there may be many megabytes of them."""
 
@@ -49,6 +50,12 @@ class PartFile:
                 with suppress(OSError):
                     self._file.truncate(self._whole)
                 raise
+
+    def read_lines(self, offset: int) -> list[bytes]:
+        """Lines that were added, from that offset on, a megabyte of them or so; none at the end."""
+        with self._named(), self.part.open("rb") as file:
+            file.seek(offset)
+            return file.readlines(READ_BYTES)
 
     def finish(self, lines: Sequence[bytes]) -> None:
         """Adds the last lines, makes sure that all is on the disk, and gives the file its name. Idempotent."""

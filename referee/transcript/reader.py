@@ -79,9 +79,9 @@ class Reading:
             record = line.record
             if isinstance(record, Header | SeatHeader):
                 header = record
-                chains = SeatChains(len(record.bots)) if isinstance(record, Header) else None
-            if chains is not None:
-                chains.take_all((record,), (line.raw,))
+                chains = SeatChains(record) if isinstance(record, Header) else None
+            elif chains is not None and not isinstance(record, Footer):
+                chains.take_line(line.raw)
             if isinstance(record, Footer) and header is not None:
                 _check_heads(line.number, record, chains)
                 self._verified = Verified(lines=line.number, head=line.hash, header=header, footer=record)

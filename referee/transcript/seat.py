@@ -12,9 +12,12 @@ gone, how the match goes on. Each file opens with a salt that only it and the fu
 seat's file then gives no way to try out what may be in it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator
 from secrets import token_hex
 from typing import assert_never
+
+import msgspec
 
 from protocol.codec import encode
 from referee.match import (
@@ -39,7 +42,11 @@ from referee.match import (
 from referee.transcript.chain import Chain, TranscriptError
 
 SALT_BYTES = 16
-_KIND, _AT = b'"kind":"', b'"at":'
+_KIND = b'"kind":"'
+_OWN = re.compile(rb'("kind":"(?:in|out|handed|left)","at":)(\d+)(,"seat":(\d+).*)', re.DOTALL)
+"""A line of the whole transcript that is one seat's own, from its kind on: its time, what follows, its seat."""
+_AT = b'"at":'
+_ended = msgspec.json.Decoder(Ended)
 
 
 def fresh_salts(seats: int) -> tuple[str, ...]:
@@ -60,16 +67,11 @@ class SeatChain:
         """Hash of the last line so far."""
         return self._chain.head
 
-    def take(self, record: AnyRecord, line: bytes) -> bytes | None:
-        """Return the line that the seat gets for a record, None if the record is not its own.
-
-        Args:
-            record: of the whole match.
-            line: the record's JSON with a newline, or its line in the whole transcript.
-        """
+    def take(self, record: AnyRecord, body: bytes) -> bytes | None:
+        """The line that the seat gets for a record, of which `body` is the JSON; None if it is not its own."""
         match record:
             case Out() | In() | Handed() | Left():
-                return self.take_own(record.at, line) if record.seat == self._seat else None
+                return self.take_own(record.at, body) if record.seat == self._seat else None
             case Header():
                 return self._chain.link(encode(_seat_header(record, self._seat)))
             case Ended():
@@ -92,14 +94,17 @@ class SeatChain:
                 assert_never(unreachable)
         return None
 
-    def take_own(self, at: int, line: bytes) -> bytes:
-        """Return the seat's line for a record of its own, made at that time."""
+    def take_own(self, at: int, body: bytes) -> bytes:
+        """The line for a record that is the seat's own, made at that time."""
+        # The same JSON but for its time: `at` comes right after the record's kind.
+        before = body.index(_AT) + len(_AT)
+        return self.take_parts(body[1:before], at, body[body.index(b",", before) :] + b"\n")
+
+    def take_parts(self, before: bytes, at: int, after: bytes) -> bytes:
+        """The same, given what stands before and after its time: from the kind on, and up to the line's end."""
         if self._zero is None:
             self._zero = at
-        # The same JSON but for its time: `at` comes right after the record's kind.
-        kind = line.index(_KIND)
-        time = line.index(_AT, kind) + len(_AT)
-        return self._chain.link_parts(line[kind:time], at - self._zero, line[line.index(b",", time) :])
+        return self._chain.link_parts(before, at - self._zero, after)
 
     def close(self) -> bytes:
         """The last line."""
@@ -107,25 +112,34 @@ class SeatChain:
 
 
 class SeatChains:
-    """All seats' own transcripts, grown from the records of the whole one. Only their last hashes are kept."""
+    """All seats' own transcripts, grown from the lines of the whole one as they stand in its file.
 
-    def __init__(self, seats: int) -> None:
-        self._chains = tuple(SeatChain(seat) for seat in range(seats))
+    Nothing of them is kept but their last hashes. A line is taken as it was written, without reading its JSON.
+    """
 
-    def take_all(self, records: Sequence[AnyRecord], lines: Sequence[bytes]) -> None:
-        """Add records to the transcripts of their seats; their lines as in `SeatChain.take`."""
-        for record, line in zip(records, lines, strict=True):
-            if isinstance(record, Out | In | Handed | Left):
-                self._chains[record.seat].take_own(record.at, line)
-            elif isinstance(record, Header | Ended):
-                for chain in self._chains:
-                    chain.take(record, line)
+    def __init__(self, header: Header) -> None:
+        self._chains = tuple(SeatChain(seat) for seat in range(len(header.bots)))
+        self._take(header, b"")
+
+    def take_line(self, line: bytes) -> None:
+        """The next line; the header's is passed over."""
+        kind = line.index(_KIND)
+        own = _OWN.match(line, kind)
+        if own is not None:
+            before, at, after, seat = own.groups()
+            self._chains[int(seat)].take_parts(before, int(at), after)
+        elif line.startswith(b"ended", kind + len(_KIND)):
+            self._take(_ended.decode(b"{" + line[kind:]), b"")
 
     def close(self) -> tuple[str, ...]:
         """By seat: the hash of its last line. Nothing may follow."""
         for chain in self._chains:
             chain.close()
         return tuple(chain.head for chain in self._chains)
+
+    def _take(self, record: Header | Ended, body: bytes) -> None:
+        for chain in self._chains:
+            chain.take(record, body)
 
 
 def seat_lines(records: Iterable[AnyRecord], seat: int) -> Iterator[bytes]:
@@ -144,7 +158,7 @@ def seat_lines(records: Iterable[AnyRecord], seat: int) -> Iterator[bytes]:
             if chain.head != record.heads[seat]:
                 raise TranscriptError(f"the file of seat {seat} does not come out with the hash in the footer")
             return
-        line = chain.take(record, encode(record) + b"\n")
+        line = chain.take(record, encode(record))
         if line is not None:
             yield line
     raise TranscriptError("there is no footer: the match was not finished")

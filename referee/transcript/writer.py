@@ -5,7 +5,7 @@
 """
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -30,6 +30,8 @@ HURRY_BYTES = 1024 * 1024
 """With so many bytes of lines the disk is not made to wait for more: a hostile bot makes them in no time."""
 SLICE = 32
 """Records made into lines before other tasks get their turn: a tenth of a millisecond's work."""
+SLICE_BYTES = 64 * 1024
+"""Of long lines, so many bytes."""
 
 
 class Transcript:
@@ -48,7 +50,7 @@ class Transcript:
         self.seat_heads: tuple[str, ...] = ()
         """By seat: the hash of the last line of its own transcript; in the footer, too."""
         self._chain = Chain()
-        self._seats = SeatChains(len(header.bots))
+        self._header = header
         self._records: deque[Record] = deque()
         self._lines: list[bytes] = []
         self._bell = Bell()
@@ -146,7 +148,7 @@ class Transcript:
         if self.head is None:
             self._make_lines(len(self._records))
             self._ends = True
-            self.seat_heads = self._seats.close()
+            await self._tally()
             self._lines.append(self._chain.seal(Footer(heads=self.seat_heads)))
             self.head = self._chain.head
         await self._in_thread(self._file.finish)
@@ -165,13 +167,11 @@ class Transcript:
         else:
             records = list(self._records)
             self._records.clear()
-        first = len(self._lines)
         try:
             self._chain.link_all(map(encode, records), self._lines)
         except (TypeError, ValueError, RecursionError) as error:
             what = f"line {self._chain.lines + 1} cannot be written: {error}"
             raise TranscriptError(what, self.path) from error
-        self._seats.take_all(records, self._lines[first:])
         if self._waiting_bytes >= HURRY_BYTES:
             self._hurry.ring()
         return bool(self._records)
@@ -191,6 +191,27 @@ class Transcript:
                 self._lines.clear()  # What was made meanwhile is never written: it would follow on a gap.
                 raise
 
+    async def _tally(self) -> None:
+        """Takes the seats' own hashes: they are of whole lines, and no decision is to wait for them."""
+        async with self._at_the_disk:
+            chains, offset = SeatChains(self._header), 0
+            waiting = self._lines[:]
+            while offset < self._file.size:
+                part = await trio.to_thread.run_sync(self._file.read_lines, offset, limiter=self._limiter)
+                await self._take(chains, part)
+                offset += sum(map(len, part))
+            await self._take(chains, waiting)
+            self.seat_heads = chains.close()
+
+    async def _take(self, chains: SeatChains, lines: Sequence[bytes]) -> None:
+        taken = size = 0
+        for line in lines:
+            chains.take_line(line)
+            taken, size = taken + 1, size + len(line)
+            if taken == SLICE or size >= SLICE_BYTES:
+                await trio.lowlevel.checkpoint()
+                taken = size = 0
+
 
 def write_transcript(path: Path, header: Header, records: Iterable[Record]) -> str:
     """Writes the transcript of a match that is over; returns the hash of its last line.
@@ -200,10 +221,10 @@ def write_transcript(path: Path, header: Header, records: Iterable[Record]) -> s
     """
     if not header.salts:
         header = replace(header, salts=fresh_salts(len(header.bots)))
-    chain, seats, lines = Chain(), SeatChains(len(header.bots)), list[bytes]()
-    whole = (header, *records)
-    chain.link_all(map(encode, whole), lines)
-    seats.take_all(whole, lines)
+    chain, seats, lines = Chain(), SeatChains(header), list[bytes]()
+    chain.link_all(map(encode, (header, *records)), lines)
+    for line in lines:
+        seats.take_line(line)
     lines.append(chain.seal(Footer(heads=seats.close())))
     PartFile(path).finish(lines)
     return chain.head

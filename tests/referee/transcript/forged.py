@@ -53,8 +53,9 @@ def with_heads(lines: list[bytes], footer: bytes) -> bytes:
         old = decode_json(footer)
         if not isinstance(header, Header) or "heads" not in old:
             return footer
-        chains = SeatChains(len(header.bots))
-        chains.take_all([_records.decode(line) for line in lines], lines)
+        chains = SeatChains(header)
+        for line in lines[1:]:
+            chains.take_line(line)
         return encode({**old, "heads": chains.close()})
     except Exception:  # noqa: BLE001 - what makes no seat's transcript keeps the hashes it had
         return footer

@@ -16,7 +16,7 @@ from tests.referee.transcript.transcript_sample import header, match_records, ot
 
 def seat_file(records: list[Record], seat: int) -> list[bytes]:
     chain = SeatChain(seat)
-    taken = [line for record in records if (line := chain.take(record, encode(record) + b"\n")) is not None]
+    taken = [line for record in records if (line := chain.take(record, encode(record))) is not None]
     return [*taken, chain.close()]
 
 

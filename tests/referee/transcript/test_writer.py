@@ -364,13 +364,11 @@ async def test_what_cannot_be_a_line_when_it_may_be_made_ends_the_match(tmp_path
     assert 1 == len(part(tmp_path / "m.jsonl").read_bytes().splitlines())
 
 
-async def test_seats_own_hashes_are_those_of_their_files_however_often_lines_were_made(tmp_path: Path) -> None:
-    header, *records = match_records()
-    assert isinstance(header, Header)
-    async with open_transcript(tmp_path / "m.jsonl", header) as transcript:
-        for record in records:
-            transcript.append(record)
-            transcript.catch_up()
+async def test_seats_own_hashes_come_from_the_file_however_long_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part_file, "READ_BYTES", 100)
+    transcript = await write(tmp_path / "m.jsonl", match_records())
     for seat, head in enumerate(transcript.seat_heads):
         *_, last = seat_lines(read_transcript(tmp_path / "m.jsonl"), seat)
         assert head == sha256(last).hexdigest()
@@ -384,7 +382,7 @@ async def test_one_that_was_closed_early_has_its_name_and_is_not_finished_again(
         await transcript.close()
         whole = path.read_bytes()
         await trio.sleep(2 * FLUSH_SECONDS)
-        monkeypatch.setattr(transcript, "_seats", None)
+        monkeypatch.setattr(writer, "SeatChains", None)
     assert whole == path.read_bytes()
     assert len(match_records()) + 1 == verify_transcript(path).lines
     assert not part(path).exists()
@@ -422,25 +420,22 @@ async def test_what_goes_wrong_at_an_early_end_is_raised_at_the_end(
 async def test_a_disk_that_fails_just_before_the_end_leaves_no_finished_file(
     tmp_path: Path, autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Lines are on their way to the disk when the last one is made: if they do not get there, it must not."""
+    """Lines wait for the disk when the last one is made: if they do not get there, it must not."""
     path = tmp_path / "m.jsonl"
-    stuck, released = trio.Event(), threading.Event()
+    failures = [TranscriptError("it is full", path)]
+
+    async def take_a_second(_chains: object, _lines: object) -> None:
+        await trio.sleep(1)
 
     def write(self: PartFile, lines: Sequence[bytes]) -> None:
-        if stuck.is_set():
-            return
-        trio.from_thread.run_sync(stuck.set)
-        released.wait()
-        raise TranscriptError("it is full", path)
+        if failures:
+            raise failures.pop()
 
     with pytest.raises(TranscriptError, match="it is full"):
-        async with under_way(path) as transcript, trio.open_nursery() as nursery:
+        async with under_way(path) as transcript:
+            monkeypatch.setattr(transcript, "_take", take_a_second)
             monkeypatch.setattr(PartFile, "write", write)
-            await stuck.wait()
-            nursery.start_soon(transcript.close)
-            await trio.testing.wait_all_tasks_blocked()
-            assert transcript.head is not None
-            released.set()
+            await transcript.close()
     assert not path.exists()
     assert part(path).exists()
 
