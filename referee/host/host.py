@@ -508,7 +508,9 @@ class Host:
 
     def _taken(self) -> list[float]:
         """Return by seat for how many seconds the loop has been busy with what its bot sends in vain."""
-        return [took + line.took for took, line in zip(self._took, self._lines, strict=True)]
+        taken: list[float] = []
+        self._note_taken(taken)
+        return taken
 
     def _note_taken(self, taken: list[float]) -> None:
         """Put the same into a list: one that is empty, or that has held it before."""
