@@ -8,9 +8,8 @@ import math
 import os
 import time
 from contextlib import suppress
-from pathlib import Path
 
-from referee.linux.process_tree import descendants
+from referee.linux.process_tree import descendants, read_kernel_file
 
 MICROSECONDS = 1_000_000
 CLOCK_OF_ALL_THREADS = 2
@@ -33,7 +32,7 @@ def _own_us(process: int) -> int:
     with suppress(OSError):
         own = time.clock_gettime_ns(~process << 3 | CLOCK_OF_ALL_THREADS) // 1000
         # The program's name stands in brackets and may hold anything, brackets too.
-        fields = Path("/proc", str(process), "stat").read_bytes().rpartition(b")")[2].split()
+        fields = read_kernel_file(f"/proc/{process}/stat").rpartition(b")")[2].split()
         return own + sum(map(int, fields[_OF_ENDED_CHILDREN])) * MICROSECONDS // _TICKS
     return 0
 

@@ -55,14 +55,25 @@ def threads(*roots: int) -> Iterator[str]:
 
 
 def _children(task: str) -> list[int]:
-    # With the system's own calls: a hundred matches look for their bots' threads a few hundred times a second.
     with ButForShortages():
-        file = os.open(f"{task}/children", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            return [int(word) for word in b"".join(iter(partial(os.read, file, READ_BYTES), b"")).split()]
-        finally:
-            os.close(file)
+        return [int(word) for word in read_kernel_file(f"{task}/children").split()]
     return []
+
+
+def read_kernel_file(path: str) -> bytes:
+    """Read a file of /proc whole.
+
+    With the system's own calls, which takes a fifth of the time that Path does: a hundred matches read a thousand
+    such files a second.
+
+    Raises:
+        OSError: it is gone.
+    """
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return b"".join(iter(partial(os.read, file, READ_BYTES), b""))
+    finally:
+        os.close(file)
 
 
 def tasks(process: int) -> list[str]:

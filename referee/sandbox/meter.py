@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import islice
-from pathlib import Path
 from time import monotonic
 
 from msgspec import Struct
@@ -16,7 +15,7 @@ from msgspec.structs import replace
 
 from referee.linux.cgroups import Group
 from referee.linux.cpu_time import MICROSECONDS
-from referee.linux.process_tree import descendants, tasks, threads
+from referee.linux.process_tree import descendants, read_kernel_file, tasks, threads
 from referee.linux.schedstat import read_schedstat
 from referee.linux.shortage import ButForShortages
 
@@ -225,6 +224,7 @@ class Meter:
                 threads[number] = ran // NANOSECONDS_PER_MICROSECOND, ready // NANOSECONDS_PER_MICROSECOND, turns
             except (OSError, ValueError):
                 os.close(self._files.pop(number))
+                self._carriers.discard(number)
                 last_ran, last_waited, _ = self._last.threads.get(number, (0, 0, 0))
                 self._ended[0] += last_ran
                 self._ended[1] += last_waited
@@ -271,7 +271,11 @@ class Meter:
         """Find the main thread of the bot's program, and the threads that carry its messages."""
         if not self._program:
             return
-        carriers = [number for number in self._of(self._program) if self._bridged or _carries(number)]
+        carriers = [
+            number
+            for number in self._of(self._program)
+            if self._bridged or number in self._carriers or _carries(number)
+        ]
         if self._bridged and self._main == self._program:
             # The first that it starts is the bot's program; the bridge starts no other.
             self._main = next(iter(descendants(self._program)), self._program)
@@ -302,7 +306,7 @@ def _number(task: str) -> int:
 def _carries(number: int) -> bool:
     """Return whether a thread is called as ZeroMQ calls its own."""
     with ButForShortages():
-        return Path(f"/proc/{number}/comm").read_bytes().startswith(CARRIER)
+        return read_kernel_file(f"/proc/{number}/comm").startswith(CARRIER)
     return False
 
 
@@ -323,7 +327,7 @@ def _state(number: int) -> _State:
     """Return the state of a main thread; `IDLE` if it is gone."""
     with ButForShortages():
         # The program's name stands in brackets and may hold anything, brackets too.
-        words = Path(f"/proc/{number}/stat").read_bytes().rpartition(b")")[2].split()
+        words = read_kernel_file(f"/proc/{number}/stat").rpartition(b")")[2].split()
         if len(words) > STACK_AT:
             return _State(words[0] == b"R", int(words[STACK_AT]), int(words[THREADS_AT]) > 1)
     return IDLE
