@@ -64,7 +64,7 @@ def roots_user(line: Path) -> User:
         FileNotFoundError: a program of util-linux is not installed.
         NoUsersError: in this user namespace, that user does not exist.
     """
-    _check_users()
+    check_users()
     number = 1 + next(_numbers(os.getpid())) % USERS
     for path in (line.parent, line):
         with suppress(FileNotFoundError):
@@ -108,7 +108,7 @@ def _namespace() -> int:
         NoUsersError: the users of root's bots do not exist here.
         OSError: number 0, with the complaint as text: the kernel makes no user namespace.
     """
-    _check_users()
+    check_users()
     holder = subprocess.Popen(  # noqa: S603 - makes the namespace, and waits until it has been taken hold of
         [program("unshare"), "--user", "sh", "-c", "echo && read -r _"],
         stdin=subprocess.PIPE,
@@ -145,7 +145,7 @@ def _namespace() -> int:
 
 
 @cache
-def _check_users() -> None:
+def check_users() -> None:
     """Check that the users of root's bots exist in the user namespace of this process.
 
     Raises:

@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from referee.linux import cgroups
 from referee.sandbox import landlock
-from referee.sandbox.bwrap_user import program
+from referee.sandbox.bwrap_user import NoUsersError, check_users, program
 from referee.sandbox.levels import find_layers
-from referee.sandbox.process import SandboxError, find_isolation
+from referee.sandbox.process import AS_ORDINARY_USER, SandboxError, find_isolation
 
 
 class Wall(Struct, frozen=True, kw_only=True):
@@ -36,9 +36,7 @@ def find_walls() -> tuple[Wall, ...]:
     landlock_version = landlock.version()
     return (
         _wall("namespaces", _bubblewrap(), no_sandbox),
-        _wall(
-            "user of a bot", "a user id for each bot" if os.geteuid() == 0 else "yours, in a user namespace", ""
-        ),
+        _users(),
         _wall("system calls", "a filter by libseccomp", layers.no_filter),
         _wall(
             "Landlock",
@@ -54,6 +52,17 @@ def find_walls() -> tuple[Wall, ...]:
 
 def _wall(name: str, how: str, lack: str | None) -> Wall:
     return Wall(name=name, how="" if lack else how, lack=lack or "")
+
+
+def _users() -> Wall:
+    """Say as whom bots run here."""
+    if os.geteuid() != 0:
+        return _wall("user of a bot", "yours, in a user namespace", "")
+    try:
+        check_users()
+    except NoUsersError as error:
+        return _wall("user of a bot", "", f"{error.strerror}; {AS_ORDINARY_USER}")
+    return _wall("user of a bot", "a user id for each bot", "")
 
 
 def _bubblewrap() -> str:

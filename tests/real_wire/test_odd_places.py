@@ -1,6 +1,7 @@
 """Commands whose home, current folder or folder for temporary files is not as usual: docs/limits.md."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -63,6 +64,17 @@ def test_root_without_other_users_is_told_so_and_how_to_be_an_ordinary_user(tmp_
     assert CANNOT == done.returncode
     assert "lacks the users that root's bots run as" in done.stderr.splitlines()[-1]
     assert "unshare --user --map-user=1000 --map-group=1000 arena" in done.stderr.splitlines()[-1]
+
+
+@for_root
+def test_the_doctor_of_root_without_other_users_says_that_bots_have_no_users(tmp_path: Path) -> None:
+    done = typed('"$PYTHON" -m arena doctor', tmp_path, "--user", "--map-root-user")
+    if done.stderr.startswith("unshare: "):
+        pytest.skip(done.stderr)
+    assert CANNOT == done.returncode
+    assert re.search(r"^user of a bot +missing", done.stdout, re.MULTILINE), done.stdout
+    (lack,) = [line for line in done.stdout.splitlines() if line.startswith("user of a bot: ")]
+    assert "unshare --user --map-user=1000 --map-group=1000 arena" in lack
 
 
 @pytest.mark.parametrize("command", ["", "--version", "games", "new-bot mist"])
