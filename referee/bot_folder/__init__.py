@@ -25,6 +25,7 @@ from referee.bot_folder.content import (
     copy_into,
     file_hashes,
     folder_items,
+    forbidden_execution,
     is_whole,
     size_of,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "find_bot",
     "folder_items",
     "folder_name",
+    "forbidden_execution",
     "is_remote",
     "is_upload",
     "is_whole",

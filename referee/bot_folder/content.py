@@ -102,6 +102,15 @@ def cache_folder() -> Path:
     return own_temporary_folder("mist-arena")
 
 
+def forbidden_execution(program: Path) -> str:
+    """Return why a file in the cache cannot be executed, whatever its mode is, and what helps; "": it can be."""
+    if not os.statvfs(program).f_flag & os.ST_NOEXEC:
+        return ""
+    return (
+        f"cannot be executed: {cache_folder()} is mounted noexec; set XDG_CACHE_HOME to a folder on another mount"
+    )
+
+
 def content_hash(folder: Path, *, most: int = MOST_BYTES) -> str:
     """The hash of a folder's content: names, which are executable, and bytes. `sha256:…`.
 

@@ -12,7 +12,15 @@ from typing import Annotated, Literal, assert_never, get_args
 from msgspec import Meta, Struct
 
 from referee.bot_folder.bot_name import BUILT_IN, FILE, LONGEST_PATH, BotName, last_part, read_bot_name
-from referee.bot_folder.content import LONGEST_PART, ContentError, copied, copy_of, copy_place, is_whole
+from referee.bot_folder.content import (
+    LONGEST_PART,
+    ContentError,
+    copied,
+    copy_of,
+    copy_place,
+    forbidden_execution,
+    is_whole,
+)
 from referee.bot_folder.revision import RevisionError, revision_items
 from referee.bot_folder.strict_toml import TomlError, cut, line_of, read_text, read_toml
 from referee.suggestions import did_you_mean
@@ -257,8 +265,8 @@ def _command(file: _File, command: tuple[str, ...], *, is_built: bool) -> tuple[
     own = file.copy / program
     if _is_file(own) and own.resolve().is_relative_to(file.copy.resolve()):
         if not os.access(own, os.X_OK):
-            shown = file.folder / program
-            raise file.wrong("command", f"{program!r} is not executable; try chmod +x {shown}")
+            why = forbidden_execution(own) or f"is not executable; try chmod +x {file.folder / program}"
+            raise file.wrong("command", f"{program!r} {why}")
         return (f"./{Path(program)}", *arguments)
     if "/" not in program and shutil.which(program, path=PATH):
         return command

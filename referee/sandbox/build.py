@@ -27,6 +27,7 @@ from referee.bot_folder import (
     cache_folder,
     content_hash,
     copy_into,
+    forbidden_execution,
     making,
     private,
 )
@@ -128,7 +129,9 @@ def _toolchain() -> tuple[str, ...]:
 def _checked(bot: BotFolder) -> BotFolder:
     program = bot.folder / bot.command[0]
     if bot.command[0].startswith("./") and not os.access(program, os.X_OK):
-        what = "is not executable" if os.access(program, os.F_OK) else "was not made"
+        what = "was not made"
+        if os.access(program, os.F_OK):
+            what = forbidden_execution(program) or "is not executable"
         raise BotFolderError(f"{bot.given}: build: {bot.command[0][:LONGEST_LINE]} {what}")
     return bot
 

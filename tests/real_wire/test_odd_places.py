@@ -18,6 +18,7 @@ ODD = {
     "a read-only home": 'mount -t tmpfs -o ro none "$HOME"',
     "a home that is no folder": "export HOME=/dev/null",
     "no execution from TMPDIR": 'mount -t tmpfs -o noexec none "$TMPDIR"',
+    "no execution from both": 'for at in "$TMPDIR" "$HOME"; do mount -t tmpfs -o noexec none "$at"; done',
     "no folder at TMPDIR": 'rmdir "$TMPDIR"',
     "no rights for others": "umask 077",
 }
@@ -54,6 +55,42 @@ def test_plays_without_network_and_in(tmp_path: Path, odd: str, sandboxed: None)
         pytest.skip(done.stderr)
     assert DONE == done.returncode, done.stderr
     assert 1 == len(list((tmp_path / "current/transcripts").glob("*.jsonl")))
+
+
+RUNS = 'name = "b"\nversion = "1"\ncommand = ["./made"]\ngames = "*"\n'
+BOTS = {
+    "a program": {"bot.toml": RUNS, "made": "#!/bin/sh\n"},
+    "a build": {
+        "bot.toml": RUNS + 'build = [["sh", "build.sh"]]\n',
+        "build.sh": "echo '#!/bin/sh' >made\nchmod +x made\n",
+    },
+}
+
+
+@for_root
+@pytest.mark.parametrize("isolation", ["standard", "none"])
+@pytest.mark.parametrize("files", BOTS.values(), ids=BOTS)
+def test_a_cache_from_which_nothing_can_be_executed_is_named(
+    tmp_path: Path, files: dict[str, str], isolation: str, sandboxed: None
+) -> None:
+    (tmp_path / "bot").mkdir()
+    for name, text in files.items():
+        (tmp_path / "bot" / name).write_text(text)
+        (tmp_path / "bot" / name).chmod(0o755)
+    script = f"""
+    mount -t tmpfs -o noexec none "$HOME" || exit {NO_MOUNT}
+    export TMPDIR="$HOME"
+    exec "$PYTHON" -m arena match mist ../bot mist_random --isolation {isolation}
+    """
+    done = typed(script, tmp_path, "--mount", "--net")
+    if done.returncode == NO_MOUNT:
+        pytest.skip(done.stderr)
+    assert WRONG_USE == done.returncode
+    cache = tmp_path / "home/.cache/mist-arena"
+    helps = "set XDG_CACHE_HOME to a folder on another mount"
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("arena: ../bot")
+    assert last.endswith(f"cannot be executed: {cache} is mounted noexec; {helps}")
 
 
 @for_root
