@@ -44,7 +44,7 @@ BIND, RECURSIVE, READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC, DETACH = 4096, 16384, 
 SET_MOUNT_ATTRIBUTES, FROM_HERE, ATTRIBUTES_RECURSIVE = 442, -100, 0x8000
 READ_ONLY_NO_SUID_NO_DEVICES = 1 | 2 | 4
 SET_DEATH_SIGNAL, SET_SECCOMP, FILTER = 1, 22, 2
-SHARED_MEMORY = 0x100
+SHARED_MEMORY, WITH_DESCRIPTOR = 0x100, 0x1000
 SIGNALS, NO_STOPS = 1024, 1
 """Of the C library: how many a set of signals has room for; SIGCHLD tells of ends alone (SA_NOCLDSTOP)."""
 STACK_BYTES, STACK_ALIGNMENT = 65_536, 64
@@ -103,11 +103,12 @@ def main() -> Request | None:
         rehearse(import_module(name))
     for call in ("prctl", "unshare", "setns", "mount", "umount2", "sethostname", "syscall", "capset"):
         getattr(libc, call)
+    bots = Bots(maker)
     # What is here now is never looked at by a collection again: a page that is not touched is shared by all bots.
     gc.collect()
     gc.freeze()
     control.send(b"\n")
-    return serve(control, inits, Bots(maker), filter_words)
+    return serve(control, inits, bots, filter_words)
 
 
 def rehearse(module: ModuleType) -> None:
@@ -235,14 +236,31 @@ def keep_inits(control: socket.socket) -> tuple[socket.socket, int]:
     # All inits stand on it, at one and the same place, and never go on from there.
     stack = ctypes.create_string_buffer(STACK_BYTES)
     top = (ctypes.addressof(stack) + STACK_BYTES) // STACK_ALIGNMENT * STACK_ALIGNMENT
-    flags = SHARED_MEMORY | NEW_PIDS | signal.SIGCHLD
-    with suppress(OSError):  # The other process is gone.
-        while True:
-            init = libc.clone(libc.pause, ctypes.c_void_p(top), flags, None)
-            send_descriptors(theirs, INTRODUCTION, [] if init < 0 else [os.pidfd_open(init)])
-            if not theirs.recv(1):
-                break
+    flags = SHARED_MEMORY | WITH_DESCRIPTOR | NEW_PIDS | signal.SIGCHLD
+    init = ctypes.c_int()
+    is_taken = True
+    while is_taken:
+        number = libc.clone(libc.pause, ctypes.c_void_p(top), flags, None, ctypes.byref(init))
+        is_taken = offer(theirs, [] if number < 0 else [init.value])
     os._exit(0)
+
+
+def offer(inits: socket.socket, made: list[int]) -> bool:
+    """Send a new init, if one could be made, and return whether the other process has taken it.
+
+    Where that process has ended, kill the init. Bubblewrap's first process waits for all processes of its sandbox;
+    if bubblewrap was killed before its first process had bound itself to it, both would stay for ever.
+    """
+    answer = b""
+    with suppress(OSError):
+        send_descriptors(inits, INTRODUCTION, made)
+        answer = inits.recv(1)
+    for init in made:
+        if not answer:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(init, signal.SIGKILL)
+        os.close(init)
+    return bool(answer)
 
 
 def next_init(inits: socket.socket) -> int | None:
@@ -303,12 +321,8 @@ def receive(way: socket.socket, words: bytearray) -> tuple[int, list[int], bool]
 
 
 def send_descriptors(way: socket.socket, word: bytes, descriptors: list[int]) -> None:
-    """Hands them over; ours are closed."""
-    try:
-        way.sendmsg([word], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))])
-    finally:
-        for descriptor in descriptors:
-            os.close(descriptor)
+    """Send copies of them. The caller closes its own."""
+    way.sendmsg([word], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))])
 
 
 def introduce(gate: int, init: int, child: int) -> None:
@@ -324,6 +338,8 @@ def introduce(gate: int, init: int, child: int) -> None:
             send_descriptors(way, INTRODUCTION, found)
     finally:
         way.detach()
+        for descriptor in found:
+            os.close(descriptor)
 
 
 def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, groups: list[int]) -> Request:
