@@ -1,4 +1,4 @@
-"""Plays a match from plan to result: the host, its players and what they are asked."""
+"""Plays a match from plan to result: the host, its players, and the questions put to them."""
 
 from referee.host.feed import Feed, FeedTerms, Publish
 from referee.host.host import Host, HostIO

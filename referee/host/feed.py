@@ -1,7 +1,7 @@
-"""What one match tells its spectators while it is played: from records and events to messages of the feed. Pure.
+"""Makes the messages for a match's spectators from its records and events, while it is played. Pure.
 
-Messages are built up from what everyone may know: public events, windows that the game announces, the spectator's
-view, pauses. Submissions, charges, notes, seeds and setup are never looked at.
+Messages contain only public knowledge: public events, windows that the game announces, the spectator's view,
+pauses. Submissions, charges, notes, seeds and setup are never read.
 """
 
 from collections import deque
@@ -28,30 +28,30 @@ from referee.match import Ended, Record, WindowTime
 from referee.rules import SPECTATOR, Addressed, Table, reveal
 
 MAX_TOLD_BYTES = 64 * 1024
-"""The most bytes of events in a snapshot. Older events are left out; the view still says how the match stands."""
+"""The most bytes of events in a snapshot. Older events are left out; the view still shows the current state."""
 PER_MS = 1_000
 
 Publish = Callable[[str, bytes], None]
-"""Takes a topic and a message for those who listen. It never waits and never fails; it may drop the message."""
+"""A function that sends a topic and a message to spectators. It never waits or fails, and may drop the message."""
 
 
 class FeedTerms(Struct, frozen=True, kw_only=True):
-    """What a spectator is told of a match before it begins, apart from what its table says."""
+    """The facts about a match that spectators get at its start, apart from those of its table."""
 
     match: str
     players: tuple[str, ...]
-    """By seat."""
+    """Names, indexed by seat."""
     clock: ClockTerms
     started: str
     alone: bool = False
-    """No other match is played from its deal."""
+    """Whether no other match is played from the same deal."""
 
 
 class Feed:
-    """One match's messages. Told all that the match records and tells, in order."""
+    """The feed of one match. It receives all records and events of the match, in order."""
 
     def __init__(self, table: Table, terms: FeedTerms, publish: Publish, now: Callable[[], int]) -> None:
-        """`now`: the latest moment that the match has been told of, in microseconds since its zero."""
+        """Set up a feed. `now` returns the time of the match's latest input, in microseconds since its start."""
         self._table = table
         self._publish = publish
         self._now = now
@@ -59,14 +59,14 @@ class Feed:
         self._main_ms = terms.clock.main_ms
         self._n = 0
         self._between = True
-        """No window has been told of since the last one closed."""
+        """Whether no window was announced since the last one closed."""
         self._opened = 0, 0
-        """The number of the message in which the open window was told of, and when that was, in milliseconds."""
+        """The number of the message that announced the open window, and its time in milliseconds."""
         self._reserve = _reserves(terms.clock, table.seats)
         self._paused: str | None = None
         self._paused_at = 0
         self._stopped = 0
-        """How long the clocks stood still since the window opened, in microseconds, without a running pause."""
+        """Microseconds for which the clocks were stopped since the window opened, without a running pause."""
         self._events: deque[bytes] = deque()
         self._events_bytes = 0
         self._left_out = 0
@@ -84,26 +84,26 @@ class Feed:
         )
 
     def fork(self, table: Table, publish: Publish) -> "Feed":
-        """A feed of its own that stands where this one does."""
+        """Return an independent copy of this feed, for another table."""
         fork = Feed.__new__(Feed)
         fork.__dict__.update(self.__dict__)
-        fork._table, fork._publish = table, publish  # noqa: SLF001 - it is one of its own
+        fork._table, fork._publish = table, publish  # noqa: SLF001 - of the same class
         fork._events, fork._reserve = self._events.copy(), self._reserve.copy()  # noqa: SLF001
         return fork
 
     def begin(self) -> None:
-        """The attempt begins."""
+        """Announce the start of the attempt."""
         self._say(self._begun)
 
     def record(self, record: Record) -> None:
-        """The match writes this. What is not public of it is left alone."""
+        """Use the public part of a record that the match writes."""
         if isinstance(record, WindowTime):
             self._close(record)
         elif isinstance(record, Ended):
             self._outcome = record.outcome
 
     def told(self, told: tuple[Addressed, ...]) -> None:
-        """The game tells this: after the deal or a window, or as an answer within one."""
+        """Publish the public ones of the game's events: after the deal or a window, or during one."""
         for one in told:
             if reveal.check_audience(one).seat is SPECTATOR:
                 self._tell(one)
@@ -111,29 +111,36 @@ class Feed:
             self._open()
 
     def paused(self, reason: str) -> None:
-        """The clocks stop; or go on standing still for another reason."""
+        """Announce that the clocks are stopped, or that they remain so for another reason."""
         if self._paused is None:
             self._paused_at = self._now()
         self._paused = reason
         self._say(FeedPaused(n=self._n, at_ms=self._at_ms, reason=reason))
 
     def resumed(self) -> None:
-        """They run again."""
+        """Announce that the clocks run again."""
         self._stopped += self._now() - self._paused_at
         self._paused = None
         self._say(FeedResumed(n=self._n, at_ms=self._at_ms))
 
     def over(self, head: str) -> None:
-        """The attempt is over. `head`: hash of its transcript's last line; empty: it has none, and is void."""
+        """Announce the end of the attempt.
+
+        Args:
+            head: the hash of its transcript's last line; empty: it has no transcript and is void.
+        """
         if self._n == 0:
-            return  # It never began.
+            return  # The start was never announced.
         outcome = self._outcome if head else None
         view = reveal.shown(self._table.game, self._table.state, SPECTATOR)
         self._between = True
         self._say(FeedEnded(n=self._n, at_ms=self._at_ms, outcome=outcome, head=head, view=view))
 
     def snapshot(self, at: int) -> None:
-        """Tells again what was told so far. `at`: now, by the clock and not by what came from a bot."""
+        """Publish the whole state once more.
+
+        `at`: the clock's time, which may be later than the latest input's.
+        """
         running = 0 if self._paused is None else at - self._paused_at
         message = FeedSnapshot(
             n=self._n,
@@ -162,7 +169,7 @@ class Feed:
             self._left_out += 1
 
     def _open(self) -> None:
-        """Tells of the window that opens now, if everyone may know of it."""
+        """Announce the window that opens now, if it is public."""
         if self._table.window is None:
             return
         self._between = False
@@ -173,7 +180,7 @@ class Feed:
             self._say(message)
 
     def _window(self) -> FeedWindow | None:
-        """The message of the open window; None: there is none of which everyone may know."""
+        """Return the message about the open window; None: no public window is open."""
         game, state, window = self._table.game, self._table.state, self._table.window
         announced = None if window is None or self._between else reveal.announced(game, window)
         if announced is None:
@@ -190,11 +197,11 @@ class Feed:
         )
 
     def _close(self, record: WindowTime) -> None:
-        """A window is over; the table has not closed it yet."""
+        """Announce that a window is over. The table has not closed it yet."""
         window = self._table.window
         announced = None if window is None else reveal.announced(self._table.game, window)
         if announced is None or announced.seats is None or len(announced.seats) > 1:
-            # Spectators may not know which seat's time passed.
+            # Spectators must not learn whose time was used.
             self._reserve = {}
         elif self._reserve:
             (seat,) = announced.seats
@@ -209,5 +216,5 @@ class Feed:
 
 
 def _reserves(clock: ClockTerms, seats: int) -> dict[int, int]:
-    """Seat to the reserve that it has, as far as everyone can know it. Processor time nobody sees passing."""
+    """Return each seat's reserve in milliseconds as far as it is public; use of processor time is not."""
     return dict.fromkeys(range(seats), clock.reserve_ms) if clock.kind is UNSET else {}

@@ -1,6 +1,7 @@
-"""Runs one match in trio: waits for what comes, holds the deadlines, and gives `Match` its inputs.
+"""Runs one match in trio: waits for messages, keeps the deadlines, and passes inputs to `Match`.
 
-It decides nothing itself. Works the same over ZeroMQ (`wire.local`) and over memory under trio's virtual clock.
+It makes no decisions itself. It works the same over ZeroMQ (`wire.local`) and over memory under trio's virtual
+clock.
 """
 
 import math
@@ -49,59 +50,63 @@ from referee.wire import (
 )
 
 STALE_SECONDS = 0.25
-"""What was read of a bot's counters so long ago still stands for now, but for no longer than `STALE_SHARE` of a
-window's time. What was withheld from it shortly before a window then counts in it, which is in its favour."""
+"""Seconds for which a reading of a bot's counters is used again, but at most `STALE_SHARE` of a window's time.
+Processor time withheld from the bot shortly before a window then counts in the window, in the bot's favour."""
 STALE_SHARE = 0.05
 SNAPSHOT_SECONDS = 3.0
-"""From one snapshot of a match's feed to the next."""
+"""Seconds between two snapshots of a match's feed."""
 LOOK_SECONDS = 0.025
-"""Those of a bot that waits for a processor just then are read again after so long,"""
+"""Seconds until counters are read again if the bot's main thread was waiting for a processor."""
 MOST_LOOKS = 20
-"""so many times."""
+"""How often counters are read again at most, for that reason."""
 LATER_SECONDS = 0.25
-"""How long after a window that a bot has missed its counters are read: a thread's waiting counts when it ends."""
+"""Seconds from a missed window until the bot's counters are read: the kernel counts a thread's wait when it
+ends."""
 
 
 class Beginning(Struct):
-    """What was so when a seat's window, or its bot's start, began. It serves a seat's next window, too."""
+    """The state at the start of a seat's window, or of its bot.
+
+    The object is used again for the seat's next window.
+    """
 
     at: float
-    """On trio's clock."""
+    """The time of the start, on trio's clock."""
     reading: Reading = NOTHING
-    """Its bot's counters, then or up to `STALE_SECONDS` before."""
+    """The bot's counters at that time, or up to `STALE_SECONDS` earlier."""
     read_at: float = 0.0
-    """When they were read."""
+    """The time at which they were read."""
     took: list[float] = []
-    """By seat: for how many seconds trio's loop had worked on what its bot sends in vain."""
+    """Seconds that the event loop had spent on each seat's rejected messages; indexed by seat."""
 
 
 class Unread(Struct, frozen=True):
-    """A part that is over; its bot's counters are to be read."""
+    """A closed seat window whose bot's counters are not read yet."""
 
     over: ClosedPart
     began: Beginning
     behind: float
-    """The longest that the loop was busy at a stretch meanwhile, in seconds."""
+    """The longest event-loop stall during the window, in seconds."""
     stopped: float
-    """For how long the process was stopped meanwhile, in seconds."""
+    """Seconds for which the process was stopped during the window."""
     took: list[float]
-    """As `Beginning.took`, at its end."""
+    """As `Beginning.took`, at the window's end."""
     ended: float
-    """When it was over, on trio's clock."""
+    """The time at which the window closed, on trio's clock."""
     rested: float
-    """For how many seconds its bot had been frozen by then, over the match."""
+    """Seconds for which the bot had been frozen in this match before the window closed."""
     answered: float | None = None
-    """When something came from its bot after the end: its late submission, as a rule. On trio's clock."""
+    """The time of the bot's first frame after the close, usually its late submission; on trio's clock."""
     looks: int = 0
-    """How often its bot's main thread was found to be ready to run, so that a wait of its may not be over."""
+    """How often the bot's main thread was found ready to run, so that its latest wait may not be counted yet."""
     looked: float = 0.0
-    """When that was, the last time."""
+    """The last time at which it was found so."""
     progress: tuple[int, int] = (0, 0)
-    """How long it had run by then, and how often a processor had come to it."""
+    """How long the thread had run at that time, and how often it had been scheduled."""
 
 
 class Alarm:
-    """Rings a bell at a time that is set anew for each window: cheaper than a timeout around every wait."""
+    """Rings a bell at a time that changes with each window. This is cheaper than a timeout around every wait."""
 
     def __init__(self, bell: Bell) -> None:
         self._bell = bell
@@ -109,12 +114,12 @@ class Alarm:
         self._time = math.inf
 
     def set(self, time: float) -> None:
-        """When to ring at the latest, on trio's clock. It may ring earlier: an earlier time is not taken back."""
+        """Ring at this time at the latest, on trio's clock. An earlier time set before remains in force."""
         if time < self._time:
             self._time = self._scope.deadline = time
 
     async def keep(self) -> None:
-        """Rings, until it is cancelled."""
+        """Ring at the times set, until cancelled."""
         while True:
             with self._scope:
                 await trio.sleep_forever()
@@ -124,73 +129,73 @@ class Alarm:
 
 
 class HostIO:
-    """What a host uses besides the match: here what is the least, for subclasses to add to. None of it waits."""
+    """Hooks that the host calls. The defaults do nothing; override what you need. Hooks must not block."""
 
     feed: Feed | None = None
-    """What spectators are told."""
+    """The spectators' feed."""
     log: MatchLog | None = None
-    """The operator's."""
+    """The operator's log."""
     ponder = True
-    """Whether bots may always run; else `let_run` is asked to stop them."""
+    """Whether bots run all the time. If not, `let_run` freezes those that owe nothing."""
     counts_cpu = False
-    """Whether the clock counts `cpu_time`."""
+    """Whether the match's clock counts `cpu_time` instead of wall time."""
     measured = False
-    """Whether the match is told what its windows were like, by `measure` and `behind`."""
+    """Whether evidence from `measure` and `behind` is passed to the match for each window."""
 
     def __init__(self, bell: Bell, lines: Sequence[Line]) -> None:
-        """`lines` by seat, all of which ring `bell`."""
+        """Store the lines, indexed by seat. Each of them rings `bell`."""
         self.bell = bell
         self.lines = lines
 
     record: Callable[[Record], None]
-    """Takes a line for the transcript. It can be the transcript's own method: one call less a message."""
+    """Writes a record to the transcript. It may be the transcript's own method, which saves a call per message."""
 
     def catch_up(self) -> None:
-        """Does what can wait until bots have what a step has for them; called after each, while they think."""
+        """Do work that can wait until the bots have their messages. The host calls this after each step."""
 
     def told(self, told: tuple[Addressed, ...]) -> None:
-        """This is being told to the seats: for those who watch."""
+        """Show spectators the events that are being sent to the seats."""
 
     def restart(self, seat: int) -> None:
-        """The seat's bot is to be started again."""
+        """Start the seat's bot again."""
 
     def hung_up(self, seat: int) -> None:
-        """The seat's bot has no part in the match any more."""
+        """End the seat's bot, which plays no further part in the match."""
 
     def let_run(self, seat: int, runs: bool) -> None:
-        """Stops a seat's bot where it is, or lets it go on."""
+        """Freeze a seat's bot, or thaw it."""
 
     def started_up(self, seat: int) -> None:
-        """Take note that a seat's bot has sent its first message, its `hello`."""
+        """Note that a seat's bot has sent its first message, its `hello`."""
 
-    def cpu_time(self, seat: int) -> tuple[int, int]:  # noqa: ARG002 - nobody's
-        """A bot's processor time over the match, in microseconds, and on how many cores at most it is used."""
+    def cpu_time(self, seat: int) -> tuple[int, int]:  # noqa: ARG002 - no bot
+        """Return a bot's processor time over the match in microseconds, and the number of cores it may use."""
         return 0, 1
 
-    def measure(self, seat: int) -> Reading:  # noqa: ARG002 - nobody's
-        """What the kernel has counted for a seat's bot."""
+    def measure(self, seat: int) -> Reading:  # noqa: ARG002 - no bot
+        """Return the kernel's counters of a seat's bot."""
         return NOTHING
 
-    def behind(self, since: float) -> float:  # noqa: ARG002 - never
-        """How long, in seconds, the loop was busy at most since a moment."""
+    def behind(self, since: float) -> float:  # noqa: ARG002 - never behind
+        """Return the longest event-loop stall since a time on trio's clock, in seconds."""
         return 0.0
 
     def worked(self) -> float:
-        """Return for how many seconds the loop has worked: a difference of two is what was done in between."""
+        """Return the loop's processor time in seconds, from an arbitrary zero: only differences mean something."""
         return trio.current_time()
 
-    def stopped(self, since: float) -> float:  # noqa: ARG002 - never
-        """Return for how many seconds the process was stopped since a moment; trio's clock stood meanwhile."""
+    def stopped(self, since: float) -> float:  # noqa: ARG002 - never stopped
+        """Return the seconds for which the process was stopped since a time on trio's clock, which stopped too."""
         return 0.0
 
 
 class Host:
-    """One match's `MatchIO`: its bots' lines, its transcript, its clock."""
+    """The `MatchIO` of one match: sends to the bots' lines, writes the transcript, reads the clock."""
 
     def __init__(self, io: HostIO) -> None:
         self._io = io
         self._now = trio.lowlevel.current_clock().current_time
-        """Trio's clock: `trio.current_time` finds out anew each time which it is."""
+        """Cached clock; `trio.current_time()` looks it up on every call."""
         self._bell = io.bell
         self._lines = lines = io.lines
         self._feed = io.feed
@@ -198,45 +203,46 @@ class Host:
         self._ponder, self._counts_cpu, self._measured = io.ponder, io.counts_cpu, io.measured
         self._stopped = [False] * len(lines)
         self._rested = [0.0] * len(lines)
-        """By seat: for how many seconds its bot had been frozen when it was frozen or thawed the last time."""
+        """Seconds for which each seat's bot had been frozen at its latest freeze or thaw; indexed by seat."""
         self._rests_since = [0.0] * len(lines)
-        """By seat: when its bot was frozen, if it is."""
+        """The time at which each frozen bot was frozen; indexed by seat."""
         self._stale = STALE_SECONDS
         self._last = [NOTHING] * len(lines)
-        """By seat: its bot's counters, as they were last read."""
+        """The latest reading of each bot's counters; indexed by seat."""
         self._read_at = [-math.inf] * len(lines)
-        """By seat: when that was."""
+        """The times of those readings; indexed by seat."""
         self._before = [Beginning(0.0) for _ in lines]
-        """By seat: of its last window."""
+        """The start of each seat's latest window; indexed by seat."""
         self._start = [Beginning(0.0) for _ in lines]
-        """By seat: of its bot's start."""
+        """The start of each seat's bot; indexed by seat."""
         self._paused_at: float | None = None
-        """When the pause began; None: there is none, or the match is not measured."""
+        """The time at which the pause started; None: the match is not paused, or not measured."""
         self._at_pause = list(self._last)
-        """By seat: its bot's counters when the pause began, or its window, or its bot, if that was later."""
+        """Each bot's counters at the start of the pause, of its window or of the bot, the latest of these; by
+        seat."""
         self._took = [0.0] * len(lines)
-        """By seat: for how many seconds the loop has worked on messages that had to be refused."""
+        """Seconds that the loop has spent on each seat's refused messages; indexed by seat."""
         self._starting: set[int] = set()
-        """Seats whose bot is being started, and does not run yet."""
+        """Seats whose bot is being started and does not run yet."""
         self._silent = set(range(len(lines)))
-        """Seats whose bots have sent no message yet that the match accepted."""
+        """Seats whose bot has sent no accepted message yet."""
         self._inputs: deque[Callable[[int], Input | Ended]] = deque()
-        """Inputs that want only their time, which is when the match takes them."""
+        """Functions that make an input from the time at which the match applies it."""
         self._all_heard: dict[int, trio.Event] = {}
-        """By seat: to be set when what has come from its bot was heard."""
+        """Events to set when all frames received from a bot have been processed; keyed by seat."""
         self._outgoing: list[list[Outgoing]] = [[] for _ in lines]
         self._later: list[tuple[float, Unread]] = []
-        """Evidence that is to be read a little later, and when."""
+        """Evidence to be read later, each with its time."""
         self._begun: set[int] = set()
-        """Seats that have been sent a window of which the counters at its beginning are not read yet."""
+        """Seats that were sent a window whose starting counters are not read yet."""
         also = [each.record for each in (io.feed, self._log) if each is not None]
         self.record = partial(_record_for_all, [io.record, *also]) if also else io.record
         """See `MatchIO`."""
 
-    # What a match asks for.
+    # Calls from the match.
 
     def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
-        """See `MatchIO`. It goes to the line with all that this step has for the seat."""
+        """See `MatchIO`. The frame leaves with all others of this step for the seat."""
         self._outgoing[seat].append((frame, timed))
         if timed:
             self._begun.add(seat)
@@ -289,7 +295,7 @@ class Host:
             self._log.resumed()
 
     def _leave_out_pause(self) -> None:
-        """Let nothing count for windows that bots did in the pause that is over."""
+        """Exclude from the open windows all that bots did during the pause that just ended."""
         if self._paused_at is None:
             return
         now = self._now()
@@ -298,31 +304,36 @@ class Host:
             before.reading = before.reading.leaving_out(self._at_pause[seat], self._read(seat, now))
             before.read_at += length
 
-    # What happens besides frames: said from any task of this trio.
+    # Events other than frames. Any task of this trio run may call these.
 
     def starting(self, seat: int) -> None:
-        """A seat's bot is being started."""
+        """Note that a seat's bot is being started."""
         self._starting.add(seat)
         self._starts(seat)
 
     def started(self, seat: int) -> None:
-        """It runs, and is measured from now on."""
+        """Note that a seat's bot runs now. It is measured from here on."""
         self._starting.discard(seat)
         self._starts(seat, self._io.measure(seat) if self._measured else NOTHING)
         self._input(lambda at: Started(at=at, seat=seat))
 
     def _starts(self, seat: int, reading: Reading = NOTHING) -> None:
-        """What is counted for its bot counts from here."""
+        """Count the bot's processor time from here."""
         now = self._now()
         self._start[seat] = Beginning(now, reading, now, self._taken())
         self._before[seat].reading, self._before[seat].read_at = reading, now
         self._read_at[seat], self._last[seat], self._at_pause[seat] = now, reading, reading
 
     async def left(self, seat: int, exit_code: int, why: str | UnsetType = UNSET) -> None:
-        """A bot's process has ended; `why`, in words. What it said before it did is heard first.
+        """Process a bot's exit, after all that it had sent.
 
-        Heard later, it would be taken for the words of the bot that is started again in the seat: by its `hello`
-        that one would count as being there, be told what nobody hears, or hear it twice.
+        Frames that are processed later would count as sent by the bot that is started next in the seat: the old
+        `hello` would make it count as connected, and it would be sent messages too early or twice.
+
+        Args:
+            seat: the bot's seat.
+            exit_code: its process's exit code.
+            why: the cause in words, where there is one.
         """
         line = self._lines[seat]
         await line.settle()
@@ -330,7 +341,7 @@ class Host:
             self._all_heard[seat] = all_heard = trio.Event()
             self._bell.ring()
             await all_heard.wait()
-            await line.settle()  # It may have said more than a line holds.
+            await line.settle()  # The bot may have sent more than a line holds.
         self._input(lambda at: Left(at=at, seat=seat, exit=exit_code, why=why))
 
     def cut_off(self, seat: int, reason: str) -> None:
@@ -338,11 +349,11 @@ class Host:
         self._input(lambda at: In(at=at, seat=seat, closed=reason))
 
     def order(self, *, pause: bool) -> None:
-        """The operator pauses the match, or lets it go on."""
+        """Pause the match, or resume it, on the operator's order."""
         self._input(lambda at: PauseOrder(at=at, on=pause))
 
     def abort(self, reason: str) -> None:
-        """The attempt is void, for this reason."""
+        """Void the attempt for a reason."""
         self._input(lambda at: Ended.by_fault(at, reason))
 
     def _input(self, make: Callable[[int], Input | Ended]) -> None:
@@ -352,7 +363,7 @@ class Host:
     # The match itself.
 
     async def run(self, match: Match) -> None:
-        """Plays the match to its end. Its zero is now."""
+        """Play the match to its end. Its clock starts at 0 now."""
         self._zero = self._now()
         self._stale = min(STALE_SECONDS, STALE_SHARE * match.shortest)
         self._start = [Beginning(self._zero, read_at=self._zero) for _ in self._lines]
@@ -373,13 +384,16 @@ class Host:
             nursery.cancel_scope.cancel()
 
     async def _tell_again(self, feed: Feed) -> None:
-        """Tells the whole picture again, for spectators who come late."""
+        """Send the whole state again every `SNAPSHOT_SECONDS`, for spectators who connect late."""
         while True:
             await trio.sleep(SNAPSHOT_SECONDS)
             feed.snapshot(self._micros(trio.current_time()))
 
     def _step(self, match: Match, alarm: Alarm) -> bool:
-        """Does what there is to do without waiting; whether the match's task is to go on: a deadline has come."""
+        """Do all that can be done without waiting.
+
+        Returns whether the match's task must run: the match is over, or a deadline has passed.
+        """
         self._drain(match)
         self._step_out(match)
         if match.over:
@@ -388,21 +402,24 @@ class Host:
         if due is not None and self._micros(self._now()) >= due:
             return True
         deadline = math.inf if due is None else self._zero + due / MICROSECONDS
-        # One that was looked at again may be due after those behind it.
+        # Evidence that is read again may be due after evidence further back in the list.
         alarm.set(min([deadline, *(looked_at for looked_at, _ in self._later)]))
         return False
 
     async def _deadline(self, match: Match) -> None:
-        """A deadline has come: what arrived before it is heard first, however late we woke."""
+        """Act on a deadline that has passed.
+
+        Frames that arrived before it are processed first, however late this is.
+        """
         self._read_cpu(match, match.counted())
         now = self._now()
         woke = self._micros(now)
         due = match.next_deadline()
         if due is None or due > woke:
-            return  # It was time to look whether a bot's time is up by now, and it is not.
+            return  # The clock counts processor time, and the bot has some left.
         async with trio.open_nursery() as nursery:
             for line in self._lines:
-                # All at once: what brings in one's frames may bring in another's.
+                # All at once: receiving one line's frames may bring in another's.
                 nursery.start_soon(line.settle)
         await self._drain_all(match)
         if self._measured:
@@ -415,7 +432,10 @@ class Host:
         self._step_out(match)
 
     def _step_out(self, match: Match) -> None:
-        """Sends what a step has for the bots. Those that owe something run before their clocks do; others rest."""
+        """Send the step's messages to the bots, and freeze or thaw bots where they may not ponder.
+
+        A bot that owes a submission is thawed before its clock starts.
+        """
         if self._ponder:
             self._send_out()
         else:
@@ -430,20 +450,23 @@ class Host:
         self._io.catch_up()
 
     def _read_cpu(self, match: Match, seats: Sequence[int]) -> None:
-        """Tells the match what its bots have used by now. What arrived is heard after it, and judged by it."""
+        """Pass the bots' processor time to the match, so that frames processed next are judged by it."""
         for seat in seats:
             used, cores = self._io.cpu_time(seat)
             match.apply(Cpu(at=self._micros(self._now()), seat=seat, used=used, cores=cores))
 
     def _take_evidence(self, match: Match) -> None:
-        """Tells what windows that are over were like, and reads where one begins. Bots think meanwhile."""
+        """Pass the evidence of closed windows to the match, and read counters where windows start.
+
+        This runs after the step's messages were sent, while the bots think.
+        """
         now = self._now()
         closed = match.closed()
         there_is_some = bool(closed or self._later)
         for over in closed:
             evidence = self._evidence(over, self._before[over.seat], now)
             if over.is_missed:
-                # A thread that waits for a processor has that counted when it gets one.
+                # The kernel counts a thread's wait for a processor only when the thread gets one.
                 self._later.append((now + LATER_SECONDS, evidence))
             else:
                 self._tell_used(match, now, evidence)
@@ -462,7 +485,7 @@ class Host:
             self._send_out()
 
     def _tell_what_is_due(self, match: Match, now: float) -> None:
-        """Tell evidence that has waited for long enough, or whose bot has answered: it ran for that."""
+        """Pass on evidence that is due, or whose bot has answered since: it must have run for that."""
         waiting = self._later
         self._later = []
         for due, unread in waiting:
@@ -474,10 +497,10 @@ class Host:
                 self._later.append((due, unread))
 
     def _tell_or_look_again(self, match: Match, now: float, unread: Unread) -> None:
-        """Tell the evidence of a window that was not answered. If its bot waits for a processor, look again soon.
+        """Pass on the evidence of an unanswered window, or read it again soon if the bot waits for a processor.
 
-        The kernel counts a wait when it is over. If the bot has run since it was last looked at, a wait that is
-        not over began after that.
+        The kernel counts a wait when it ends. If the bot has run since the last reading, a wait that has not ended
+        started after that reading.
         """
         reading = self._read(unread.over.seat, now)
         if not reading.is_ready:
@@ -491,12 +514,15 @@ class Host:
             self._tell_used(match, now, unread, uncounted=math.inf)
 
     def _read(self, seat: int, now: float) -> Reading:
-        """A seat's counters, which stand for a while."""
+        """Read a seat's counters. The reading is used again for `STALE_SECONDS`."""
         self._read_at[seat], self._last[seat] = now, self._io.measure(seat)
         return self._last[seat]
 
     def _evidence(self, over: ClosedPart, began: Beginning, now: float) -> Unread:
-        """The evidence of a part that is over now. While a bot is being started, the loop counts as behind."""
+        """Return the evidence of a part that closed now.
+
+        While a bot is being started, the loop counts as behind.
+        """
         if over.number == START and over.seat in self._starting:
             behind = now - began.at
         else:
@@ -507,25 +533,32 @@ class Host:
         return Unread(over, kept, behind, self._io.stopped(began.at), self._taken(), now, rested)
 
     def _taken(self) -> list[float]:
-        """Return by seat for how many seconds the loop has been busy with what its bot sends in vain."""
+        """Return the seconds that the loop has spent on each seat's rejected messages; indexed by seat."""
         taken: list[float] = []
         self._note_taken(taken)
         return taken
 
     def _note_taken(self, taken: list[float]) -> None:
-        """Put the same into a list: one that is empty, or that has held it before."""
+        """Write the same into a list that is empty or was filled here before."""
         if not taken:
             taken.extend(self._took)
         for seat, line in enumerate(self._lines):
             taken[seat] = self._took[seat] + line.took
 
     def _tell_used(self, match: Match, now: float, unread: Unread, uncounted: float = 0.0) -> None:
-        """Tell what was measured. `uncounted`: for how many seconds, at most, a wait lasts that is not over."""
+        """Pass the measurement of a part to the match.
+
+        Args:
+            match: the match.
+            now: the time, on trio's clock.
+            unread: the evidence so far.
+            uncounted: the longest that a wait for a processor can have lasted which has not ended yet, in seconds.
+        """
         seat, before = unread.over.seat, unread.began.reading
         reading = self._read(seat, now)
         taken = [_to_micros(end - start) for end, start in zip(unread.took, unread.began.took, strict=False)]
         hogs = tuple(other for other, took in enumerate(taken) if other != seat and took >= HOG_US)
-        # If the bot was started again meanwhile, its counters began again at 0.
+        # The counters restart at 0 if the bot was restarted during the window.
         cpu, waited = max(0, reading.cpu - before.cpu), max(0, reading.waited - before.waited)
         is_start = unread.over.number == START
         active = None if is_start or math.isinf(uncounted) else reading.active(before)
@@ -558,35 +591,37 @@ class Host:
                 self._note_running(seat, to=to)
 
     def _note_running(self, seat: int, *, to: bool) -> None:
-        """Note that a seat's bot is frozen now, or runs."""
+        """Note that a seat's bot was frozen now, or thawed."""
         now = self._now()
         self._rested[seat] = self._rest_of(seat, now)
         self._stopped[seat], self._rests_since[seat] = not to, now
 
     def _rest_of(self, seat: int, now: float) -> float:
-        """Return for how many seconds a seat's bot has been frozen."""
+        """Return for how many seconds a seat's bot has been frozen in this match."""
         return self._rested[seat] + (now - self._rests_since[seat] if self._stopped[seat] else 0.0)
 
     def _send_out(self) -> None:
-        """Gives each line what this step has for it."""
+        """Pass each line the frames of this step."""
         for seat, frames in enumerate(self._outgoing):
             if frames:
                 self._outgoing[seat] = []
                 self._lines[seat].send_burst(frames)
 
     async def _drain_all(self, match: Match) -> None:
-        """Hears everything that had come, with turns for others in between."""
+        """Process all received frames, and let other tasks run in between."""
         heard = [0] * len(self._lines)
         while self._drain(match, heard):
             await trio.lowlevel.checkpoint()
 
     def _drain(self, match: Match, heard: list[int] | None = None) -> bool:
-        """Hears what is there, for a turn's time; whether that was too short for all that is to be heard.
+        """Process received frames for at most one time slice; return True if some are left that must be processed.
 
-        Of one seat no more is heard than its inbox holds, so that none delays others. If more is there, the bell
-        rings.
+        At most `INBOX_FRAMES` are processed per seat, so that no seat delays the others. The bell rings if more
+        are there.
 
-        `heard`: by seat, how much of it was heard before, and what this adds to that.
+        Args:
+            match: the match.
+            heard: the number of frames processed before, indexed by seat. This call adds its own.
         """
         heard = [0] * len(self._lines) if heard is None else heard
         turn = TURN_SECONDS / len(self._lines)
@@ -613,10 +648,10 @@ class Host:
         return more
 
     def _hear(self, match: Match, seat: int) -> float:
-        """Tells the match the next thing that came from a seat; when that was done, on trio's clock."""
+        """Process the next item received from a seat; return the time after that, on trio's clock."""
         worked = self._io.worked()
         item = self._lines[seat].receive_nowait()
-        # What a line held before the match began came when it began.
+        # Frames that a line held before the match started count as received at its start.
         at = max(0, self._micros(item.at))
         accepted = True
         match item:
@@ -640,7 +675,7 @@ class Host:
         return self._now()
 
     def _note_answer(self, seat: int, at: float) -> None:
-        """Note that something came from a seat whose evidence waits to be read: it is read in this step."""
+        """Note that a seat answered whose evidence is not read yet, so that this step reads it."""
         self._later = [
             (due, replace(unread, answered=at) if unread.over.seat == seat and unread.answered is None else unread)
             for due, unread in self._later

@@ -1,8 +1,8 @@
-"""The game of asking a bot again what another one was asked in a match, and what it answered. Pure.
+"""A game that puts the questions of one seat of a match to another bot, and collects the answers. Pure.
 
-Its windows are the questions that a seat was asked, one after another. It tells what the seat was told between,
-whatever the answers. The rules of the match's own game say whether an answer is legal. The other seats are empty:
-their players leave at the start. The game has no outcome: `reask` ends it.
+Its windows are the seat's windows, in order. Between them it sends the events that the seat was sent, whatever the
+answers are. The rules of the match's own game decide whether an answer is legal. The other seats are empty: their
+players leave at the start. The game has no outcome; `reask` ends it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,14 +26,14 @@ from referee.match import AnyRecord, Ended, In, Left, Out, WindowTime
 from referee.rules import Addressed, Game, Luck, Owed, Quoted, Retold, Step, Taken, Window
 
 ALL_ASKED = "all is asked"
-"""Why a match of it is ended."""
+"""The reason with which such a match is ended."""
 
 
 class Interview(Game[int]):
-    """Its state is the number of questions that were asked."""
+    """The game. Its state is the number of questions put so far."""
 
     def __init__(self, asked: Questionnaire, *, unlimited: bool = False) -> None:
-        """`unlimited`: the time for an answer never ends, whatever the bot is told of it."""
+        """Set up the game. If `unlimited`, no window runs out of time, whatever times the bot is shown."""
         self._of = GAMES[asked.welcome.game]
         self.name, self.actions = self._of.name, self._of.actions  # type: ignore[misc]
         self._asked = asked
@@ -41,7 +41,7 @@ class Interview(Game[int]):
         self._unlimited = unlimited
 
     def read_options(self, variant: str, given: Raw | None) -> Options:
-        """As the seat was told them."""
+        """Return the options that the seat was sent."""
         del variant, given
         return cast("Options", self._asked.welcome.options)
 
@@ -56,7 +56,7 @@ class Interview(Game[int]):
         return Step(0, self._addressed(self._asked.told))
 
     def window(self, state: int) -> Window | None:
-        """See `Game`; None once all is asked."""
+        """See `Game`; None after the last question."""
         if state == len(self._asked.questions):
             return None
         opened = self._asked.questions[state].opened
@@ -66,24 +66,24 @@ class Interview(Game[int]):
         return Window(opened.window, (Owed(self._seat, opened.default),), retold=retold)
 
     def read_action(self, state: int, seat: int, raw: bytes | Raw) -> Action:
-        """See `Game`. The match's own rules read it, as far as the match is known."""
+        """See `Game`. The match's own rules read the action where the match's state is known."""
         question = self._asked.questions[state]
         if question.state is None:
             return super().read_action(state, seat, raw)
         return self._of.read_action(question.state, seat, raw)
 
     def check(self, state: int, seat: int, action: Action) -> Action:
-        """Of a match that is not known, any action of the right form may be legal."""
+        """Accept every action of the right form: where the match's state is unknown, it may be legal."""
         del state, seat
         return action
 
     def close(self, state: int, taken: tuple[Taken | None, ...], luck: Luck) -> Step[int]:
-        """Tells what followed in the match."""
+        """Return the events that followed in the match."""
         del taken, luck
         return Step(state + 1, self._addressed(self._asked.questions[state].told))
 
     def view(self, state: int, seat: int | None) -> View:
-        """As the seat was shown it."""
+        """Return the view that the seat was sent."""
         del seat
         return cast("View", self._asked.questions[state].opened.view)
 
@@ -92,7 +92,7 @@ class Interview(Game[int]):
         return self.view(state, None)
 
     def outcome(self, state: int) -> Outcome | None:
-        """None: nobody wins or loses."""
+        """Return None: this game has no winner."""
         del state
         return None
 
@@ -101,39 +101,39 @@ class Interview(Game[int]):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """What a bot answered to one question."""
+    """A bot's answer to one question."""
 
     action: Action | None
-    """In canonical spelling; None: nothing stood, and the default would have been taken."""
+    """The action in canonical spelling; None: no action was valid, so that the default would have been used."""
     illegal: str = ""
-    """Why the last action that broke a rule did, if nothing stood in the end."""
+    """The reason why the last illegal action was illegal, if no action was valid at the end."""
     chosen: bool = False
-    """With no action: it asked for the default."""
+    """Without an action: whether the bot chose the default."""
     refused: tuple[str, ...] = ()
-    """What it was told of each action that was refused."""
+    """The texts with which its actions were refused."""
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """One question."""
+    """A question with its answer."""
 
     opened: Opened
     closed: Closed | None
-    """What came of it in the match; None: the seat was not told, its bot was gone."""
+    """The window's result in the match; None: it was not sent, because the seat's bot had left."""
     answer: Answer | None
-    """The bot's; None: it was gone."""
+    """The bot's answer; None: it had left."""
 
 
 class Interviewed(Struct, frozen=True):
-    """What came of all questions of a match."""
+    """The answers to all questions of a match."""
 
     asked: tuple[Asked, ...]
-    """In order."""
+    """The questions in order."""
     gone: str = ""
-    """Why the bot was not asked to the end; empty if it was."""
+    """The reason why the bot left before the last question; empty if it did not."""
 
 
 def interviewed(asked: Questionnaire, records: Iterable[AnyRecord]) -> Interviewed:
-    """What the bot answered, from the records of its own match."""
+    """Return the bot's answers, from the records of its own match."""
     heard = _Heard(asked.welcome.seat)
     for record in records:
         heard.take(record)
@@ -149,7 +149,7 @@ def interviewed(asked: Questionnaire, records: Iterable[AnyRecord]) -> Interview
 
 
 class _Heard:
-    """What a match's records say of the answers of one seat's bot."""
+    """Collects the answers of one seat's bot from a match's records."""
 
     def __init__(self, seat: int) -> None:
         self.answers: list[Answer | None] = []
@@ -160,7 +160,7 @@ class _Heard:
         self._refused: list[str] = []
 
     def take(self, record: AnyRecord) -> None:
-        """Take what a record says of the seat. The other records do not matter here."""
+        """Read a record. Records of other seats have no effect."""
         if isinstance(record, WindowTime):
             self._close(record)
         elif isinstance(record, Ended):
@@ -176,7 +176,7 @@ class _Heard:
             case In(closed=""):
                 self._said(record.raw())
             case In():
-                pass  # It stands for no frame.
+                pass  # This record has no frame.
             case Out():
                 self._told(bytes(record.frame))
             case _ as unreachable:

@@ -1,9 +1,9 @@
-"""Bots that stay for the next matches of their tournament: each with its process, its line, and its folders.
+"""Bots that are kept for the next matches of their tournament: each with its process, its line, and its folders.
 
-That saves their starts, and gives up what a start gives: a bot that stays may remember. So it is asked for by name
-(`processes = "kept"`), and only bots stay that say they can. One stays whose match came to its outcome, with
-nothing to be held against it, and that comes back in time when it is invited to the next. Until then it is frozen.
-What it wrote to its folders is gone by then.
+Keeping bots saves their starts, but a kept bot may remember earlier matches. So a tournament must request it
+(`processes = "kept"`), and only bots that declare support are kept. A bot is kept if its match had an outcome, it
+broke no rule, and it answered the invitation to the next match in time. Until that match it is frozen, and its
+folders are emptied.
 """
 
 import secrets
@@ -24,20 +24,21 @@ from referee.sandbox import Isolation, Process
 from referee.wire import Bell, LocalLine, Wire
 
 MOST_SAID = 1_000
-"""Messages between a match's `over` and the `hello` to the next; a bot that says more is not kept."""
+"""The most messages between a match's `over` and the next `hello`; a bot that sends more is not kept."""
 MOST_HELLO_BYTES = 4_096
-"""A longer message is no `hello`: it is not looked into."""
+"""The longest `hello` in bytes. Longer messages are not decoded."""
 MOST_IDLE = 32
-"""So many bots wait at most; beyond, those that have waited longest are ended. Each keeps the memory it has."""
+"""The most bots that wait. If there are more, the longest waiting one is ended. Each holds its memory while it
+waits."""
 
 
 def can_stay(folder: BotFolder) -> bool:
-    """Whether a bot says that it can, and has no limit that would be for all its matches together."""
+    """Return whether a bot declares that it can be kept, and has no limit that would span all its matches."""
     return folder.keeps and folder.limits.cpu_seconds is None
 
 
 class Kind(Struct, frozen=True):
-    """What bots have in common of which one is as good as another."""
+    """The properties that two kept bots share if either may play the same match."""
 
     folder: BotFolder
     isolation: Isolation
@@ -45,39 +46,39 @@ class Kind(Struct, frozen=True):
 
 
 class KeptBot:
-    """One bot, from its first match to its last. It is one match's, or waits."""
+    """A bot from its first match to its last. It is in a match, or waits for one."""
 
     def __init__(self, kind: Kind, line: LocalLine, nursery: trio.Nursery, over: trio.Event) -> None:
         self.kind = kind
         self.line = line
         self.nursery = nursery
-        """Of its process."""
+        """The nursery of its process's tasks."""
         self.process: Process | None = None
-        """None: to be started."""
+        """Its process; None: not started yet."""
         self.token = secrets.token_hex(16)
-        """What its next `hello` must carry."""
+        """The token that its next `hello` must contain."""
         self.matches = 0
-        """That it has played."""
+        """Number of matches that it has played."""
         self._said = 0
         self._over = over
 
     def invite(self) -> None:
-        """To its next match: whatever it says before its `hello` to that belongs to the last one."""
+        """Invite it to its next match. Messages before its `hello` belong to the last match."""
         self.token = secrets.token_hex(16)
         self._said = 0
         self.line.send(encode(Invited(token=self.token)))
 
     def is_back(self) -> bool:
-        """Whether that `hello` is there. What came before it is dropped."""
+        """Return whether its `hello` has arrived. Earlier messages are dropped."""
         return not self.says_too_much and self.line.skip_to(self._is_hello)
 
     @property
     def says_too_much(self) -> bool:
-        """Whether it has said so much since it was invited that it is not waited for."""
+        """Whether it has sent too many messages since it was invited."""
         return self._said > MOST_SAID
 
     def end(self) -> None:
-        """It plays no more. Idempotent."""
+        """End it. Idempotent."""
         self._over.set()
 
     def _is_hello(self, frame: bytes) -> bool:
@@ -85,26 +86,26 @@ class KeptBot:
         if len(frame) > MOST_HELLO_BYTES:
             return False
         try:
-            said = decode_client_message(frame)
+            message = decode_client_message(frame)
         except (Refused, ValidationError):
             return False
-        return isinstance(said, Hello) and wrong_hello(said, self.token) is None
+        return isinstance(message, Hello) and wrong_hello(message, self.token) is None
 
 
 class KeptBots:
-    """Made by `open_kept_bots`."""
+    """The kept bots of one tournament; see `open_kept_bots`."""
 
     def __init__(self, nursery: trio.Nursery, wire: Wire) -> None:
         self._nursery = nursery
         self._wire = wire
         self.idle: list[KeptBot] = []
-        """Those that wait, the one first that has waited longest."""
+        """The waiting bots, longest waiting first."""
 
     async def take(self, kind: Kind) -> KeptBot:
-        """One that waits, or a new one, to be started. The caller keeps or ends it.
+        """Return a waiting bot, or a new one that is not started yet. The caller must keep or end it.
 
         Raises:
-            OSError: no line can be made.
+            OSError: no line can be opened.
         """
         for bot in [each for each in reversed(self.idle) if each.kind == kind]:
             self.idle.remove(bot)
@@ -116,7 +117,7 @@ class KeptBots:
         return new
 
     async def keep(self, bot: KeptBot) -> None:
-        """It is back, and frozen: it waits for its next match, or is ended if it left too much behind."""
+        """Let a frozen bot wait for its next match, or end it if its folders cannot be emptied."""
         assert bot.process is not None  # noqa: S101 - it has played
         bot.process.end_log()
         if bot.line.connections > 1 or not await bot.process.empty_scratch():
@@ -128,7 +129,7 @@ class KeptBots:
             self.idle.pop(0).end()
 
     async def _live(self, kind: Kind, task_status: trio.TaskStatus[KeptBot]) -> None:
-        """Holds its line and its process, to its end."""
+        """Hold a new bot's line and process until its end."""
         over = trio.Event()
         directory = Path(tempfile.mkdtemp(prefix="arena-"))
         try:
@@ -143,7 +144,7 @@ class KeptBots:
 
 @asynccontextmanager
 async def open_kept_bots(wire: Wire) -> AsyncIterator[KeptBots]:
-    """A place for the bots of one tournament. At its end nothing is left of them."""
+    """Open a store for the kept bots of one tournament. All of them are ended with it."""
     async with trio.open_nursery() as nursery:
         yield KeptBots(nursery, wire)
         nursery.cancel_scope.cancel()

@@ -1,7 +1,7 @@
-"""One match's events for the operator's log, from what it records and from what happens to its bots.
+"""One match's events for the operator's log, from its records and from what happens to its bots.
 
-Nothing that is a secret while the match is played is looked at: no token, seed, setup, action or view. What a bot
-was refused for in words, and the last line that it wrote, may hold such; both come when the match is over.
+Secrets are never read while the match is played: no token, seed, setup, action or view. The texts of refusals and
+the last line of a bot's output may contain some; both are logged after the match.
 """
 
 import logging
@@ -23,22 +23,22 @@ from referee.match import Ended, Judged, Left, Out, Record, sentences
 from referee.transcript import TranscriptError
 
 MAX_REFUSALS = 20
-"""Of one bot in one match that have an event of their own. How many there were is in its report."""
+"""Maximum refusals logged individually per bot and match; the report has the total."""
 PER_MS = 1_000
 _WELCOME, _REJECTED, _FAULT = b'{"type":"welcome"', b'{"type":"rejected"', b'{"type":"fault"'
 _LOOKED_AT = (_WELCOME, _REJECTED, _FAULT)
 
 
 class MatchLog:
-    """Tells the log of one match."""
+    """Writes the events of one match to the log."""
 
     def __init__(self, logger: Logger, plan: Plan, bots: Sequence[str]) -> None:
-        """`bots`: their names, by seat."""
+        """Bind the match's name, and the names of its bots by seat, to its events."""
         block = {} if plan.block is None else {"block": plan.block}
         self._log = logger.bind(match=plan.match, **block)
         self._seats = [self._log.bind(seat=seat, bot=name) for seat, name in enumerate(bots)]
         self.enabled = logger.is_enabled_for(logging.INFO)
-        """Whether records are to be told."""
+        """Whether `record` should be called."""
         self._plan = plan
         self._bots = bots
         self._starts = [0] * len(bots)
@@ -47,21 +47,21 @@ class MatchLog:
         self._ended: Ended | None = None
 
     def begun(self) -> None:
-        """Its bots are about to be started."""
+        """Log that the match's bots are about to be started."""
         plan = self._plan
         self._log.info(
             "match_begun", game=plan.game, variant=plan.variant, bots=self._bots, isolation=plan.isolation
         )
 
     def started(self, seat: int, how: str, seconds: float = 0.0) -> None:
-        """A seat's bot runs, and it took so long to start it."""
+        """Log that a seat's bot runs, and the seconds that its start took."""
         self._starts[seat] += 1
         self._seats[seat].info(
             "bot_started", how=how, took_ms=round(seconds * PER_MS, 1), start=self._starts[seat]
         )
 
     def record(self, record: Record) -> None:
-        """The match writes this. Most records, and most messages to bots, are none of the log's business."""
+        """Log a record if it is of interest: messages that refuse or disconnect, exits, verdicts."""
         if isinstance(record, Out):
             frame = bytes(record.frame)
             if frame.startswith(_LOOKED_AT):
@@ -74,20 +74,20 @@ class MatchLog:
             self._ended = record
 
     def paused(self, reason: str) -> None:
-        """The clocks stop, or go on standing still for another reason."""
+        """Log that the clocks are stopped, or remain so for another reason."""
         self._log.info("paused", reason=reason)
 
     def resumed(self) -> None:
-        """They run again."""
+        """Log that the clocks run again."""
         self._log.info("resumed")
 
     def last_words(self, seat: int, line: str) -> None:
-        """What a bot wrote at last. Only of one that ended before the match did."""
+        """Note the last line of a bot's output, if it exited before the match was over."""
         if self._ended is None:
             self._last_words[seat] = line
 
     def failed(self, error: Exception) -> None:
-        """The attempt is void, for this machine could not play it."""
+        """Log that the attempt is void because this machine could not play it."""
         event = "disk_failed" if isinstance(error, TranscriptError) else "machine_failed"
         self._log.error(event, reason=str(error))
 
@@ -97,7 +97,7 @@ class MatchLog:
             self._log.warning("referee_stopped", ms=round(seconds * PER_MS))
 
     def over(self, result: Result) -> None:
-        """The match is over, and so is what was secret in it."""
+        """Log the result, and a report on each bot. Secrets may be logged from now on."""
         at_ms = 0 if self._ended is None else self._ended.at // PER_MS
         if result.outcome is None:
             self._log.error("match_void", at_ms=at_ms, reason=result.void)
@@ -110,7 +110,7 @@ class MatchLog:
             self._report(seat, result)
 
     def _report(self, seat: int, result: Result) -> None:
-        """How a bot did that did not just answer in time."""
+        """Log a report on a bot, unless it answered every window in time."""
         conduct, defaults, refused = result.conduct[seat], result.defaults[seat], result.refused[seat]
         if conduct is Conduct.OK and not defaults and not refused:
             return
@@ -128,7 +128,7 @@ class MatchLog:
     def _sent(self, at: int, seat: int, frame: bytes) -> None:
         log, at_ms = self._seats[seat], at // PER_MS
         if frame.startswith(_WELCOME):
-            log.info("hello", at_ms=at_ms)  # It holds the bot's seed: no further look.
+            log.info("hello", at_ms=at_ms)  # The rest of the message contains the bot's seed.
             return
         message = decode_server_message(frame)
         if isinstance(message, Faulted):
@@ -140,7 +140,7 @@ class MatchLog:
                 log.warning(event, at_ms=at_ms, window=message.window, refusal=message.reason.value)
 
     def _left(self, left: Left) -> None:
-        """A bot is gone before the match was over."""
+        """Log that a bot left before the match was over."""
         how: dict[str, Any]
         if left.exit is None:
             how = {"cause": "it does not read"}
@@ -153,7 +153,7 @@ class MatchLog:
         self._seats[left.seat].warning("bot_left", at_ms=left.at // PER_MS, **how)
 
     def _judged(self, judged: Judged) -> None:
-        """Logs the verdict on a lost window. Verdicts on a bot that is gone say nothing new."""
+        """Log the verdict on a lost window. Verdicts on a bot that has left add nothing."""
         evidence = judged.evidence
         if evidence.gone:
             return

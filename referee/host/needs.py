@@ -1,4 +1,4 @@
-"""What a process that plays matches needs of its machine: reckoned before the first, not met in the midst."""
+"""Computes the files and processes that matches need, so that a shortage is found before the first match."""
 
 import os
 import resource
@@ -10,21 +10,22 @@ from referee.linux import cgroups
 from referee.wire import PATH_BYTES, SOCKET_NAME
 
 PROCESS_FILES = 64
-"""A process's own: its interpreter's, the arena's line to it, its poll, its groups, those of a bot's start."""
+"""Files of a worker itself: of its interpreter, its connection to the arena, its poll, its groups, a bot's
+start."""
 MATCH_FILES = 8
-"""For each match: its transcript, a thread's moment."""
+"""Files per match: its transcript, and some for short times."""
 SEAT_FILES = 36
-"""For each bot: its line, its log, its process, its group's counters, and the counters of sixteen threads."""
+"""Files per bot: its line, its log, its process, its group's counters, and the counters of sixteen threads."""
 SANDBOX_PROCESSES = 3
-"""For each bot, beside its own: its sandbox's."""
+"""Processes per bot that belong to its sandbox."""
 PROCESS_PROCESSES = 8
-"""Of one that plays matches: itself, its threads at the disk, the processes that bots are forked from."""
+"""Processes and threads per worker: itself, its threads for the disk, the processes that bots are forked from."""
 _MADE = "/arena-12345678"
-"""As long as a folder's name that `tempfile` makes."""
+"""A name of the length of those that `tempfile` makes."""
 
 
 def files_needed(matches: int, seats: int) -> int:
-    """Return how many files a process may have open that plays so many matches at once, of so many seats."""
+    """Return how many files a process needs that plays `matches` at once, each with `seats`."""
     return PROCESS_FILES + matches * (MATCH_FILES + seats * SEAT_FILES)
 
 
@@ -35,25 +36,26 @@ def files_allowed() -> int | None:
 
 
 def processes_needed(matches: int, seats: int, workers: int, of_bot: int) -> int:
-    """Return how many processes and threads there may be while so many matches are played at once.
+    """Return how many processes and threads there can be while `matches` are played at once.
 
-    `of_bot`: as many as a bot may have. Whoever could use up those of others could have a match voided.
+    `of_bot` is the number that each bot may have. If bots could use up those of others, they could have matches
+    voided.
     """
     return workers * PROCESS_PROCESSES + matches * seats * (of_bot + SANDBOX_PROCESSES)
 
 
 def processes_left() -> tuple[int, str] | None:
-    """Return how many more processes and threads there may be, and which bound says so; None: there is none."""
+    """Return how many more processes and threads there may be, and which bound applies; None: no bound."""
     found = list(cgroups.processes_left())
     hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
-    # The kernel does not hold root to it.
+    # The kernel does not apply this bound to root.
     if hard != resource.RLIM_INFINITY and os.geteuid() != 0:
         found.append((hard - sum(_threads_of(os.geteuid())), f"ulimit -u is {hard}"))
     return min(found, default=None)
 
 
 def _threads_of(user: int) -> Iterator[int]:
-    """The number of threads of each process of a user."""
+    """Yield the number of threads of each process of a user."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             try:
@@ -64,9 +66,10 @@ def _threads_of(user: int) -> Iterator[int]:
 
 
 def too_long_for_sockets(*, of_worker: bool) -> str | None:
-    """Return what is wrong with the folder for temporary files, if bots' sockets have no room in it.
+    """Return an error text if the path of the folder for temporary files is too long for bots' sockets, else None.
 
-    `of_worker`: the matches are played by a process that has a folder of its own in it.
+    Args:
+        of_worker: whether the matches are played by a worker, which has a folder of its own in that one.
 
     Raises:
         OSError: there is no folder for temporary files.

@@ -45,11 +45,11 @@ from referee.unwrapped import unwrapped
 from referee.wire import Bell, RemoteLine, Wire, open_wire
 
 LAST_WORD_SECONDS = 0.2
-"""How long a bot that was hung up on is left to read why."""
+"""Seconds in which a bot that is removed from the match may read the reason."""
 END_SECONDS = 1.0
-"""How long a bot may take to end by itself after `over`; then it is killed."""
+"""Seconds after `over` in which a bot may exit by itself; then it is killed."""
 Watch = Callable[[Table, Sequence[Addressed]], None]
-"""Called after the deal and after each closed window, with what was told."""
+"""A function called after the deal and after each closed window, with the table and the events sent."""
 
 
 async def play(
@@ -65,26 +65,26 @@ async def play(
     publish: Publish | None = None,
     log: Logger = SILENT,
 ) -> Result:
-    """Plays a match.
+    """Play a match.
 
     Args:
-        plan: what is to be played.
+        plan: the match.
         players: one for each seat, in order.
         transcript: the file to write; each bot's output goes beside it, to `NAME.seat-N.log`, if there is any
             (of a bot's second start to `NAME.seat-N.start-2.log`, and so on).
         watch: see `Watch`.
         operator: True pauses the match, False lets it go on.
-        wire: the process's lines; None makes some for this match alone.
-        kept: where bots of the tournament wait for their next match, if its policy keeps them; None: all end.
-        remote: the lines of the players' keys, as far as they are on other machines.
-        publish: takes the messages of the match's feed; None: it has none.
-        log: the operator's.
+        wire: the process's wire; None opens one for this match alone.
+        kept: the bots that wait for their next match, if the tournament's policy keeps them; None: all bots end.
+        remote: the lines of bots on other machines, by their keys.
+        publish: receives the messages of the match's feed; None: there is no feed.
+        log: the operator's log.
 
     Raises:
         BadSetupError: options or setup break the game's rules.
         BadClockError: the `[clock]` table makes no clock of this match.
         WrongPlayersError: too many or too few players, or one that does not play the game.
-        SandboxError: the isolation that was asked for cannot be given.
+        SandboxError: the requested isolation is not available.
         TranscriptError: the transcript cannot be written. The attempt is void.
         OSError: the machine has run out of something else. The attempt is void.
     """
@@ -104,7 +104,7 @@ async def play(
 
 
 class MatchHere(HostIO):
-    """One match being run, and all that has to be ended with it. `record` is set before."""
+    """A match in progress, with everything that ends with it. Set `record` before `run`."""
 
     kept: KeptBots | None = None
     measured = False
@@ -127,7 +127,7 @@ class MatchHere(HostIO):
         close: Callable[[], Awaitable[None]] = trio.lowlevel.checkpoint,
         operator: trio.MemoryReceiveChannel[bool] | None = None,
     ) -> None:
-        """Runs it, from its bots' start to their end. `close` is awaited while they end."""
+        """Run the match from the start of its bots to their end. Awaits `close` while they end."""
         async with trio.open_nursery() as self.nursery:
             self._open()
             for player in self.players:
@@ -141,7 +141,7 @@ class MatchHere(HostIO):
             self.nursery.cancel_scope.cancel()
 
     def _open(self) -> None:
-        """Makes the lines, the host that holds them, and the match."""
+        """Create the lines, the host that holds them, and the match."""
         self.bell = Bell()
         self.lines = [player.open_line(self.nursery, self.bell) for player in self.players]
         self.host = Host(self)
@@ -160,15 +160,15 @@ class MatchHere(HostIO):
             player.go_on(self.host, self.log)
 
     def _hear_of_cuts(self, host: Host | None) -> None:
-        """Have a host told when a bot's connection is closed for what it sent; None: nobody is."""
+        """Notify a host when a bot's connection is closed because of its messages; None: no host."""
         for player in self.players:
             player.line.on_cut = None if host is None else partial(host.cut_off, player.seat)
 
     async def _judge(self) -> None:
-        """Runs the match. A fault in the referee itself voids it: no bot may lose by it."""
+        """Run the match. A fault of the referee itself voids it, since no bot may lose by one."""
         try:
             await self.host.run(self.match)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is not a bot's
+        except Exception as error:  # noqa: BLE001 - no such error is a bot's
             short = shortage_in(error)
             why = (
                 f"fault in the referee: {traceback.format_exc(limit=-3)}"
@@ -177,7 +177,7 @@ class MatchHere(HostIO):
             )
             self.match.apply(Ended.by_fault(self.match.now, why))
 
-    # What the host uses, see `HostIO`.
+    # Hooks for the host; see `HostIO`.
 
     def restart(self, seat: int) -> None:
         """See `HostIO`."""
@@ -201,7 +201,7 @@ class MatchHere(HostIO):
         return self.players[seat].cpu_time()
 
     def worked(self) -> float:
-        """See `HostIO`. Time in which others had the processor is no work of the loop's."""
+        """See `HostIO`. Time in which other threads had the processor does not count."""
         return time.thread_time()
 
     def measure(self, seat: int) -> Reading:
@@ -214,9 +214,9 @@ class MatchHere(HostIO):
             await player.kill()
 
     async def _dismiss(self) -> None:
-        """The match is over: bots end by themselves, or are ended, and nothing of them is left; or they stay.
+        """End the bots after the match, and remove everything they leave; or keep them for their next match.
 
-        One that is only being started meanwhile ends with the match's nursery.
+        A bot that is still being started ends with the match's nursery.
         """
         self._hear_of_cuts(None)
         invited = self._invite_again()
@@ -241,7 +241,7 @@ class MatchHere(HostIO):
                 await bot.stay(self.kept)
 
     def _invite_again(self) -> list[LocalBotHere]:
-        """Invites those bots to their next match of which nothing is known that speaks against it."""
+        """Invite the bots that behaved well to their next match, and return them."""
         ended = self.match.ended
         if ended is None or ended.outcome is None:
             return []
@@ -249,7 +249,7 @@ class MatchHere(HostIO):
         return [bot for bot in bots if ended.conduct[bot.seat] is Conduct.OK and bot.invite()]
 
     async def _until_back(self, invited: list[LocalBotHere]) -> None:
-        """Freezes those who are back. Those who end instead, or take too long, are invited no more."""
+        """Wait for the invited bots, and freeze each that is ready. Remove those that exit or take too long."""
         waited_for = list(invited)
         try:
             while waited_for:
@@ -272,7 +272,7 @@ class MatchHere(HostIO):
 
 
 async def _debugged_to_the_end(player: PlayerHere, terminal: Terminal) -> None:
-    """Its author may still be looking at it."""
+    """Wait for a debugged bot to end: its author may still be looking at it."""
     with trio.move_on_after(END_SECONDS):
         await player.ended()
         return
@@ -281,7 +281,7 @@ async def _debugged_to_the_end(player: PlayerHere, terminal: Terminal) -> None:
 
 
 class _Play(MatchHere):
-    """One match being played, with its transcript and feed."""
+    """A match in progress with its transcript and feed."""
 
     def __init__(
         self,
@@ -313,7 +313,7 @@ class _Play(MatchHere):
         self.measured = not all(isinstance(player, LocalSeat) for player in players)
 
     async def play(self, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
-        """Plays it. Its parts know each other in circles, which are cut then: a collector would come late."""
+        """Play the match, then break reference cycles so that its memory is freed at once."""
         try:
             with unwrapped():
                 return await self._play(operator)
@@ -346,7 +346,7 @@ class _Play(MatchHere):
         self.log.over(result)
         return result
 
-    # What the host uses, see `HostIO`.
+    # Hooks for the host; see `HostIO`.
 
     def told(self, told: tuple[Addressed, ...]) -> None:
         """See `HostIO`."""
@@ -364,7 +364,7 @@ class _Play(MatchHere):
         return 0.0 if source is None else source.stopped(since)
 
     def _feed(self, publish: Publish) -> Feed:
-        """What spectators are told of it."""
+        """Return the match's feed for spectators."""
         terms = FeedTerms(
             match=self.plan.match,
             players=self.names,
@@ -436,6 +436,6 @@ class _Play(MatchHere):
 
 @cache
 def _machine() -> str:
-    """What matches are played on."""
+    """Return a line that describes this machine."""
     system = f"{platform.system()} {platform.release()}"
     return f"{system}, {os.cpu_count()} cores, Python {platform.python_version()}"

@@ -1,4 +1,4 @@
-"""What a match is to be: game, deal, policy, isolation; and what came of it. Plain data, for arena and referee."""
+"""Plain data about a match: its plan (game, deal, policy, isolation) and its result."""
 
 from msgspec import Raw, Struct
 
@@ -9,38 +9,40 @@ from referee.sandbox import Isolation
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """One match to be played."""
+    """A match to be played."""
 
     match: str
-    """A name for it, unique in its tournament; bots are told it."""
+    """The match's name, unique in its tournament. It is sent to the bots."""
     game: str
     variant: str
     seed: int
     seating: NotNegative = 0
-    """Counts the matches of one deal. Bots' own seeds follow from it as well, and so tell no bot that it has seen
-    this deal before."""
+    """Number of the match among those of one deal. Bots' own seeds depend on it too, so that no bot can recognise
+    a deal that it has seen before."""
     options: Raw | None = None
     """JSON object; None: all defaults."""
     setup: Raw | None = None
-    """JSON object; None: drawn."""
+    """JSON object; None: drawn at random."""
     policy: Policy = Policy()
     clock: ClockTable | None = None
-    """The match's times; None: as the variant's rules give them, but for what the policy sets."""
+    """The match's clock; None: the clock of the variant's rules, as changed by the policy."""
     isolation: Isolation = "strict"
     block: int | None = None
-    """Of which block of a tournament it is a match. No bot is told."""
+    """Number of the tournament's block to which the match belongs. It is not sent to bots."""
     unexcused: tuple[NotNegative, ...] = ()
-    """The seats that a verdict `host` does not excuse: a tournament found that their bots hold themselves up."""
+    """Seats that a verdict `host` does not excuse, because the tournament found that their bots stall
+    themselves."""
     labels: tuple[str, ...] = ()
-    """By seat: what bots are called where people read of the match; none: the bots' own names. No bot is told."""
+    """Names of the bots for people who read about the match, indexed by seat; empty: the bots' own names. They are
+    not sent to bots."""
     credit_ms: NotNegative = 0
-    """The most of a remote bot's network delay that is not charged to it, in each of its windows."""
+    """Milliseconds of a remote bot's network delay, per window, that are not charged to it at most."""
     warm: bool = True
-    """Whether Python bots in a sandbox are forked from a process that holds the kit already: see `prefork`."""
+    """Whether sandboxed Python bots are forked from a process that has imported the kit already; see `prefork`."""
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """What came of one attempt at a match."""
+    """The result of one attempt at a match."""
 
     match: str
     outcome: Outcome | None
@@ -48,30 +50,30 @@ class Result(Struct, frozen=True, kw_only=True):
     conduct: tuple[Conduct, ...]
     """By seat."""
     void: str | None
-    """Why the attempt does not count: a fault of the referee or the machine."""
+    """The reason why the attempt does not count: a fault of the referee or the machine. None: it counts."""
     held_up: HeldUp | None = None
-    """The bot whose hold-up voided the attempt; None: it is not void, or for another reason."""
+    """The bot that voided the attempt by stalling; None: the attempt is not void, or for another reason."""
     charged_us: tuple[int, ...]
-    """By seat: the time charged over all its windows, in microseconds: quick bots answer in a few hundred."""
+    """Microseconds charged over all windows, indexed by seat. Quick bots answer in a few hundred."""
     windows: tuple[int, ...]
-    """By seat: how many windows it had."""
+    """Number of windows, indexed by seat."""
     defaults: tuple[int, ...]
-    """By seat: how many of them took the default."""
+    """Number of windows that took the default action, indexed by seat."""
     refused: tuple[int, ...] = ()
-    """By seat: how many of its messages were refused."""
+    """Number of refused messages, indexed by seat."""
     transcript: str
     """Path of the transcript."""
     head: str
-    """Hash of the transcript's last line: quote it, and nobody can change the file unseen."""
+    """Hash of the transcript's last line. Where it is published, no later change of the file goes unnoticed."""
     remote: tuple[int, ...] = ()
-    """The seats whose bots ran on their authors' own machines: nothing here shut them in."""
+    """Seats whose bots ran on their authors' own machines, outside any sandbox of this arena."""
     debugged: tuple[int, ...] = ()
-    """The seats whose bots ran outside the sandbox at their author's terminal, while their clocks stood."""
+    """Seats whose bots ran outside the sandbox, at their author's terminal, with stopped clocks."""
     reports: tuple[SeatReport, ...] = ()
-    """By seat: how its bot did, and why it lost what it lost."""
+    """Reports on each bot: its use of time and memory, and the causes of its losses; indexed by seat."""
     verdicts: tuple[dict[str, int], ...] = ()
-    """By seat: whose fault it was, of windows that took the default or used reserve; by `Verdict`."""
+    """Counts of `Verdict`s on windows that took the default or used reserve; indexed by seat."""
 
     def report(self, seat: int) -> SeatReport:
-        """Return how the bot of a seat did; an empty report where none was made."""
+        """Return the report on the bot of a seat, or an empty one where none was made."""
         return self.reports[seat] if self.reports else SeatReport()

@@ -1,7 +1,7 @@
-"""The players of a match: a bot in a process here, a bot on another machine, a person. One class a kind.
+"""The players of a match: a bot in a process here, a bot on another machine, a person. Each kind has a class.
 
-Each opens its seat's line, runs from its start to its end, and says what processor time it used. What else a match
-does with its players (freeze, measure, keep, kill) concerns bots in processes here; nothing is done to others.
+Each player opens its seat's line, runs from its start to its end, and reports its processor time. Freezing,
+measuring, keeping and killing concern only bots in processes here.
 """
 
 import secrets
@@ -29,11 +29,11 @@ from referee.sandbox import NOTHING, Meter, Process, Reading, Terminal
 from referee.wire import SOCKET_NAME, Arrived, Bell, Line, LocalLine, MemoryLine, RemoteLine, Wire, from_z85, z85
 
 KEY_CONTENT = "key:"
-"""What a remote bot's content begins with; the key's bytes follow, as hex."""
+"""Prefix of a remote bot's content. The key's bytes follow in hexadecimal."""
 MOST_LAST_ANSWERS = 1_000
-"""Answers that are counted, of a program's last ones."""
+"""The largest number of a program's last answers that are counted."""
 AWAY_SECONDS = 60.0
-"""A bot on another machine to which there has been no line for so long has left."""
+"""Seconds without a line after which a bot on another machine has left the match."""
 
 
 class SandboxedBot(Struct, frozen=True):
@@ -41,13 +41,16 @@ class SandboxedBot(Struct, frozen=True):
 
     folder: BotFolder
     terminal: Terminal | None = None
-    """Its author's: then it is outside the sandbox, and its clock stands."""
+    """The terminal of its author, if it is being debugged: then it runs outside the sandbox, and its clock is
+    stopped."""
 
 
 class LocalSeat(Struct, frozen=True):
-    """A seat in the referee's own process: a person at the terminal. `play` speaks the wire over its line.
+    """A seat in the referee's own process: a person at the terminal.
 
-    It says `hello` with an empty token: nobody else can reach its line.
+    `play` speaks the wire protocol over its line.
+
+    Its `hello` has an empty token, since no other process can reach its line.
     """
 
     name: str
@@ -55,40 +58,43 @@ class LocalSeat(Struct, frozen=True):
 
 
 class RemoteBot(Struct, frozen=True):
-    """Comes over the network with a key. Nothing shuts it in, and of what it uses nothing is known."""
+    """A bot that connects over the network with a key.
+
+    It runs in no sandbox, and its use of resources is unknown.
+    """
 
     name: str
-    """What the host calls it."""
+    """The host's name for it."""
     key: str
-    """The public key that it is known by, as Z85."""
+    """Its public key, in Z85."""
 
     @property
     def given(self) -> str:
-        """How it was asked for."""
+        """The bot as a user writes it."""
         return f"{REMOTE}{self.name}"
 
     @property
     def version(self) -> str:
-        """Nobody knows it."""
+        """An empty text: the version is unknown."""
         return ""
 
     @property
     def content(self) -> str:
-        """What stands for the hash of a bot's content: the key, by which it is known and nothing else."""
+        """The key, in place of the hash of a bot's content: nothing else is known of the bot."""
         return f"{KEY_CONTENT}{from_z85(self.key).hex()}"
 
 
 def answered_window(frame: bytes) -> int | None:
     """Return the number of the window that a frame submits to; None: it is no submission."""
     try:
-        said = decode_client_message(frame)
+        message = decode_client_message(frame)
     except Refused:
         return None
-    return said.window if isinstance(said, Submit) else None
+    return message.window if isinstance(message, Submit) else None
 
 
 def remote_bot(name: str, content: str) -> RemoteBot:
-    """The remote bot of a `RemoteBot.content`."""
+    """Return the remote bot that has a `RemoteBot.content`."""
     return RemoteBot(name, z85(bytes.fromhex(content.removeprefix(KEY_CONTENT))))
 
 
@@ -100,7 +106,7 @@ class WrongPlayersError(ValueError):
 
 
 class PlayerHere:
-    """A player at its seat in one match."""
+    """A player in its seat, for one match."""
 
     line: Line
 
@@ -108,84 +114,84 @@ class PlayerHere:
         self.seat = seat
         self.identity = identity
         self.is_out = False
-        """The match has hung up on it."""
+        """Whether the match has disconnected it."""
         self.last_line = ""
-        """What its process wrote last that ended before the match did."""
+        """The last line of output of a process that exited before the match was over."""
         self.start_cpu_us: int | None = None
-        """Processor time that its process used before its first message; None: unknown."""
+        """Processor time that its process used before its first message, in microseconds; None: unknown."""
         self.terminal: Terminal | None = None
-        """The terminal of a bot that is being debugged; such a bot is not killed, it ends by itself."""
+        """The terminal of a bot that is being debugged. Such a bot is not killed; it exits by itself."""
 
     def open_line(self, nursery: trio.Nursery, bell: Bell) -> Line:
-        """Opens its line, which rings the bell."""
+        """Open and return its line, which rings the bell."""
         raise NotImplementedError
 
     async def run(self, host: Host, log: MatchLog) -> None:
-        """One run, from its start to its end, of which the host is told."""
+        """Run it once, from its start to its end, and notify the host of both."""
         raise NotImplementedError
 
     def cpu_time(self) -> tuple[int, int]:
-        """Its processor time over the match, in microseconds, and on how many cores it may be used.
+        """Return its processor time over the match in microseconds, and the number of cores it may use.
 
-        Where nothing is known, it counts as thinking all the time.
+        A player whose time is unknown counts as thinking all the time.
         """
         return round(trio.current_time() * MICROSECONDS), 1
 
     def usage(self) -> tuple[int | None, int | None]:
-        """Its processor time over the match, in microseconds, and the most memory that it held, in bytes.
-
-        None: nobody counts.
-        """
+        """Return its processor time in this match in microseconds, and its peak memory in bytes; None: unknown."""
         return None, None
 
     def note_start_up(self) -> None:
-        """Read what its process has used until now: it has sent its first message."""
+        """Record the processor time that its process has used so far. Call when its first message arrives."""
 
     def unlogged_bytes(self) -> int:
-        """How much of its output in this match its log had no place for."""
+        """Return the number of bytes of its output in this match for which its log had no room."""
         return 0
 
     def output_wait_us(self) -> int:
-        """Return the microseconds, at most, for which it waited in this match to print what is not kept."""
+        """Return the most microseconds that it can have waited in this match to print discarded output."""
         return 0
 
     def stuck_at(self) -> str:
-        """Return file and line in which it was when the time of a window was over; an empty text: nobody knows."""
+        """Return the file and line at which it was when a window's time ran out; empty: unknown."""
         return ""
 
     async def take_kept(self, kept: KeptBots) -> None:
-        """Takes one that has stayed for this match, if there is one; or a place for one that may stay."""
+        """Take a kept bot for this match, if there is one; otherwise reserve a place for one."""
 
     def go_on(self, host: Host, log: MatchLog) -> None:
-        """One that has stayed is back."""
+        """Thaw a kept bot and start to measure it."""
 
-    def dismiss(self, *, is_told: bool) -> None:  # noqa: ARG002 - not all look at it
-        """End its part: the match is over, and it is not invited to another. `is_told`: it was sent `over`."""
+    def dismiss(self, *, is_told: bool) -> None:  # noqa: ARG002 - not all use it
+        """Disconnect it after the match, for it is not invited to another.
+
+        `is_told`: whether `over` was sent to it.
+        """
         self.line.hang_up()
 
     async def part(self) -> int:
-        """Return how many windows its program answered only as it ended, once it has. Hangs up, if it is to be."""
+        """Disconnect it if it is connected; return how many windows its program answered only as it ended."""
         return 0
 
     def measure(self) -> Reading:
-        """What the kernel has counted for it."""
+        """Return the kernel's counters for it."""
         return NOTHING
 
     def let_run(self, *, runs: bool) -> None:
-        """Freezes it, or lets it go on."""
+        """Thaw it, or freeze it."""
 
     async def ended(self) -> None:
-        """Waits until it has ended by itself."""
+        """Wait until it has exited by itself."""
 
     async def kill(self) -> None:
-        """Ends it, with all that it has left behind."""
+        """Kill it and everything that it left behind."""
 
     def close(self) -> None:
-        """Gives back what is held for it. Idempotent."""
+        """Release the resources held for it. Idempotent."""
 
 
 class PersonHere(PlayerHere):
-    """A person."""
+    """A person at the terminal."""
 
     line: MemoryLine
 
@@ -239,13 +245,13 @@ class RemoteBotHere(PlayerHere):
         await host.left(self.seat, 0, why)
 
     def dismiss(self, *, is_told: bool) -> None:  # noqa: ARG002 - to it, it is the same
-        """See `PlayerHere`. A line that stands is taken back by who lent it."""
+        """See `PlayerHere`. A line that outlives the match is closed by its owner."""
         if not self.line.stands:
             self.line.hang_up()
 
 
 class LocalBotHere(PlayerHere):
-    """A bot in a process here, which may have stayed from another match, and may stay for the next."""
+    """A bot in a process here. It may be kept from an earlier match, and for the next one."""
 
     line: LocalLine
 
@@ -260,14 +266,14 @@ class LocalBotHere(PlayerHere):
         log: Path,
         terminal: Terminal | None = None,
     ) -> None:
-        """`log`: where its output goes; of a second start to `NAME.start-2.log`, and so on."""
+        """Set up the player. Its output goes to `log`, that of a second start to `NAME.start-2.log`, and so on."""
         super().__init__(seat, identity)
         self.terminal = terminal
         self.process: Process | None = None
         self.kept: KeptBot | None = None
-        """It, as one that may stay for another match, as long as it is this one's."""
+        """This bot among the kept ones, while it plays this match; None: it is not to be kept."""
         self._goes_on = False
-        """Whether it was let go on from its last match, and its end has not been waited for yet."""
+        """Whether it was resumed from an earlier match, and `run` has not started to wait for its end yet."""
         self._folder = folder
         self._plan = plan
         self._wire = wire
@@ -279,7 +285,7 @@ class LocalBotHere(PlayerHere):
         self._starts = 0
         self._sockets: Path | None = None
         self._nursery: trio.Nursery
-        """Of its process."""
+        """The nursery of its process's tasks."""
 
     async def take_kept(self, kept: KeptBots) -> None:
         """See `PlayerHere`."""
@@ -299,7 +305,7 @@ class LocalBotHere(PlayerHere):
 
     def go_on(self, host: Host, log: MatchLog) -> None:
         """See `PlayerHere`."""
-        # Its `hello` to this match is there already.
+        # Its `hello` to this match has been received already.
         process = None if self.kept is None else self.kept.process
         if process is not None and not process.has_ended:
             self._goes_on = True
@@ -314,11 +320,11 @@ class LocalBotHere(PlayerHere):
     async def run(self, host: Host, log: MatchLog) -> None:
         """See `PlayerHere`."""
         if self._goes_on and self.process is not None:
-            process, self._goes_on = self.process, False  # It may have ended since: that is its end in this match.
+            process, self._goes_on = self.process, False  # If it has ended since, it ended in this match.
         else:
             process = await self._start(host, log)
         if self.is_out:
-            await process.kill()  # It came too late.
+            await process.kill()  # It started too late.
         exit_code = await process.wait()
         log.last_words(self.seat, process.last_line)
         if process.lost and not self.is_out:
@@ -383,11 +389,14 @@ class LocalBotHere(PlayerHere):
                 (self._sockets / SOCKET_NAME).unlink(missing_ok=True)
                 self._sockets.rmdir()
             except OSError:
-                # A bot without a sandbox may have put something there. To look for it each time would take long.
+                # A bot without a sandbox may have put files there. To look for them each time would take long.
                 shutil.rmtree(self._sockets, ignore_errors=True)
 
     def dismiss(self, *, is_told: bool) -> None:
-        """See `PlayerHere`. At `over` the bridge ends a program, and what that says last is still to be heard."""
+        """See `PlayerHere`.
+
+        The bridge ends a program at `over`, and the program's last answers are still to be read.
+        """
         if self._folder.transport == "zmq" or self.kept is not None or not is_told:
             self.line.hang_up()
 
@@ -401,30 +410,30 @@ class LocalBotHere(PlayerHere):
                 if isinstance(item, Arrived) and (window := answered_window(item.frame)) is not None:
                     windows.add(window)
                 if not self.line.has_more():
-                    await self.line.settle()  # It may have said more than a line holds.
+                    await self.line.settle()  # It may have sent more than a line holds.
         self.line.hang_up()
         return len(windows)
 
     def invite(self) -> bool:
-        """Invites it to its next match, if it may stay for one; whether it may."""
+        """Invite it to its next match, if it may be kept; return whether it may."""
         if self.kept is None or self.process is None:
             return False
         self.kept.invite()
         return True
 
     def stays_away(self) -> bool:
-        """Whether it will not come to its next match: it has ended, or says too much instead."""
+        """Return whether it will not play the next match: it has exited, or sends too much instead of `hello`."""
         assert self.kept is not None  # noqa: S101 - it was invited
         assert self.process is not None  # noqa: S101 - as above
         return self.process.has_ended or self.kept.says_too_much
 
     def is_back(self) -> bool:
-        """Whether it has come to its next match."""
+        """Return whether it has sent `hello` for its next match."""
         assert self.kept is not None  # noqa: S101 - it was invited
         return self.kept.is_back()
 
     async def stay(self, kept: KeptBots) -> None:
-        """It is this match's no more, and waits for the next; unless it has ended."""
+        """Hand it over to the kept bots, to wait for its next match; remove it if it has exited."""
         assert self.kept is not None  # noqa: S101 - it was invited
         assert self.process is not None  # noqa: S101 - as above
         if self.process.has_ended:
@@ -434,7 +443,7 @@ class LocalBotHere(PlayerHere):
             await kept.keep(bot)
 
     async def _start(self, host: Host, log: MatchLog) -> Process:
-        """Starts it, for the first time or again."""
+        """Start it, for the first time or again, and return its process."""
         self._close_meter()
         host.starting(self.seat)
         began = trio.current_time()
@@ -460,7 +469,7 @@ class LocalBotHere(PlayerHere):
         return process
 
     def _runs(self, host: Host, process: Process) -> None:
-        """It is there, and is measured from now on."""
+        """Start to measure its process, and notify the host that it runs."""
         self.process = process
         self._meter = process.meter()
         host.started(self.seat)
@@ -471,7 +480,7 @@ class LocalBotHere(PlayerHere):
             self._meter = None
 
     def _next_log(self) -> Path:
-        """Where what it writes goes; a bot that is started again does not write over what it said."""
+        """Return the file for its output. A bot that is started again gets a new one."""
         self._starts += 1
         return self._log.with_suffix(f".start-{self._starts}.log") if self._starts > 1 else self._log
 
@@ -484,7 +493,7 @@ def seated(
     wire: Wire | None,
     remote: Mapping[str, RemoteLine],
 ) -> list[PlayerHere]:
-    """The players of a match at their seats. `wire`: there is one where a bot is in a process here."""
+    """Return the players of a match by seat. A wire is needed if a bot runs in a process here."""
     here: list[PlayerHere] = []
     for seat, player in enumerate(players):
         who = identity(plan, seat, player, seats=len(players))
@@ -506,7 +515,7 @@ def seated(
 
 
 def _credited(who: BotIdentity, delay: float | None, most_ms: int) -> BotIdentity:
-    """A remote bot with what the network takes, and how much of that is not charged, at most `most_ms`."""
+    """Return a remote bot's identity with its network delay and the part of it, at most `most_ms`, not charged."""
     if delay is None:
         return who
     delay_us = round(delay * MICROSECONDS)
@@ -515,7 +524,10 @@ def _credited(who: BotIdentity, delay: float | None, most_ms: int) -> BotIdentit
 
 
 def identity(plan: Plan, seat: int, player: Player, *, seats: int) -> BotIdentity:
-    """Return the player at a seat. Its name is the plan's label of the seat, if the plan has labels."""
+    """Return the identity of the player in a seat.
+
+    Its name is the plan's label of the seat, if there are labels.
+    """
     place = plan.seating * seats + seat
     seed = remote_bot_seed(plan.seed, place) if isinstance(player, RemoteBot) else bot_seed(plan.seed, place)
     label = plan.labels[seat] if plan.labels else ""
@@ -539,7 +551,7 @@ def identity(plan: Plan, seat: int, player: Player, *, seats: int) -> BotIdentit
 
 
 def check_players(plan: Plan, players: Sequence[Player], seats: int, remote: Collection[str]) -> None:
-    """Looks whether these players can play a match.
+    """Check that players can play a match.
 
     Raises:
         WrongPlayersError: they cannot.
@@ -556,7 +568,10 @@ def check_players(plan: Plan, players: Sequence[Player], seats: int, remote: Col
 
 
 def cannot_play(plan: Plan, bots: Sequence[RemoteBot], lines: Collection[str]) -> str | None:
-    """Why a match cannot be played with these bots; None: it can. `lines`: the keys for which there is one."""
+    """Return the reason why remote bots cannot play a match, or None.
+
+    `lines`: the keys for which there are lines.
+    """
     keys = {bot.key for bot in bots}
     if len(keys) < len(bots):
         return "two remote seats have the same key"

@@ -1,9 +1,9 @@
-"""What one seat was asked in a match, and what it was told between, taken from a transcript. Pure.
+"""Extracts the windows and events of one seat from a transcript, so that another bot can be asked the same. Pure.
 
-So that another bot can be asked the same (`interview`). All that goes to that bot is made from frames that were
-sent to the seat: it gets nothing that the seat could not know. A whole transcript is replayed meanwhile, so that
-the rules can be asked whether an answer is legal; what else the replay knows goes nowhere. In a seat's own file
-there is no more to be asked than the form of an answer.
+`interview` puts them to the other bot. All that it sends is made from frames that were sent to the seat, so that
+the other bot learns nothing that the seat could not know. A whole transcript is replayed at the same time, so that
+the rules can check the answers; the rest of the replay's state is not used. With a seat's own file only the form
+of an answer can be checked.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,30 +21,30 @@ from referee.transcript import BadTermsError, Differs, check_seat_terms, steps
 
 
 class Question(Struct, kw_only=True):
-    """A window of the seat's, as it was opened, and what followed."""
+    """A window of the seat, as it was opened, with the messages that followed."""
 
     opened: Opened
     state: Any
-    """The game's as the window was opened; None where it is not known."""
+    """The game's state when the window was opened; None: unknown."""
     closed: Closed | None = None
-    """What came of it; None: the seat was not told."""
+    """The window's result; None: it was not sent to the seat."""
     refused: list[Rejected] = []
-    """What was said of its bot's messages on this window that were refused."""
+    """The refusals of the bot's messages on this window."""
     told: list[Quoted] = []
-    """What the seat was told from there to its next window, `closed` included."""
+    """The messages sent to the seat from here to its next window, `closed` included."""
 
 
 class Questionnaire(Struct, kw_only=True):
-    """What one seat was told and asked over a match."""
+    """All windows of one seat in a match, with its events."""
 
     welcome: Welcome
     told: list[Quoted] = []
-    """What it was told before its first window."""
+    """The messages sent before its first window."""
     questions: list[Question] = []
 
 
 class _Message(Struct, frozen=True):
-    """A message's type, and the events in it, whose bytes are kept as they are."""
+    """A message's type, and the events in it as the bytes sent."""
 
     type: str
     n: Annotated[int, Meta(ge=0)] = 0
@@ -60,21 +60,23 @@ _rejected = msgspec.json.Decoder(Rejected)
 
 
 def questions_of(records: Iterable[AnyRecord], seat: int | None = None) -> Questionnaire | None:
-    """What a seat was told and asked, from a whole transcript, which is proved, or from the seat's own file.
+    """Return the windows and events of a seat, from a whole transcript or from the seat's own file.
 
-    Left out are the answers to what its bot said, and its coming back: what the seat was told while its bot was
-    away comes where that heard of it.
+    A whole transcript is verified.
+
+    Replies to the bot's messages are left out, and so is its reconnecting: events that were missed while the bot
+    was away appear where it received them.
 
     Args:
-        records: of the transcript, from the header on.
-        seat: which; None: the one whose own file it is.
+        records: the transcript's records, from the header on.
+        seat: the seat; None: the seat whose own file it is.
 
     Returns:
-        None: the seat's bot never said hello.
+        The questionnaire; None: the seat's bot never sent `hello`.
 
     Raises:
-        Differs: the rules do not lead to what the transcript says, or it has no such seat.
-        TranscriptError: it cannot be read, or is not as it was written.
+        Differs: the rules contradict the transcript, or it has no such seat.
+        TranscriptError: the transcript cannot be read, or was changed.
     """
     records = iter(records)
     header = next(records, None)
@@ -112,7 +114,11 @@ def _own_seat(header: SeatHeader, seat: int | None) -> int:
 
 
 def _check_welcome(welcome: Welcome, header: AnyRecord | None) -> None:
-    """In a seat's own file nothing has proved that its `welcome` is of its match."""
+    """Check that the `welcome` of a seat's own file belongs to its match. Nothing else has verified that.
+
+    Raises:
+        ValueError: it does not.
+    """
     if isinstance(header, SeatHeader):
         claimed = (welcome.match, welcome.game, welcome.variant, welcome.seat, welcome.seats, welcome.clock)
         if claimed != (header.match, header.game, header.variant, header.seat, header.seats, header.clock):
@@ -126,20 +132,20 @@ def _replayed(records: Iterable[AnyRecord]) -> Iterator[tuple[AnyRecord, Any]]:
 
 
 class _Collector:
-    """Collects what a seat is sent, from its first `welcome` on."""
+    """Collects the messages sent to a seat, from its first `welcome` on."""
 
     def __init__(self, welcome: Welcome) -> None:
         self.found = Questionnaire(welcome=msgspec.structs.replace(welcome, told=()))
         self._by_id: dict[int | None, Question] = {}
         self._events = 0
-        """How many it was told."""
+        """Number of events sent to it."""
 
     def take(self, frame: Raw, message: _Message, state: Any) -> None:
         questions = self.found.questions
         told = questions[-1].told if questions else self.found.told
         match message.type:
             case "welcome":
-                # A later `welcome` adds only events that the seat had not been told.
+                # A later `welcome` adds only events that the seat had not been sent.
                 for n in range(self._events, len(message.told)):
                     told.append(Quoted(frame=Raw(encode(EventMessage(n, message.told[n]))), event=message.told[n]))
                 self._events = len(message.told)
@@ -168,6 +174,6 @@ class _Collector:
         if min(opened.main_ms, opened.reserve_ms) < 0:
             raise ValueError("a window's time is not negative")
         if not questions or opened.id > questions[-1].opened.id:
-            # Else it is the same window, shown again to a bot that came back.
+            # Otherwise it is the same window, sent again to a bot that reconnected.
             self._by_id[opened.id] = question = Question(opened=opened, state=state)
             questions.append(question)

@@ -1,6 +1,6 @@
-"""Asks a bot the questions that another one was asked in a match, each at its place, with what was told between.
+"""Puts the windows of one seat of a match to another bot, in order and with the same events between them.
 
-The bot is started as for a match, and plays one: of the game `interview.Interview`, whose other seats are empty.
+The bot is started as for a match, and plays one of the game `interview.Interview`, whose other seats are empty.
 """
 
 import secrets
@@ -37,26 +37,26 @@ async def ask(
     wire: Wire,
     unlimited: bool = False,
 ) -> Interviewed:
-    """Asks a bot all that the bot of a seat was asked. A seat that never said hello was asked nothing.
+    """Put all windows of a seat to a bot. A seat whose bot never sent `hello` has none.
 
     Args:
-        bot: the bot to ask.
+        bot: the bot.
         records: see `questions.questions_of`.
-        seat: whose place it takes; see there, too.
-        policy: of it, the start-up time, the bounds on messages, and whether bots may think at any time.
+        seat: the seat; see `questions.questions_of`.
+        policy: the source of the start-up time, the bounds on messages, and whether bots may ponder.
         isolation: see `sandbox.start`.
         warm: see `sandbox.start`.
         log: see `sandbox.start`.
-        wire: the process's lines.
-        unlimited: no time of the bot's ever ends, whatever it is told of it.
+        wire: the process's wire.
+        unlimited: whether no window runs out of time, whatever times the bot is shown.
 
     Raises:
-        Differs: the rules do not lead to what the transcript says, or it has no such seat.
-        TranscriptError: it cannot be read, or is not as it was written.
-        SandboxError: the isolation that was asked for cannot be given.
+        Differs: the rules contradict the transcript, or it has no such seat.
+        TranscriptError: the transcript cannot be read, or was changed.
+        SandboxError: the requested isolation is not available.
         OSError: the machine has run out of something.
     """
-    # A match is replayed meanwhile: others must have their turn.
+    # In a thread: a match is replayed, and other tasks must run.
     asked = await trio.to_thread.run_sync(questions_of, records, seat)
     if asked is None:
         return Interviewed(())
@@ -69,9 +69,9 @@ async def ask(
 async def ask_at_terminal(
     bot: BotFolder, asked: Questionnaire, terminal: Terminal, *, log: Path, wire: Wire
 ) -> Interviewed:
-    """Asks a bot outside the sandbox, at its author's terminal, without a clock.
+    """Put all windows to a bot outside the sandbox, at its author's terminal, without a clock.
 
-    `log`: a path in a folder that can be written to; nothing is written there. Else as `ask`.
+    `log` must be a path in a writable folder, although no log is written there. The rest is as in `ask`.
 
     Raises:
         OSError: the machine has run out of something.
@@ -95,12 +95,12 @@ def _plan(asked: Questionnaire, *, policy: Policy, isolation: Isolation, warm: b
 
 
 def stand_in(asked: Questionnaire, token: str) -> BotIdentity:
-    """Who sits in the place of the bot that was asked: with the same seed, and a token of its own."""
+    """Return the identity of a bot in the place of the original: with the same seed, and a token of its own."""
     return BotIdentity(name="", version="", content="", seed=asked.welcome.seed, token=token)
 
 
 async def reask(asked: Questionnaire, player: PlayerHere, plan: Plan, *, unlimited: bool = False) -> Interviewed:
-    """Asks a player all that is asked; see `ask`. It sits in the seat that was asked, with its `stand_in`."""
+    """Put all windows to a player; see `ask`. It has the original's seat and its `stand_in` identity."""
     policy = replace(plan.policy, pauses=0, fault="default", unfair="note")
     if unlimited:
         policy = replace(policy, startup_ms=LONGEST_MS)
@@ -116,7 +116,7 @@ async def reask(asked: Questionnaire, player: PlayerHere, plan: Plan, *, unlimit
 
 
 class _Asking(MatchHere):
-    """A match of the game `Interview`, ended when all is asked. Its records go no further."""
+    """A match of the game `Interview`, ended after the last question. Its records are not written to a file."""
 
     def __init__(self, asked: Questionnaire, player: PlayerHere, plan: Plan, *, unlimited: bool) -> None:
         table = Table(Interview(asked, unlimited=unlimited), Deal(plan.variant, plan.seed))
@@ -135,4 +135,4 @@ class _Asking(MatchHere):
 
 
 async def _leave(line: MemoryLine) -> None:
-    """Nobody sits there."""
+    """Leave an empty seat at once."""
