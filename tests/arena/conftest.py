@@ -1,21 +1,30 @@
-"""A browser for tests of pages: Chromium, what a page complained of, pictures of it, and axe-core."""
+"""Ledgers that are closed, and a browser for tests of pages: Chromium, complaints, pictures, and axe-core."""
 
 import asyncio
 import os
 import shutil
 from asyncio import AbstractEventLoop as Loop
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
+from arena.tournament.ledger import Ledger
 from tests.arena.in_browser import Opened
+from tests.arena.ledgers import OpenLedger
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.fixture
+def open_ledger() -> Iterator[OpenLedger]:
+    """Open ledgers, which are closed at the test's end."""
+    with ExitStack() as opened:
+        yield lambda path: opened.enter_context(closing(Ledger(path)))
 
 
 @contextmanager

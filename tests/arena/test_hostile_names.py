@@ -24,11 +24,11 @@ from arena.reports.match import show_match
 from arena.schedule.contract import Tie
 from arena.tables import LONGEST_CELL, Grid, shortened, show
 from arena.terminal import Screen, Words, json_line
-from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import LEDGER
 from arena.tournament.run import play_tournament
 from referee.host.plan import Plan
 from referee.printable import printable, printable_name
+from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import AtOnce
 from tests.arena.stand_in import result as match_result
 from tests.arena.tournament.test_run import venue
@@ -200,8 +200,8 @@ def test_an_entry_that_is_called_like_the_house_competes(cup: Path) -> None:
     assert not any(bot["house"] for bot in told["bots"])
 
 
-def test_transcripts_have_names_that_any_file_system_takes(cup: Path) -> None:
-    ledger = Ledger(cup / LEDGER)
+def test_transcripts_have_names_that_any_file_system_takes(cup: Path, open_ledger: OpenLedger) -> None:
+    ledger = open_ledger(cup / LEDGER)
     names = ledger.transcripts().values()
     ledger.close()
     assert len(names) == 2 * (len({printable_name(name) for name in entries()}) - 1)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,7 @@ def rows(file: Path, query: str) -> list[tuple[object, ...]]:
     path = file.parent / "runs/cup/ledger.sqlite"
     if not path.exists():
         return []
-    with sqlite3.connect(path) as book:
+    with closing(sqlite3.connect(path)) as book:
         try:
             return book.execute(query).fetchall()
         except sqlite3.OperationalError:

@@ -13,7 +13,6 @@ from arena.config.tournament_file import read_tournament
 from arena.errors import WrongUse
 from arena.pages.report import write_beside
 from arena.reports.tournament import attempts_text, results_json
-from arena.tournament.ledger import Ledger
 from arena.tournament.run import FinalResults, play_tournament
 from arena.workers.api import Worker, WorkerGoneError
 from arena.workers.roster import Roster
@@ -22,6 +21,7 @@ from protocol.messages import Accepted, Opened
 from referee.host.plan import Plan, Result
 from referee.match.records import Out
 from tests.arena.checks.bots import WHY, Field
+from tests.arena.ledgers import OpenLedger
 
 TEXT = """\
 game = "mist"
@@ -57,14 +57,16 @@ def test_every_bot_plays_the_random_bot_once_before_the_first_match(file: Path) 
     assert 6 == len(play.counted)
 
 
-def test_a_bot_that_cannot_start_stops_the_tournament_before_it_begins(file: Path) -> None:
+def test_a_bot_that_cannot_start_stops_the_tournament_before_it_begins(
+    file: Path, open_ledger: OpenLedger
+) -> None:
     play = Field(broken=["mist_cautious"])
     with pytest.raises(WrongUse) as caught:
         playing(file, play)
     wrong, _, way_on = caught.value.format_message().partition("; to play without")
     assert f"{file}:2: bots[2]: mist_cautious: never started: {WHY}" == wrong
     assert ' bots that cannot start: --broken leave-out, or broken = "leave-out" in the file' == way_on
-    assert ([], {}) == (play.counted, Ledger(file.parent / "runs/cup/ledger.sqlite").terms())
+    assert ([], {}) == (play.counted, open_ledger(file.parent / "runs/cup/ledger.sqlite").terms())
     assert 6 == len(playing(file, Field()).played)
 
 

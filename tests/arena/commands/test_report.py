@@ -17,7 +17,6 @@ from arena.commands.main import main
 from arena.config.tournament_file import read_tournament
 from arena.errors import WRONG_USE, MachineCannot
 from arena.pages.report import write_beside
-from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import LEDGER, PAGE, TABLE, set_aside
 from arena.tournament.run import play_tournament
 from arena.workers.api import Play
@@ -25,6 +24,7 @@ from protocol.refusals import Conduct
 from referee.host.plan import Plan
 from referee.host.plan import Result as Attempted
 from referee.match.seat_report import SeatReport
+from tests.arena.ledgers import OpenLedger
 from tests.arena.pages.folders import folder_of
 from tests.arena.simulated import result as simulated
 from tests.arena.stand_in import AtOnce
@@ -213,8 +213,8 @@ def test_html_and_csv_go_where_they_are_asked_to(tmp_path: Path) -> None:
     assert (tmp_path / "runs/cup" / TABLE).read_text() == (tmp_path / "b.csv").read_text()
 
 
-def test_a_tournament_that_has_just_begun_has_a_report(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / LEDGER)
+def test_a_tournament_that_has_just_begun_has_a_report(tmp_path: Path, open_ledger: OpenLedger) -> None:
+    ledger = open_ledger(tmp_path / LEDGER)
     ledger.begin({"game": "mist", "bots": ["a", "b"]})
     done = report(tmp_path)
     ledger.close()

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from arena.pages.matches import match_file
 from arena.schedule.changes import Entered
-from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import LEDGER
+from tests.arena.ledgers import OpenLedger
 from tests.arena.pages.test_pages import all_pages, one, words
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_entries import Command, Host, change, field, playing
@@ -17,11 +17,11 @@ CHANGES: dict[int, tuple[Command, ...]] = {
 NAMES = ("a (withdrawn)", "b (withdrawn)", "c", "d", "e", "f", "a v2")
 
 
-def test_bots_that_came_went_and_got_better_are_on_every_page(tmp_path: Path) -> None:
+def test_bots_that_came_went_and_got_better_are_on_every_page(tmp_path: Path, open_ledger: OpenLedger) -> None:
     file = field(tmp_path, "round_robin")
     played = playing(file, Host(file, CHANGES)).played
     folder = file.parent / "runs/cup"
-    ledger = Ledger(folder / LEDGER)
+    ledger = open_ledger(folder / LEDGER)
     contents = [str(ledger.terms()[f"content of {name}"]) for name in "abcde"]
     contents += [event.what.content for event in ledger.events() if isinstance(event.what, Entered)]
     ledger.close()

@@ -14,12 +14,12 @@ from arena.regression.model import Regression
 from arena.regression.options import Asked, regression_of
 from arena.regression.run import Finding, folder_for, play_regression
 from arena.statistics.sprt import Verdict
-from arena.tournament.ledger import Ledger
 from arena.workers.api import Play, Venue, Worker
 from referee.host.plan import Plan, Result
 from referee.match.clock_config import ClockTable
 from referee.match.policy import Policy
 from referee.transcript.chain import TranscriptError
+from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import AtOnce, outcome, result
 
 
@@ -72,7 +72,9 @@ class Decided:
         return replace(result(plan, players, transcript), outcome=outcome((head,), (1 - head,)))
 
 
-def test_it_stops_in_schedule_order_though_the_blocks_end_in_another(tmp_path: Path) -> None:
+def test_it_stops_in_schedule_order_though_the_blocks_end_in_another(
+    tmp_path: Path, open_ledger: OpenLedger
+) -> None:
     """Forty wins end before the first of ten losses; by order of finishing head would be accepted."""
     disturbed, calm = asked(tmp_path / "disturbed"), asked(tmp_path / "calm")
     late = Decided(disturbed, lost=20, held_until=80)
@@ -80,14 +82,14 @@ def test_it_stops_in_schedule_order_though_the_blocks_end_in_another(tmp_path: P
     assert late.won_first
     assert Verdict.REJECTED is found.state.verdict
     assert playing(calm, Decided(calm, lost=20, held_until=0), concurrency=1) == found
-    assert len(Ledger(tmp_path / "disturbed/ledger.sqlite").results()) > 2 * found.state.blocks
+    assert len(open_ledger(tmp_path / "disturbed/ledger.sqlite").results()) > 2 * found.state.blocks
 
 
-def test_it_stops_playing_once_it_is_decided(tmp_path: Path) -> None:
+def test_it_stops_playing_once_it_is_decided(tmp_path: Path, open_ledger: OpenLedger) -> None:
     regression = asked(tmp_path)
     found = playing(regression, Decided(regression, lost=0, held_until=0))
     assert (Verdict.ACCEPTED, 10) == (found.state.verdict, found.state.blocks)
-    assert 10 <= len(Ledger(tmp_path / "ledger.sqlite").finished()) / 2 <= 11
+    assert 10 <= len(open_ledger(tmp_path / "ledger.sqlite").finished()) / 2 <= 11
 
 
 def test_a_decided_test_is_not_played_again_and_says_the_same(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ from arena.regression.history import history_of
 from arena.regression.model import Regression
 from arena.regression.usage import SeatUse, ratio_of, uses_of
 from arena.statistics.sprt import Verdict
-from arena.tournament.ledger import Ledger
 from protocol.refusals import Conduct
 from referee.host.plan import Plan, Result
 from referee.match.seat_report import SeatReport
+from tests.arena.ledgers import OpenLedger
 from tests.arena.regression.test_run import asked, playing
 from tests.arena.stand_in import outcome, result
 
@@ -82,10 +82,10 @@ def test_a_test_that_was_stopped_knows_the_times_of_what_was_played(tmp_path: Pa
     assert again.played <= 2 * (9 - 4)
 
 
-def test_pages_find_the_same_from_the_ledger(tmp_path: Path) -> None:
+def test_pages_find_the_same_from_the_ledger(tmp_path: Path, open_ledger: OpenLedger) -> None:
     for name, uses in (("slow", Uses(time=1.5)), ("well", Uses()), ("worse", Uses(wins=False))):
         found = playing(limited(tmp_path / name), uses, concurrency=4)
-        ledger = Ledger(tmp_path / name / "ledger.sqlite")
+        ledger = open_ledger(tmp_path / name / "ledger.sqlite")
         reports = {(match.block, match.seating): seats for match, seats, _ in ledger.reports()}
         history = history_of(ledger.terms(), ledger.results(), reports)
         assert history.decided

@@ -11,8 +11,8 @@ from arena.errors import WrongUse
 from arena.reports.tournament import crosstable, results_json
 from arena.tables import show
 from arena.terminal import Screen
-from arena.tournament.ledger import Ledger
 from arena.tournament.run import FinalResults
+from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_run import playing
 
@@ -75,9 +75,9 @@ def test_another_number_of_rotations_or_another_house_is_noticed(file: Path) -> 
         playing(cup(file, "abc", 'fill = "d"'))
 
 
-def test_transcripts_are_named_by_block_and_seating_alone(file: Path) -> None:
+def test_transcripts_are_named_by_block_and_seating_alone(file: Path, open_ledger: OpenLedger) -> None:
     playing(cup(file, "abcde"))
-    ledger = Ledger(file.parent / "runs/cup/ledger.sqlite")
+    ledger = open_ledger(file.parent / "runs/cup/ledger.sqlite")
     names = [name for (name,) in ledger._db.execute("SELECT transcript FROM attempts ORDER BY transcript")]
     assert [f"00001{letter}.jsonl" for letter in "abcde"] == names
 

@@ -26,6 +26,7 @@ from referee.host.players import RemoteBot
 from referee.match.evidence import HeldUp
 from referee.match.seat_report import SeatReport, spread_of
 from referee.match.verdicts import Verdict
+from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import StandIn, result
 from tests.arena.tournament.old_ledgers import TERMS
 from tests.arena.tournament.test_runner import Heard, at_once
@@ -182,14 +183,14 @@ class TestSetAside:
 
     @pytest.mark.parametrize("settle", ["by_host", "last"])
     async def test_stopped_at_any_moment_it_comes_to_the_same(
-        self, tmp_path: Path, autojump_clock: object, settle: Settle
+        self, tmp_path: Path, autojump_clock: object, settle: Settle, open_ledger: OpenLedger
     ) -> None:
         """Deals too, for the results of the stand-in follow from the seed."""
-        undisturbed = Ledger(tmp_path / "undisturbed")
+        undisturbed = open_ledger(tmp_path / "undisturbed")
         await play_all(undisturbed, tmp_path, HoldsUp(["b"], blocks={0, 6}), settle=settle, concurrency=1)
         luck, stops, path = Random(2), 0, tmp_path / "stopped"
         while True:
-            ledger = Ledger(path)
+            ledger = open_ledger(path)
             ledger.give_up_unfinished()
             with trio.move_on_after(luck.uniform(0.1, 2)) as limit:
                 play = HoldsUp(["b"], blocks={0, 6}, order=stops)
@@ -338,11 +339,11 @@ class TestDeals:
         assert 4 == len(set(seeds))
 
     async def test_the_deal_follows_from_block_and_attempt_alone(
-        self, tmp_path: Path, autojump_clock: object
+        self, tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
     ) -> None:
         found = [
             await self.seeds_of_block(
-                Ledger(tmp_path / f"{order}"), tmp_path, HoldsUp(["b"], blocks={0}, order=order)
+                open_ledger(tmp_path / f"{order}"), tmp_path, HoldsUp(["b"], blocks={0}, order=order)
             )
             for order in range(3)
         ]
@@ -377,10 +378,10 @@ class TestDeals:
 
 class TestTheHost:
     @pytest.fixture
-    def cup(self, tmp_path: Path, autojump_clock: object) -> Callable[..., Any]:
+    def cup(self, tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger) -> Callable[..., Any]:
         folder = tmp_path / "cup"
         folder.mkdir()
-        ledger = Ledger(folder / "ledger.sqlite")
+        ledger = open_ledger(folder / "ledger.sqlite")
         ledger.begin(TERMS | {"bots": list(BOTS), "blocks": 2})
 
         async def played() -> Path:

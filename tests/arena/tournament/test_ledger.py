@@ -21,6 +21,7 @@ from arena.tournament import ledger_schema
 from arena.tournament.ledger import INTERRUPTED, MOST_EVENTS, Ledger
 from arena.tournament.ledger_schema import EVENTS, SCHEMA
 from referee.host.plan import Plan, Result
+from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import result
 
 FIRST, SECOND = next(iter(round_robin(2, 1, 1))).matches
@@ -128,9 +129,9 @@ def test_forged_reports_are_refused_by_the_books_name(ledger: Ledger, forged: ob
         list(ledger.reports())
 
 
-def test_terms_come_back_as_they_were_given_and_in_order(tmp_path: Path) -> None:
+def test_terms_come_back_as_they_were_given_and_in_order(tmp_path: Path, open_ledger: OpenLedger) -> None:
     terms = {"b": [1, "x"], "a": None, "seed": 2**70}
-    first = Ledger(tmp_path / "l")
+    first = open_ledger(tmp_path / "l")
     assert {} == first.terms()
     first.begin(terms)
     first.close()
@@ -171,9 +172,9 @@ def test_a_database_of_somebody_else_is_refused_and_left_alone(tmp_path: Path) -
         Ledger(path)
 
 
-def test_a_ledger_of_another_schema_is_refused_with_both_numbers(tmp_path: Path) -> None:
+def test_a_ledger_of_another_schema_is_refused_with_both_numbers(tmp_path: Path, open_ledger: OpenLedger) -> None:
     path = tmp_path / "l.sqlite"
-    ledger = Ledger(path)
+    ledger = open_ledger(path)
     ledger._db.execute("PRAGMA user_version = 99")
     ledger.close()
     with pytest.raises(
@@ -182,9 +183,11 @@ def test_a_ledger_of_another_schema_is_refused_with_both_numbers(tmp_path: Path)
         Ledger(path)
 
 
-def test_a_ledger_of_schema_5_goes_on_with_all_it_holds_and_can_be_changed(old: Path) -> None:
+def test_a_ledger_of_schema_5_goes_on_with_all_it_holds_and_can_be_changed(
+    old: Path, open_ledger: OpenLedger
+) -> None:
     """The fixture is a file that an arena of schema 5 wrote: three blocks counted, two were under way."""
-    ledger = Ledger(old)
+    ledger = open_ledger(old)
     assert (6, 7) == (len(ledger.results()), len(ledger.finished()))
     assert [(3, 1, "/t/x.jsonl: cannot be written: No space left on device")] == ledger.voids()
     assert ["mist_random", "mist_cautious", "mist_hunter"] == ledger.terms()["bots"]

@@ -10,6 +10,7 @@ from arena.schedule.changes import Extended, Withdrawn
 from arena.terminal import say
 from arena.tournament.ledger import Ledger
 from arena.tournament.ledger_clock import LedgerClock, uptime
+from tests.arena.ledgers import OpenLedger
 
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
@@ -76,10 +77,10 @@ def test_what_is_no_time_of_a_ledger_is_not_gone_on_from(machine: Machine, lates
 
 
 def test_a_ledger_goes_on_from_its_last_time_after_a_restart_with_a_wrong_clock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], open_ledger: OpenLedger
 ) -> None:
     """A machine whose battery is empty starts in 1970."""
-    ledger = Ledger(tmp_path / "l")
+    ledger = open_ledger(tmp_path / "l")
     first = ledger.change(lambda *_: Extended(blocks=3))
     ledger.close()
     monkeypatch.setattr(

@@ -10,11 +10,11 @@ from arena.config.tournament_file import read_tournament
 from arena.errors import DONE, WRONG_USE, WrongUse
 from arena.schedule.changes import Entered
 from arena.statistics import Played, RunningRating
-from arena.tournament.ledger import Ledger
 from arena.tournament.remote_field import keys_of, standings_by_key, withdrawing
 from arena.tournament.results_folder import ENTRIES, LEDGER
 from referee.host.players import RemoteBot, remote_bot
 from referee.wire.keys import new_pair, write_pair
+from tests.arena.ledgers import OpenLedger
 from tests.arena.simulated import result as simulated
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_entries import playing
@@ -113,7 +113,7 @@ def test_how_long_bots_are_waited_for_may_change_and_what_they_are_credited_may_
         playing(file, AtOnce())
 
 
-def test_keys_enter_change_and_withdraw_under_way(file: Path) -> None:
+def test_keys_enter_change_and_withdraw_under_way(file: Path, open_ledger: OpenLedger) -> None:
     file.write_text(TEXT.replace(', "remote:keys/bob.key"', ""))
     playing(file, AtOnce())
     keys = file.parent / "keys"
@@ -133,13 +133,13 @@ def test_keys_enter_change_and_withdraw_under_way(file: Path) -> None:
     bots = {label: bot for label, bot in zip(now.labels, now.bots, strict=True) if isinstance(bot, RemoteBot)}
     assert {bots["alice v2"].key} == keys_of(now, competing_now=True)
     assert {bots["alice"].key, bots["bob"].key} == keys_of(now, competing_now=False)
-    ledger = Ledger(file.parent / "runs/cup" / LEDGER)
+    ledger = open_ledger(file.parent / "runs/cup" / LEDGER)
     entered = [event.what.content for event in ledger.events() if isinstance(event.what, Entered)]
     ledger.close()
     assert [bots["bob"].content, bots["alice v2"].content] == entered
 
 
-def test_a_key_that_comes_back_is_waited_for_and_told_of_its_new_row(file: Path) -> None:
+def test_a_key_that_comes_back_is_waited_for_and_told_of_its_new_row(file: Path, open_ledger: OpenLedger) -> None:
     playing(file, AtOnce())
     key = f"remote:{file.parent / 'keys/bob.key'}"
     bob = read_tournament(file).remote[1].key
@@ -148,7 +148,7 @@ def test_a_key_that_comes_back_is_waited_for_and_told_of_its_new_row(file: Path)
         done = entry(command, file, *words)
         assert DONE == done.exit_code, done.stderr
         for _ in ("waits", "taken in"):
-            ledger = Ledger(file.parent / "runs/cup" / LEDGER)
+            ledger = open_ledger(file.parent / "runs/cup" / LEDGER)
             seen.append(withdrawing(read_tournament(file), ledger.events()))
             ledger.close()
             results = playing(file, AtOnce())

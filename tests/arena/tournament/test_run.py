@@ -14,13 +14,13 @@ from arena.errors import CANNOT, MachineCannot, WrongUse
 from arena.pages.report import write_beside
 from arena.reports.tournament import crosstable, results_json
 from arena.tournament import provenance
-from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import held
 from arena.tournament.run import FinalResults, play_tournament
 from arena.workers.api import Play, Worker
 from arena.workers.own_code import own_files
 from referee.bot_folder.manifest import find_bot
 from referee.sandbox.process import SandboxError
+from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import AtOnce
 
 TEXT = """\
@@ -149,7 +149,7 @@ def test_how_many_matches_run_at_once_may_change(file: Path) -> None:
 
 
 def test_fresh_begins_anew_and_keeps_the_earlier_results_aside(
-    file: Path, capsys: pytest.CaptureFixture[str]
+    file: Path, capsys: pytest.CaptureFixture[str], open_ledger: OpenLedger
 ) -> None:
     playing(file)
     file.write_text(TEXT.replace("seed = 4", "seed = 5"))
@@ -157,12 +157,12 @@ def test_fresh_begins_anew_and_keeps_the_earlier_results_aside(
     playing(file, again, fresh=True)
     (aside,) = (file.parent / "runs/cup").glob("before-*")
     assert MATCHES == len(again.played)
-    assert MATCHES == len(Ledger(aside / "ledger.sqlite").results())
+    assert MATCHES == len(open_ledger(aside / "ledger.sqlite").results())
     assert 3 == len([*(aside / "entries").iterdir()]) == len([*(aside.parent / "entries").iterdir()])
     assert f"earlier results are now in {aside}\n" in capsys.readouterr().err
 
 
-def test_fresh_moves_nothing_where_nothing_could_be_played(file: Path) -> None:
+def test_fresh_moves_nothing_where_nothing_could_be_played(file: Path, open_ledger: OpenLedger) -> None:
     @asynccontextmanager
     async def nobody(matches: int) -> AsyncIterator[list[Worker[str]]]:
         if matches:
@@ -176,7 +176,7 @@ def test_fresh_moves_nothing_where_nothing_could_be_played(file: Path) -> None:
     with pytest.RaisesGroup(MachineCannot, allow_unwrapped=True, flatten_subgroups=True):
         play_tournament(tournament, tournament.labels, nobody, fresh=True, write_reports=write_beside)
     assert before == sorted(results.iterdir())
-    assert MATCHES == len(Ledger(results / "ledger.sqlite").results())
+    assert MATCHES == len(open_ledger(results / "ledger.sqlite").results())
 
 
 def test_fresh_is_refused_before_anything_is_moved_where_there_is_no_sandbox(

@@ -2,6 +2,7 @@
 
 import errno
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -25,6 +26,7 @@ from referee.match import records
 from referee.match.records import bot_seed, remote_bot_seed
 from referee.sandbox.process import SandboxError
 from referee.transcript.chain import TranscriptError
+from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import StandIn, result
 
 BOTS = ("a", "b", "c", "d")
@@ -72,16 +74,16 @@ def table(ledger: Ledger) -> bytes:
 
 
 async def undisturbed(folder: Path) -> bytes:
-    ledger = Ledger(folder / "undisturbed")
-    await play_all(ledger, folder, StandIn())
-    return table(ledger)
+    with closing(Ledger(folder / "undisturbed")) as ledger:
+        await play_all(ledger, folder, StandIn())
+        return table(ledger)
 
 
 async def test_every_match_is_played_once_and_no_more_than_asked_for_at_once(
-    tmp_path: Path, autojump_clock: object
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     play, heard = StandIn(), Heard()
-    await play_all(Ledger(tmp_path / "l"), tmp_path, play, concurrency=5, heard=heard)
+    await play_all(open_ledger(tmp_path / "l"), tmp_path, play, concurrency=5, heard=heard)
     expected = [match.name for block in BLOCKS() for match in block.matches]
     assert sorted(expected) == sorted(plan.match for plan in play.played)
     assert (MATCHES, 5) == (len(heard.done), play.most_at_once)
@@ -98,16 +100,16 @@ def seeds(played: Sequence[Plan]) -> dict[str, tuple[int, ...]]:
 
 
 async def test_no_bot_is_told_a_seed_twice_not_even_in_the_matches_of_one_deal(
-    tmp_path: Path, autojump_clock: object
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     play = StandIn()
-    await play_all(Ledger(tmp_path / "l"), tmp_path, play)
+    await play_all(open_ledger(tmp_path / "l"), tmp_path, play)
     told = [seed for match in seeds(play.played).values() for seed in match]
     assert (2 * MATCHES, 2 * MATCHES) == (len(told), len(set(told)))
 
 
 async def test_a_bot_that_may_remember_a_deal_does_not_play_it_again(
-    tmp_path: Path, autojump_clock: object
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     """Of two seats, the matches of a block have one deal, but for blocks in which a remote bot plays."""
     play = StandIn()
@@ -118,7 +120,7 @@ async def test_a_bot_that_may_remember_a_deal_does_not_play_it_again(
     await play_blocks(
         field,
         BLOCKS,
-        Ledger(tmp_path / "l"),
+        open_ledger(tmp_path / "l"),
         workers=[Worker(play=play, slots=3)],
         progress=Heard(),
         write=at_once,
@@ -141,13 +143,13 @@ def test_a_remote_bot_is_told_a_seed_that_is_dear_to_guess_from(monkeypatch: pyt
 
 
 async def test_a_match_that_is_played_again_has_the_seeds_that_it_had(
-    tmp_path: Path, autojump_clock: object
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     undisturbed, disturbed = StandIn(), StandIn(void=["no memory"], order=1)
-    await play_all(Ledger(tmp_path / "l"), tmp_path, undisturbed)
+    await play_all(open_ledger(tmp_path / "l"), tmp_path, undisturbed)
     with trio.move_on_after(2.3):
-        await play_all(Ledger(tmp_path / "again"), tmp_path, disturbed)
-    ledger = Ledger(tmp_path / "again")
+        await play_all(open_ledger(tmp_path / "again"), tmp_path, disturbed)
+    ledger = open_ledger(tmp_path / "again")
     ledger.give_up_unfinished()
     await play_all(ledger, tmp_path, disturbed)
     assert len(disturbed.played) > MATCHES
@@ -156,20 +158,22 @@ async def test_a_match_that_is_played_again_has_the_seeds_that_it_had(
 
 
 async def test_the_order_in_which_matches_end_does_not_change_the_table(
-    tmp_path: Path, autojump_clock: object
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     expected = await undisturbed(tmp_path)
     for order in range(1, 4):
-        ledger = Ledger(tmp_path / f"l{order}")
+        ledger = open_ledger(tmp_path / f"l{order}")
         await play_all(ledger, tmp_path, StandIn(order=order), concurrency=order)
         assert expected == table(ledger)
 
 
-async def test_stopped_again_and_again_it_comes_to_the_same_table(tmp_path: Path, autojump_clock: object) -> None:
+async def test_stopped_again_and_again_it_comes_to_the_same_table(
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
+) -> None:
     expected = await undisturbed(tmp_path)
     luck, path, stops = Random(3), tmp_path / "l", 0
     while True:
-        ledger = Ledger(path)
+        ledger = open_ledger(path)
         ledger.give_up_unfinished()
         with trio.move_on_after(luck.uniform(0.1, 2)) as limit:
             await play_all(ledger, tmp_path, StandIn(order=stops))
@@ -182,9 +186,11 @@ async def test_stopped_again_and_again_it_comes_to_the_same_table(tmp_path: Path
     assert stops > 3
 
 
-async def test_a_finished_match_is_never_played_again(tmp_path: Path, autojump_clock: object) -> None:
+async def test_a_finished_match_is_never_played_again(
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
+) -> None:
     """Not even one whose block is not complete: who stops the arena must not get another throw of the dice."""
-    ledger = Ledger(tmp_path / "l")
+    ledger = open_ledger(tmp_path / "l")
     first, second = StandIn(), StandIn()
     with trio.move_on_after(2.3):
         await play_all(ledger, tmp_path, first)
@@ -194,8 +200,10 @@ async def test_a_finished_match_is_never_played_again(tmp_path: Path, autojump_c
     assert MATCHES == len(first.played) + len(second.played)
 
 
-async def test_no_result_waits_for_a_match_that_takes_long(tmp_path: Path, autojump_clock: object) -> None:
-    good, ledger = StandIn(), Ledger(tmp_path / "l")
+async def test_no_result_waits_for_a_match_that_takes_long(
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
+) -> None:
+    good, ledger = StandIn(), open_ledger(tmp_path / "l")
 
     async def first_takes_long(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
         await trio.sleep(1_000_000 if transcript.name.startswith("00001a") else 0)
@@ -207,10 +215,10 @@ async def test_no_result_waits_for_a_match_that_takes_long(tmp_path: Path, autoj
 
 
 async def test_a_void_attempt_is_recorded_with_its_reason_and_its_block_is_played_again(
-    tmp_path: Path, autojump_clock: object
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     expected = await undisturbed(tmp_path)
-    ledger, heard = Ledger(tmp_path / "l"), Heard()
+    ledger, heard = open_ledger(tmp_path / "l"), Heard()
     await play_all(ledger, tmp_path, StandIn(void=["no memory", "no socket"]), heard=heard)
     assert ["no memory", "no socket"] == heard.voids
     assert ["no memory", "no socket"] == [reason for _, _, reason in ledger.voids()]
@@ -218,7 +226,7 @@ async def test_a_void_attempt_is_recorded_with_its_reason_and_its_block_is_playe
 
 
 async def test_with_a_void_attempt_its_whole_block_is_played_again_even_what_is_being_played(
-    tmp_path: Path, autojump_clock: object
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     expected = await undisturbed(tmp_path)
     good, begun = StandIn(), []
@@ -229,7 +237,7 @@ async def test_with_a_void_attempt_its_whole_block_is_played_again_even_what_is_
             return replace(result(plan, players, transcript), outcome=None, void="no memory")
         return await good(plan, players, transcript=transcript)
 
-    ledger = Ledger(tmp_path / "l")
+    ledger = open_ledger(tmp_path / "l")
     await play_all(ledger, tmp_path, second_is_void, concurrency=2)
     assert ["00001a-a-b.jsonl", "00001b-b-a.jsonl", "00001a-a-b.2.jsonl", "00001b-b-a.2.jsonl"] == sorted(
         (name for name in begun if name.startswith("00001")), key=lambda name: ("2" in name[5:], name)
@@ -239,7 +247,7 @@ async def test_with_a_void_attempt_its_whole_block_is_played_again_even_what_is_
 
 
 async def test_a_match_whose_worker_is_gone_is_played_again_and_it_is_nobodys_fault(
-    tmp_path: Path, autojump_clock: object
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     expected = await undisturbed(tmp_path)
     good, luck = StandIn(), Random(1)
@@ -249,7 +257,7 @@ async def test_a_match_whose_worker_is_gone_is_played_again_and_it_is_nobodys_fa
             raise WorkerGoneError("exit code 1")
         return await good(plan, players, transcript=transcript)
 
-    ledger, heard = Ledger(tmp_path / "l"), Heard()
+    ledger, heard = open_ledger(tmp_path / "l"), Heard()
     await play_all(ledger, tmp_path, often_gone, heard=heard)
     assert (MATCHES, []) == (len(good.played), ledger.voids())
     assert heard.losses
@@ -258,7 +266,7 @@ async def test_a_match_whose_worker_is_gone_is_played_again_and_it_is_nobodys_fa
 
 
 async def test_a_match_that_takes_every_worker_with_it_ends_the_run(
-    tmp_path: Path, autojump_clock: object
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     async def never_there(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
         await trio.lowlevel.checkpoint()
@@ -270,7 +278,7 @@ async def test_a_match_that_takes_every_worker_with_it_ends_the_run(
             match=rf"^00001a-a-b: {INTERRUPTIONS} referee processes ended while they played it: exit code -11$",
         )
     ):
-        await play_all(Ledger(tmp_path / "l"), tmp_path, never_there, concurrency=1)
+        await play_all(open_ledger(tmp_path / "l"), tmp_path, never_there, concurrency=1)
 
 
 @pytest.mark.parametrize(
@@ -281,13 +289,13 @@ async def test_a_match_that_takes_every_worker_with_it_ends_the_run(
     ],
 )
 async def test_a_block_that_stays_void_ends_the_run_with_its_reason_and_what_may_fit(
-    tmp_path: Path, autojump_clock: object, at_once: int, said: str
+    tmp_path: Path, autojump_clock: object, at_once: int, said: str, open_ledger: OpenLedger
 ) -> None:
     async def void(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
         await trio.sleep(0 if transcript.name.startswith("00001a") else 1)
         return replace(result(plan, players, transcript), outcome=None, void="no memory")
 
-    ledger = Ledger(tmp_path / "l")
+    ledger = open_ledger(tmp_path / "l")
     with pytest.RaisesGroup(
         pytest.RaisesExc(
             MachineCannot,
@@ -309,7 +317,7 @@ async def test_a_block_that_stays_void_ends_the_run_with_its_reason_and_what_may
     ],
 )
 async def test_what_stops_every_match_stops_the_run_and_a_later_run_goes_on(
-    tmp_path: Path, autojump_clock: object, error: Exception, text: str
+    tmp_path: Path, autojump_clock: object, error: Exception, text: str, open_ledger: OpenLedger
 ) -> None:
     expected = await undisturbed(tmp_path)
     good = StandIn()
@@ -319,7 +327,7 @@ async def test_what_stops_every_match_stops_the_run_and_a_later_run_goes_on(
             raise error
         return await good(plan, players, transcript=transcript)
 
-    ledger = Ledger(tmp_path / "l")
+    ledger = open_ledger(tmp_path / "l")
     with pytest.RaisesGroup(pytest.RaisesExc(MachineCannot, match=text)):
         await play_all(ledger, tmp_path, fails_later)
     assert text in ledger.voids()[0][2]
@@ -329,7 +337,7 @@ async def test_what_stops_every_match_stops_the_run_and_a_later_run_goes_on(
 
 
 async def test_a_match_for_which_the_machine_had_too_little_is_void_and_played_again(
-    tmp_path: Path, autojump_clock: object
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     expected = await undisturbed(tmp_path)
     good, shortages = StandIn(), [OSError(errno.EMFILE, "Too many open files")]
@@ -339,7 +347,7 @@ async def test_a_match_for_which_the_machine_had_too_little_is_void_and_played_a
             raise shortages.pop()
         return await good(plan, players, transcript=transcript)
 
-    ledger = Ledger(tmp_path / "l")
+    ledger = open_ledger(tmp_path / "l")
     await play_all(ledger, tmp_path, runs_short_once)
     [(block, seating, reason)] = ledger.voids()
     assert (0, 0) == (block, seating)
@@ -348,7 +356,7 @@ async def test_a_match_for_which_the_machine_had_too_little_is_void_and_played_a
 
 
 async def test_of_matches_that_stop_the_run_at_once_each_is_recorded_with_its_reason(
-    tmp_path: Path, autojump_clock: object
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     """The first one's error cancels the others, also while they write theirs down."""
 
@@ -360,7 +368,7 @@ async def test_of_matches_that_stop_the_run_at_once_each_is_recorded_with_its_re
         await trio.sleep(1)
         return call()
 
-    ledger = Ledger(tmp_path / "l")
+    ledger = open_ledger(tmp_path / "l")
     field = MatchSetup(
         plan=Plan(match="", game="g", variant="v", seed=0), players=BOTS, names=BOTS, transcripts=tmp_path
     )

@@ -13,6 +13,7 @@ from arena.tournament.runner import MatchSetup, play_blocks
 from arena.workers.api import Worker, WorkerGoneError
 from arena.workers.roster import Roster
 from referee.host.plan import Plan, Result
+from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import StandIn
 from tests.arena.tournament.test_runner import BLOCKS, BOTS, MATCHES, Heard, at_once, table, undisturbed
 
@@ -23,9 +24,11 @@ async def play_all(ledger: Ledger, folder: Path, roster: Roster[Worker[str]]) ->
     await play_blocks(field, BLOCKS, ledger, workers=roster, progress=Heard(), write=at_once)
 
 
-async def test_who_comes_plays_too_also_where_nobody_was(tmp_path: Path, autojump_clock: object) -> None:
+async def test_who_comes_plays_too_also_where_nobody_was(
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
+) -> None:
     expected = await undisturbed(tmp_path)
-    ledger, first, second = Ledger(tmp_path / "l"), StandIn(), StandIn()
+    ledger, first, second = open_ledger(tmp_path / "l"), StandIn(), StandIn()
     roster: Roster[Worker[str]] = Roster()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(play_all, ledger, tmp_path, roster)
@@ -39,10 +42,10 @@ async def test_who_comes_plays_too_also_where_nobody_was(tmp_path: Path, autojum
 
 
 async def test_who_leaves_is_given_nothing_more_and_its_matches_are_played_by_others(
-    tmp_path: Path, autojump_clock: object
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     expected = await undisturbed(tmp_path)
-    ledger, stays, lost = Ledger(tmp_path / "l"), StandIn(), trio.Event()
+    ledger, stays, lost = open_ledger(tmp_path / "l"), StandIn(), trio.Event()
     begun: list[str] = []
 
     async def leaves(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
@@ -66,10 +69,12 @@ def interrupted(ledger: Ledger) -> int:
     return len(ledger._db.execute("SELECT 1 FROM attempts WHERE void = ?", (INTERRUPTED,)).fetchall())
 
 
-async def test_a_roster_that_changes_serves_round_after_round(tmp_path: Path, autojump_clock: object) -> None:
+async def test_a_roster_that_changes_serves_round_after_round(
+    tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
+) -> None:
     plan = Plan(match="", game="g", variant="v", seed=0)
     field = MatchSetup(plan=plan, players=BOTS, names=BOTS, transcripts=tmp_path)
-    ledger, gone, here = Ledger(tmp_path / "l"), StandIn(), StandIn()
+    ledger, gone, here = open_ledger(tmp_path / "l"), StandIn(), StandIn()
     roster = Roster([Worker(play=gone, slots=1), Worker(play=here, slots=1)])
     roster.remove(0)
     for deals in (1, 2):
