@@ -1,4 +1,4 @@
-"""Lines to bots: ZeroMQ's protocol over sockets of this machine and of the network."""
+"""Lines to bots: ZeroMQ's wire protocol over sockets of this machine and of the network."""
 
 from referee.wire.keys import (
     MAX_KEY_FILE_BYTES,

@@ -1,8 +1,8 @@
-"""CurveZMQ (rfc.zeromq.org/spec/26), the server's side: proves who is at the other end, and seals what is said.
+"""CurveZMQ (rfc.zeromq.org/spec/26), the server's side: authenticates the other end and encrypts messages.
 
-Pure but for the luck that keys are made of. Built on NaCl's boxes as libsodium makes them, through PyNaCl; nothing
-is computed here by hand. One `Curve` is one connection, so that the cookie need hold no state: it is a number that
-only this connection knows, and a replayed INITIATE is another's.
+Pure but for the random numbers of keys. libsodium does the cryptography, through PyNaCl. A `Curve` serves one
+connection, so that the cookie needs no state: it is a number known to this connection only, and an INITIATE
+replayed from another connection does not match it.
 """
 
 import hmac
@@ -21,11 +21,11 @@ _VOUCH = 2 * KEY_BYTES + _BOX
 _INITIATE_LEAST = len(INITIATE) + _COOKIE + _NONCE + _BOX + KEY_BYTES + _LONG_NONCE + _VOUCH
 _MESSAGE_LEAST = len(MESSAGE) + _NONCE + _BOX + 1
 OVERHEAD = _MESSAGE_LEAST
-"""By so much a sealed frame is longer than what is in it."""
+"""Bytes that encryption adds to a frame."""
 
 
 class CurveError(Exception):
-    """The other end does not say what one who holds the right keys would."""
+    """The other end's bytes do not prove that it holds the right keys."""
 
 
 class Curve:
@@ -33,7 +33,7 @@ class Curve:
 
     def __init__(self, server: KeyPair) -> None:
         self._server = server
-        self._heard = 0  # the largest nonce that was used on this side of the line; one is used once only
+        self._heard = 0  # the largest nonce received so far; each may be used once
         self._said = 0
         self._short: KeyPair
         self._client_short = b""
@@ -41,7 +41,7 @@ class Curve:
         self._shared = b""
 
     def hello(self, body: bytes) -> bytes:
-        """Answers a HELLO: with a WELCOME, which only the sender of that very HELLO can use.
+        """Return the WELCOME for a HELLO. Only the sender of that HELLO can use it.
 
         Raises:
             CurveError: it is no HELLO to this server's key.
@@ -62,10 +62,10 @@ class Curve:
         return WELCOME + long_nonce + bindings.crypto_box_afternm(secret, b"WELCOME-" + long_nonce, key)
 
     def initiate(self, body: bytes) -> tuple[bytes, bytes]:
-        """The public key that the other end proves to hold, and what it says of itself.
+        """Return the public key that an INITIATE proves, and its metadata.
 
         Raises:
-            CurveError: it proves to hold none, or not on this connection.
+            CurveError: it proves no key, or not on this connection.
         """
         if len(body) < _INITIATE_LEAST or not body.startswith(INITIATE):
             raise CurveError("no INITIATE")
@@ -75,40 +75,43 @@ class Curve:
             raise CurveError("not this connection's cookie")
         self._shared = _shared(self._client_short, self._short.secret)
         nonce = self._heard_nonce(body[at : at + _NONCE])
-        told = _opened(body[at + _NONCE :], b"CurveZMQINITIATE" + nonce, self._shared)
-        client, told = told[:KEY_BYTES], told[KEY_BYTES:]
-        vouch_nonce, vouch, about = told[:_LONG_NONCE], told[_LONG_NONCE:][:_VOUCH], told[_LONG_NONCE + _VOUCH :]
+        inside = _opened(body[at + _NONCE :], b"CurveZMQINITIATE" + nonce, self._shared)
+        client, rest = inside[:KEY_BYTES], inside[KEY_BYTES:]
+        vouch_nonce, vouch, about = rest[:_LONG_NONCE], rest[_LONG_NONCE:][:_VOUCH], rest[_LONG_NONCE + _VOUCH :]
         vouched = _opened(vouch, b"VOUCH---" + vouch_nonce, _shared(client, self._short.secret))
         if not hmac.compare_digest(vouched, self._client_short + self._server.public):
             raise CurveError("vouches for something else")
         return client, about
 
     def ready(self, about: bytes) -> bytes:
-        """Lets the other end in: what we say of ourselves."""
+        """Return the READY that admits the other end, with this end's metadata."""
         nonce = self._next_nonce()
         return READY + nonce + bindings.crypto_box_afternm(about, b"CurveZMQREADY---" + nonce, self._shared)
 
-    def seal(self, flags: int, said: bytes) -> bytes:
-        """A MESSAGE. It must go out in the order in which it was sealed. Flags as in a frame: more, or command."""
+    def seal(self, flags: int, content: bytes) -> bytes:
+        """Return an encrypted MESSAGE.
+
+        Send them in the order of the calls. Flags as in a frame: more, or command.
+        """
         nonce = self._next_nonce()
-        box = bindings.crypto_box_afternm(b"%c%b" % (flags, said), b"CurveZMQMESSAGES" + nonce, self._shared)
+        box = bindings.crypto_box_afternm(b"%c%b" % (flags, content), b"CurveZMQMESSAGES" + nonce, self._shared)
         return MESSAGE + nonce + box
 
     def unseal(self, body: bytes) -> tuple[int, bytes]:
-        """Flags and content of a MESSAGE.
+        """Return the flags and content of a MESSAGE.
 
         Raises:
-            CurveError: it was not sealed on this connection, or was heard before.
+            CurveError: it was not encrypted on this connection, or was received before.
         """
         if len(body) < _MESSAGE_LEAST or not body.startswith(MESSAGE):
             raise CurveError("no MESSAGE")
         at = len(MESSAGE)
         nonce = self._heard_nonce(body[at : at + _NONCE])
-        said = _opened(body[at + _NONCE :], b"CurveZMQMESSAGEC" + nonce, self._shared)
-        return said[0], said[1:]
+        inside = _opened(body[at + _NONCE :], b"CurveZMQMESSAGEC" + nonce, self._shared)
+        return inside[0], inside[1:]
 
     def _heard_nonce(self, nonce: bytes) -> bytes:
-        """Nonces only grow: what was said once cannot be said again."""
+        """Return a nonce after checking that it is larger than all before, so that no message can be replayed."""
         number = int.from_bytes(nonce, "big")
         if number <= self._heard:
             raise CurveError("a nonce that was used")
@@ -121,7 +124,7 @@ class Curve:
 
 
 def error(status: bytes) -> bytes:
-    """Tells the other end that it does not get in, and why: three digits, which libzmq hands on to its owner."""
+    """Return an ERROR, which rejects the other end. libzmq passes its three digits to its owner."""
     return ERROR + b"%c%b" % (len(status), status)
 
 

@@ -1,4 +1,4 @@
-"""What has come of one bot and the host has not heard yet: in order, bounded, with stamps that never go back."""
+"""The queue of a bot's received frames and events: in order, bounded, with stamps that never decrease."""
 
 import math
 from collections import deque
@@ -10,39 +10,39 @@ from referee.wire.line import INBOX_BYTES, INBOX_FRAMES, Arrived, HandedOver, In
 
 
 class Inbox:
-    """Filled by a line's tasks, emptied by the host. Rings no bell: that is the line's to do."""
+    """A queue filled by a line's tasks and emptied by the host. The line rings the bell."""
 
     def __init__(self) -> None:
         self.stamped = -math.inf
-        """The latest stamp that was given."""
+        """The latest stamp."""
         self.arrivals = 0
-        """How many frames have ever come."""
+        """Number of frames that ever arrived."""
         self._items: deque[Incoming] = deque()
         self._frames = 0
         self._bytes = 0
 
     def full(self) -> bool:
-        """Whether no further frame is to be taken in; the rest is left with the sender."""
+        """Return whether no more frames may be added. The rest stays with the sender."""
         return self._frames >= INBOX_FRAMES or self._bytes >= INBOX_BYTES
 
     def has_more(self) -> bool:
-        """Whether there is something to take out."""
+        """Return whether an item is queued."""
         return bool(self._items)
 
     def arrived(self, at: float, frame: bytes, size: int) -> None:
-        """A frame has come, at a moment of trio's clock; see `Arrived`."""
+        """Add a frame that arrived at a time on trio's clock; see `Arrived`."""
         self.arrivals += 1
         self._frames += 1
         self._bytes += len(frame)
         self._items.append(Arrived(self._stamp(at), frame, max(size, len(frame))))
 
     def handed_over(self, frames: int = 1) -> None:
-        """The transport has taken so many timed frames, now."""
+        """Add that the transport accepted a number of timed frames now."""
         for _ in range(frames):
             self._items.append(HandedOver(self._stamp(trio.current_time())))
 
     def not_reading(self) -> None:
-        """The bot does not read: nothing follows."""
+        """Add that the bot does not read. Nothing may be added after this."""
         self._items.append(NotReading(self._stamp(trio.current_time())))
 
     def out_of(self, what: str) -> None:
@@ -50,14 +50,14 @@ class Inbox:
         self._items.append(OutOf(self._stamp(trio.current_time()), what))
 
     def begins_with(self, is_wanted: Callable[[bytes], bool]) -> bool:
-        """Whether what is next is a frame, and one that is wanted."""
+        """Return whether the next item is a frame that satisfies a condition."""
         return isinstance(item := self._items[0], Arrived) and is_wanted(item.frame)
 
     def take(self) -> Incoming:
-        """The next thing that came.
+        """Pop the oldest item.
 
         Raises:
-            trio.WouldBlock: nothing is there.
+            trio.WouldBlock: there is none.
         """
         if not self._items:
             raise trio.WouldBlock

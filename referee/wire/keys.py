@@ -1,6 +1,6 @@
-"""Keys of CurveZMQ: made, written as ZeroMQ's own tools write them (CZMQ's certificates), and read back.
+"""Keys of CurveZMQ: creates, writes and reads them in the format of ZeroMQ's own tools (CZMQ's certificates).
 
-A pair is two files: `NAME.key`, which is public, and `NAME.key_secret`, which is not. Keys stand in them as Z85
+A pair is two files: `NAME.key`, which is public, and `NAME.key_secret`, which is secret. Keys are in Z85
 (rfc.zeromq.org/spec/32), 40 characters for 32 bytes.
 """
 
@@ -12,10 +12,10 @@ from msgspec import Struct
 from referee.linux.regular_file import read_regular
 
 PUBLIC, SECRET = ".key", ".key_secret"
-"""How the files' names end."""
+"""Suffixes of the files' names."""
 KEY_BYTES, KEY_CHARACTERS = 32, 40
 MAX_KEY_FILE_BYTES = 64 * 1024
-"""The longest file in which a key is looked for: it may come from anybody."""
+"""The largest key file that is read, in bytes: it may be untrusted."""
 _LETTERS = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 _VALUES = {letter: value for value, letter in enumerate(_LETTERS)}
 _WORD_BYTES, _WORD_LETTERS = 4, 5
@@ -38,25 +38,25 @@ curve
 
 
 class KeyFileError(ValueError):
-    """A key that cannot be used, or written. The text is one line: which file, and what is wrong."""
+    """A key cannot be used or written. The text is one line that names the file and the fault."""
 
 
 class KeyPair(Struct, frozen=True):
-    """Both halves, 32 bytes each."""
+    """A public and a secret key, 32 bytes each."""
 
     public: bytes
     secret: bytes
 
 
 def new_pair() -> KeyPair:
-    """A pair that nobody else has."""
+    """Return a new random pair."""
     from nacl.bindings import crypto_box_keypair  # noqa: PLC0415 - matches without remote bots do without
 
     return KeyPair(*crypto_box_keypair())
 
 
 def z85(key: bytes) -> str:
-    """A key as people and ZeroMQ's tools spell it."""
+    """Return a key in Z85, as ZeroMQ's tools write it."""
     letters = bytearray()
     for start in range(0, len(key), _WORD_BYTES):
         word = int.from_bytes(key[start : start + _WORD_BYTES], "big")
@@ -66,10 +66,10 @@ def z85(key: bytes) -> str:
 
 
 def from_z85(text: str) -> bytes:
-    """The key of a spelling.
+    """Return the key written in Z85.
 
     Raises:
-        ValueError: it spells none.
+        ValueError: the text is no key.
     """
     if len(text) != KEY_CHARACTERS or not set(text.encode()) <= _VALUES.keys():
         raise ValueError(f"{text[:KEY_CHARACTERS]!r} is no key: a key has {KEY_CHARACTERS} characters of Z85")
@@ -85,10 +85,10 @@ def from_z85(text: str) -> bytes:
 
 
 def write_pair(name: Path, pair: KeyPair) -> tuple[Path, Path]:
-    """Writes both files, the secret one for its owner only; where they are.
+    """Write both files, the secret one readable by its owner only; return their paths.
 
     Raises:
-        KeyFileError: one is there already: a key is never written over.
+        KeyFileError: one of the files exists. Keys are never overwritten.
         OSError: they cannot be written.
     """
     public, secret = name.with_name(name.name + PUBLIC), name.with_name(name.name + SECRET)
@@ -103,7 +103,7 @@ def write_pair(name: Path, pair: KeyPair) -> tuple[Path, Path]:
 
 def _write(file: Path, text: str, mode: int) -> None:
     try:
-        # It has these rights from the first moment on, and is nobody else's file.
+        # The file is new, and has these rights from the start.
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     except FileExistsError:
         raise KeyFileError(f"{file}: is there already; a key is not written over") from None
@@ -112,7 +112,7 @@ def _write(file: Path, text: str, mode: int) -> None:
 
 
 def read_public(file: Path) -> bytes:
-    """The public key in a file.
+    """Return the public key in a file.
 
     Raises:
         KeyFileError: there is none.
@@ -121,10 +121,10 @@ def read_public(file: Path) -> bytes:
 
 
 def read_pair(file: Path) -> KeyPair:
-    """Both keys of a secret file.
+    """Return both keys in a secret file.
 
     Raises:
-        KeyFileError: it has not both, they do not belong together, or others may read it.
+        KeyFileError: a key is missing, they do not belong together, or others may read the file.
     """
     from nacl.bindings import crypto_scalarmult_base  # noqa: PLC0415 - see `new_pair`
 
@@ -148,7 +148,7 @@ def _field(file: Path, field: str) -> bytes:
             try:
                 return from_z85(value.strip().strip('"'))
             except ValueError as error:
-                # A secret key with one letter wrong is as good as the key: it is quoted nowhere.
+                # A secret key with one wrong letter almost gives the key away, so it is never quoted.
                 what = f"is no key: a key has {KEY_CHARACTERS} characters of Z85, five of them at most 2^32 - 1"
                 why = what if field == _SECRET_FIELD else error
                 raise KeyFileError(f"{file}:{number}: {field}: {why}") from None

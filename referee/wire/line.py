@@ -1,6 +1,8 @@
-"""One bot's line as the host sees it: frames out, frames in with the time they arrived. Knows no transport.
+"""The host's view of a bot's line: frames out, and frames in with their arrival times.
 
-`socket_line` is one over a socket, on this machine (`local`) or from another (`remote_line`); `memory` has one
+Independent of the transport.
+
+`socket_line` implements it over a socket, on this machine (`local`) or from another (`remote_line`); `memory`
 within this process.
 """
 
@@ -13,64 +15,69 @@ from msgspec import Struct
 from protocol.messages import MAX_FRAME_BYTES
 
 INBOX_FRAMES = 128
-"""How many frames a line holds for the host, more than a bot may say in a window. When it is full, the transport
+"""Frames that a line holds for the host, more than a bot may send in a window. When it is full, the transport
 leaves the rest with the sender."""
 INBOX_BYTES = 512 * 1024
-"""Like `INBOX_FRAMES`: no further frame is taken from the transport while the host has this much to read: twice
-what a bot may say in a window. With the largest message besides, a line holds less than 1 MiB."""
+"""Bytes that a line holds for the host, twice the number that a bot may send in a window. When it is full, no
+frame is read from the transport. Together with the largest message, a line holds less than 1 MiB."""
 MAX_TAKEN_BYTES = 4 * MAX_FRAME_BYTES
-"""Messages up to this size are handed up, to be refused by name. A larger one costs its sender the connection."""
+"""The largest message, in bytes, that is passed to the host to be refused by name. A larger one closes the
+connection."""
 OUTBOX_FRAMES = 4_000
 OUTBOX_BYTES = 512 * 1024
-"""More than this unsent, in frames or bytes, and the bot counts as not reading."""
+"""If more than this is unsent, in frames or bytes, the bot counts as not reading."""
 MUCH = 32
-"""So many reads and messages in one turn of a line are much: no legal action is half as large."""
+"""Reads and messages in one turn of a line that count as too many: no legal action needs half of them."""
 FAREWELL_SECONDS = 1.0
-"""How long a line that was hung up on tries to get its last frames out."""
+"""Seconds in which a line that is closed tries to send its last frames."""
 
 
 class Arrived(Struct, frozen=True):
-    """A frame from the bot. `at`: seconds on trio's clock, stamped before anything was decoded."""
+    """A frame from the bot."""
 
     at: float
+    """The time of arrival on trio's clock, stamped before anything was decoded."""
     frame: bytes
     size: int
-    """What it took on the wire, in bytes, of a message of parts; else the frame's own."""
+    """The size of the frame in bytes; for a message of several parts, the size of all parts on the wire."""
 
 
 class HandedOver(Struct, frozen=True):
-    """The transport took a frame that was sent with `timed`: the moment from which a window's time is charged.
+    """The transport has accepted a frame sent with `timed`. A window's time is charged from this moment.
 
-    No bell rings for it: it is there to be received before whatever its bot says next.
+    No bell rings for it. It can be received before the bot's next frame.
 
-    Also said, at the first attempt, when it could not take it because the bot is not there or does not read: that
-    costs the bot's time.
+    It also appears, at the first attempt, if the transport could not accept the frame because the bot is not
+    connected or does not read: that is charged to the bot.
     """
 
     at: float
 
 
 class NotReading(Struct, frozen=True):
-    """The bot has left so much unread that no more is kept for it. Nothing follows."""
+    """The bot left too much unread, so that no more is stored for it. No item follows."""
 
     at: float
 
 
 class OutOf(Struct, frozen=True):
-    """The machine has run out of something that the line needs: no fault of its bot, which may wait in vain."""
+    """The machine has run out of a resource that the line needs.
+
+    The bot is not at fault, and may wait for ever.
+    """
 
     at: float
     what: str
-    """One line: what has run out, and what is needed."""
+    """One line that names the resource and the remedy."""
 
 
 Incoming = Arrived | HandedOver | NotReading | OutOf
 Outgoing = tuple[bytes, bool]
-"""A frame, and whether it is timed: then a `HandedOver` follows when the transport takes it."""
+"""A frame, and whether it is timed: then a `HandedOver` follows when the transport accepts it."""
 
 
 class Bell:
-    """Wakes the one task that waits for any of many lines. Ringing while nobody waits is remembered."""
+    """Wakes the one task that waits for any of many lines. A ring while no task waits is remembered."""
 
     __slots__ = ("_answer", "_answering", "_failure", "_rung", "_waiting")
 
@@ -82,23 +89,24 @@ class Bell:
         self._failure: Exception | None = None
 
     def ring(self) -> None:
-        """Something is there to be received."""
+        """Wake the host: an item can be received."""
         self._rung = True
         if self._waiting is not None and (self._answer is None or self._is_for_the_task(self._answer)):
             trio.lowlevel.reschedule(self._waiting)
             self._waiting = self._answer = None
 
     async def wait(self, answer: Callable[[], bool] | None = None) -> None:
-        """Returns once it has rung since the last return.
+        """Wait until the bell has rung since the last return.
 
-        `answer`: does there and then, in the task that rings, what there is to do: that saves a turn of
-        trio's loop. It returns True where the task that waits must go on, which also does so if `answer` rings
-        itself. What it raises is raised from here.
+        Args:
+            answer: a function that is called in the task that rings, to do the work at once: that saves a turn of
+                trio's loop. If it returns True, or rings the bell itself, this call returns. Its exceptions are
+                raised from here.
         """
         if self._rung:
             await trio.lowlevel.checkpoint()
         else:
-            # By hand: an Event for each frame would cost as much as hearing it.
+            # Without an Event: one per frame would cost as much as processing the frame.
             self._waiting, self._answer = trio.lowlevel.current_task(), answer
             await trio.lowlevel.wait_task_rescheduled(self._give_up)
             if self._failure is not None:
@@ -112,7 +120,7 @@ class Bell:
         self._answering, self._rung = True, False
         try:
             return answer() or self._rung
-        except Exception as failure:  # noqa: BLE001 - it is raised where the answer is from
+        except Exception as failure:  # noqa: BLE001 - raised again in `wait`
             self._failure = failure
             return True
         finally:
@@ -124,41 +132,41 @@ class Bell:
 
 
 class Line(ABC):
-    """The host's end of one bot's line. No method but `settle` waits; none raises for what a bot does."""
+    """The host's end of a bot's line. Only `settle` waits. No behaviour of the bot makes a method raise."""
 
     took = 0.0
-    """For how many seconds in all trio's loop worked on turns of this line in which `MUCH` came."""
+    """Seconds that the event loop has spent on turns of this line in which `MUCH` arrived."""
     on_cut: Callable[[str], None] | None = None
-    """Called with the reason when the bot's connection was closed for what it sent."""
+    """A function called with the reason when the bot's connection is closed because of its messages."""
 
     @abstractmethod
     def send_burst(self, frames: Sequence[Outgoing]) -> None:
-        """Gives frames to the transport, in order: one by one would wake its thread, and the bot, for each."""
+        """Send frames in order, in one go: sent one by one, each would wake the bot."""
 
     def send(self, frame: bytes, *, timed: bool = False) -> None:
-        """Gives one frame to the transport, after those before. `timed` asks for a `HandedOver`."""
+        """Send a frame. With `timed`, a `HandedOver` follows."""
         self.send_burst(((frame, timed),))
 
     @abstractmethod
     def receive_nowait(self) -> Incoming:
-        """The next thing that came, in order.
+        """Return the next item received, in order.
 
         Raises:
-            trio.WouldBlock: nothing is there. The bell rings when something comes.
+            trio.WouldBlock: there is none. The bell rings when one arrives.
         """
 
     @abstractmethod
     def has_more(self) -> bool:
-        """Whether something is there to be received."""
+        """Return whether an item can be received."""
 
     @abstractmethod
     async def settle(self) -> None:
-        """Returns when all that had reached this machine before the call can be received (up to INBOX_FRAMES)."""
+        """Wait until all frames that had reached this machine can be received (up to INBOX_FRAMES)."""
 
     @abstractmethod
     def forget_unsent(self) -> None:
-        """Drops what was sent but not yet taken by the transport: a new connection starts from `welcome`."""
+        """Drop the frames that the transport has not accepted yet: a new connection starts with `welcome`."""
 
     @abstractmethod
     def hang_up(self) -> None:
-        """Ends the line once what was sent has gone out, or cannot. Idempotent."""
+        """Close the line when its frames have been sent, or cannot be. Idempotent."""

@@ -1,8 +1,8 @@
-"""Lines of bots on this machine: an AF_UNIX socket a bot, to which it connects a PAIR socket of its own ZeroMQ.
+"""Lines of bots on this machine: an AF_UNIX socket per bot, to which its ZeroMQ connects a PAIR socket.
 
-Our end speaks ZeroMQ's protocol itself, over the kernel's sockets. libzmq's would hold the parts of a message that
-never ends without any bound, has a thread that hides when bytes came and how much of them there is, and tells by
-one edge of one descriptor that something has changed; a decision takes several times as long over it.
+The arena's end implements ZeroMQ's protocol itself, over the kernel's sockets. libzmq would store the parts of an
+endless message without a bound, its thread hides when and how many bytes arrived, and its descriptor is
+edge-triggered; and a decision takes several times as long with it.
 """
 
 import errno
@@ -20,50 +20,51 @@ from referee.wire.socket_line import Connection, SocketLine
 from referee.wire.zmtp import Conversation
 
 SOCKET_NAME = "referee.sock"
-"""The file in a line's directory that its bot connects to."""
+"""Name of the socket file in a line's directory, to which its bot connects."""
 SOCKET_MODE = 0o600
-"""Its owner's alone; a sandbox whose bot is another user gives it to that user."""
+"""Mode of the socket file: access for its owner only. A sandbox whose bot is another user changes the owner."""
 PASS_RIGHTS = 83
-"""An option of Linux's sockets, from 6.16 on, on most kinds of machines: whether descriptors may be sent to it."""
+"""Linux's socket option SO_PASSRIGHTS (6.16 and later; this number on most architectures): whether descriptors may
+be sent to the socket."""
 WAITING_CONNECTIONS = 1
-"""Connections that wait with the kernel while one is in; further ones are not let in by it."""
+"""Connections that wait in the kernel while another one is open. The kernel accepts no more."""
 HANDSHAKE_SECONDS = 2.0
-"""A connection that has not become ZeroMQ's by then is dropped when it keeps another one out. Alone, it never is:
-on a machine that is busy, ZeroMQ itself may need longer."""
+"""Seconds after which a connection without a ZeroMQ handshake is closed if another one waits. Without one waiting
+it stays open: on a busy machine ZeroMQ itself may need longer."""
 MAX_CONNECTIONS = 200
 """A bot that has connected this often may keep its connection, but gets no other."""
 NO_DESCRIPTORS_SECONDS = 0.1
-"""When to try again to let somebody in, where the machine has run out of something. The host is told at once: its
-match is void. But a bot may connect between two matches."""
+"""Seconds until a connection is accepted again after the machine ran out of a resource. The host is notified at
+once, and voids its match; but a bot may connect between two matches."""
 PATH_BYTES = 107
-"""The kernel takes no longer path of a socket."""
+"""The longest path of a socket that the kernel accepts, in bytes."""
 
 
 class LocalLine(SocketLine):
     """See `SocketLine`. Made by `Wire.open_line`.
 
-    A second connection waits with the kernel until the first has gone and all it said has been read.
+    A second connection waits in the kernel until the first is closed and all its bytes have been read.
     """
 
     def __init__(self, path: Path, bell: Bell, poll: Poll) -> None:
-        """Listens at a path.
+        """Listen at a path.
 
         Raises:
-            OSError: it cannot.
+            OSError: that is not possible.
         """
         super().__init__(poll, bell)
         self.path = path
-        """The socket's file."""
+        """The socket file."""
         self.endpoint = f"ipc://{path}"
-        """What a bot that sees the same files connects to."""
+        """ZeroMQ's endpoint for a bot that sees the same file system."""
         self.connections = 0
-        """How many were ever let in."""
+        """Number of connections accepted so far."""
         self._nursery: trio.Nursery
         self._listens = False
-        """Whether somebody is let in: the owner is there, and there were not too many."""
+        """Whether connections are accepted: `own` runs, and there were not too many."""
         self._listener = kernel.socket(kernel.AF_UNIX, kernel.SOCK_STREAM | kernel.SOCK_NONBLOCK)
         try:
-            # Received, they were ours to close: a file of gigabytes takes a second to free.
+            # A received descriptor would be closed here: to free a file of gigabytes takes a second.
             with suppress(OSError):
                 self._listener.setsockopt(kernel.SOL_SOCKET, PASS_RIGHTS, 0)
             self._listener.bind(str(path))
@@ -74,14 +75,14 @@ class LocalLine(SocketLine):
             raise
 
     async def own(self) -> None:
-        """Lives until the line is hung up on and its last frames have gone out. Started by `Wire.open_line`."""
+        """Serve the line until it is closed and its last frames were sent. Started by `Wire.open_line`."""
         try:
             async with trio.open_nursery() as self._nursery:
                 try:
                     self._listen()
                     await self._farewell.wait()
                 finally:
-                    # Nobody would serve those who connect from now on.
+                    # No task would serve later connections.
                     self._stop_listening()
                 await self._part()
                 self._nursery.cancel_scope.cancel()
@@ -90,7 +91,7 @@ class LocalLine(SocketLine):
                 self._end(self._connection)
 
     async def settle(self) -> None:
-        """See `Line`. A connection that waits for another to go is let in, and heard too."""
+        """See `Line`. A connection that waits behind a closed one is accepted and read too."""
         while True:
             await super().settle()
             connection = self._connection
@@ -98,7 +99,7 @@ class LocalLine(SocketLine):
                 if not self._accept():
                     return
             elif self._is_closed() or (not self._hear(connection) and self._connection is connection):
-                return  # It has not gone: a second look would have told.
+                return  # The connection is still open: a second read would have closed it.
 
     def _listen(self) -> None:
         self._listens = self._listener.fileno() >= 0
@@ -115,7 +116,7 @@ class LocalLine(SocketLine):
             self._listener.close()
 
     def _knocked(self, _events: int) -> None:
-        """Somebody waits to be let in."""
+        """Handle a connection that waits to be accepted."""
         connection = self._connection
         if connection is None:
             self._accept()
@@ -125,7 +126,7 @@ class LocalLine(SocketLine):
             self._poll.watch(self._listener.fileno(), 0, self._knocked)
 
     def _accept(self) -> bool:
-        """Lets in a connection that waits; whether there was one."""
+        """Accept a waiting connection; return whether there was one."""
         if not self._listens:
             return False
         try:
@@ -155,7 +156,7 @@ class LocalLine(SocketLine):
             self._listen()
 
     async def _hurry(self, connection: Connection) -> None:
-        """A connection that does not speak ZeroMQ in time gives its place to the next one."""
+        """Accept the next connection if this one has not completed ZeroMQ's handshake in time."""
         await trio.sleep(HANDSHAKE_SECONDS)
         if self._connection is connection and not connection.conversation.open:
             self._listen()
@@ -168,33 +169,32 @@ class LocalLine(SocketLine):
 
 
 class Wire:
-    """Opens lines. Made by `open_wire`."""
+    """Opens lines for bots on this machine. Made by `open_wire`."""
 
     def __init__(self, poll: Poll) -> None:
         self._poll = poll
 
     def behind(self, since: float) -> float:
-        """The longest, in seconds, that trio's loop was busy at a stretch since a moment of trio's clock."""
+        """Return the longest event-loop stall since a time on trio's clock, in seconds."""
         return self._poll.probe.behind(since)
 
     def stopped(self, since: float) -> float:
-        """Return for how many seconds this process was stopped since a moment of trio's clock."""
+        """Return for how many seconds this process was stopped since a time on trio's clock."""
         return self._poll.probe.stopped(since)
 
     def open_line(self, nursery: trio.Nursery, bell: Bell, directory: Path) -> LocalLine:
-        """A line bound to `SOCKET_NAME` in a directory that only its bot's sandbox should see.
+        """Open a line bound to `SOCKET_NAME` in a directory that only its bot's sandbox should see.
 
-        Its owner runs in `nursery`, which must close before the wire does. It uses two descriptors while a
-        bot is connected.
+        It uses two descriptors while a bot is connected.
 
         Args:
-            nursery: Where the owner runs; it ends after `hang_up`, or when cancelled.
-            bell: Rung when something comes.
-            directory: Exists, and is the caller's to make and remove.
+            nursery: for the line's task, which ends after `hang_up`. It must close before the wire does.
+            bell: rung when an item arrives.
+            directory: an existing directory. The caller removes it.
 
         Raises:
-            OSError: No line could be made, through no fault of a bot: the path is too long (107 bytes are
-                allowed), descriptors have run out, the directory cannot be written.
+            OSError: no line could be opened, through no fault of a bot: the path is too long (107 bytes are
+                allowed), descriptors have run out, or the directory is not writable.
         """
         path = directory.absolute() / SOCKET_NAME
         if len(os.fsencode(path)) > PATH_BYTES:
@@ -210,7 +210,7 @@ class Wire:
 
 @asynccontextmanager
 async def open_wire() -> AsyncIterator[Wire]:
-    """The process's lines, and what they share. Lines must have closed before it does.
+    """Open a wire for lines. They must have closed before it does.
 
     Use::
 

@@ -1,4 +1,4 @@
-"""When trio's loop last looked for I/O: by it lines know how early what they find may have come."""
+"""Records when trio's loop last polled for I/O, so that lines know how early received frames may have arrived."""
 
 from collections import deque
 
@@ -8,47 +8,48 @@ from referee.linux.awake_clock import AwakeClock
 from referee.linux.schedstat import ThreadCounters
 
 WORTH_KEEPING = 0.001
-"""Seconds: a loop that is busy for less is not behind."""
+"""Seconds of work below which the loop does not count as behind."""
 KEPT = 10_000
 TURN_SECONDS = 0.005
-"""Whatever has much to do lets others have their turn when the loop has been busy for so long."""
+"""Seconds of work after which a task with more work lets others run."""
 LEAST_TURN_SECONDS = 0.0005
-"""But it gets so long in any case: many that have much to do must not keep each other from all progress."""
+"""The shortest turn in seconds: many busy tasks must not keep each other from all progress."""
 OVERSLEPT_SECONDS = 0.002
-"""The poll rounds up to whole milliseconds. A look that sleeps longer than that was kept from ending."""
+"""Seconds by which a poll may oversleep: it rounds up to whole milliseconds. A longer sleep was held up."""
 
 
 class LoopProbe(trio.abc.Instrument):
-    """Knows when trio's loop last looked for I/O, and since when what it then found may have been there.
+    """Records when trio's loop last polled for I/O, and how early the frames found then may have arrived.
 
-    A loop that was held up (a long collection, a busy machine) finds frames late; they must not count as late.
-    Whether the last look slept is told by the kernel's count of voluntary switches: the time a look took would
-    not tell sleeping from being preempted. How long it then waited for a processor is counted by the kernel, too:
-    on a busy machine what wakes it may have come long before it runs.
+    A loop that was held up (by a long garbage collection, by a busy machine) finds frames late; these must not
+    count as late. The kernel's count of voluntary switches shows whether the last poll slept: its duration would
+    not
+    distinguish sleeping from being preempted. The kernel also counts how long the thread then waited for a
+    processor: on a busy machine the frame that wakes it may have arrived long before it runs.
 
-    A look that overslept what it asked for, by more than its wait for a processor explains, was kept from ending:
-    the process was stopped, or the machine stood still. What it then finds may have come since it began.
+    If a poll overslept its timeout by more than its wait for a processor explains, the process was stopped, or the
+    machine stood still. Frames found then may have arrived at any time since the poll started.
     """
 
     def __init__(self) -> None:
         clock = trio.lowlevel.current_clock()
         self._awake = clock if isinstance(clock, AwakeClock) else None
         self.now = clock.current_time
-        """Trio's clock, read without asking each time which it is: cheaper than `trio.current_time`."""
+        """Cached trio clock; `trio.current_time` looks it up on every call."""
         self._asleep = self._waited = 0.0
-        """At the last look's beginning: when that was, and how long this thread had waited for processors."""
+        """The start of the last poll, and how long this thread had waited for processors by then."""
         self._yields = self._stops = 0
-        """And how often it had given up its processor, and been stopped."""
+        """How often the thread had yielded its processor by then, and how often it had been stopped."""
         self._thread = ThreadCounters() if self._awake is None else self._awake.thread
         self.looked = self.now()
-        """When the last look ended, on trio's clock: what was not ready then came later."""
+        """The end of the last poll, on trio's clock. Frames that it did not find arrived later."""
         self.came = self.looked
-        """The earliest moment at which what the last look found may have become ready."""
+        """The earliest time at which the frames found by the last poll may have arrived."""
         self._busy: deque[tuple[float, float]] = deque(maxlen=KEPT)
 
     def before_io_wait(self, timeout: float) -> None:
-        """Trio's hook."""
-        # Read once more, the clock would take the sleep for ended.
+        """See `trio.abc.Instrument`."""
+        # To read the clock once more would make it take the sleep for ended.
         now = self.now() if self._awake is None or timeout <= 0 else self._awake.fell_asleep
         if now - self.looked > WORTH_KEEPING:
             self._busy.append((now, now - self.looked))
@@ -61,7 +62,7 @@ class LoopProbe(trio.abc.Instrument):
             self._yields, self._waited = self._thread.yields, self._thread.waited
 
     def after_io_wait(self, timeout: float) -> None:
-        """Trio's hook."""
+        """See `trio.abc.Instrument`."""
         now = self.now()
         if timeout > 0:
             self._thread.read()
@@ -69,14 +70,14 @@ class LoopProbe(trio.abc.Instrument):
             delay = self._thread.waited - self._waited
             stopped = self._awake is not None and self._awake.stops != self._stops
             overslept = now - self._asleep - timeout - delay > OVERSLEPT_SECONDS
-            # Never before it fell asleep: then there was nothing.
+            # Never before the sleep: no frame was there then.
             self.came = self._asleep if stopped or overslept else max(self._asleep, now - delay)
         else:
             self.came = self.looked
         self.looked = now
 
     def behind(self, since: float) -> float:
-        """The longest, in seconds, that the loop was busy at a stretch and looked at nothing, since a moment."""
+        """Return the longest event-loop stall since a time on trio's clock, in seconds."""
         longest = self.now() - self.looked
         if longest <= WORTH_KEEPING:
             longest = 0.0
@@ -87,14 +88,14 @@ class LoopProbe(trio.abc.Instrument):
         return longest
 
     def stopped(self, since: float) -> float:
-        """Return for how many seconds this process was stopped since a moment, as far as trio's clock knows."""
+        """Return the seconds for which this process was stopped since a time on trio's clock, if it knows."""
         return 0.0 if self._awake is None else self._awake.stopped(since)
 
     def turn_ends(self, began: float) -> float:
-        """When a turn that begins at a moment of trio's clock is over: others wait."""
+        """Return the end of a turn that starts at a time on trio's clock, after which others must run."""
         return max(self.looked + TURN_SECONDS, began + LEAST_TURN_SECONDS)
 
     def close(self) -> None:
-        """Gives up what it holds open."""
+        """Close the file of the thread's counters, if it belongs to this object."""
         if self._awake is None:
             self._thread.close()

@@ -8,11 +8,14 @@ from referee.wire.inbox import Inbox
 from referee.wire.line import Bell, Incoming, Line, Outgoing
 
 UNREAD_FRAMES = 10_000
-"""More than this, and the bot counts as not reading."""
+"""If more frames are unread, the bot counts as not reading."""
 
 
 class MemoryLine(Line):
-    """A line over memory. The bot's end: `say` a frame, `hear` the next one. Stamps with trio's clock."""
+    """A line over memory channels, stamped with trio's clock.
+
+    The bot's end sends with `say` and reads with `hear`.
+    """
 
     def __init__(self, bell: Bell) -> None:
         self._bell = bell
@@ -20,7 +23,7 @@ class MemoryLine(Line):
         self._out_send, self._out_receive = trio.open_memory_channel[bytes](UNREAD_FRAMES)
 
     def send_burst(self, frames: Sequence[Outgoing]) -> None:
-        """See `Line`. A bot that has hung up, or reads nothing, loses frames."""
+        """See `Line`. Frames for a bot that has disconnected, or does not read, are dropped."""
         for frame, timed in frames:
             try:
                 self._out_send.send_nowait(frame)
@@ -41,11 +44,11 @@ class MemoryLine(Line):
         return self._inbox.has_more()
 
     async def settle(self) -> None:
-        """See `Line`: memory has no transit."""
+        """See `Line`. Frames in memory are never in transit."""
         await trio.lowlevel.checkpoint()
 
     def forget_unsent(self) -> None:
-        """See `Line`: what was sent is with the bot."""
+        """See `Line`. Frames that were sent have been delivered."""
 
     def hang_up(self) -> None:
         """See `Line`. The bot's `hear` then raises trio.EndOfChannel."""
@@ -53,14 +56,14 @@ class MemoryLine(Line):
 
     @property
     def stamped(self) -> float:
-        """The latest stamp of what came here: what comes next bears no earlier one."""
+        """The latest stamp of a received frame. Later frames have no earlier stamp."""
         return self._inbox.stamped
 
     def say(self, frame: bytes, at: float | None = None) -> None:
-        """The bot's end: a frame arrives now, or bears the arrival time `at`.
+        """Send a frame from the bot's end, with the arrival time `at` or the current time.
 
         Raises:
-            trio.WouldBlock: the referee has much to hear of this bot already.
+            trio.WouldBlock: the inbox is full.
         """
         if self._inbox.full():
             raise trio.WouldBlock
@@ -68,15 +71,15 @@ class MemoryLine(Line):
         self._bell.ring()
 
     async def hear(self) -> bytes:
-        """The bot's end: the next frame.
+        """Return the next frame, at the bot's end.
 
         Raises:
-            trio.EndOfChannel: the referee has hung up.
+            trio.EndOfChannel: the referee has closed the line.
         """
         return await self._out_receive.receive()
 
     def hear_nowait(self) -> bytes | None:
-        """The bot's end: the next frame, or None where there is none."""
+        """Return the next frame, at the bot's end, or None where there is none."""
         try:
             return self._out_receive.receive_nowait()
         except (trio.WouldBlock, trio.EndOfChannel):

@@ -1,4 +1,4 @@
-"""The sockets of all lines under one level-triggered poll, which trio watches: not a task and a wait a line."""
+"""The sockets of all lines in one level-triggered epoll, which trio watches: no line needs a task that waits."""
 
 import os
 import select
@@ -11,14 +11,14 @@ from referee.wire.loop_lag import LoopProbe
 
 IN, OUT = select.EPOLLIN, select.EPOLLOUT
 AT_ONCE = 256
-"""Sockets that are looked after before other tasks run; the others are still there at the next look."""
+"""The most sockets that are handled before other tasks run. The others are reported again at the next poll."""
 
 Ready = Callable[[int], None]
-"""Called with the events of a socket that is ready. It does not wait."""
+"""A function called with the events of a ready socket. It must not block."""
 
 
 class Poll:
-    """Calls those who watch a socket when there is something to do. Made by `open_poll`."""
+    """Calls functions when the sockets that they watch are ready. Made by `open_poll`."""
 
     def __init__(self, probe: LoopProbe) -> None:
         self.probe = probe
@@ -30,9 +30,9 @@ class Poll:
         self._epoll.register(self._wake, IN)
 
     def watch(self, descriptor: int, events: int, ready: Ready) -> None:
-        """Calls `ready` whenever a socket is ready for one of these events; for none, forgets it.
+        """Call `ready` whenever a socket is ready for one of these events; with no events, stop watching it.
 
-        A socket that nobody watches must be forgotten: its other end's going would be told again and again.
+        A socket without events must not stay in the epoll: its other end's closing would be reported for ever.
         """
         if not events:
             if self._ready.pop(descriptor, None) is not None:
@@ -45,13 +45,13 @@ class Poll:
             self._ready[descriptor] = ready
 
     def soon(self, call: Callable[[], None]) -> None:
-        """Makes a call after others have had their turn."""
+        """Call a function after other sockets have had their turn."""
         if not self._soon:
             os.eventfd_write(self._wake, 1)
         self._soon.append(call)
 
     async def run(self) -> None:
-        """Makes the calls, until it is cancelled."""
+        """Wait for sockets and call their functions, until cancelled."""
         poll, ready, descriptor = self._epoll.poll, self._ready, self._epoll.fileno()
         while True:
             await trio.lowlevel.wait_readable(descriptor)
@@ -59,21 +59,21 @@ class Poll:
             if soon:
                 os.eventfd_read(self._wake)
             for socket, events in poll(0, AT_ONCE):
-                # It may have been forgotten by one of the calls before.
+                # An earlier call may have stopped watching it.
                 if socket in ready:
                     ready[socket](events)
             for call in soon:
                 call()
 
     def close(self) -> None:
-        """Gives up what it holds open. Nobody watches anything any more."""
+        """Close the descriptors. No socket may be watched any more."""
         self._epoll.close()
         os.close(self._wake)
 
 
 @asynccontextmanager
 async def open_poll() -> AsyncIterator[Poll]:
-    """One of a process's polls. All who watch must have stopped before it closes."""
+    """Open a poll. All sockets must have been removed before it closes."""
     probe = LoopProbe()
     poll = Poll(probe)
     trio.lowlevel.add_instrument(probe)

@@ -1,8 +1,8 @@
-"""Where bots on their authors' own machines come in: one TCP port, and a line for each key that the host knows.
+"""The entrance for bots on their authors' own machines: one TCP port, and a line for each key that the host knows.
 
-Nobody gets further than the handshake who does not hold such a key. What strangers may cost is bounded: how many
-there are at once, in all and from one address; for how long; how much of each is read; and how fast new ones are
-taken from the kernel. Names are not looked up, and nothing is spoken in the clear.
+No client gets past the handshake without such a key. The cost of unknown clients is bounded: their number at once,
+in all and per address; the time and the bytes of each; and the rate at which new ones are accepted. Host names are
+not resolved, and no message is sent unencrypted.
 """
 
 import ipaddress
@@ -28,31 +28,31 @@ if TYPE_CHECKING:
     from referee.wire.zmtp_curve import SecureConversation
 
 HANDSHAKE_SECONDS = 3.0
-"""From a connection to the proof of its key."""
+"""Seconds from a connection to the proof of its key."""
 STRANGERS = 32
-"""Connections at once that have not proved a key; more are closed as they come."""
+"""The most connections at once that have not proved a key. More are closed at once."""
 STRANGERS_OF_ONE = 8
-"""Of them, from one address; from one network of 64 bits where it is IPv6, of which anybody has a whole one."""
+"""The most of them from one address; with IPv6, from one /64 network, since every client has a whole one."""
 ACCEPT_SECONDS = 0.01
-"""Between two new connections: with 0.12 ms of arithmetic for each, a flood costs the loop a few per cent."""
+"""Seconds between two new connections. At 0.12 ms of arithmetic each, a flood costs the loop a few per cent."""
 BACKLOG = 64
-"""Connections that wait with the kernel."""
+"""Connections that wait in the kernel."""
 KERNEL_BYTES = 256 * 1024
-"""What the kernel holds of a connection, each way."""
+"""The kernel's buffer of a connection in bytes, in each direction."""
 NO_DESCRIPTORS_SECONDS = 0.1
 
 
 class BadAddressError(ValueError):
-    """No address of a port on this machine. The text is one line."""
+    """A text is not the address of a port on this machine. The error's text is one line."""
 
 
 class Address(Struct, frozen=True):
-    """Where to listen."""
+    """An address to listen on."""
 
     host: str
-    """An address in numbers: no name is looked up."""
+    """A numeric IP address. Names are not resolved."""
     port: int
-    """0: the kernel chooses one."""
+    """The port; 0: the kernel chooses one."""
 
     @property
     def family(self) -> kernel.AddressFamily:
@@ -61,11 +61,11 @@ class Address(Struct, frozen=True):
 
     @property
     def loopback(self) -> bool:
-        """Whether only programs on this machine can come."""
+        """Whether only programs on this machine can connect."""
         return ipaddress.ip_address(self.host).is_loopback
 
     def endpoint(self, port: int) -> str:
-        """As ZeroMQ spells it."""
+        """Return ZeroMQ's endpoint for this address with a port."""
         return f"tcp://[{self.host}]:{port}" if ":" in self.host else f"tcp://{self.host}:{port}"
 
 
@@ -73,7 +73,7 @@ _PORT = re.compile("[0-9]{1,5}")
 
 
 def read_address(text: str) -> Address:
-    """The address of `ADDRESS:PORT`, `[ADDRESS]:PORT` or `:PORT`, which is this machine only.
+    """Return the address in `ADDRESS:PORT`, `[ADDRESS]:PORT` or `:PORT`. The last is for this machine only.
 
     Raises:
         BadAddressError: the text is no such address.
@@ -90,7 +90,7 @@ def read_address(text: str) -> Address:
 
 
 def origin(address: str) -> str:
-    """What counts as one address: an IPv4 address, mapped into IPv6 or not, or the /64 of an IPv6 address."""
+    """Return the address by which clients are counted: an IPv4 address, or the /64 network of an IPv6 address."""
     whole = ipaddress.ip_address(address)
     if isinstance(whole, ipaddress.IPv4Address):
         return str(whole)
@@ -117,7 +117,7 @@ class Lobby:
         from referee.wire.zmtp_curve import SecureConversation  # noqa: PLC0415
 
         self.lines = {key: RemoteLine(poll, stands=stands) for key in known}
-        """By public key, as Z85."""
+        """The lines, keyed by public key in Z85."""
         self.endpoint = ""
         self._converse = partial(SecureConversation, keys, MAX_TAKEN_BYTES)
         self._turned_away = turned_away
@@ -126,15 +126,15 @@ class Lobby:
         self._strangers: Counter[str] = Counter()
 
     async def listen(self, listener: kernel.socket, nursery: trio.Nursery) -> None:
-        """Takes connections, one after the other, for as long as it is let."""
+        """Accept connections, one after the other, until cancelled."""
         while True:
             await trio.lowlevel.wait_readable(listener)
             try:
                 connection, (address, *_) = listener.accept()
             except (BlockingIOError, ConnectionError):
-                continue  # It is gone already.
+                continue  # It is closed already.
             except OSError as error:
-                # Nobody knows who it is: any bot that a match waits for.
+                # The client is unknown: it may be any bot for which a match waits.
                 for line in self.lines.values():
                     if not line.connected:
                         line.machine_is_out_of(error)
@@ -147,7 +147,7 @@ class Lobby:
             await trio.sleep(ACCEPT_SECONDS)
 
     async def _serve(self, socket: kernel.socket, address: str) -> None:
-        """One connection, from its first byte to its end."""
+        """Serve a connection from its first byte to its end."""
         with socket, suppress(OSError):
             socket.setblocking(False)
             socket.setsockopt(kernel.IPPROTO_TCP, kernel.TCP_NODELAY, 1)
@@ -175,7 +175,7 @@ class Lobby:
     async def _prove(
         self, socket: kernel.socket, conversation: "SecureConversation", address: str
     ) -> RemoteLine | None:
-        """The line of the key that the other end proves to hold; None where it has left."""
+        """Return the line of the key that the other end proves; None if it is unknown, or the end has left."""
         from referee.wire.zmtp_curve import HANDSHAKE_MOST  # noqa: PLC0415 - it is imported by now
 
         while True:
@@ -199,7 +199,10 @@ class Lobby:
 
 
 def _say(socket: kernel.socket, words: bytes) -> None:
-    """Some hundred bytes of a handshake: the kernel takes them, or nobody reads at the other end."""
+    """Send the few hundred bytes of a handshake.
+
+    If the kernel has no room for them, the other end does not read.
+    """
     if words and socket.send(words) < len(words):
         raise ZmtpError("does not read")
 
@@ -215,19 +218,19 @@ async def open_lobby(
     barred: Collection[str] = (),
     stands: bool = False,
 ) -> AsyncIterator[Lobby]:
-    """An open port for bots with one of the keys that are known. Closing waits up to `FAREWELL_SECONDS`.
+    """Open a port for bots that hold one of the known keys. Closing it takes up to `FAREWELL_SECONDS`.
 
     Args:
-        address: where to listen.
-        keys: the host's own.
-        known: public keys, as Z85; each has a line.
-        turned_away: told of whom the handshake has shown to be nobody we know: address and why.
-        came: told of the key of a bot whose connection is let in (True), or has ended.
-        barred: of the known keys, those that are not let in any more. Their lines stay without a bot.
-        stands: whether each line is there for match after match.
+        address: the address to listen on.
+        keys: the host's own key pair.
+        known: public keys in Z85. Each gets a line.
+        turned_away: called with the address of a rejected client and the reason.
+        came: called with a bot's key, and True when it is connected or False when its connection has ended.
+        barred: known keys that are not admitted any more. Their lines stay without a bot.
+        stands: whether the lines outlive a match.
 
     Raises:
-        OSError: the port cannot be had.
+        OSError: the port is not available.
     """
     with kernel.socket(address.family, kernel.SOCK_STREAM) as listener:
         listener.setsockopt(kernel.SOL_SOCKET, kernel.SO_REUSEADDR, 1)
@@ -246,7 +249,7 @@ async def open_lobby(
 
 
 async def _part(lobby: Lobby) -> None:
-    """Lets the last frames go out."""
+    """Close all lines after their last frames were sent."""
     for line in lobby.lines.values():
         line.hang_up()
     with trio.move_on_after(2 * FAREWELL_SECONDS):

@@ -1,6 +1,6 @@
-"""The line of a bot on its author's own machine: TCP, sealed by its conversation.
+"""The line of a bot on its author's own machine: TCP, encrypted by its conversation.
 
-`remote` finds out who is at the other end.
+`remote` authenticates the other end.
 """
 
 import hmac
@@ -19,46 +19,48 @@ from referee.wire.socket_line import Connection, SocketLine
 from referee.wire.zmtp import PING, ZmtpError
 
 PING_SECONDS = 2.0
-"""After so long without a byte, the other end is asked for a sign of life: its ZeroMQ gives it by itself."""
+"""Seconds between two heartbeat requests. The other end's ZeroMQ answers them by itself."""
 DEAD_SECONDS = 8.0
-"""After so long without one, the line is cut: a network that went away does not say so."""
+"""Seconds without a byte after which the connection is closed: a network failure gives no notice."""
 CUT_SECONDS = 1.0
-"""A bot that was cut off for what it said stays out for so long: else it could say it all anew at once."""
+"""Seconds for which a bot whose connection was closed for its messages may not reconnect."""
 DELAYS = 30
-"""Of so many signs of life the quickest tells the network's delay: it is asked for one each `PING_SECONDS`."""
+"""Number of heartbeats of which the quickest gives the network's delay."""
 FIRST_DELAYS, FIRST_SECONDS = 5, 0.05
-"""So many are asked for at once when a bot comes, at this interval: a match may begin soon."""
+"""Number and interval in seconds of the heartbeats requested when a bot connects: a match may start soon."""
 MOST_SAID = 1_000
-"""Messages of a bot between two matches, of `MOST_HELLO_BYTES` at most: a longer one counts as more. One that says
-more is cut off."""
+"""The most messages of a bot between two matches. One longer than `MOST_HELLO_BYTES` counts as several. If there
+are more, the connection is closed."""
 MOST_HELLO_BYTES = 4_096
-"""A longer message is no `hello`: it is not looked into."""
+"""The longest `hello` in bytes. Longer messages are not decoded."""
 STAMP_BYTES = 4
 
 
 class RemoteLine(SocketLine):
-    """See `SocketLine`. While one connection lives, another one does not get in, whatever it knows.
+    """See `SocketLine`. While one connection is open, no other one is accepted, whatever key it proves.
 
-    `begin` gives it to a match; until then, who is connected waits, and may say nothing. Where the line is to
-    stand, `rest` takes it back from the match, with its connection: whatever still comes of that match is dropped.
+    `begin` assigns the line to a match. Until then a connected bot waits, and may not send messages. If the line
+    outlives a match, `rest` takes it back from the match with its connection; later messages to that match are
+    dropped.
     """
 
     def __init__(self, poll: Poll, *, stands: bool = False) -> None:
-        """`stands`: match after match is played over it."""
+        """Set up a line. If it `stands`, it outlives a match."""
         super().__init__(poll)
         self.stands = stands
         self.awaited = True
         """Whether a match waits for a bot that is not connected."""
         self.cuts = 0
-        """How many connections have ended."""
+        """Number of connections that have ended."""
         self.away_since = self._came = trio.current_time()
-        """While nobody is connected: since when, on trio's clock."""
+        """The time on trio's clock at which the last connection ended."""
         self._invitation = b""
         self._token = ""
         self._said: int | None = None
-        """Messages since the last match ended; None: what comes is this match's, or from a new connection."""
+        """Number of messages since the last match; None: messages belong to a match, or to a new connection."""
         self._pings: dict[bytes, float] = {}
-        """When signs of life were asked for that have not come yet, by what they give back."""
+        """Times of the heartbeat requests that are not answered yet, keyed by the bytes that the answers
+        return."""
         self._asked = 0
         self._delays: deque[float] = deque(maxlen=DELAYS)
         self._nobody, self._somebody = trio.Event(), trio.Event()
@@ -66,36 +68,37 @@ class RemoteLine(SocketLine):
         self._free_at = -math.inf
 
     def behind(self, since: float) -> float:
-        """The longest, in seconds, that trio's loop was busy at a stretch since a moment of trio's clock."""
+        """Return the longest event-loop stall since a time on trio's clock, in seconds."""
         return self._probe.behind(since)
 
     def stopped(self, since: float) -> float:
-        """Return for how many seconds this process was stopped since a moment of trio's clock."""
+        """Return for how many seconds this process was stopped since a time on trio's clock."""
         return self._probe.stopped(since)
 
     @property
     def connected(self) -> bool:
-        """Whether somebody is at the other end, as far as we know."""
+        """Whether a bot is connected, as far as is known."""
         return self._connection is not None
 
     @property
     def delay(self) -> float | None:
-        """How long a word takes to the bot's ZeroMQ and back, in seconds; None: it is not known yet.
+        """The round trip to the bot's ZeroMQ in seconds; None: not known yet.
 
-        The shortest of the last minute: that of the network alone. A bot's machine may answer late, never early.
+        It is the shortest of the last minute, which is that of the network alone: a bot's machine may answer late,
+        but never early.
         """
         return min(self._delays, default=None)
 
     @property
     def ready(self) -> bool:
-        """Whether a bot is connected, and the network's delay known, if it can be."""
+        """Whether a bot is connected, and the network's delay is known or cannot be measured."""
         connection = self._connection
         if connection is None or self._is_closed():
             return False
         return bool(self._delays) or trio.current_time() - self._came >= PING_SECONDS
 
     def begin(self, bell: Bell, token: str) -> None:
-        """The match begins: a bot that is connected, or connects later, is invited to it."""
+        """Assign the line to a match. A bot that is connected, or connects later, is invited to it."""
         self._bell = bell
         self._token = token
         self._invitation = encode(Invited(token=token, stands=True if self.stands else UNSET))
@@ -103,12 +106,12 @@ class RemoteLine(SocketLine):
             self._invite(self._connection)
 
     def free(self) -> bool:
-        """Whether a connection would be let in now."""
+        """Return whether a connection would be accepted now."""
         closed = self._farewell.is_set() or trio.current_time() < self._free_at
         return self._connection is None and not closed
 
     async def rest(self) -> None:
-        """The match is over; who is connected stays for the next, unless the match has hung up on it."""
+        """Take the line back after a match. A connected bot stays for the next one, unless it was disconnected."""
         self._bell = None
         if self._is_closed():
             self.hang_up()
@@ -126,22 +129,22 @@ class RemoteLine(SocketLine):
             self._go_on_soon()
 
     def tell(self, frame: bytes) -> None:
-        """Says something between two matches, to who is connected."""
+        """Send a frame between two matches, if a bot is connected."""
         if self._connection is not None and not self._is_closed():
             self.send(frame)
 
     async def told(self) -> None:
-        """Returns when all that was said has left, or nobody is connected."""
+        """Wait until all frames were sent, or no bot is connected."""
         while (connection := self._connection) is not None and (connection.leaving or self._outbox):
             self._drained = trio.Event()
             await self._drained.wait()
 
     async def present(self) -> None:
-        """Returns when somebody is connected."""
+        """Wait until a bot is connected."""
         await self._somebody.wait()
 
     async def missing(self, seconds: float) -> None:
-        """Returns when nobody has been connected for so long at a stretch."""
+        """Wait until no bot has been connected for a number of seconds without a break."""
         while True:
             await self._nobody.wait()
             with trio.move_on_after(seconds) as waiting:
@@ -150,7 +153,7 @@ class RemoteLine(SocketLine):
                 return
 
     async def serve(self, connection: Connection) -> None:
-        """Lets a connection in, to its end. Only while the line is `free`."""
+        """Serve a connection to its end. Call only while the line is `free`."""
         self._somebody.set()
         self._nobody = trio.Event()
         self._said = None
@@ -174,14 +177,14 @@ class RemoteLine(SocketLine):
             self._somebody = trio.Event()
 
     async def _keep_alive(self, connection: Connection) -> None:
-        """Notices that the line is cut although nobody says so, and measures the network."""
+        """Request heartbeats, to find out that a connection is dead, and to measure the network."""
         for _ in range(FIRST_DELAYS):
             self._ping(connection)
             await trio.sleep(FIRST_SECONDS)
         while True:
             await trio.sleep(PING_SECONDS)
             if self._inbox.full():
-                connection.heard = trio.current_time()  # It is we who do not listen.
+                connection.heard = trio.current_time()  # Its bytes are not read because the inbox is full.
             silent = trio.current_time() - connection.heard
             if silent >= DEAD_SECONDS:
                 self._end(connection)
@@ -189,7 +192,7 @@ class RemoteLine(SocketLine):
                 self._ping(connection)
 
     def _ping(self, connection: Connection) -> None:
-        """Asks for a sign of life, unless other words are still on their way: those would be measured."""
+        """Request a heartbeat, unless other bytes are unsent: the time to send those would be measured, too."""
         if connection.leaving or self._connection is not connection:
             return
         self._asked += 1
@@ -221,7 +224,7 @@ class RemoteLine(SocketLine):
         super()._arrived(frame, size)
 
     def _is_hello(self, frame: bytes) -> bool:
-        """Whether a bot says with it that it has come to the match: what it said before was to the last one."""
+        """Return whether a frame is the bot's `hello` to this match. Earlier frames belong to the last one."""
         if len(frame) > MOST_HELLO_BYTES:
             return False
         try:

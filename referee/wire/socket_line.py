@@ -1,7 +1,7 @@
-"""A bot's line over a socket that does not block, local or from another machine: what came, what leaves, and when.
+"""A bot's line over a non-blocking socket, local or from another machine: receives, sends and stamps frames.
 
-Nothing is between this and the kernel: what has come is with the kernel until it is read here, so that what is too
-much stays with its sender, and all that had arrived can be read at any moment. `zmtp` knows what the bytes mean.
+There is no layer between this and the kernel: received bytes stay in the kernel until they are read here, so that
+an excess stays with its sender, and all that had arrived can be read at any moment. `zmtp` parses the bytes.
 """
 
 import math
@@ -21,62 +21,63 @@ from referee.wire.zmtp import Conversation, ZmtpError
 
 READ_BYTES = 64 * 1024
 SEND_BYTES = 64 * 1024
-"""Frames are given to the kernel together, up to this size."""
+"""Frames are passed to the kernel together, up to this size."""
 
 
 class Connection:
-    """One connection that was let in, and what is on its way out."""
+    """An accepted connection, with the bytes on their way out."""
 
     __slots__ = ("conversation", "deaf", "emptied", "events", "heard", "leaving", "over", "socket")
 
     def __init__(self, socket: kernel.socket, conversation: Conversation) -> None:
-        """`socket`: does not block."""
+        """Store a non-blocking socket and its conversation."""
         self.socket = socket
         self.conversation = conversation
         self.leaving = bytearray()
-        """What is to leave next, and has begun to."""
+        """Bytes to send next. Some of the first frame may have been sent already."""
         self.deaf = False
-        """The other end takes nothing any more. What it said before may still be read."""
+        """Whether the other end accepts no more bytes. Bytes that it sent before may still be read."""
         self.emptied = -math.inf
-        """When all that had come was read, on trio's clock; minus infinity while there may be more."""
+        """The time on trio's clock at which all received bytes were read; minus infinity while there may be
+        more."""
         self.events = 0
-        """What is watched for."""
+        """The events that are watched for."""
         self.heard = trio.current_time()
-        """When the last byte came."""
+        """The time on trio's clock at which the last byte was read."""
         self.over = trio.Event()
 
 
 class SocketLine(Line):
     """See `Line`. One connection at a time.
 
-    A message of several parts is no message of the protocol: it is handed up as one frame that says so and does
-    not decode; nothing is kept of its parts. When the inbox is full, what came stays with kernel and sender,
-    and counts as arrived when there is room again. Nothing is kept for a bot that is not there: when it is back,
-    `told` has it.
+    A message of several parts is no message of the protocol: the host receives one frame that names the number of
+    parts and does not decode; the parts are dropped. When the inbox is full, received bytes stay in the kernel and
+    with the sender, and count as arrived when there is room again. No frames are stored for a bot that is not
+    connected: when it reconnects, the field `told` of its `welcome` has all events.
 
-    Every `send` with `timed` leads to exactly one `HandedOver`, in order, whatever becomes of the frame. Stamps
-    never go backwards.
+    Every `send` with `timed` leads to exactly one `HandedOver`, in order, whether or not the frame could be sent.
+    Stamps never decrease.
     """
 
     def __init__(self, poll: Poll, bell: Bell | None = None) -> None:
-        """`bell`: rung when something comes; None: nothing may come yet."""
+        """Set up a line. The bell is rung when an item arrives; None: no frame may arrive yet."""
         self._poll = poll
         self._probe = poll.probe
         self._now = poll.probe.now
         self._bell = bell
         self._connection: Connection | None = None
         self._inbox = Inbox()
-        self._since = -math.inf  # what is found next came later than this
+        self._since = -math.inf  # bytes that are read next arrived after this time
         self._outbox: deque[bytes] = deque()
         self._outbox_bytes = 0
         self._not_reading = False
         self._is_to_go_on = False
-        self._in_vain = 0  # moves since a frame came
-        self._is_out_of = False  # the machine is out of something, and the host was told
+        self._in_vain = 0  # moves since the last frame arrived
+        self._is_out_of = False  # the machine is out of a resource, and the host was notified
         self._farewell = trio.Event()
         self._drained = trio.Event()
 
-    # What the host does.
+    # Calls from the host.
 
     def send_burst(self, frames: Sequence[Outgoing]) -> None:
         """See `Line`."""
@@ -96,7 +97,7 @@ class SocketLine(Line):
         was_full = self._inbox.full()
         item = self._inbox.take()
         if was_full and not self._inbox.full():
-            # There may be more in what was read already, and nothing with the kernel.
+            # There may be more frames in the bytes read already, of which the kernel gives no notice.
             self._go_on_soon()
         return item
 
@@ -105,14 +106,14 @@ class SocketLine(Line):
         return self._inbox.has_more()
 
     def turn_to(self, bell: Bell) -> None:
-        """What comes from now on, or is there, is another match's to hear."""
+        """Assign the line to another match, which receives all items from now on, and those queued."""
         self._bell = bell
-        self._is_out_of = False  # The other match was told, and this one is to be.
+        self._is_out_of = False  # Only the other match was notified.
         if self._inbox.has_more():
             bell.ring()
 
     def skip_to(self, is_wanted: Callable[[bytes], bool]) -> bool:
-        """Drops what has come before a frame that is wanted; whether that is there."""
+        """Drop items until a frame satisfies a condition; return whether there is such a frame."""
         while self._inbox.has_more():
             if self._inbox.begins_with(is_wanted):
                 return True
@@ -120,14 +121,14 @@ class SocketLine(Line):
         return False
 
     async def settle(self) -> None:
-        """See `Line`: what had reached this machine is with the kernel, and is read at once."""
-        # A bot that is not heard any more may send without end.
+        """See `Line`. Bytes that had reached this machine are in the kernel, and are read at once."""
+        # A line that is closed is not read: its bot may send without end.
         try:
             while self._connection is not None and not self._is_closed() and self._hear(self._connection):
                 await trio.lowlevel.checkpoint()
             await trio.lowlevel.checkpoint()
         except trio.Cancelled:
-            self._go_on_soon()  # What was read and not yet heard is not with the kernel, which would tell of it.
+            self._go_on_soon()  # Of bytes that were read but not yet parsed, the kernel gives no notice.
             raise
 
     def forget_unsent(self) -> None:
@@ -140,7 +141,7 @@ class SocketLine(Line):
         self._farewell.set()
 
     def machine_is_out_of(self, error: OSError) -> None:
-        """Tell the host once that the machine has run out of something: it does not wait for the bot then."""
+        """Notify the host once that the machine is out of a resource, so that it does not wait for the bot."""
         if self._is_out_of or self._bell is None or self._is_closed():
             return
         self._is_out_of = True
@@ -151,20 +152,23 @@ class SocketLine(Line):
         return self._not_reading or self._farewell.is_set()
 
     def _is_full(self) -> bool:
-        """Whether what comes is to wait with the kernel: not if it is dropped, and its end waited for."""
+        """Return whether received bytes stay in the kernel.
+
+        A closed line reads and drops them, up to their end.
+        """
         return self._inbox.full() and not self._is_closed()
 
-    # A connection, from its beginning to its end.
+    # A connection, from its start to its end.
 
     def _let_in(self, connection: Connection) -> None:
         self._connection = connection
         self._since = self._probe.came
         self._say(connection)
         self._watch(connection)
-        self._go_on_soon()  # It may have said more already.
+        self._go_on_soon()  # It may have sent more already.
 
     def _end(self, connection: Connection) -> None:
-        """It is over, for whatever reason, and what was for it."""
+        """Close a connection and drop its unsent frames."""
         if self._connection is connection:
             self._connection = None
             self.forget_unsent()
@@ -174,16 +178,16 @@ class SocketLine(Line):
             connection.over.set()
 
     def _cut(self, connection: Connection) -> None:
-        """It says what no ZeroMQ PAIR socket says."""
+        """Close a connection that sent bytes which no ZeroMQ PAIR socket sends."""
         self._end(connection)
 
     async def _part(self) -> None:
-        """Ends in order, in `FAREWELL_SECONDS` at most.
+        """Send the last frames and close the connection, within `FAREWELL_SECONDS`.
 
-        What the other end says is read: else the kernel would take back what that has not read.
+        Bytes from the other end are read: otherwise the kernel would drop frames that the other end has not read.
         """
         if self._connection is not None:
-            self._watch(self._connection)  # There may have been no room for it.
+            self._watch(self._connection)  # A full inbox may have stopped the reading.
         with trio.move_on_after(FAREWELL_SECONDS):
             while (connection := self._connection) is not None and (connection.leaving or self._outbox):
                 self._drained = trio.Event()
@@ -194,7 +198,7 @@ class SocketLine(Line):
                 await connection.over.wait()
 
     def _watch(self, connection: Connection) -> None:
-        """Watches for what can be done now."""
+        """Watch for the events that can be handled now."""
         events = 0 if self._is_full() else IN
         if (connection.leaving or self._outbox) and not connection.deaf:
             events |= OUT
@@ -203,7 +207,7 @@ class SocketLine(Line):
             try:
                 self._poll.watch(connection.socket.fileno(), events, self._ready)
             except OSError as error:
-                # The kernel has no room for one more watch: the bot would never be heard.
+                # The kernel has no room for one more watch: the bot's frames would never be read.
                 self.machine_is_out_of(error)
 
     def _ready(self, events: int) -> None:
@@ -217,7 +221,7 @@ class SocketLine(Line):
     # Reading. None of it waits.
 
     def _go_on_soon(self) -> None:
-        """Others have their turn first."""
+        """Continue reading after other lines have had their turn."""
         if not self._is_to_go_on:
             self._is_to_go_on = True
             self._poll.soon(self._go_on)
@@ -231,14 +235,14 @@ class SocketLine(Line):
             self._watch(connection)
 
     def _hear(self, connection: Connection) -> bool:
-        """Takes what has come; whether it stopped only to let others run."""
+        """Read and parse received bytes; return whether it stopped only to let other lines run."""
         began, worked = self._now(), time.thread_time()
         moves, more = 0, True
         came = self._inbox.arrivals
         connection.emptied = -math.inf
         try:
             if connection.conversation.holds_nothing and not self._is_full():
-                # The usual case, and mostly all there is: one message, which is read at once.
+                # The usual case: a single message, which is read at once.
                 moves, more = 1, self._read(connection, began)
             while more and not self._is_full() and not (moves and self._now() >= self._probe.turn_ends(began)):
                 more = self._take(connection) or self._read(connection, self._now())
@@ -252,19 +256,19 @@ class SocketLine(Line):
             if shortage_in(error) is not None:
                 self.machine_is_out_of(error)
             self._end(connection)
-        # What comes in bits too small to be anything is as much, however many turns it comes in.
+        # Fragments too small to be a frame add up, over any number of turns.
         self._in_vain = 0 if self._inbox.arrivals > came else self._in_vain + moves
         if max(moves, self._in_vain) >= MUCH:
-            # Not by the clock: time in which others had the processor is no work of this line's.
+            # Processor time, not wall time: other threads may have had the processor.
             self.took += time.thread_time() - worked
-        # What there is more of may have been there when this began.
+        # If there is more, it may have been there when this started.
         self._since = max(self._since, began if more else connection.emptied)
         if self._bell is not None and self._inbox.arrivals > came:
             self._bell.ring()
         return more and not self._is_full() and self._connection is connection
 
     def _take(self, connection: Connection) -> bool:
-        """Takes what is next of what was read; False where more has to be read for it."""
+        """Parse the next frame from the bytes read; return False where more bytes are needed."""
         conversation = connection.conversation
         frame = conversation.next()
         if frame is None:
@@ -280,28 +284,28 @@ class SocketLine(Line):
             self._inbox.arrived(max(self._since, self._probe.came), frame, size)
 
     def _read(self, connection: Connection, at: float) -> bool:
-        """Reads what has come; False where that was all: a short read has emptied the socket.
+        """Read received bytes; return False where the socket is empty, as after a short read.
 
-        `at`: now, or just before.
+        `at` is the current time, or shortly before.
         """
         if connection.emptied > -math.inf:
             return False
         try:
-            said = connection.socket.recv(READ_BYTES)
+            data = connection.socket.recv(READ_BYTES)
         except BlockingIOError:
             connection.emptied = at
             return False
-        if not said:
+        if not data:
             self._end(connection)
             return False
         connection.heard = at
-        if len(said) < READ_BYTES:
+        if len(data) < READ_BYTES:
             connection.emptied = at
         if self._farewell.is_set():
             return True
-        message = connection.conversation.only_message(said)
+        message = connection.conversation.only_message(data)
         if message is None:
-            connection.conversation.hear(said, at)
+            connection.conversation.hear(data, at)
             return True
         self._arrived(message, len(message))
         return False
@@ -309,7 +313,7 @@ class SocketLine(Line):
     # Sending. None of it waits.
 
     def _say(self, connection: Connection) -> None:
-        """Says what ZeroMQ says for itself. A bot that asks for signs of life and does not read them gets none."""
+        """Send ZeroMQ's own commands. A bot that requests heartbeats and does not read them gets none."""
         answer = connection.conversation.answer()
         if answer and len(connection.leaving) < SEND_BYTES:
             connection.leaving += answer
@@ -324,17 +328,17 @@ class SocketLine(Line):
             self._outbox_bytes += len(frame)
 
     def _send_all(self, connection: Connection, data: bytes) -> None:
-        """Gives the kernel what is framed, when it has all that was before: mostly it takes that at once."""
+        """Send bytes, if nothing before them is unsent. The kernel usually accepts them at once."""
         try:
             sent = connection.socket.send(data)
         except OSError:
-            sent = 0  # It is met again, if it is more than that there is no room.
+            sent = 0  # `_send` meets the error again, unless the kernel merely had no room.
         if sent < len(data):
             connection.leaving += data[sent:]
             self._send(connection)
 
     def _send(self, connection: Connection) -> None:
-        """Gives the kernel as much as it takes."""
+        """Pass the kernel as many bytes as it accepts."""
         try:
             while self._fill(connection):
                 del connection.leaving[: connection.socket.send(connection.leaving)]
@@ -350,7 +354,7 @@ class SocketLine(Line):
             self._drained.set()
 
     def _fill(self, connection: Connection) -> bool:
-        """Frames what is next, when the kernel has all that was before; False when there is nothing."""
+        """Frame the next messages if the bytes before are sent; return False when there are none."""
         while not connection.leaving or (self._outbox and len(connection.leaving) < SEND_BYTES):
             if not self._outbox:
                 return False

@@ -1,10 +1,10 @@
-"""What ZeroMQ says on a connection (ZMTP 3, rfc.zeromq.org/spec/23), as far as a PAIR socket says it. Pure.
+"""ZeroMQ's wire protocol (ZMTP 3, rfc.zeromq.org/spec/23), as far as a PAIR socket needs it. Pure.
 
-`socket_line` moves the bytes and has them read here, and not by libzmq, which sets no bound to a message: it
-limits each part, and holds any number of parts until the last one has come. A bot could so make this process
-grow without end. Here a message has one bound, all its parts together, and nothing is kept of parts.
+`socket_line` moves the bytes, and parses them here instead of with libzmq, which does not bound a message: it
+limits each part, and stores any number of parts until the last one has arrived. A bot could make this process grow
+without end. Here one bound applies to all parts of a message together, and parts are dropped.
 
-The same over an open network, in secret and only with those whose key is known, is `zmtp_curve`'s.
+`zmtp_curve` has the encrypted and authenticated version for open networks.
 """
 
 import re
@@ -16,19 +16,20 @@ READY = b"\x04\x1a\x05READY\x0bSocket-Type\x00\x00\x00\x04PAIR"
 _READY_NAME, _PAIR = b"\x05READY", b"\x0bSocket-Type\x00\x00\x00\x04PAIR"
 _PING, _PONG, _TTL_BYTES, _CONTEXT_BYTES = b"\x04PING", b"\x04PONG", 2, 16
 PING = _PING + bytes(_TTL_BYTES)
-"""Asks the other end for a sign of life. What follows it, up to 16 bytes, comes back with the answer."""
+"""A heartbeat request. Up to 16 bytes that follow it are returned with the answer."""
 MORE, _LONG, COMMAND = 1, 2, 4
 _SHORT_HEAD, _LONG_HEAD, _SHORT_MOST = 2, 9, 255
 MOST_PARTS = 512
-"""Parts of one message. One of fewer is refused by name; one of more costs its sender the connection."""
+"""The most parts of a message that is refused by name. One with more parts closes the connection."""
 COMMAND_BYTES = 1_024
-"""The size of one command: a heartbeat takes some 25."""
+"""The largest command in bytes. A heartbeat has about 25."""
 COMMANDS_AT_ONCE = 1_000
-"""Commands of a connection that are borne at any time, as far as they have not come back since."""
+"""The allowance of commands of a connection."""
 COMMANDS_A_SECOND = 10
-"""So many come back in a second: heartbeats at any sane pace, for as long as a match takes."""
+"""Commands added to the allowance per second: enough for heartbeats at any sane rate, however long a match
+takes."""
 FRAMES_AT_A_TIME = 64
-"""`next` looks at so many frames without a message in them, then lets its caller do something else."""
+"""Frames without a message that `next` parses before it returns, so that its caller can do other work."""
 
 
 _PARTS = b"(a message of %d parts)"
@@ -36,11 +37,14 @@ _PARTS_SAID = re.compile(rb"\(a message of ([1-9][0-9]{0,2}) parts\)")
 
 
 class ZmtpError(Exception):
-    """The other end says what no ZeroMQ PAIR socket says, or a message that is too large. The text says what."""
+    """The other end sent bytes that no ZeroMQ PAIR socket sends, or too large a message.
+
+    The text names the fault.
+    """
 
 
 def framed(message: bytes) -> bytes:
-    """A message of one part, as it goes out."""
+    """Return a message of one part in its wire format."""
     size = len(message)
     if size <= _SHORT_MOST:
         return b"\0%c%b" % (size, message)
@@ -48,7 +52,7 @@ def framed(message: bytes) -> bytes:
 
 
 def framed_command(body: bytes) -> bytes:
-    """What ZeroMQ says for itself, as it goes out."""
+    """Return a command of ZeroMQ in its wire format."""
     size = len(body)
     if size <= _SHORT_MOST:
         return b"\4%c%b" % (size, body)
@@ -56,50 +60,52 @@ def framed_command(body: bytes) -> bytes:
 
 
 def stands_for_parts(message: bytes) -> bool:
-    """Whether this is what `Conversation.next` tells of a message of parts."""
+    """Return whether this is the text by which `Conversation.next` replaces a message of several parts."""
     return _PARTS_SAID.fullmatch(message) is not None
 
 
 def says_pair(body: bytes) -> bool:
-    """Whether what an end says of itself names a PAIR socket."""
+    """Return whether a READY command declares a PAIR socket."""
     return _PAIR.lower() in body.lower()
 
 
 class Conversation:
-    """The other end's bytes of one connection, and the messages they make up. Holds one message's bytes at most.
+    """Parses the bytes from the other end of a connection into messages. It stores at most one message.
 
-    Call `hear` with what came, then `next` until it gives nothing and `unfinished` is false; then hear more.
+    Call `hear` with received bytes, then `next` until it returns None and `unfinished` is false; then repeat.
     """
 
     greeting = GREETING
-    """What we open with."""
+    """The greeting that this end sends."""
 
     def __init__(self, said: bytes, most: int) -> None:
-        """Begins with what the other end has said so far.
+        """Start with the bytes received so far.
 
-        `most`: how large a message may be, in bytes, with all its parts and what goes before each.
+        Args:
+            said: bytes from the other end.
+            most: the largest message in bytes, with all its parts and their heads.
         """
         self.open = False
-        """Whether both ends have said what they are: messages may be sent from now on."""
+        """Whether the handshake is complete, so that messages may be sent."""
         self.size = 0
-        """What the last message took on the wire, in bytes: its body; of one of parts, all of them with their
+        """The size of the last message on the wire in bytes: its body; for several parts, all parts with their
         heads."""
         self.unfinished = False
-        """Whether `next` gave nothing although it has not looked at all that came."""
+        """Whether `next` returned None before it had parsed all bytes."""
         self._most = most
         self._held = bytearray(said)
         self._greeted = False
         self._answer = self.greeting
-        self._parts = 0  # of the message that is being read, but for the last one
+        self._parts = 0  # of the message that is being read, without the last one
         self._parts_bytes = 0
         self._frame_size = 0  # of the last frame, on the wire
         self._commands_left = float(COMMANDS_AT_ONCE)
         self._heard_at = 0.0
         self.pong: bytes | None = None
-        """What the last answer to a `PING` gave back; None: nobody has answered since it was last set so."""
+        """The bytes returned by the last answer to a `PING`; None: no answer since this was last set to None."""
 
     def hear(self, data: bytes, at: float) -> None:
-        """Bytes that came, and when: in seconds of any clock that does not go back."""
+        """Add bytes received at a time, in seconds of any monotonic clock."""
         more = (at - self._heard_at) * COMMANDS_A_SECOND
         self._commands_left = min(COMMANDS_AT_ONCE, self._commands_left + more)
         self._heard_at = at
@@ -107,39 +113,41 @@ class Conversation:
 
     @property
     def holds_nothing(self) -> bool:
-        """Whether nothing was heard that is not a whole message or command yet, or not looked at."""
+        """Whether all bytes added have been parsed."""
         return not self._held
 
     def only_message(self, data: bytes) -> bytes | None:
-        """The usual case, which needs neither `hear` nor `next`: the message that these bytes are.
+        """Return the message if these bytes are exactly one: the usual case, without `hear` and `next`.
 
-        None: they are something else, or what came before is not done with; they are to be heard.
+        Returns:
+            The message; None: the bytes are something else, or earlier ones are not parsed yet. Pass them to
+            `hear`.
         """
         if not self.open or self._held or self._parts or len(data) < _SHORT_HEAD:
             return None
         return data[_SHORT_HEAD:] if data[0] == 0 and data[1] == len(data) - _SHORT_HEAD else None
 
     def answer(self) -> bytes:
-        """What is to be said to the other end now, besides messages; each is told once."""
+        """Return the bytes of the protocol itself to send to the other end now. Each is returned once."""
         answer, self._answer = self._answer, b""
         return answer
 
     def framed(self, message: bytes) -> bytes:
-        """A message to the other end, as it goes out. What this gives goes out in the order it was asked for."""
+        """Return a message in its wire format. Send the results in the order of the calls."""
         return framed(message)
 
     def framed_command(self, body: bytes) -> bytes:
-        """The same of what ZeroMQ says for itself."""
+        """Return a command of ZeroMQ in its wire format, as `framed` does a message."""
         return framed_command(body)
 
     def next(self) -> bytes | None:
-        """The next message, or None while it is not whole, or after `FRAMES_AT_A_TIME` frames.
+        """Return the next message, or None while it is incomplete, or after `FRAMES_AT_A_TIME` frames.
 
-        One of several parts, which is no message of the protocol, is told as text that says so and that does not
-        decode.
+        A message of several parts, which is no message of the protocol, is replaced by a text that gives their
+        number and does not decode.
 
         Raises:
-            ZmtpError: see there. Nothing that the other end says afterwards has a meaning.
+            ZmtpError: see there. Later bytes have no meaning.
         """
         self.unfinished = False
         if not self._greeted and not self._greeting():
@@ -164,20 +172,20 @@ class Conversation:
         return None
 
     def _part(self) -> None:
-        """A part that others follow: counted, and dropped."""
+        """Count and drop a part that others follow."""
         self._parts += 1
         self._parts_bytes += self._frame_size
         if self._parts >= MOST_PARTS:
             raise ZmtpError(f"a message of more than {MOST_PARTS} parts")
 
     def _parts_end(self) -> bytes:
-        """The last part: what stands for the whole message."""
+        """Return the text that replaces a message, at its last part."""
         self.size = self._parts_bytes + self._frame_size
         parts, self._parts, self._parts_bytes = self._parts + 1, 0, 0
         return _PARTS % parts
 
     def _frame(self) -> tuple[int, bytes] | None:
-        """The next frame's flags and body, once it is there."""
+        """Return the next frame's flags and body; None: it is incomplete."""
         held = self._held
         if len(held) < _SHORT_HEAD:
             return None
@@ -201,18 +209,22 @@ class Conversation:
         return flags, body
 
     def _greeting(self) -> bool:
-        """Whether the other end's opening is there."""
+        """Parse the other end's greeting; return whether it is complete.
+
+        Raises:
+            ZmtpError: it is no greeting, or one of another version or mechanism.
+        """
         held = self._held
         ours = self.greeting
-        told = bytes(held[: len(ours)])
-        # Each as soon as it is there: the first protocols, and what is none, send less than a whole greeting.
-        if told[:1] not in {b"", ours[:1]} or told[SIGNATURE_ENDS:VERSION_AT] not in {b"", b"\x7f"}:
+        theirs = bytes(held[: len(ours)])
+        # Each byte at once: the first protocols, and other programs, send less than a whole greeting.
+        if theirs[:1] not in {b"", ours[:1]} or theirs[SIGNATURE_ENDS:VERSION_AT] not in {b"", b"\x7f"}:
             raise ZmtpError("no greeting of ZeroMQ")
-        if told[VERSION_AT : VERSION_AT + 1] > b"" and told[VERSION_AT] < ours[VERSION_AT]:
+        if theirs[VERSION_AT : VERSION_AT + 1] > b"" and theirs[VERSION_AT] < ours[VERSION_AT]:
             raise ZmtpError("an older protocol of ZeroMQ")
-        if len(told) < len(ours):
+        if len(theirs) < len(ours):
             return False
-        if told[MECHANISM] != ours[MECHANISM]:
+        if theirs[MECHANISM] != ours[MECHANISM]:
             raise ZmtpError("another mechanism of ZeroMQ")
         del held[: len(ours)]
         self._greeted = True
@@ -220,17 +232,17 @@ class Conversation:
         return True
 
     def _greet_back(self) -> None:
-        """What follows on the other end's greeting."""
+        """Answer the other end's greeting."""
         self._answer += READY
 
     def _hear_opening(self, body: bytes) -> None:
-        """A command before the conversation is open."""
+        """Handle a command during the handshake."""
         if not body.startswith(_READY_NAME) or not says_pair(body):
             raise ZmtpError("no READY of a PAIR socket")
         self.open = True
 
     def _command(self, body: bytes) -> None:
-        """Acts on what ZeroMQ says for itself."""
+        """Handle a command of ZeroMQ."""
         self._commands_left -= 1
         if self._commands_left < 0 or len(body) > COMMAND_BYTES:
             raise ZmtpError("too many commands of ZeroMQ, or one too large")

@@ -1,10 +1,12 @@
-"""A ZeroMQ connection over an open network: `zmtp` behind the mechanism CURVE. Pure but for the luck of `curve`.
+"""A ZeroMQ connection over an open network: `zmtp` with the mechanism CURVE.
 
-Why our own, and not libzmq's CURVE with an authenticator (ZAP) in front: libzmq bounds each part of a message, and
-holds any number of parts, also of one who is in; it does not tell when bytes came; and it grows with those who
-knock, at a pace and number that nobody sets. Here what somebody unknown may say is `HANDSHAKE_MOST` bytes at a
-time, and what somebody known may say is bounded as for bots on this machine. libsodium does the cryptography. The
-other end is any libzmq with CURVE.
+Pure but for `curve`'s random numbers.
+
+libzmq's own CURVE with an authenticator (ZAP) is not used: libzmq bounds each part of a message but stores any
+number of parts, even of an authenticated client; it hides when bytes arrived; and its memory grows with
+unauthenticated connections without a bound. Here an unknown client may send `HANDSHAKE_MOST` bytes at a time, and
+a known one is bounded like bots on this machine. libsodium does the cryptography. The other end is any libzmq with
+CURVE.
 """
 
 from referee.wire.curve import OVERHEAD, Curve, CurveError, error
@@ -12,57 +14,57 @@ from referee.wire.keys import KeyPair
 from referee.wire.zmtp import GREETING, MORE, Conversation, ZmtpError, framed, framed_command, says_pair
 
 SERVER_GREETING = GREETING[:12] + b"CURVE".ljust(20, b"\0") + b"\1" + bytes(31)
-"""As `GREETING`, with this mechanism, as its server."""
+"""The `GREETING` of a server with this mechanism."""
 HANDSHAKE_MOST = 1_024
-"""Every step of the handshake is smaller than this, in bytes."""
+"""The most bytes of a step of the handshake."""
 _SEALED_COMMAND = 2
 """The flag of a command inside a MESSAGE."""
 _SAYS = b"\x0bSocket-Type\x00\x00\x00\x04PAIR"
 UNKNOWN = b"400"
-"""The status of ZAP for somebody who is not let in; libzmq does not try again then."""
+"""ZAP's status for a rejected client, after which libzmq does not try again."""
 
 
 class SecureConversation(Conversation):
-    """See `Conversation`. When `client` is set, it is to be let in, or refused, before more is heard."""
+    """See `Conversation`. When `client` is set, call `let_in` or `refuse` before more bytes are added."""
 
     greeting = SERVER_GREETING
 
     def __init__(self, server: KeyPair, most: int) -> None:
-        """`server`: our keys. `most`: how large a message may be once it is let in."""
+        """Set up a conversation with the server's keys, and the largest message in bytes of an admitted client."""
         super().__init__(b"", HANDSHAKE_MOST)
         self.client: bytes | None = None
-        """The public key that the other end has proved to hold."""
+        """The public key that the other end has proved; None: none yet."""
         self._curve = Curve(server)
         self._welcomed = False
         self._most_known = most
 
     def let_in(self) -> None:
-        """Opens the conversation: messages may be sent from now on."""
+        """Admit the client. Messages may be sent from now on."""
         self._answer += framed_command(self._curve.ready(_SAYS))
         self._most = self._most_known + OVERHEAD
         self.open = True
 
     def refuse(self) -> None:
-        """Tells the other end that its key is not known here."""
+        """Reject the client, whose key is unknown."""
         self._answer += framed_command(error(UNKNOWN))
 
     def only_message(self, data: bytes) -> None:
-        """See `Conversation`: what comes here has to be unsealed."""
+        """Return None: messages have to be decrypted first."""
 
     def framed(self, message: bytes) -> bytes:
         """See `Conversation`."""
         return framed(self._curve.seal(0, message))
 
     def framed_command(self, body: bytes) -> bytes:
-        """See `Conversation`: within a message, as all that follows on the handshake."""
+        """See `Conversation`. After the handshake, commands are encrypted inside messages."""
         return framed(self._curve.seal(_SEALED_COMMAND, body))
 
     def _greet_back(self) -> None:
-        """Sends nothing: the next step is the client's."""
+        """Do nothing: the client takes the next step."""
 
     def _frame(self) -> tuple[int, bytes] | None:
         if self.client is not None and not self.open:
-            return None  # Whether to let the client in is decided first.
+            return None  # The client must be admitted or rejected first.
         frame = super()._frame()
         if frame is None or not self.open:
             return frame
