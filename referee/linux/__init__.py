@@ -1,1 +1,1 @@
-"""What the kernel is asked: control groups, system call filters, processes and their time."""
+"""Interfaces to the Linux kernel: control groups, system call filters, processes and their time."""

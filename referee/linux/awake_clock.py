@@ -1,13 +1,13 @@
-"""A clock for trio's loop that stands while this process is stopped: by a signal, a freezer, a paused machine.
+"""A clock for trio's loop that pauses while this process is stopped: by a signal, a freezer, a paused machine.
 
-Nothing runs then that could keep a deadline, so no deadline comes nearer: of a match, of a bot's start, of a
-line's signs of life. The process cannot see that it is stopped, but afterwards it can see that time is missing:
-it has neither slept it, as it asked for, nor run, nor waited for a processor.
+A stopped process cannot keep a deadline, so its deadlines must not come nearer: those of matches, bots' starts and
+heartbeats. The process cannot observe that it is stopped, but afterwards it finds that time is missing: it has
+neither slept for it, as it requested, nor run, nor waited for a processor.
 
-Other waits look like that, too. Python lets one thread run at a time: while another thread of ours has the
-interpreter and is blocked (it starts a program, which waits for a processor), the loop waits for it. That is seen
-by its switches. And the loop's own work may be blocked, by the disk or by a program that it starts. A stop would
-have stopped all threads, see `Witness`.
+Other waits look alike. Python runs one thread at a time: while another thread of this process holds the
+interpreter and is blocked (it starts a program, which waits for a processor), the loop waits for it. The thread's
+context switches show that. And the loop's own work may be blocked, by the disk or by a program that it starts. A
+stop would have stopped all threads; see `Witness`.
 """
 
 import math
@@ -22,73 +22,77 @@ from referee.linux.schedstat import ThreadCounters
 from referee.linux.witness import Witness
 
 LOOK_SECONDS = 0.05
-"""The loop sleeps no longer at a stretch: what is missing of a longer sleep could not be told from the sleep."""
+"""The longest sleep of the loop in seconds: a stop within a longer one could not be distinguished from the
+sleep."""
 MISSED_ASLEEP, MISSED_AWAKE = 0.25, 1.0
-"""Seconds that are missing of a sleep, or of work, in which the process was stopped. Less may be missing for
+"""Missing seconds of a sleep, or of work, from which the process counts as stopped. Less may be missing for
 another reason: timers are not exact."""
 LOOK_FACTOR = 1.1
-"""A timed wait of one switch interval takes a little longer."""
+"""Factor by which a timed wait of one switch interval takes longer than it should."""
 SUSPENDED_SECONDS = 0.02
-"""A shorter suspension is none: the two clocks that tell of it are not read at the same moment."""
+"""Seconds below which a suspension is ignored: the two clocks that show it are not read at the same time."""
 ROUNDING_SECONDS = 1e-6
 KEPT = 1_000
-"""Stops that are remembered."""
+"""Number of stops that are remembered."""
 EPOCH = 100_000.0
-"""What the clock shows at first: nobody shall take its times for another clock's."""
+"""The clock's first time, chosen so that its times cannot be mistaken for another clock's."""
 
 
 class KernelCounters:
-    """What the kernel tells the thread that makes it. All in seconds."""
+    """The kernel's counters of the thread that creates this object. All times are in seconds."""
 
     def __init__(self) -> None:
         self.thread = ThreadCounters()
         self._witness = Witness()
         self.interpreter_look = sys.getswitchinterval() * LOOK_FACTOR
-        """How long a thread that waits for Python's interpreter sleeps between two looks whether that is free."""
+        """Seconds for which a thread that waits for Python's interpreter sleeps between two attempts to get it."""
 
     def elapsed(self) -> float:
-        """Monotonic time, which does not count suspension of the whole machine."""
+        """Return monotonic time, which does not count suspension of the whole machine."""
         return time.monotonic()
 
     def since_boot(self) -> float:
-        """Monotonic time that counts suspension, too."""
+        """Return monotonic time that counts suspension too."""
         return time.clock_gettime(time.CLOCK_BOOTTIME)
 
     def ran(self) -> float:
-        """Processor time of the process: while another thread runs, this one may have to wait for it."""
+        """Return the processor time of the process: while another thread runs, this one may have to wait."""
         return time.process_time()
 
     def moves(self) -> int | None:
-        """How often a thread ran that only a stop of the process makes run; None: there is none."""
+        """Return how often the witness ran, as it does only at a stop of the process; None: there is no witness."""
         return self._witness.turns() if self._witness.can_tell else None
 
     def close(self) -> None:
-        """Releases its descriptors, and ends the other thread."""
+        """Close the descriptors, and end the witness."""
         self.thread.close()
         self._witness.close()
 
 
 class AwakeClock(trio.abc.Clock):
-    """Monotonic time without the time in which this process was stopped. Belongs to one thread.
+    """Monotonic time without the time in which this process was stopped. It belongs to one thread.
 
-    A span is a sleep of the loop, or a stretch of its work. What of it was neither asked sleep, nor run, nor
-    waited for a processor, is missing. If that is much, and neither a wait for the interpreter (after a sleep) nor
-    a blocking system call (in its work) explains it, it is subtracted before anybody is told the time, so the
-    clock never goes back.
+    A span is a sleep of the loop, or a period of its work. The part of it that was neither requested sleep, nor
+    running, nor waiting for a processor, is missing. If that is much, and neither a wait for the interpreter
+    (after a sleep) nor a blocking system call (during work) explains it, it is subtracted before the time is
+    returned, so that the clock never runs backwards.
     """
 
     def __init__(self, kernel: Callable[[], KernelCounters] = KernelCounters) -> None:
-        """`kernel`: made when the clock starts, in the thread that it belongs to."""
+        """Store the function that creates the counters.
+
+        It is called when the clock starts, in the clock's thread.
+        """
         self._make_kernel = kernel
         self._kernel: KernelCounters | None = None
         self._stops: deque[tuple[float, float]] = deque(maxlen=KEPT)
-        """When each ended, on this clock, and how long it was."""
+        """The end of each stop, on this clock, and its length in seconds."""
         self.stops = 0
-        """How many stops were found."""
+        """Number of stops found."""
         self.fell_asleep = 0.0
-        """When the latest sleep began, on this clock. The next reading of the clock ends it."""
+        """The start of the latest sleep, on this clock. The next reading of the clock ends the sleep."""
         self._stood = -EPOCH
-        """How far this clock is behind monotonic time."""
+        """Seconds by which this clock is behind monotonic time."""
         self._is_asleep = False
         self._last = self._began = self._check_at = self._ran = self._waited = self._asked = self._suspended = 0.0
         self._yields = self._faults = 0
@@ -113,7 +117,7 @@ class AwakeClock(trio.abc.Clock):
         return now - self._stood
 
     def deadline_to_sleep_time(self, deadline: float) -> float:
-        """See `trio.abc.Clock`. The caller is going to sleep for so long, at most."""
+        """See `trio.abc.Clock`. The caller is going to sleep for at most the seconds returned."""
         asked = min(max(0.0, deadline - self.current_time()), LOOK_SECONDS)
         self._begin(self._started(), self._last, asked)
         self._is_asleep = True
@@ -121,7 +125,7 @@ class AwakeClock(trio.abc.Clock):
         return asked
 
     def stopped(self, since: float) -> float:
-        """Return for how many seconds the process was stopped, or the machine suspended, since a moment."""
+        """Return the seconds for which the process was stopped or the machine suspended since a time on this clock."""
         self.current_time()
         self._check_suspension(self._started(), self._last)
         total = 0.0
@@ -133,11 +137,11 @@ class AwakeClock(trio.abc.Clock):
 
     @property
     def thread(self) -> ThreadCounters:
-        """The counters of the loop's thread, read when a sleep begins."""
+        """The counters of the loop's thread, as read at the start of the latest sleep."""
         return self._started().thread
 
     def close(self) -> None:
-        """Releases what it holds open."""
+        """Close the counters."""
         if self._kernel is not None:
             self._kernel.close()
 
@@ -146,7 +150,7 @@ class AwakeClock(trio.abc.Clock):
         return self._kernel
 
     def _begin(self, kernel: KernelCounters, now: float, asked: float = 0.0) -> None:
-        """Begin a span, of which `asked` seconds at most are slept."""
+        """Start a span that contains at most `asked` seconds of sleep."""
         self._began, self._asked, self._is_asleep = now, asked, False
         thread = kernel.thread
         thread.read()
@@ -157,9 +161,9 @@ class AwakeClock(trio.abc.Clock):
         self._check_at = now + asked + MISSED_AWAKE
 
     def _check(self, kernel: KernelCounters, now: float) -> None:
-        """End a sleep, or look at a stretch of work: take what is missing of it out of the clock."""
+        """End a sleep, or check a period of work: subtract the missing time from the clock."""
         if self._is_asleep and now - self._began <= self._asked + MISSED_ASLEEP:
-            # The usual case. What was slept is known now, and the work that follows is of the same span.
+            # The usual case. The length of the sleep is known now, and the work that follows is in the same span.
             self._asked, self._is_asleep = now - self._began, False
             self._check_at = now + MISSED_AWAKE
             return
@@ -171,24 +175,24 @@ class AwakeClock(trio.abc.Clock):
         self._begin(kernel, now)
 
     def _missing(self, kernel: KernelCounters, now: float) -> float:
-        """Return for how long the process was stopped in this span; 0: it was not, or hardly."""
+        """Return the seconds for which the process was stopped in this span; 0: it was not, or too briefly."""
         thread = kernel.thread
         thread.read()
         explained = self._asked + (kernel.ran() - self._ran) + (thread.waited - self._waited)
         may_be_blocked = True
         if self._is_asleep:
-            # What follows a sleep at once is no system call: at most a page was read from the disk. So a machine
-            # that was paused as a whole is seen, too: that wakes no thread.
+            # No system call follows a sleep at once: at most a page was read from the disk. So the pause of a
+            # whole machine is found too, although it wakes no thread.
             explained += (thread.yields - self._yields) * kernel.interpreter_look
             may_be_blocked = thread.faults != self._faults
         if may_be_blocked and self._moves is not None and self._moves == kernel.moves():
             return 0.0
-        # What was told may not be taken back: nothing before the last reading, and a rounding later.
+        # The clock may not run backwards: subtract nothing before the last reading plus a rounding.
         missing = min(now - self._began - explained, now - self._last - ROUNDING_SECONDS)
         return missing if missing >= (MISSED_ASLEEP if self._is_asleep else MISSED_AWAKE) else 0.0
 
     def _check_suspension(self, kernel: KernelCounters, now: float) -> None:
-        """Note a suspension of the machine. Monotonic time stood meanwhile, and this clock with it."""
+        """Note a suspension of the machine. Monotonic time was paused during it, and this clock with it."""
         suspended = self._suspension(kernel)
         if suspended - self._suspended > SUSPENDED_SECONDS:
             self._note(now, suspended - self._suspended)
@@ -199,6 +203,6 @@ class AwakeClock(trio.abc.Clock):
         self._stops.append((now - self._stood, length))
 
     def _suspension(self, kernel: KernelCounters) -> float:
-        """How long the machine was suspended since its boot; a little less if this is interrupted, never more."""
+        """Return for how long the machine was suspended since boot; if interrupted a little less, never more."""
         since_boot = kernel.since_boot()
         return since_boot - kernel.elapsed()

@@ -1,9 +1,9 @@
-"""Ends the bots of an arena that was killed, and takes their control groups away.
+"""Ends the bots of an arena that was killed, and removes their control groups.
 
-In version 1 a frozen process does not die before it is thawed, and who would thaw it is gone. So each arena has a
-guard: this file, run as `cgroup_guard.py DESCRIPTOR FOLDER…`, waits until the process behind the descriptor has
-ended, and clears these folders. Where somebody killed the guard as well, the next arena does it. It imports
-nothing of ours, to be small.
+In version 1 a frozen process does not die until it is thawed, and a killed arena cannot thaw it. So each arena has
+a guard: this file, run as `cgroup_guard.py DESCRIPTOR FOLDER…`, waits until the process behind the descriptor has
+ended, and clears these folders. If the guard is killed as well, the next arena does it. The guard imports nothing
+of this project, to be small.
 """
 
 import os
@@ -16,12 +16,12 @@ from contextlib import suppress
 from pathlib import Path
 
 GUARD_SECONDS = 60
-"""Memory of many gigabytes takes long to be freed."""
+"""Seconds for which the guard tries: many gigabytes of memory take long to be freed."""
 PAUSE_SECONDS = 0.01
 
 
 def main() -> None:
-    """Guards one arena, to its end."""
+    """Wait for the end of an arena, then clear its folders."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     select.select([int(sys.argv[1])], [], [])
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def clear(folders: Iterable[Path], seconds: float) -> None:
-    """Kills all that is in these groups and the groups below, and removes them. Blocks, for so long at most."""
+    """Kill all processes in these groups and the groups below, and remove them. Blocks for at most `seconds`."""
     give_up = time.monotonic() + seconds
     left = list(folders)
     while left and time.monotonic() < give_up:
@@ -37,7 +37,7 @@ def clear(folders: Iterable[Path], seconds: float) -> None:
         for group in groups:
             _kill(group)
         for group in groups:
-            # Only now: nothing of a bot runs in between.
+            # Thawed only now, so that no process of a bot runs in between.
             _write(group / "freezer.state", b"THAWED")
         for group in groups:
             with suppress(OSError):
@@ -61,13 +61,13 @@ def _kill(group: Path) -> None:
 
 
 def _processes(group: Path) -> Iterator[int]:
-    """Those in a group. Of processes in another container the kernel tells no number, or 0."""
+    """Yield the processes in a group. The kernel hides those of another container, or shows them as 0."""
     with suppress(OSError):
         yield from (int(word) for word in (group / "cgroup.procs").read_text().split() if int(word) > 0)
 
 
 def _write(file: Path, word: bytes) -> bool:
-    """False: this kind of group has no such file, or it cannot be written."""
+    """Write to a group's file; return False if this kind of group has no such file, or it cannot be written."""
     try:
         descriptor = os.open(file, os.O_WRONLY)
     except OSError:

@@ -1,9 +1,9 @@
-"""Control groups: bounds on what all processes of one bot use together, and a way to stop them all at once.
+"""Control groups: bounds on the resources of all processes of a bot together, and a way to stop them all at once.
 
-Version 1, a folder for each bot in each controller's tree, or version 2, one folder for each bot: where the
-arena may write to them. With version 2 and systemd, the arena has itself moved into a scope of its own
-(`systemd_scope`), unless it already is in a part of the tree that was handed over to it. What is left in them of
-an arena that was killed is ended by its guard (`cgroup_guard`), or when the next arena starts.
+Version 1 has a folder per bot in each controller's tree, version 2 one folder per bot. The arena needs write
+access to them. With version 2 and systemd, it has itself moved into a scope of its own (`systemd_scope`), unless
+it already is in a part of the tree that was delegated to it. Processes left in them by a killed arena are ended by
+its guard (`cgroup_guard`), or when the next arena starts.
 """
 
 import atexit
@@ -30,17 +30,17 @@ from referee.linux.shortage import ButForShortages
 
 MEGABYTE = 1024 * 1024
 PERIOD_US = 100_000
-"""Over which a bot's processor time is bounded: the kernel's own choice."""
+"""Period over which a bot's processor time is bounded, in microseconds: the kernel's default."""
 OWN_PROCESSES = 2
-"""Of the sandbox, at most, beside the bot's: bubblewrap and its init."""
+"""The most processes of the sandbox in a bot's group: bubblewrap and its init."""
 OVERHEAD_MB = 16
-"""For what the sandbox itself holds: bubblewrap's processes, the kernel's tables."""
+"""Memory for the sandbox itself: bubblewrap's processes, the kernel's tables."""
 CONTROLLERS = ("memory", "pids", "cpu")
 FREEZER = "freezer"
 NAME = "mist-arena"
-"""Of an arena's own groups, before its number and something that no other arena has, in no container."""
+"""Prefix of the names of an arena's groups. Its number and a random word follow, unique across containers."""
 PROCESSES = f"{NAME}-processes"
-"""Of version 2: where an arena itself goes, so that there can be groups beside it."""
+"""Version 2: name of the group into which an arena moves itself, so that there can be groups beside it."""
 _MOUNT = re.compile(r"^\d+ \d+ \S+ (\S+) (\S+) .* - (cgroup2?) \S+ (\S+)$", re.MULTILINE)
 SWEEP_SECONDS = 10
 HAND_DOWN_TRIES = 50
@@ -50,31 +50,33 @@ _guards: "list[subprocess.Popen[bytes]]" = []
 
 
 class NoGroupsError(Exception):
-    """The arena may write to no control groups. The text says why, in one line, and what helps."""
+    """The arena may write to no control groups. The text is one line with the cause and the remedy."""
 
 
 class NoGroupError(OSError):
-    """One more group may not be made where others could be."""
+    """A further group cannot be created, although earlier ones could."""
 
 
 class Tree(Struct, frozen=True):
-    """Where this arena makes its groups."""
+    """The part of the control groups in which this arena creates its groups."""
 
     version: int
     places: dict[str, Path]
-    """By controller, the folder of the arena's own. In version 2 they are all the same."""
+    """The arena's folder of each controller. In version 2 they are all the same."""
     locks: tuple[int, ...]
-    """Descriptors of these folders, locked: they tell others that this arena lives."""
+    """Locked descriptors of these folders, which show other arenas that this one runs."""
     home: tuple[int, ...] = ()
-    """Version 1: descriptors by which a thread of the arena's goes back to where the arena itself is."""
+    """Version 1: descriptors through which a thread of the arena moves back into the arena's own groups."""
 
 
 @cache
 def tree() -> Tree:
-    """This arena's own part of the control groups. The first call makes it, and ends what killed arenas left.
+    """Return this arena's part of the control groups.
+
+    The first call creates it, and clears those of killed arenas.
 
     Raises:
-        NoGroupsError: there is none that it may write to.
+        NoGroupsError: the arena may write to no control groups.
     """
     sweep()
     found = _first_version() or _second_version()
@@ -85,14 +87,14 @@ def tree() -> Tree:
 
 def _clear_away(made: Tree, owner: int) -> None:
     if owner != os.getpid():
-        return  # A fork of the arena: these are not its own.
+        return  # This is a fork of the arena, which does not own the groups.
     for place in set(made.places.values()):
         with suppress(OSError):
             place.rmdir()
 
 
 def _set_guard(made: Tree) -> None:
-    """Starts the process that ends this arena's bots if it is killed: see `cgroup_guard`."""
+    """Start the process that ends this arena's bots if it is killed; see `cgroup_guard`."""
     itself = os.pidfd_open(os.getpid())
     try:
         guard = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
@@ -114,14 +116,14 @@ def _set_guard(made: Tree) -> None:
 
 
 def guards() -> set[int]:
-    """The processes that end this arena's bots if it is killed. They end with it."""
+    """Return the processes that end this arena's bots if it is killed. They end with it."""
     return {guard.pid for guard in _guards}
 
 
 def sweep() -> None:
-    """Ends the bots of arenas that were killed, and takes their groups away, for some seconds at most. Blocks.
+    """End the bots of killed arenas, and remove their groups. Blocks for at most `SWEEP_SECONDS`.
 
-    An arena that lives holds a lock on its groups; another container's, whose processes are not to be seen, too.
+    A running arena holds a lock on its groups, also one in another container, whose processes are invisible here.
     """
     with ExitStack() as held:
         gone = []
@@ -135,15 +137,15 @@ def sweep() -> None:
 
 
 class Group:
-    """The processes of one bot."""
+    """The control group of a bot."""
 
     def __init__(self, *, memory_mb: int, cpus: float, processes: int) -> None:
-        """An empty group with these limits, of which the sandbox's own needs are not part.
+        """Create an empty group with these limits, to which the sandbox's own needs are added.
 
         Raises:
             NoGroupsError: see `tree`.
-            NoGroupError: this user may make none any more, or the folder for it has gone.
-            OSError: the kernel makes no more.
+            NoGroupError: this user may create no more groups, or the folder for them was removed.
+            OSError: the kernel creates no more.
         """
         made = tree()
         self.version = made.version
@@ -152,7 +154,8 @@ class Group:
         self._folders = {controller: place / name for controller, place in made.places.items()}
         self._counters: dict[str, int] = {}
         self._freezer: int | None = None
-        """Open once it was frozen: thawing it must need no descriptor, for a frozen process cannot die."""
+        """The freezer's descriptor after the first freeze: thawing must need no new one, or the bot could not
+        die."""
         self._is_frozen = False
         self._processes = processes
         self._refused_before = 0
@@ -163,7 +166,7 @@ class Group:
                 folder.mkdir()
             if self.version == 1:
                 self._write("memory", "memory.limit_in_bytes", memory)
-                # The period is what the kernel begins with.
+                # The period keeps the kernel's default.
                 self._write("cpu", "cpu.cfs_quota_us", quota)
             else:
                 self._write("memory", "memory.max", memory)
@@ -178,11 +181,14 @@ class Group:
             raise
 
     def bound_processes(self, own: int) -> None:
-        """Set how many processes there may be: what the bot may have, and `own` of the sandbox in this group."""
+        """Set the most processes of the group: the bot's limit plus `own` processes of the sandbox."""
         self._write("pids", "pids.max", self._processes + own)
 
     def entrances(self) -> list[int]:
-        """Descriptors through which a process moves itself into the group by writing 0; the caller closes them."""
+        """Return descriptors through which a process moves itself into the group by writing 0.
+
+        The caller closes them.
+        """
         name = "tasks" if self.version == 1 else "cgroup.procs"
         found: list[int] = []
         with ExitStack() as undo:
@@ -194,10 +200,10 @@ class Group:
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """What this thread starts here is in the group from its birth (version 1; for version 2 see `add`).
+        """Move this thread into the group for the block, so that its children start there (version 1; see `add`).
 
-        To move a process takes the kernel up to 10 ms, in which nobody on the machine may start one; a thread that
-        moves itself waits for nobody.
+        To move another process takes the kernel up to 10 ms, in which no process on the machine can start one. A
+        thread that moves itself does not wait.
         """
         if self.version != 1:
             yield
@@ -214,10 +220,10 @@ class Group:
                 os.close(place)
 
     def add(self, pid: int) -> None:
-        """A process, with what will come from it, where that was not started `inside`.
+        """Move a process and its future children into the group (version 2; version 1 uses `inside`).
 
         Raises:
-            OSError: it is gone, or cannot be moved.
+            OSError: it has ended, or cannot be moved.
         """
         if self.version == 1:
             return
@@ -225,11 +231,11 @@ class Group:
             _put(f"{folder}/cgroup.procs", pid)
 
     def freeze(self) -> bool:
-        """Stops all its processes where they are, unseen by them. False: this machine has no freezer."""
+        """Freeze all its processes, which cannot notice it. Returns False if this machine has no freezer."""
         return self._set_frozen(frozen=True)
 
     def thaw(self) -> bool:
-        """Lets them go on. Idempotent."""
+        """Thaw its processes. Idempotent. Returns False if this machine has no freezer."""
         return self._set_frozen(frozen=False)
 
     def _set_frozen(self, *, frozen: bool) -> bool:
@@ -242,37 +248,37 @@ class Group:
         if self._freezer is None:
             how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
             self._freezer = os.open(f"{self._folders[FREEZER]}/{name}", how)
-        self._is_frozen = True  # If it fails, who knows.
+        self._is_frozen = True  # A failed write may have frozen some of them.
         os.pwrite(self._freezer, words[frozen], 0)
         self._is_frozen = frozen
         return True
 
     def cpu_us(self) -> int:
-        """Processor time of all its processes so far, in microseconds; throttled time is none."""
+        """Return the processor time of all its processes so far in microseconds, without throttled time."""
         if self.version == 1:
             return int(self._counter("cpuacct", "cpuacct.usage")) // 1000
         return _field(self._counter("cpu", "cpu.stat"), b"usage_usec")
 
     def throttled_us(self) -> int:
-        """How long it was kept from running because its processor time was used up, in microseconds."""
-        told = self._counter("cpu", "cpu.stat")
-        return _field(told, b"throttled_time") // 1000 if self.version == 1 else _field(told, b"throttled_usec")
+        """Return the microseconds for which it was throttled because it had used up its processor time."""
+        text = self._counter("cpu", "cpu.stat")
+        return _field(text, b"throttled_time") // 1000 if self.version == 1 else _field(text, b"throttled_usec")
 
     def memory_kills(self) -> int:
-        """How many of its processes the kernel ended because they used more memory than they may together."""
+        """Return how many of its processes the kernel killed because the group exceeded its memory limit."""
         return _field(
             self._counter("memory", "memory.oom_control" if self.version == 1 else "memory.events"), b"oom_kill"
         )
 
     def processes_refused(self) -> int:
-        """Return how often it was refused a process, by whichever bound (Linux 6.12, version 2: by its own)."""
+        """Return how often it was refused a process, by any bound (Linux 6.12, version 2: by its own)."""
         return _field(self._counter("pids", "pids.events"), b"max")
 
     def had_all_processes(self) -> bool:
-        """Return whether it has had as many processes as it may have, once one was refused.
+        """Return whether it has had as many processes as it may have. Call after one was refused.
 
-        A kernel that keeps no peak (before Linux 6.11) leaves a guess: so it was, if the groups around this one
-        have room for as many.
+        A kernel without `pids.peak` (before Linux 6.11) allows only a guess: it has, if the groups around this one
+        have room for that many.
         """
         try:
             peak, most = self._counter("pids", "pids.peak"), self._counter("pids", "pids.max")
@@ -282,13 +288,13 @@ class Group:
         return int(peak) >= int(most)
 
     def wanted_processes_in_vain(self) -> bool:
-        """Return whether it was refused processes although it had less than it may have: others had too many."""
+        """Return whether it was refused processes below its own bound, because other programs had too many."""
         if self.processes_refused():
             return not self.had_all_processes()
         return self._refused_around() > self._refused_before
 
     def _refused_around(self) -> int:
-        """Version 2: how often the groups around this one have refused processes."""
+        """Return how often the groups around this one have refused processes (version 2 only)."""
         if self.version == 1:
             return 0
         total = 0
@@ -298,21 +304,21 @@ class Group:
         return total
 
     def bound_met(self) -> int:
-        """Return how often its processes wanted more memory than they may have together."""
+        """Return how often its processes met the memory limit of the group."""
         if self.version == 1:
             return int(self._counter("memory", "memory.failcnt"))
         return _field(self._counter("memory", "memory.events"), b"oom")
 
     def peak_bytes(self) -> int | None:
-        """The most memory that its processes held at once; None: this kernel does not say (before Linux 5.19)."""
+        """Return the peak memory of its processes in bytes; None: this kernel has no peak (before Linux 5.19)."""
         with ButForShortages():
             return int(self._counter("memory", self._peak))
         return None
 
     def begin_peak(self) -> bool:
-        """Count the most memory anew from here on. False: this kernel cannot (before Linux 6.12, version 2)."""
+        """Reset the peak memory. Returns False if this kernel cannot (before Linux 6.12, version 2)."""
         with ButForShortages():
-            # Version 2 counts anew for the one descriptor that it was asked through.
+            # Version 2 resets the peak only for the descriptor through which this is requested.
             writable = os.open(f"{self._folders['memory']}/{self._peak}", os.O_RDWR | os.O_CLOEXEC)
             try:
                 os.write(writable, b"0")
@@ -330,13 +336,13 @@ class Group:
         return "memory.max_usage_in_bytes" if self.version == 1 else "memory.peak"
 
     def _counter(self, controller: str, name: str) -> bytes:
-        """What a file of the group's says now; it is kept open, for it is read at every window."""
+        """Return the content of a file of the group. It stays open, because it is read at every window."""
         if name not in self._counters:
             self._counters[name] = os.open(f"{self._folders[controller]}/{name}", os.O_RDONLY | os.O_CLOEXEC)
         return os.pread(self._counters[name], 1024, 0)
 
     def kill(self) -> None:
-        """Kills all its processes and waits until they are gone, for a second at most. Blocks."""
+        """Kill all its processes, and block until they have ended, for a second at most."""
         give_up = time.monotonic() + 1
         while left := {pid for folder in self._folders.values() for pid in _words(folder / "cgroup.procs")}:
             for pid in left:
@@ -347,7 +353,7 @@ class Group:
             time.sleep(0.001)
 
     def close(self) -> None:
-        """Takes the folders away; its processes must be gone. Idempotent."""
+        """Remove the folders. Its processes must have ended. Idempotent."""
         while self._counters:
             os.close(self._counters.popitem()[1])
         if self._freezer is not None:
@@ -362,7 +368,7 @@ class Group:
 
 
 def _put(file: str, value: object) -> None:
-    """Writes to a file of the kernel's. Python's own files would first ask four times what it is."""
+    """Write to a file of the kernel by system calls: Python's file objects would make four more."""
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC)
     try:
         os.write(descriptor, str(value).encode())
@@ -376,7 +382,7 @@ def _field(text: bytes, name: bytes) -> int:
 
 
 def _own_places() -> Iterator[tuple[int, list[str], Path]]:
-    """The groups this process is in: version, controllers, folder."""
+    """Yield the groups of this process: version, controllers, folder."""
     mounts = _MOUNT.findall(Path("/proc/self/mountinfo").read_text())
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, names, path = line.split(":", 2)
@@ -400,18 +406,18 @@ def _first_version() -> Tree | None:
         return None
     own = {name: made.folders[places[name]] for name in wanted}
     with suppress(OSError):
-        _put(f"{own['memory']}/memory.swappiness", 0)  # Groups below begin with it.
+        _put(f"{own['memory']}/memory.swappiness", 0)  # Groups below inherit it.
     home = tuple(os.open(place.parent / "tasks", os.O_WRONLY | os.O_CLOEXEC) for place in own.values())
     return Tree(1, own, made.locks, home)
 
 
 def _second_version() -> Tree:
-    """Make the groups where this process is, if that part of the tree is its own; else in a scope of its own.
+    """Create the groups where this process is, if that part of the tree is its own; else in a scope of its own.
 
-    Root may write everywhere: in its session, its shell would be moved with it.
+    Root may write everywhere, but in its session, its shell would be moved as well.
 
     Raises:
-        NoGroupsError: neither can be had.
+        NoGroupsError: neither is possible.
     """
     if any(version == 1 and "memory" in names for version, names, _ in _own_places()):
         raise NoGroupsError(_NO_FIRST_VERSION[os.geteuid() == 0])
@@ -441,11 +447,11 @@ _NO_FIRST_VERSION = {
     True: "the control groups here, of version 1, cannot be written to: start a container with docker run "
     "--privileged, or boot this machine with systemd.unified_cgroup_hierarchy=1",
 }
-"""By whether this is root."""
+"""Texts keyed by whether this process runs as root."""
 
 
 def _what_helps(place: Path, no_scope: str) -> str:
-    """Return, in one line, why this process may make no groups, and what to type."""
+    """Return one line with the reason why this process may create no groups, and the remedy."""
     if service := systemd_scope.service():
         return f"{service} may make no control groups: add Delegate=yes to its [Service] section"
     missing = _missing(place)
@@ -460,22 +466,22 @@ def _what_helps(place: Path, no_scope: str) -> str:
 
 
 def _second_place() -> Path | None:
-    """Return the folder of version 2 in which this arena's groups would be; None: there is none."""
-    place = next((place for version, _, place in _own_places() if version == 2), None)  # noqa: PLR2004 - as is said
+    """Return the folder of version 2 for this arena's groups; None: there is none."""
+    place = next((place for version, _, place in _own_places() if version == 2), None)  # noqa: PLR2004 - version 2
     if place is not None and place.name == PROCESSES:
-        # Another arena, or another process of this one, was here first, and has moved this one down.
+        # Another arena, or another process of this one, was here first, and has moved this process down.
         place = place.parent
     return place
 
 
 def _missing(place: Path) -> str:
-    """Return which controllers a folder of version 2 lacks, in words; "": none."""
+    """Return the controllers that a folder of version 2 lacks, as text; "": none."""
     there = _words(place / "cgroup.controllers")
     return " and ".join(name for name in CONTROLLERS if name not in there)
 
 
 def _in_place(place: Path) -> Tree | None:
-    """Make groups in this folder; None: controllers are missing, or it may not be written to."""
+    """Create groups in this folder; return None if controllers are missing, or it is not writable."""
     if _missing(place):
         return None
     made = _make({place})
@@ -488,17 +494,19 @@ def _in_place(place: Path) -> Tree | None:
     except OSError:
         return None
     with suppress(OSError):
-        _put(f"{own}/memory.swap.max", 0)  # It binds all groups below.
+        _put(f"{own}/memory.swap.max", 0)  # It applies to all groups below.
     return Tree(2, dict.fromkeys((*CONTROLLERS, FREEZER), own), made.locks)
 
 
 def _hand_down(place: Path) -> None:
-    """Lets groups below have controllers: only one without processes of its own may, so those move down first.
+    """Enable controllers for the groups below.
 
-    Where several arenas begin at once, processes of another may be born in it meanwhile: they are moved again.
+    The kernel allows it without processes here, so they are moved down.
+
+    If several arenas start at once, processes of another may start here in that time; they are moved too.
 
     Raises:
-        OSError: the kernel does not let it, or processes are born there faster than they are moved.
+        OSError: the kernel refuses, or processes start here faster than they are moved.
     """
     for left in reversed(range(HAND_DOWN_TRIES)):
         if set(CONTROLLERS) <= set(_words(place / "cgroup.subtree_control")):
@@ -517,7 +525,7 @@ def _hand_down(place: Path) -> None:
 
 
 def processes_left() -> Iterator[tuple[int, str]]:
-    """Yield how many more processes and threads each group around this process may have, and which says so."""
+    """Yield the number of further processes and threads of each group around this process, and its bound."""
     for _, names, place in _own_places():
         if names != [""] and "pids" not in names:
             continue
@@ -539,15 +547,15 @@ def _words(file: Path) -> list[str]:
 
 
 class _Made(Struct, frozen=True):
-    """This arena's own groups, as they have just been made."""
+    """The new groups of this arena."""
 
     folders: dict[Path, Path]
-    """By the folder they are in."""
+    """The groups, keyed by the folders around them."""
     locks: tuple[int, ...]
 
 
 def _make(places: set[Path]) -> _Made | None:
-    """Groups of this arena's own, below each of these; None: it may not make them."""
+    """Create groups of this arena in each folder; return None if that is forbidden."""
     name = f"{NAME}.{os.getpid()}.{secrets.token_hex(4)}"
     folders = {place: place / name for place in places}
     with ExitStack() as undo:
@@ -564,7 +572,7 @@ def _make(places: set[Path]) -> _Made | None:
 
 
 def _own(folder: Path) -> int:
-    """Makes a group and locks it. Another arena may take it for an abandoned one and remove it before that."""
+    """Create a group and lock it. Before that, another arena may take it for abandoned and remove it."""
     while True:
         folder.mkdir(exist_ok=True)
         try:
@@ -577,10 +585,10 @@ def _own(folder: Path) -> int:
 
 
 def _locked(folder: Path, how: int = 0) -> int:
-    """A descriptor of a folder, locked for as long as it is open.
+    """Return a descriptor of a folder, which is locked while it is open.
 
     Raises:
-        OSError: somebody else holds the lock, and `how` says not to wait; or the folder is not there.
+        OSError: the lock is held and `how` forbids to wait, or the folder does not exist.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

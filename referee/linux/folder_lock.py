@@ -1,4 +1,4 @@
-"""A lock on a folder: programs that meet in it take turns."""
+"""A lock on a folder, for programs that must not work in it at the same time."""
 
 import fcntl
 import os
@@ -11,10 +11,10 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Wait until no other program is in such a block with the same folder, and keep others out meanwhile.
+    """Lock a folder for the block, so that one program at a time is in such a block. Blocks until it is unlocked.
 
     Raises:
-        OSError: the folder is not there, or lies on a file system without locks.
+        OSError: the folder does not exist, or its file system has no locks.
     """
     lock = os.open(folder, _FOLDER)
     try:

@@ -1,4 +1,4 @@
-"""Processes whose parent has ended: they become this process's children, and are ended with whose they were."""
+"""Orphaned processes of bots: adopts them as children of this process, and kills them with their bot."""
 
 import ctypes
 import os
@@ -13,13 +13,13 @@ from msgspec import Struct
 SET_CHILD_SUBREAPER = 36
 """`prctl` of Linux: orphans among a process's descendants become its children."""
 SWEEP_SECONDS = 0.005
-"""Between looks at processes that were killed and are not gone yet."""
+"""Seconds between two checks of processes that were killed and have not ended yet."""
 PATIENCE_SECONDS = 10
-"""After that processes are let go that multiply faster than they are killed: they need a sandbox."""
+"""Seconds after which processes that multiply faster than they are killed are left alone. They need a sandbox."""
 
 
 class Seen(Struct, frozen=True):
-    """A process as /proc shows it."""
+    """A process as shown in /proc."""
 
     pid: int
     parent: int
@@ -28,18 +28,22 @@ class Seen(Struct, frozen=True):
 
 
 def adopt_orphans() -> None:
-    """Makes this process the parent of its descendants' orphans: what a bot leaves behind cannot get lost."""
+    """Make this process the parent of orphans among its descendants, so that a bot's processes cannot get lost.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
     if ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
 def children() -> list[Seen]:
-    """This process's own, zombies among them."""
+    """Return the children of this process, zombies included."""
     return [process for process in _processes() if process.parent == os.getpid()]
 
 
 async def end_all(find: Callable[[], list[int]]) -> None:
-    """Ends all children that `find` finds, and what descends from them, until it finds none any more."""
+    """Kill all processes that `find` returns, and their descendants, until it returns none."""
     with trio.move_on_after(PATIENCE_SECONDS):
         while found := find():
             kill(found)
@@ -48,9 +52,10 @@ async def end_all(find: Callable[[], list[int]]) -> None:
 
 
 def kill(roots: list[int]) -> None:
-    """Kills processes and all that descend from them, with their groups: a group is killed at one blow.
+    """Kill processes and all their descendants, together with their process groups.
 
-    So one that starts another and ends, over and over, is caught, unless each leaves the group of the one before.
+    A group is killed in one call. That catches a process that starts another one and exits, over and over, unless
+    each leaves the group of the one before.
     """
     processes = _processes()
     doomed: list[int] = []
@@ -69,14 +74,14 @@ def _processes() -> list[Seen]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             with suppress(OSError):
-                # The program's name stands in brackets and may hold anything, brackets too.
+                # The program's name is in brackets and may contain any byte, brackets included.
                 fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
                 found.append(Seen(int(entry.name), *map(int, fields[1:4])))
     return found
 
 
 def _reap(children: list[int]) -> None:
-    """Takes leave of those that are dead already."""
+    """Reap children that have ended."""
     for child in children:
         with suppress(ChildProcessError):
             os.waitpid(child, os.WNOHANG)

@@ -1,4 +1,4 @@
-"""Files for their owner's eyes alone: a match's seeds, tokens and actions are secret while it is played."""
+"""Files that only their owner may read: a match's seeds, tokens and actions are secret while it is played."""
 
 import os
 
@@ -7,5 +7,8 @@ FOLDER_MODE = 0o700
 
 
 def for_owner(path: str, flags: int) -> int:
-    """An `opener` for `open`: what it makes has these rights from the first moment on, whatever the umask."""
+    """Open a file; an `opener` for `open`.
+
+    A new file has its owner-only mode from the start, whatever the umask.
+    """
     return os.open(path, flags, MODE)

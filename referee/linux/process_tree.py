@@ -1,4 +1,4 @@
-"""Stops a whole tree of processes with SIGSTOP, and lets it go on: where there is no control group to freeze."""
+"""Stops and resumes a whole tree of processes with signals, where there is no control group to freeze."""
 
 import os
 import signal
@@ -11,11 +11,11 @@ from referee.linux.shortage import ButForShortages
 
 READ_BYTES = 64 * 1024
 ROUNDS = 50
-"""A tree that still grows after so many looks is left as it is then: it is bounded by its limits."""
+"""The most passes over a tree that grows while it is stopped. Its limits bound it."""
 
 
 def stop(*roots: int) -> None:
-    """Stops processes and all that descend from them."""
+    """Stop processes and all their descendants with SIGSTOP."""
     stopped: set[int] = set()
     for _ in range(ROUNDS):
         found = {*roots, *descendants(*roots)} - stopped
@@ -26,12 +26,15 @@ def stop(*roots: int) -> None:
 
 
 def go_on(*roots: int) -> None:
-    """Lets processes and all that descend from them go on. What the bot itself had stopped goes on, too."""
+    """Resume processes and all their descendants with SIGCONT.
+
+    Processes that the bot itself stopped resume too.
+    """
     _signal({*roots, *descendants(*roots)}, signal.SIGCONT)
 
 
 def descendants(*roots: int) -> list[int]:
-    """All processes that descend from some, as they are now."""
+    """Return all current descendants of processes."""
     found: list[int] = []
     waiting = list(roots)
     while waiting:
@@ -43,9 +46,9 @@ def descendants(*roots: int) -> list[int]:
 
 
 def threads(*roots: int) -> Iterator[str]:
-    """The folders of all threads of processes and of those that descend from them, the nearest first.
+    """Yield the /proc folders of all threads of processes and of their descendants, nearest first.
 
-    They are looked for as they are asked for: there may be hundreds, and each takes some 50 microseconds.
+    The search is lazy: there may be hundreds, and each takes some 50 microseconds.
     """
     waiting = deque(roots)
     while waiting:
@@ -61,13 +64,13 @@ def _children(task: str) -> list[int]:
 
 
 def read_kernel_file(path: str) -> bytes:
-    """Read a file of /proc whole.
+    """Return the content of a file of /proc.
 
-    With the system's own calls, which takes a fifth of the time that Path does: a hundred matches read a thousand
+    Uses system calls directly, which takes a fifth of the time that Path takes: a hundred matches read a thousand
     such files a second.
 
     Raises:
-        OSError: it is gone.
+        OSError: its process has ended.
     """
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -77,7 +80,7 @@ def read_kernel_file(path: str) -> bytes:
 
 
 def tasks(process: int) -> list[str]:
-    """The folders of a process's threads, as they are now; none where there is no such process."""
+    """Return the /proc folders of a process's threads; none if there is no such process."""
     with ButForShortages(), os.scandir(f"/proc/{process}/task") as found:
         return [task.path for task in found]
     return []

@@ -1,6 +1,6 @@
-"""Opens and reads files that others wrote: regular ones only, and no more of them than was agreed.
+"""Opens and reads untrusted files: regular ones only, up to a limit.
 
-A fifo would be waited for, a device has no end. What is wrong is an OSError like any other.
+To open a fifo may block for ever, and a device has no end. Errors are OSErrors.
 """
 
 import errno
@@ -23,12 +23,12 @@ def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
     """Open a file for reading. Never waits for another process.
 
     Args:
-        path: the file's.
-        follow: whether it may be a link to the file.
+        path: the file's path.
+        follow: whether the path may be a link to the file.
 
     Raises:
-        OSError: it cannot be opened, or is no regular file; `strerror` says what it is.
-        ValueError: no path can have such characters.
+        OSError: it cannot be opened, or is no regular file; `strerror` names its kind.
+        ValueError: the path contains characters that no path can have.
     """
     # Some devices do something when they are opened.
     _check(path.stat(follow_symlinks=follow).st_mode, path)
@@ -36,7 +36,7 @@ def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | no_links)
     try:
         _check(os.fstat(descriptor).st_mode, path)
-        os.pread(descriptor, 1, 0)  # Some of /proc call themselves regular, and are not.
+        os.pread(descriptor, 1, 0)  # Some files of /proc claim to be regular and are not.
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
@@ -44,20 +44,20 @@ def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
 
 
 def check_regular(path: Path) -> None:
-    """Looks whether a file is regular, or what a link leads to; does not open it.
+    """Check that a file, or a link's target, is regular. Does not open it.
 
     Raises:
-        OSError: it is not there, or is no regular file; `strerror` says what it is.
+        OSError: it does not exist, or is no regular file; `strerror` names its kind.
     """
     _check(path.stat().st_mode, path)
 
 
 def read_regular(path: Path, limit: int, *, follow: bool = True) -> bytes:
-    """Return the content of a file of at most `limit` bytes; no more of it is ever in memory.
+    """Return the content of a file of at most `limit` bytes. At most one byte more is ever in memory.
 
     Raises:
-        OSError: as `open_regular`, or it is longer.
-        ValueError: as `open_regular`.
+        OSError: as in `open_regular`, or the file is longer.
+        ValueError: as in `open_regular`.
     """
     with open_regular(path, follow=follow) as file:
         content = file.read(limit + 1)

@@ -1,4 +1,4 @@
-"""What the kernel has counted for a thread."""
+"""The kernel's counters of a thread."""
 
 import os
 import threading
@@ -9,31 +9,35 @@ NANOSECONDS_PER_SECOND = 1e9
 
 
 def read_schedstat(file: int) -> tuple[int, int, int]:
-    """From a thread's open `schedstat`: how long it ran and was ready to, in nanoseconds; how often it was let.
+    """Read a thread's open `schedstat`.
+
+    Returns:
+        The nanoseconds for which it ran, those for which it waited for a processor, and how often it was
+        scheduled.
 
     Raises:
-        OSError, ValueError: it is gone.
+        OSError, ValueError: the thread has ended.
     """
     ran, ready, turns = os.pread(file, 100, 0).split()
     return int(ran), int(ready), int(turns)
 
 
 class ThreadCounters:
-    """What the kernel counts for the thread that makes this. The attributes are of the latest `read`.
+    """The kernel's counters of the thread that creates this object. The attributes hold the latest `read`.
 
-    A thread waits for a processor only after it was switched out, and the kernel counts switches, too: while it
-    has counted none, how long the thread has waited is known, and not read again.
+    A thread waits for a processor only after it was switched out, and the kernel counts switches. If there was
+    none since the last read, the thread has not waited, and its waiting time is not read again.
     """
 
     __slots__ = ("_file", "_switches", "faults", "waited", "yields")
 
     def __init__(self) -> None:
         self.yields = 0
-        """How often the thread has given up its processor to wait for something."""
+        """Number of voluntary context switches of the thread."""
         self.faults = 0
-        """How often it has waited until a page of its memory was read from the disk."""
+        """Number of page faults for which it waited until a page was read from the disk."""
         self.waited = 0.0
-        """For how many seconds it was ready to run, and did not; 0 where the kernel does not count it."""
+        """Seconds for which it waited for a processor; 0 where the kernel does not count them."""
         self._switches = -1
         self._file: int | None = None
         with suppress(OSError):
@@ -51,7 +55,7 @@ class ThreadCounters:
             self.waited = read_schedstat(self._file)[1] / NANOSECONDS_PER_SECOND
 
     def close(self) -> None:
-        """Give up the file that is open."""
+        """Close the open file."""
         if self._file is not None:
             os.close(self._file)
             self._file = None

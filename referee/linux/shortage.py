@@ -1,6 +1,6 @@
-"""What the machine has run out of: the one list of errors that are its fault, and what to say about each.
+"""Shortages of the machine: the one list of errors that are its fault, with a text for each.
 
-No bot pays for these. Where one strikes, the attempt is void, and the text says what is needed.
+They are never charged to bots. If one occurs, the attempt is void, and the text names the remedy.
 """
 
 import errno
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from referee.printable import printable
 
 NO_THREAD = "can't start new thread"
-"""The text of Python's RuntimeError where the kernel makes no thread."""
+"""The text of Python's RuntimeError where the kernel creates no thread."""
 SHORTAGES = frozenset(
     {
         errno.EAGAIN,
@@ -30,15 +30,15 @@ SHORTAGES = frozenset(
         errno.EUSERS,
     }
 )
-"""Numbers of errors by which the kernel says that the machine has no more of something.
+"""Numbers of errors by which the kernel reports that the machine is out of a resource.
 
-EAGAIN is one where a process or a thread was to be made; a socket that would block says so, too, by an exception
-of its own that is met where it is read or written.
+EAGAIN is one of them where a process or thread was to be created. A non-blocking socket reports it too, by an
+exception of its own that is handled where the socket is used.
 """
 
 
 def shortage_in(error: BaseException) -> OSError | None:
-    """Return what the machine has run out of as an OSError; None: the error says something else."""
+    """Return the shortage behind an error as an OSError; None: the error has another cause."""
     if isinstance(error, OSError):
         return error if error.errno in SHORTAGES else None
     if isinstance(error, MemoryError):
@@ -50,19 +50,19 @@ def shortage_in(error: BaseException) -> OSError | None:
 
 
 class ButForShortages:
-    """Suppresses errors of the kernel, such as that a process is gone, but for those that say what has run out."""
+    """Suppresses errors of the kernel, such as that a process has ended, except shortages."""
 
     def __enter__(self) -> None:
-        """Suppress from here on."""
+        """Suppress errors from here on."""
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
-        """Return whether an error is suppressed."""
+        """Return whether the error is suppressed."""
         return isinstance(error, OSError) and error.errno not in SHORTAGES
 
 
 @contextmanager
 def shortages_as_os_errors() -> Iterator[None]:
-    """Raise a missing thread or missing memory as the OSError that it is."""
+    """Convert a shortage of threads or memory in the block into an OSError."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:
@@ -73,7 +73,7 @@ def shortages_as_os_errors() -> Iterator[None]:
 
 
 def shortage_text(error: OSError) -> str:
-    """Return one line: what has run out, where, and what is needed."""
+    """Return one line that names the resource, the place, and the remedy."""
     where = f"{printable(str(error.filename))}: " if error.filename else ""
     what = error.strerror or str(error)
     needed = _needed(error)
@@ -81,7 +81,7 @@ def shortage_text(error: OSError) -> str:
 
 
 def _needed(error: OSError) -> str:
-    """Say what helps against one kind of shortage."""
+    """Return the remedy for a kind of shortage."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return "" if error.filename else f"space is needed in TMPDIR, {temporary_folder()}, and for results"
     text = _NEEDED.get(error.errno or 0, "")
@@ -101,7 +101,7 @@ _NEEDED = {
 
 
 def temporary_folder() -> str:
-    """Return the folder for temporary files, or what TMPDIR says where none can be written."""
+    """Return the folder for temporary files, or the value of TMPDIR if none is writable."""
     try:
         return tempfile.gettempdir()
     except OSError:

@@ -1,7 +1,7 @@
-"""A scope of systemd's: a part of the control groups in which this process may make groups of its own.
+"""systemd scopes: a part of the control groups in which this process may create groups of its own.
 
-An ordinary user's session has none, and root's is shared with its shell. A process asks its user's manager (root
-the system's) for a scope that holds it alone, and is moved there as it is: nothing is started again. systemd
+An ordinary user's session has no such part, and root's session shares its part with the shell. A process requests
+a scope for itself from its user's manager (root from the system's) and is moved there without a restart. systemd
 removes the scope when its last process has ended.
 """
 
@@ -15,31 +15,32 @@ from contextlib import suppress
 from pathlib import Path
 
 IS_RUNNING = Path("/run/systemd/system")
-"""Only where systemd is the init of this machine or container."""
+"""A folder that exists only where systemd is the init of this machine or container."""
 RUNTIME = Path("/run/user")
 LINGER = Path("/var/lib/systemd/linger")
 MANAGER = ("org.freedesktop.systemd1", "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager")
 START = ("StartTransientUnit", "ssa(sv)a(sa(sv))")
 ANSWER_SECONDS = 5
 MOVE_SECONDS = 5.0
-"""From systemd's answer until the process is in its scope; 0.1 to 0.5 s on a machine with little to do."""
+"""Seconds to wait until systemd has moved the process. It takes 0.1 to 0.5 s on an idle machine."""
 _USER_MANAGER = re.compile(r"/user@\d+\.service/")
 _SERVICE = re.compile(r"/([^/]+\.service)(?:/|$)")
 
 
 class NoScopeError(Exception):
-    """systemd gives this process no scope. The text says why, and what to type, in one line."""
+    """systemd gives this process no scope. The text is one line with the cause and the command that helps."""
 
 
 def enter_scope(name: str) -> None:
     """Have systemd move this process into a scope of its own, and block until it is there.
 
     Args:
-        name: of the scope, before this process's number.
+        name: the scope's name, which this process's number follows.
 
     Raises:
-        NoScopeError: there is no systemd, nobody to ask, or it refused; or this is a service of an ordinary user,
-            which would leave the service's limits behind, and end when that user logs out.
+        NoScopeError: there is no systemd or no user manager, or it refused; or this is a system service of an
+        ordinary
+            user, which would escape the service's limits, and end when that user logs out.
     """
     if not IS_RUNNING.is_dir():
         raise NoScopeError("this machine or container does not run systemd")
@@ -74,7 +75,7 @@ def enter_scope(name: str) -> None:
 
 
 def is_delegated(place: Path) -> bool:
-    """Return whether systemd has handed a group, or one above it, over to whoever runs in it."""
+    """Return whether systemd has delegated a group, or one above it, to the processes in it."""
     for folder in (place, *place.parents):
         for attribute in ("user.delegate", "trusted.delegate"):
             with suppress(OSError):
@@ -97,7 +98,7 @@ def service() -> str:
 
 
 def delegate_more(missing: str) -> str:
-    """Return what root must type where users' managers have too few controllers. `missing`: which, in words."""
+    """Return the command by which root delegates missing controllers to users' managers. `missing` names them."""
     return (
         f"systemd does not delegate {missing} to users here. As root: "
         "mkdir -p /etc/systemd/system/user@.service.d && "
@@ -107,7 +108,7 @@ def delegate_more(missing: str) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment for busctl: `su` and `sudo` leave out where the user's bus is."""
+    """Return the environment for busctl, with the place of the user's bus, which `su` and `sudo` drop."""
     known = {name: os.environ[name] for name in ("PATH", "DBUS_SESSION_BUS_ADDRESS") if name in os.environ}
     runtime = os.environ.get("XDG_RUNTIME_DIR", f"{RUNTIME}/{os.geteuid()}")
     return {**known, "XDG_RUNTIME_DIR": runtime, "LC_ALL": "C"}

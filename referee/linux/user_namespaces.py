@@ -1,4 +1,4 @@
-"""What keeps this user from making user namespaces, which bubblewrap needs."""
+"""Finds the setting that forbids this user to create user namespaces, which bubblewrap needs."""
 
 import os
 from pathlib import Path
@@ -6,13 +6,13 @@ from pathlib import Path
 SETTINGS = Path("/proc/sys")
 CONTAINERS = ("docker", "podman", "containerd", "kubepods", "lxc")
 MANY = 15_000
-"""User namespaces that a machine allows as root sets it: more than bots at once."""
+"""The number of user namespaces that root is advised to allow: more than the number of bots at once."""
 
 
 def what_forbids() -> str:
-    """Return the first setting that forbids them, and what to type as root, in one line.
+    """Return one line with the first setting that forbids user namespaces, and root's command to allow them.
 
-    If none does, the line says what else may: a container, or a bubblewrap that is too old.
+    If no setting does, the line names another likely cause: a container, or a bubblewrap that is too old.
     """
     if _setting("user/max_user_namespaces") == "0":
         return f"user.max_user_namespaces is 0; as root: sysctl -w user.max_user_namespaces={MANY}"
@@ -33,7 +33,7 @@ def what_forbids() -> str:
 
 
 def is_container() -> bool:
-    """Return whether this process runs in a container, as far as containers say so."""
+    """Return whether this process runs in a container, as far as it can be recognised."""
     if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
         return True
     groups = Path("/proc/1/cgroup").read_text() if os.access("/proc/1/cgroup", os.R_OK) else ""
@@ -41,7 +41,7 @@ def is_container() -> bool:
 
 
 def _setting(path: str) -> str:
-    """Return a setting of the kernel's, or "" where this kernel has none of that name."""
+    """Return a setting of the kernel, or "" if it has none of that name."""
     try:
         return (SETTINGS / path).read_text().strip()
     except OSError:

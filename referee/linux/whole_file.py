@@ -1,4 +1,4 @@
-"""Writes files whole: a reader finds the old content or the new one, however many programs write it at once."""
+"""Writes files atomically: readers find the old content or the new one, however many programs write at once."""
 
 import fcntl
 import os
@@ -11,24 +11,24 @@ from typing import BinaryIO
 from referee.linux.regular_file import check_regular
 
 ANYBODY = 0o666
-"""Rights of a file that others may read, as far as the umask lets them."""
+"""Mode of a file that others may read, as far as the umask allows."""
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _LEFT = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 @contextmanager
 def whole_file(path: Path, mode: int = ANYBODY) -> Iterator[BinaryIO]:
-    """Open a new file that gets its name when the block ends; after an error it is removed, and the old one stays.
+    """Open a new file that gets its name at the end of the block. After an error the old one stays.
 
-    It is called `NAME.part` until then, which replaces what a killed program left there. Programs that write the
-    same file at once each have a part of their own and never wait for one another; the last one to end stays.
+    Its name is `NAME.part` until then, which replaces a part left by a killed program. Programs that write the
+    same file at once have a part each and never wait for one another; the last one to finish wins.
 
     Args:
-        path: the file's.
-        mode: the rights of the new file; the umask takes some of them away.
+        path: the file's path.
+        mode: the mode of the new file, reduced by the umask.
 
     Raises:
-        OSError: it cannot be written there, or something else than a file is there, which would be lost.
+        OSError: the file cannot be written, or there is something other than a file, which would be lost.
     """
     with suppress(FileNotFoundError):
         check_regular(path)
@@ -46,17 +46,17 @@ def whole_file(path: Path, mode: int = ANYBODY) -> Iterator[BinaryIO]:
 
 
 def write_bytes_whole(path: Path, content: bytes, mode: int = ANYBODY) -> None:
-    """Write a file whole; see `whole_file`.
+    """Write a file atomically; see `whole_file`.
 
     Raises:
-        OSError: it cannot be written there.
+        OSError: it cannot be written.
     """
     with whole_file(path, mode) as file:
         file.write(content)
 
 
 def _own_part(path: Path, mode: int) -> tuple[Path, int]:
-    """Make a new file beside the wanted one; its path, and a descriptor that locks it."""
+    """Create a new file beside the final one; return its path, and a descriptor that locks it."""
     part = path.with_name(f"{path.name}.part")
     while True:
         try:
@@ -65,14 +65,14 @@ def _own_part(path: Path, mode: int) -> tuple[Path, int]:
             if not _is_removed(part):
                 part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
             continue
-        # Before it is locked another program may take it for a killed one's.
+        # Until it is locked, another program may take it for a part left by a killed one.
         if _is_locked(descriptor) and _is_at(part, descriptor):
             return part, descriptor
         os.close(descriptor)
 
 
 def _is_removed(part: Path) -> bool:
-    """Remove what a killed program left; False: somebody writes it now, or it is no file of ours."""
+    """Remove a part left by a killed program; return False if it is being written, or is another user's file."""
     try:
         descriptor = os.open(part, _LEFT)
     except FileNotFoundError:
@@ -85,7 +85,7 @@ def _is_removed(part: Path) -> bool:
                 part.unlink()
             return True
     except OSError:
-        pass  # Another's file, in a folder where only its owner may remove it.
+        pass  # Another user's file, in a folder where only its owner may remove it.
     finally:
         os.close(descriptor)
     return False
@@ -102,7 +102,7 @@ def _is_locked(descriptor: int) -> bool:
 
 
 def _is_at(part: Path, descriptor: int) -> bool:
-    """Whether the file has its name still: another program may have finished or removed it since it was opened."""
+    """Return whether the file still has its name: another program may have renamed or removed it since."""
     try:
         return os.path.samestat(part.lstat(), os.fstat(descriptor))
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""A second thread that tells a stop of the whole process from a system call that blocks one thread."""
+"""A second thread that distinguishes a stop of the whole process from a system call that blocks one thread."""
 
 import os
 import signal
@@ -10,26 +10,27 @@ from pathlib import Path
 from referee.linux.schedstat import read_schedstat
 
 PATIENCE_SECONDS = 1.0
-"""The thread begins to wait at once, but on a busy machine."""
+"""Seconds in which the thread must have started to wait. It needs that long only on a busy machine."""
 LOOK_SECONDS = 0.006
-"""Longer than Python's switch interval: a thread that waits for the interpreter moves meanwhile."""
+"""Seconds between two checks, longer than Python's switch interval: a thread that waits for the interpreter runs
+in that time."""
 STATE = 0
-"""The place of a thread's state among its fields, after its name's."""
+"""Index of a thread's state among the fields after its name."""
 
 
 class Witness:
-    """A thread that waits for nothing, and that only a stop of the whole process makes move.
+    """A thread that only a stop of the whole process makes run.
 
     A signal, a freezer or a debugger that stops a process wakes each of its threads, so that it stops itself. The
     kernel counts how often a thread ran. Nothing else wakes this one; it takes no time and no lock from others.
     """
 
     def __init__(self) -> None:
-        """Starts the thread, and waits until it waits."""
+        """Start the thread, and block until it waits."""
         self._counters: int | None = None
         self._thread: threading.Thread | None = None
         waits, self._ends = os.pipe()
-        # Not in a lock: a thread that waits for one is frozen without being woken.
+        # The thread does not wait for a lock: a freezer would not wake it then.
         thread = threading.Thread(target=_wait, args=(waits,), name="witness", daemon=True)
         try:
             thread.start()
@@ -43,7 +44,7 @@ class Witness:
 
     @property
     def can_tell(self) -> bool:
-        """Whether this machine has the thread, and counts what it does."""
+        """Whether the thread exists and the kernel counts its turns."""
         return self._counters is not None
 
     def turns(self) -> int:
@@ -51,7 +52,7 @@ class Witness:
         return 0 if self._counters is None else read_schedstat(self._counters)[2]
 
     def close(self) -> None:
-        """Ends the thread."""
+        """End the thread."""
         os.close(self._ends)
         if self._thread is not None:
             self._thread.join()
@@ -60,7 +61,7 @@ class Witness:
             self._counters = None
 
     def _until_it_waits(self, file: Path) -> None:
-        """Returns when the thread waits: before, it may need the interpreter, and look for it again and again."""
+        """Block until the thread waits. Before that it may try to get the interpreter, which makes it run."""
         give_up = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < give_up:
             turns = self.turns()
@@ -70,7 +71,7 @@ class Witness:
 
 
 def _wait(pipe: int) -> None:
-    # Others take them: they would wake this thread.
+    # Signals would wake this thread; other threads handle them.
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     os.read(pipe, 1)
     os.close(pipe)
