@@ -60,7 +60,7 @@ class KernelCounters:
         return time.process_time()
 
     def moves(self) -> int | None:
-        """Return how often the witness ran, as it does only at a stop of the process; None: there is no witness."""
+        """Return how often the witness ran, which a stop of the process makes it do; None: no witness."""
         return self._witness.turns() if self._witness.can_tell else None
 
     def close(self) -> None:
@@ -125,7 +125,7 @@ class AwakeClock(trio.abc.Clock):
         return asked
 
     def stopped(self, since: float) -> float:
-        """Return the seconds for which the process was stopped or the machine suspended since a time on this clock."""
+        """Return the seconds for which the process was stopped or the machine suspended since a time."""
         self.current_time()
         self._check_suspension(self._started(), self._last)
         total = 0.0
