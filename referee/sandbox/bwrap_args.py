@@ -1,6 +1,6 @@
-"""Bubblewrap's command line for a bot: what is mounted where, which namespaces, which limits.
+"""Bubblewrap's command line for a bot: its mounts, namespaces and limits.
 
-The order is bubblewrap's: later mounts lie over earlier ones.
+The order matters to bubblewrap: later mounts cover earlier ones.
 """
 
 import errno
@@ -23,54 +23,55 @@ CODE = "/arena/code"
 PACKAGES = "/arena/packages"
 TERMINALS = "/dev/pts"
 FILES_COUNTERS = "/proc/sys/fs"
-"""Hidden: the kernel counts there which names were looked up in vain, and a bot in a later match could read it."""
+"""A folder that is hidden: the kernel counts failed name lookups there, which a bot in a later match could
+read."""
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a bot's own
 SHARED_MEMORY_BYTES = 4 * MEGABYTE
-"""Of /dev/shm: enough for Python's semaphores."""
+"""Size of /dev/shm: enough for Python's semaphores."""
 LIBRARIES = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-"""Where programs and libraries are, beside /usr; on most machines links into it."""
+"""Folders of programs and libraries besides /usr. On most machines they are links into it."""
 LAUNCHER = Path(__file__).with_name("launcher.py")
 START = "/arena/launcher.py"
-"""The launcher's place inside."""
+"""The launcher's path inside the sandbox."""
 STARTER = Path(__file__).with_name("prefork_server.py")
 STARTER_INSIDE = "/arena/prefork_server.py"
 OUTSIDE = "/outside"
-"""Where the process that bots are forked from has this machine's own root; no bot does."""
+"""The machine's own root, as seen by the process from which bots are forked. No bot sees it."""
 NAMESPACES = (
     *("--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--new-session", "--die-with-parent"),
 )
 SIGNALS = 1_024
-"""That may wait for a bot's processes."""
+"""The most signals that may be pending for a bot's processes."""
 
 
 class Source(Struct, frozen=True):
-    """A file or folder of this machine that the bot sees, read-only."""
+    """A file or folder of this machine that the bot sees read-only."""
 
     here: Path
     inside: str
 
 
 def arguments(bot: BotFolder, line: Path, info: int, syscalls: int | None, beyond: int) -> list[str]:
-    """The command line.
+    """Return the command line.
 
     Args:
-        bot: whom to start.
-        line: the socket's file, in a folder that holds nothing else. As root: it becomes the bot's user's.
-        info: descriptor to which bubblewrap writes who the sandbox's first process is.
+        bot: the bot to start.
+        line: the socket file, alone in its folder. As root, both are given to the bot's user.
+        info: descriptor to which bubblewrap writes the number of the sandbox's first process.
         syscalls: descriptor of the filter of system calls; None: there is none.
-        beyond: processes that its user may have beyond the bot's own.
+        beyond: the number of processes that its user may have besides the bot's own.
 
     Raises:
-        FileNotFoundError: bubblewrap, or a program that is needed with it, is not installed.
-        PermissionError: as root: other users may not read what the bot needs.
+        FileNotFoundError: bubblewrap, or a program that it needs, is not installed.
+        PermissionError: as root: other users may not read a file that the bot needs.
     """
     machine = this_machine()
     check_readable(bot, line)
     user = roots_user(line) if os.geteuid() == 0 else OWN_USER
     own = [
         Source(bot.folder, BOT),
-        # Read-only too: that is no hindrance to connecting, and it leaves nothing behind on our disk.
+        # Read-only too: the bot can still connect, but leaves nothing on the machine's disk.
         Source(line.parent.resolve(), SOCKETS),
     ]
     return [
@@ -82,18 +83,18 @@ def arguments(bot: BotFolder, line: Path, info: int, syscalls: int | None, beyon
         *_root([*_sources(machine), *own], machine),
         *("--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", SHARED_MEMORY),
         *("--size", str(bot.limits.scratch_mb * MEGABYTE), "--perms", "1777", "--tmpfs", SCRATCH),
-        # What holds the mounts together is memory too, and would have no bound.
+        # The file system under the mounts is in memory too, and would have no bound.
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOT, "--"),
         *_launcher(bot, user, machine, user.others + beyond),
     ]
 
 
 def starter_arguments(control: int, modules: tuple[str, ...]) -> list[str]:
-    """The command line of the process that bots are forked from: the same root, and the machine's own beside it.
+    """Return the command line of the process from which bots are forked. It also sees the machine's own root.
 
     Args:
         control: descriptor of its end of the referee's line to it.
-        modules: what it imports, for all bots.
+        modules: the modules that it imports for all bots.
 
     Raises:
         As `arguments`.
@@ -112,10 +113,10 @@ def starter_arguments(control: int, modules: tuple[str, ...]) -> list[str]:
 
 
 def check_readable(bot: BotFolder, line: Path) -> None:
-    """Root's bots are other users: what is root's alone they could not read, and would fail unexplained.
+    """As root, check that other users may read all that a bot needs: it would fail without an explanation.
 
     Raises:
-        PermissionError: as root: other users may not read what the bot needs.
+        PermissionError: they may not.
     """
     if os.geteuid() != 0:
         return
@@ -127,7 +128,7 @@ def check_readable(bot: BotFolder, line: Path) -> None:
 
 @lru_cache
 def _check_folder(folder: Path) -> None:
-    """A bot's: a copy that does not change, so it is looked at once. What is raised is not kept."""
+    """Check a bot's folder. It is a copy that does not change, so the result is cached; errors are not."""
     for path in (folder, *folder.iterdir()):
         if _is_closed(path):
             raise PermissionError(errno.EACCES, "may not be read by others", str(path))
@@ -135,7 +136,7 @@ def _check_folder(folder: Path) -> None:
 
 @cache
 def _closed_sources() -> tuple[Path, ...]:
-    """What other users may not read of the machine's own. Looked for once: it would cost each start 0.2 ms."""
+    """Return the machine's files that other users may not read. Cached: it would cost each start 0.2 ms."""
     return tuple(source.here for source in _sources(this_machine()) if _is_closed(source.here))
 
 
@@ -144,21 +145,21 @@ def _is_closed(path: Path) -> bool:
 
 
 def _root(sources: list[Source], machine: Machine) -> list[str]:
-    """What a bot sees of this machine, but for its memory file systems."""
+    """Return the options for all that a bot sees of this machine, except its file systems in memory."""
     return [
         *_system(),
         *(word for path in _parents(sources) for word in ("--perms", "0755", "--dir", path)),
         *(word for source in sources for word in ("--ro-bind", str(source.here), source.inside)),
         *(word for path in _hidden(sources, machine) for word in ("--tmpfs", path, "--remount-ro", path)),
         *("--proc", "/proc", "--dev", "/dev"),
-        # Warm bots would share one set of terminals. No bot needs any.
+        # Warm bots would share one set of terminals. No bot needs them.
         *("--tmpfs", TERMINALS, "--remount-ro", TERMINALS),
         *("--tmpfs", FILES_COUNTERS, "--remount-ro", FILES_COUNTERS),
     ]
 
 
 def _launcher(bot: BotFolder, user: User, machine: Machine, others: int) -> list[str]:
-    """The first program inside, with what it has to put up, and the bot's command."""
+    """Return the command of the launcher, with its walls and limits, followed by the bot's command."""
     command = command_line(bot, machine.interpreter)
     interpreter = str(machine.interpreter)
     is_script = len(command) > 1 and command[0] == interpreter and not command[1].startswith("-")
@@ -175,8 +176,8 @@ def _launcher(bot: BotFolder, user: User, machine: Machine, others: int) -> list
 
 @cache
 def places(machine: Machine) -> list[tuple[str, str]]:
-    """What Landlock leaves open, as a second wall: all that is mounted, and to write only what may be written."""
-    # What is a link leads into what is open anyway.
+    """Return the paths that Landlock allows, as a second wall: all mounts, writable only where they should be."""
+    # Links are left out: their targets are allowed anyway.
     libraries = [f"/{name}" for name in LIBRARIES if not Path("/", name).is_symlink()]
     system = ("/usr", *libraries, "/etc", "/proc", str(machine.base))
     return [
@@ -188,12 +189,12 @@ def places(machine: Machine) -> list[tuple[str, str]]:
 
 
 def packages_inside(machine: Machine) -> list[str]:
-    """Where a bot finds the machine's packages."""
+    """Return the folders in which a bot finds the machine's packages."""
     return [f"{PACKAGES}/{number}" for number in range(len(machine.packages))]
 
 
 def _system() -> list[str]:
-    """The machine's own programs and libraries, and no more of it."""
+    """Return the options for the machine's own programs and libraries."""
     words = ["--ro-bind", "/usr", "/usr"]
     for name in LIBRARIES:
         path = Path("/") / name
@@ -208,20 +209,20 @@ def _system() -> list[str]:
 
 
 def _sources(machine: Machine) -> list[Source]:
-    """What every bot sees of this machine beside the system's own."""
+    """Return all that every bot sees of this machine besides the system's programs and libraries."""
     sources = [
         *(Source(*pair) for pair in zip(machine.packages, packages_inside(machine), strict=True)),
         *(Source(PROJECT / path, f"{CODE}/{path}") for path in importable()),
         Source(LAUNCHER, START),
     ]
     if not machine.base.is_relative_to("/usr"):
-        # At its own place: an interpreter may have its libraries' place written into it.
+        # At its own path: an interpreter may contain the path of its libraries.
         sources.insert(0, Source(machine.base, str(machine.base)))
     return sources
 
 
 def _hidden(sources: list[Source], machine: Machine) -> list[str]:
-    """What lies within what is mounted and is not for bots: foreign packages, the judge's rooms, other bots."""
+    """Return the folders inside mounted ones that bots must not see: foreign packages, the referee, other bots."""
     rooms = [PROJECT / name for name in ("referee", "arena", "bots", "tests")]
     return [
         str(source.inside / path.relative_to(source.here))
@@ -232,14 +233,19 @@ def _hidden(sources: list[Source], machine: Machine) -> list[str]:
 
 
 def _parents(sources: list[Source]) -> list[str]:
-    """The folders that hold what is mounted: made beforehand, for bubblewrap would let only their owner enter."""
+    """Return the parents of all mount points.
+
+    They are created first: bubblewrap's own would admit only their owner.
+    """
     return sorted({str(parent) for source in sources for parent in list(Path(source.inside).parents)[:-1]})
 
 
 def resource_limits(limits: Limits, others: int) -> list[tuple[str, int]]:
-    """For each process, but for the number of them, which is the sandbox's: it is set inside to count inside.
+    """Return the limits of each process, and the number of processes, which counts inside the sandbox.
 
-    `others`: processes that the bot's user may have beyond the bot's own.
+    Args:
+        limits: the bot's limits.
+        others: the number of processes that the bot's user may have besides the bot's own.
     """
     words = [
         ("AS", (limits.address_space_mb or limits.memory_mb) * MEGABYTE),

@@ -1,8 +1,8 @@
-"""As whom a sandboxed bot runs: an ordinary user's bots as that user, root's bots each as a user of its own.
+"""The user of a sandboxed bot: an ordinary user's bots run as that user, root's bots each as a user of its own.
 
-Root itself would be no good as a bot: the kernel limits no number of its processes. Nor could root become another
-user first: that one could not mount what lies in root's own folders. So root's bots share one user namespace, made
-once: bubblewrap mounts there as root, and the bot's program goes on as one of the other users it knows.
+A bot must not run as root, whose number of processes the kernel does not limit. Nor can root become another user
+first, who could not mount files from root's own folders. So root's bots share one user namespace, created once:
+bubblewrap mounts there as root, and the bot's program continues as another user of the namespace.
 """
 
 import os
@@ -16,10 +16,10 @@ from pathlib import Path
 from msgspec import Struct
 
 FIRST_USER = 0x7000_0000
-"""Root's bots run as users from here on, whom no system hands out."""
+"""First user id of root's bots. No system assigns ids from here on."""
 USERS = 65_000
 MAP = f"0 0 1\n1 {FIRST_USER + 1} {USERS}\n"
-"""Users of the namespace and of the machine: root is root (without rights outside), the others are the bots'."""
+"""The namespace's map of user ids: root is root (without rights outside), the others are for bots."""
 
 USERS_HERE = Path("/proc/self")
 """The folder of the maps of users and groups of this process's user namespace."""
@@ -27,30 +27,33 @@ NAMESPACES = "/proc/sys/user/max_user_namespaces"
 STANDARD_OUTPUT = 1
 
 FAR = 40_171
-"""The golden section of `USERS`: however many processes hand out users, each begins far from all others."""
+"""The golden section of `USERS`: with any number of processes that assign users, each starts far from the
+others."""
 
 
 class NoUsersError(OSError):
-    """Root, in this user namespace, has no users to run its bots as."""
+    """The user namespace of this root lacks the users for its bots."""
 
 
 class User(Struct, frozen=True):
-    """How a bot comes to run as whom it does."""
+    """The user of a bot, and how the bot becomes it."""
 
     namespace: tuple[str, ...]
     """Bubblewrap's options for the user namespace."""
     number: int | None
-    """The user that the launcher becomes, giving up what bubblewrap left it; None: it is that user already."""
+    """The user that the launcher becomes, without the rights that bubblewrap left it; None: it is that user
+    already."""
     others: int
-    """Processes of bubblewrap that count as this user's, inside."""
+    """Number of bubblewrap's processes that count as this user's inside the sandbox."""
 
 
 STARTERS_NAMESPACE = ("--unshare-user", "--uid", "0", "--gid", "0")
-"""Of an ordinary user's warm starter. Under any other number bubblewrap would take its rights over mounts away."""
+"""Options for an ordinary user's warm starter. With any other id bubblewrap would remove its rights over
+mounts."""
 ROOTS_NAMESPACE = ("--userns", str(STANDARD_OUTPUT))
-"""That of `standard_output`."""
+"""Options for the namespace of `standard_output`."""
 OWN_USER = User(
-    # The bot sees an ordinary user, whichever it is. No namespace can be made in which it would have rights.
+    # The bot sees an ordinary user. It cannot create a namespace in which it would have rights.
     ("--unshare-user", "--uid", "1000", "--gid", "1000", "--disable-userns"),
     None,
     others=1,
@@ -58,11 +61,11 @@ OWN_USER = User(
 
 
 def roots_user(line: Path) -> User:
-    """A user that no other bot of this arena has; the socket and its folder become that user's.
+    """Return a user that no other bot of this arena has, after giving the socket and its folder to it.
 
     Raises:
         FileNotFoundError: a program of util-linux is not installed.
-        NoUsersError: in this user namespace, that user does not exist.
+        NoUsersError: the user does not exist in this user namespace.
     """
     check_users()
     number = 1 + next(_numbers(os.getpid())) % USERS
@@ -75,20 +78,20 @@ def roots_user(line: Path) -> User:
 
 @cache
 def _numbers(process: int) -> "count[int]":
-    """Numbers for a process's bots. Arenas and workers hand out different ones, for all that is likely."""
+    """Return the counter of user numbers of a process. Those of other arenas and workers very likely differ."""
     return count(process * FAR)
 
 
 def standard_output(log: int) -> int:
-    """The descriptor that bubblewrap gets as its standard output: for root the namespace, else the log.
+    """Return the descriptor for bubblewrap's standard output: as root the namespace, else the log.
 
-    Under any other number the bot would inherit it.
+    Under any other number the bot would inherit the namespace.
     """
     return _namespace() if os.geteuid() == 0 else log
 
 
 def program(name: str) -> str:
-    """Where a program is.
+    """Return the path of a program.
 
     Raises:
         FileNotFoundError: it is not installed.
@@ -101,15 +104,15 @@ def program(name: str) -> str:
 
 @cache
 def _namespace() -> int:
-    """A descriptor of the user namespace of root's bots; while it is open, the namespace is there.
+    """Return a descriptor of the user namespace of root's bots. The namespace exists while it is open.
 
     Raises:
         FileNotFoundError: a program of util-linux is not installed.
         NoUsersError: the users of root's bots do not exist here.
-        OSError: number 0, with the complaint as text: the kernel makes no user namespace.
+        OSError: the kernel creates no user namespace; number 0, with the complaint as text.
     """
     check_users()
-    holder = subprocess.Popen(  # noqa: S603 - makes the namespace, and waits until it has been taken hold of
+    holder = subprocess.Popen(  # noqa: S603 - creates the namespace, and waits until it was opened
         [program("unshare"), "--user", "sh", "-c", "echo && read -r _"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -125,7 +128,7 @@ def _namespace() -> int:
         (place / "gid_map").write_text(MAP)
         namespace = os.open(place / "ns" / "user", os.O_RDONLY | os.O_CLOEXEC)
         holder.stdin.close()
-    # From inside: no bot makes a further namespace in it, in which it would have rights.
+    # Set inside the namespace, so that no bot creates a further one, in which it would have rights.
     done = subprocess.run(  # noqa: S603 - as above
         [
             program("nsenter"),

@@ -1,4 +1,4 @@
-"""The first process of a sandbox: with it the kernel ends all others of the bot."""
+"""The first process of a sandbox. When it ends, the kernel kills all others of the bot."""
 
 import os
 import signal
@@ -15,13 +15,18 @@ from referee.sandbox.scratch import Scratch
 
 
 class FirstProcess:
-    """What is done to it is done to all of the bot's processes: by their control group, where they have one."""
+    """Freezes, measures and ends all processes of a bot together, by their control group if they have one."""
 
     def __init__(self, roots: tuple[int, ...], descriptor: int, group: Group | None, program: int) -> None:
-        """`descriptor` is of the process: it can never come to mean another, as a number can. It becomes ours.
+        """Take over the first process of a sandbox.
 
-        All of the bot's processes descend from `roots`; the first of them sees what the bot sees. One of them is
-        to become the bot's `program`.
+        Args:
+            roots: the processes from which all others of the bot descend. The first one sees the bot's file
+            system.
+            descriptor: a pidfd of the first process, which is closed by `end`. Unlike a number, it is never
+            reused.
+            group: the bot's control group, if there is one.
+            program: the process that becomes the bot's program.
         """
         self.roots = roots
         self.program = program
@@ -29,29 +34,29 @@ class FirstProcess:
         self._group = group
 
     def freeze(self) -> None:
-        """Stops all where they are."""
+        """Freeze all processes."""
         if self._group is None or not self._group.freeze():
             stop(*self.roots)
 
     def thaw(self) -> None:
-        """Lets them go on."""
+        """Thaw all processes."""
         if self._group is None or not self._group.thaw():
             go_on(*self.roots)
 
     def cpu_us(self) -> int:
-        """Processor time of all so far, in microseconds.
+        """Return the processor time of all processes so far, in microseconds.
 
         Raises:
-            OSError: they are gone.
+            OSError: they have ended.
         """
         return tree_us(*self.roots) if self._group is None else self._group.cpu_us()
 
     async def exited(self) -> None:
-        """Waits until it has ended."""
+        """Wait until the first process has ended."""
         await trio.lowlevel.wait_readable(self._descriptor)
 
     async def end(self) -> None:
-        """Ends all, and waits until nothing is left of them: it is the last to be gone."""
+        """Kill all processes, and wait until the last has ended, which is the first process."""
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
         if self._group is not None:
@@ -62,47 +67,47 @@ class FirstProcess:
 
 
 class InSandbox:
-    """What is common to bots in sandboxes, however they are started: they are known by their first process."""
+    """Common part of bots in sandboxes, however they are started. They are controlled by their first process."""
 
     def __init__(self) -> None:
         self._first: FirstProcess | None = None
-        """Once the sandbox stands."""
+        """The first process; None: the sandbox is not ready yet."""
 
     @property
     def roots(self) -> tuple[int, ...]:
-        """All the bot's processes descend from these; none before the sandbox stands."""
+        """The processes from which all others of the bot descend; none before the sandbox is ready."""
         return () if self._first is None else self._first.roots
 
     @property
     def program(self) -> int:
-        """The process that becomes the bot's program, by this machine's number; 0 before the sandbox stands."""
+        """The number on this machine of the process that becomes the bot's program; 0 before the sandbox is ready."""
         return 0 if self._first is None else self._first.program
 
     @property
     def lost(self) -> str:
-        """Why it has ended, if nothing that the bot did ended it; empty: its program has ended."""
+        """The reason why the sandbox ended through no act of the bot; empty: its program has ended."""
         return ""
 
     def scratch(self) -> list[Scratch]:
-        """The folders that it can write to, as they are seen from here."""
+        """Return the folders to which the bot can write, as seen from outside."""
         first = 0 if self._first is None else self._first.roots[0]
         own = [Path(folder) for folder in (SCRATCH, SHARED_MEMORY)]
         return [Scratch(Path(f"/proc/{first}/root{folder}"), but_not=folder) for folder in own]
 
     def freeze(self) -> None:
-        """Stops all the bot's processes where they are."""
+        """Freeze all processes of the bot."""
         if self._first is not None:
             self._first.freeze()
 
     def thaw(self) -> None:
-        """Lets them go on."""
+        """Thaw all processes of the bot."""
         if self._first is not None:
             self._first.thaw()
 
     def cpu_us(self) -> int:
-        """Processor time of all the bot's processes so far, in microseconds.
+        """Return the processor time of all processes of the bot so far, in microseconds.
 
         Raises:
-            OSError: they are gone.
+            OSError: they have ended.
         """
         return 0 if self._first is None else self._first.cpu_us()

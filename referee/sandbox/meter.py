@@ -1,7 +1,7 @@
-"""What the kernel has counted for a bot: processor time, waiting for a processor, throttling.
+"""The kernel's counters of a bot: processor time, waiting for a processor, throttling.
 
-A wait excuses a bot only in a thread that would have answered: the main thread of its program, and what carries
-messages to it and back. Which threads these are is the kernel's word, not the bot's: see `Meter`.
+A wait excuses a bot only in a thread that would have answered: the main thread of its program, and the threads
+that carry messages to it and back. The kernel, not the bot, tells which threads these are; see `Meter`.
 """
 
 import os
@@ -20,77 +20,81 @@ from referee.linux.schedstat import read_schedstat
 from referee.linux.shortage import ButForShortages
 
 AT_FIRST = 2
-"""At so many readings a bot's threads are looked for in any case: at its start, and when it has connected."""
+"""Number of first readings that always search for threads: at the bot's start, and when it has connected."""
 AGAIN_SECONDS = 0.2
-"""Later on after so long: less than passes before the counters of a missed window are read, so none is missing."""
+"""Seconds after which later readings search again. The counters of a missed window are read later than that after
+its start, so that no thread is missing then."""
 THREADS = 16
-"""The counters of no more are read: a bot may have hundreds, and each is a file to be held open."""
+"""The most threads whose counters are read. A bot may have hundreds, and each needs an open file."""
 LOOKED_AT = 40
-"""No more are looked for: that takes some 2 ms, in which the referee's loop does nothing else."""
+"""The most threads that a search visits. That takes some 2 ms, for which it blocks the referee's loop."""
 TURN = 20
-"""Microseconds that an idle machine may take to let a thread run that is ready to."""
+"""Microseconds that an idle machine may take to schedule a thread that is ready."""
 FREE_TURNS = 5
-"""So many turns of a main thread count, however short they are."""
+"""Turns of a main thread that count in full, however short they are."""
 USEFUL_TURN = 1_000
-"""Microseconds that it must have run for each further one. A thread that sleeps, or gives its turn away, all
-the time waits a little each time: nothing was kept from it by that."""
+"""Microseconds that it must have run for each further turn. A thread that keeps sleeping or yielding waits a
+little each time, but was deprived of nothing."""
 CARRIER_TURNS = 4
-"""So many turns of a thread that carries messages count in a window: one message comes, one goes, with one to
-spare each. No bot is let off because it keeps such a thread busy, or calls another by its name."""
+"""Turns of a carrier thread that count in a window: one for each message in and out, and one to spare each. So a
+bot gains nothing by keeping such a thread busy, or by giving its name to another."""
 CARRIERS = 6
-"""No more are taken for such: a bot could call all its threads by their name."""
+"""The most threads that count as carriers: a bot could give their name to all its threads."""
 CARRIER = b"ZMQbg/"
-"""How ZeroMQ's own threads are called."""
+"""Prefix of the names of ZeroMQ's own threads."""
 FLOOD_BYTES = 64 * 1024
-"""Of output, as much as a pipe holds: a bot of whose output so much was thrown away waits for that to be done."""
+"""Bytes of discarded output, the size of a pipe, from which the bot may have waited for the arena to read."""
 HELPERS_FREE = 5_000
-"""Microseconds that threads and processes which do not answer may run in a window, and change nothing."""
+"""Microseconds for which other threads and processes of the bot may run in a window without effect."""
 NANOSECONDS_PER_MICROSECOND = 1_000
 
 
 class Reading(Struct, frozen=True):
-    """Microseconds since the bot's start."""
+    """Counters since the bot's start. Times are in microseconds."""
 
     cpu: int
     waited: int
     throttled: int
     cpus: float
-    """Not counted: how many cores it may keep busy."""
+    """The number of cores that the bot may use; not a counter."""
     threads: dict[int, tuple[int, int, int]]
-    """Of each thread there is, by its number: how long it ran, was ready to, and how often it was let."""
+    """Time run, time waited for a processor, and number of turns of each thread; keyed by thread number."""
     thrown_away: int = 0
-    """Bytes of its output that its log had no place for."""
+    """Bytes of output for which the log had no room."""
     main: int = 0
-    """Number of the main thread of its program; 0 if it is not known."""
+    """Number of the main thread of the bot's program; 0: unknown."""
     carriers: tuple[int, ...] = ()
-    """Numbers of the threads that carry messages between the referee and its main thread."""
+    """Numbers of the threads that carry messages between the referee and the main thread."""
     is_ready: bool = False
-    """Whether the main thread ran or waited for a processor just then: its last wait may not be counted yet."""
+    """Whether the main thread was running or ready at that time, so that its last wait may not be counted yet."""
     stack: int = 0
-    """Where the main thread's stack begins: elsewhere after each `execve`. 0: nobody can say."""
+    """Address of the main thread's stack, which changes with each `execve`; 0: unknown."""
     has_threads: bool = False
-    """Whether its process has other threads."""
+    """Whether the main thread's process has other threads."""
 
     def withheld(self, before: "Reading", seconds: float, *, starting: bool = False) -> int:
-        """Return the processor time that others kept from the bot since a reading before, in microseconds.
+        """Return the processor time withheld from the bot since an earlier reading, in microseconds.
 
-        Counts the waits of its main thread and of its carriers. Does not count:
+        Counts the waits of its main thread and of its carriers, without:
 
-        - the time in which other threads or processes of the bot ran: it may have waited for those;
+        - the time in which other threads or processes of the bot ran, for which they may have waited;
         - the time in which the bot was throttled to its own `cpus`, which some kernels count as waiting;
-        - `TURN` for each turn, which a processor takes anyway to come to a thread;
-        - waits of a thread that had more turns than it had a use for: only their share;
-        - of all waits, the share that threads and processes which do not answer had of the bot's processor time: a
-          thread waits longer for others behind its own children, as they wait for those, too;
-        - any wait of a bot that printed more than its log holds: it waits for the arena to read that, and each
-          time for a processor;
-        - more than the bot was short of its `cpus`: what it did not want to use was not kept from it.
+        - `TURN` per turn, which scheduling takes on an idle machine;
+        - a share of the waits of a thread that had more turns than useful ones;
+        - the share of all waits that corresponds to the share of the bot's processor time used by threads and
+        processes
+          which do not answer: behind its own children a thread waits longer for others, because they wait too;
+        - any wait of a bot that printed more than its log holds: it waits for the arena to read that, each time
+        also
+          for a processor;
+        - any time beyond the bot's shortfall from its `cpus`, since a bot cannot lose time that it did not need.
 
         Args:
             before: an earlier reading.
             seconds: the time between the two.
-            starting: whether the bot was being started: then what will carry its messages has its own imports to
-                do, and all turns of it count in which it ran for long enough.
+            starting: whether the bot was being started. Its carrier then has imports of its own to do, so that all
+            its
+                useful turns count.
         """
         if self.thrown_away - before.thrown_away >= FLOOD_BYTES or self._is_another_thread(before):
             return 0
@@ -113,15 +117,18 @@ class Reading(Struct, frozen=True):
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How long its main thread ran, and how often a processor came to it."""
+        """Time that the main thread ran, and its number of turns."""
         ran, _, turns = self.threads.get(self.main, (0, 0, 0))
         return ran, turns
 
     def active(self, before: "Reading") -> int | None:
-        """Return for how long the bot was at its answer since a reading before: ran, or waited for a processor.
+        """Return the time for which the bot worked on its answer since an earlier reading, in microseconds.
 
-        In microseconds: its main thread, and some turns of its carriers. None if its main thread is not known.
-        A wait that is not over, `is_ready` then, is missing.
+        That is the time in which its main thread, and some turns of its carriers, ran or waited for a processor. A
+        wait that has not ended (`is_ready`) is missing.
+
+        Returns:
+            The time; None: its main thread is unknown.
         """
         if not self.main:
             return None
@@ -135,14 +142,15 @@ class Reading(Struct, frozen=True):
         return total
 
     def _is_another_thread(self, before: "Reading") -> bool:
-        """Return whether the main thread may be another than in a reading before, with that one's counters.
+        """Return whether another thread may have taken over the main thread's number since an earlier reading.
 
-        Whatever thread calls `execve` becomes its process's main thread, and the kernel counts on for it.
+        A thread that calls `execve` becomes its process's main thread, and its counters continue under that
+        number.
         """
         return self.main == before.main and before.has_threads and self.stack != before.stack
 
     def leaving_out(self, begun: "Reading", ended: "Reading") -> "Reading":
-        """Return this reading as if what was counted between two later ones had been counted before it."""
+        """Return this reading plus the counts between two later ones, to exclude those from a difference."""
         threads = dict(self.threads)
         for number in ended.threads:
             ran, waited, turns = self.threads.get(number, (0, 0, 0))
@@ -157,10 +165,7 @@ class Reading(Struct, frozen=True):
         )
 
     def since(self, before: "Reading", number: int) -> tuple[int, int, int]:
-        """Return how long a thread ran and waited since a reading before, and how many turns it had.
-
-        Nobody knows it of a thread that is gone, with its bot for example: that counts as nothing.
-        """
+        """Return a thread's time run, time waited, and turns since an earlier reading; 0 if it has ended."""
         ran, waited, turns = self.threads.get(number, (0, 0, 0))
         ran_before, waited_before, turns_before = before.threads.get(number, (0, 0, 0))
         return max(0, ran - ran_before), max(0, waited - waited_before), max(0, turns - turns_before)
@@ -170,7 +175,7 @@ NOTHING = Reading(0, 0, 0, 0.0, {})
 
 
 class Meter:
-    """One bot's counters. A reading takes some microseconds: files are kept open."""
+    """Reads the counters of a bot. Their files stay open, so that a reading takes some tens of microseconds."""
 
     def __init__(
         self,
@@ -182,16 +187,17 @@ class Meter:
         *,
         bridged: bool = False,
     ) -> None:
-        """Begin to count.
+        """Set up a meter.
 
         Args:
-            roots: all its processes descend from these.
-            group: its control group, where there is one.
-            cpus: how many cores it may keep busy.
-            thrown_away: returns how many bytes of its output were thrown away so far.
-            program: the process that the arena started for it inside the sandbox. Its main thread is the bot's.
-            bridged: whether that is the bridge for bots that speak by lines: then the bot's main thread is that
-                of the one program that the bridge starts, and the bridge carries messages.
+            roots: the processes from which all others of the bot descend.
+            group: the bot's control group, if there is one.
+            cpus: the number of cores that the bot may use.
+            thrown_away: a function that returns the number of discarded bytes of output so far.
+            program: the process that the arena started inside the sandbox. Its main thread is the bot's.
+            bridged: whether that is the bridge for bots that speak by lines: then the bot's main thread is that of
+            the
+                one program started by the bridge, and the bridge carries messages.
         """
         self._thrown_away = thrown_away
         self._cpus = cpus
@@ -205,17 +211,17 @@ class Meter:
         self._looked = 0.0
         self._files: dict[int, int] = {}
         self._ended = [0, 0]
-        """What threads ran and waited that are gone, as was last read."""
+        """Time run and waited of all ended threads, as last read."""
         self._last = NOTHING
 
     def read(self) -> Reading:
-        """Return the counters now; of a bot that is gone, the last that were read."""
+        """Return the current counters, or the last ones of a bot that has ended."""
         now = monotonic()
         if self._readings < AT_FIRST or now - self._looked >= AGAIN_SECONDS:
             self._look()
             self._looked = now
         self._readings += 1
-        # Before the counters: what becomes ready in between is taken for idle for some microseconds only.
+        # Before the counters, so that a thread that becomes ready in between counts as idle for microseconds only.
         state = _state(self._main) if self._main in self._files else IDLE
         threads = {}
         for number, file in list(self._files.items()):
@@ -238,7 +244,7 @@ class Meter:
                 cpu = self._group.cpu_us()
                 throttled = self._group.throttled_us()
         last = self._last
-        # What a process has used that is gone is not taken back.
+        # The time of processes that have ended stays counted.
         self._last = Reading(
             max(last.cpu, cpu),
             max(last.waited, waited),
@@ -255,12 +261,12 @@ class Meter:
         return self._last
 
     def close(self) -> None:
-        """Close the files that it holds open."""
+        """Close the files."""
         while self._files:
             os.close(self._files.popitem()[1])
 
     def _look(self) -> None:
-        """Look for threads that are new: those whose waits count before all others."""
+        """Search for new threads, first for those whose waits count."""
         self._find_those_that_answer()
         for task in islice(threads(*self._roots), LOOKED_AT):
             if len(self._files) >= THREADS:
@@ -268,7 +274,7 @@ class Meter:
             self._watch(_number(task), task)
 
     def _find_those_that_answer(self) -> None:
-        """Find the main thread of the bot's program, and the threads that carry its messages."""
+        """Find the main thread of the bot's program, and its carriers."""
         if not self._program:
             return
         carriers = [
@@ -277,7 +283,7 @@ class Meter:
             if self._bridged or number in self._carriers or _carries(number)
         ]
         if self._bridged and self._main == self._program:
-            # The first that it starts is the bot's program; the bridge starts no other.
+            # The bridge's only child is the bot's program.
             self._main = next(iter(descendants(self._program)), self._program)
         if self._main != self._program:
             carriers.append(self._program)
@@ -288,30 +294,30 @@ class Meter:
                 self._watch(number, f"/proc/{number}")
 
     def _of(self, process: int) -> Iterable[int]:
-        """Return the numbers of a process's threads but for its main one."""
+        """Return the numbers of a process's threads without its main one."""
         return [number for task in tasks(process)[:LOOKED_AT] if (number := _number(task)) != process]
 
     def _watch(self, number: int, folder: str) -> None:
-        """Hold a thread's counters open; do nothing if it is gone."""
+        """Open a thread's counters; do nothing if it has ended."""
         if number not in self._files:
             with ButForShortages():
                 self._files[number] = os.open(f"{folder}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
 
 
 def _number(task: str) -> int:
-    """Return the number of a thread, from its folder."""
+    """Return the number of the thread of a /proc folder."""
     return int(task.rpartition("/")[2])
 
 
 def _carries(number: int) -> bool:
-    """Return whether a thread is called as ZeroMQ calls its own."""
+    """Return whether a thread has a name of ZeroMQ's own threads."""
     with ButForShortages():
         return read_kernel_file(f"/proc/{number}/comm").startswith(CARRIER)
     return False
 
 
 class _State(Struct, frozen=True):
-    """What the kernel says of a main thread, in `/proc/PID/stat`."""
+    """The state of a main thread, from `/proc/PID/stat`."""
 
     is_ready: bool = False
     stack: int = 0
@@ -320,13 +326,13 @@ class _State(Struct, frozen=True):
 
 IDLE = _State()
 THREADS_AT, STACK_AT = 17, 25
-"""Places in that file, behind the program's name: of the number of threads, and of the stack's beginning."""
+"""Indices among the fields of that file after the program's name: number of threads, start of the stack."""
 
 
 def _state(number: int) -> _State:
-    """Return the state of a main thread; `IDLE` if it is gone."""
+    """Return the state of a main thread; `IDLE` if it has ended."""
     with ButForShortages():
-        # The program's name stands in brackets and may hold anything, brackets too.
+        # The program's name is in brackets and may contain any byte, brackets included.
         words = read_kernel_file(f"/proc/{number}/stat").rpartition(b")")[2].split()
         if len(words) > STACK_AT:
             return _State(words[0] == b"R", int(words[STACK_AT]), int(words[THREADS_AT]) > 1)

@@ -1,7 +1,7 @@
-"""Isolation `none`: a bot as a plain process, with limits, and with an end that it can hardly escape.
+"""Isolation `none`: a bot as a plain process with limits, which is hard to outlive.
 
-It sees and may do all that the arena's own user may: for bots that one trusts, on machines without a sandbox.
-Neither its scratch nor the number of its processes is limited, for these limits would be the user's.
+It sees and may do all that the arena's own user may: for trusted bots on machines without a sandbox. Neither its
+scratch space nor its number of processes is limited, since these limits would apply to the whole user.
 """
 
 import errno
@@ -30,11 +30,11 @@ from referee.sandbox.scratch import Scratch
 LAUNCHER = Path(__file__).with_name("unconfined_launcher.py")
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - looked at
 LIMITED = frozenset({"AS", "NOFILE", "FSIZE", "CORE", "CPU"})
-"""The limits that are for each process; others would be for all of the user's."""
+"""The limits that apply to a process; others would apply to all processes of the user."""
 _roots: set[int] = set()
-"""The bots' first processes that are not waited for yet."""
+"""The first processes of bots that are not reaped yet."""
 PASSED_ON = ("TERM", "COLORTERM", "PYTHONBREAKPOINT")
-"""What a bot at a terminal gets of the arena's own environment: a debugger needs it."""
+"""Variables of the arena's own environment that a bot at a terminal gets, for its debugger."""
 
 
 class Terminal(Struct, frozen=True):
@@ -47,16 +47,16 @@ class Terminal(Struct, frozen=True):
     output: int = 1
     """The descriptor that is its standard output."""
     still_runs: Callable[[], None] = lambda: None
-    """Called when all is over and the bot has not ended: it is waited for."""
+    """A function called when the match is over and the bot still runs, so that the arena waits for it."""
 
 
 class Bare:
-    """One bot without a sandbox, from its start to the end of the last process that came from it."""
+    """A bot without a sandbox, from its start to the end of its last process."""
 
     def __init__(
         self, bot: BotFolder, line: Path, token: str, output: int, terminal: Terminal | None = None
     ) -> None:
-        """Starts the bot. Arguments and errors as for `bubblewrap.Bubble`. A terminal replaces `output`."""
+        """Start the bot. Arguments and errors are those of `bwrap.Bubble`. A terminal replaces `output`."""
         adopt_orphans()
         machine = this_machine()
         self._scratch = tempfile.mkdtemp(prefix="scratch-")
@@ -77,13 +77,13 @@ class Bare:
         with ExitStack() as undo:
             undo.callback(self._remove_folders)
             link_importable(Path(self._code))
-            # Not by trio: it would start it from a thread, and with that thread's end the bot would be killed.
+            # Not by trio, which would start it from a thread: the bot would be killed when that thread ends.
             self._popen = subprocess.Popen(  # noqa: S603 - this is the door
                 launcher(bot.limits) + command,
                 env=told,
                 cwd=bot.folder,
                 **files,
-                # By its session an orphan is known to be a bot's; of one at the terminal, by its token.
+                # Orphans of a bot are recognised by its session; those of a bot at the terminal, by its token.
                 start_new_session=files["stdin"] is not None,
             )
             undo.callback(self._popen.wait)
@@ -92,42 +92,46 @@ class Bare:
             self._root = os.pidfd_open(self.pid)
             undo.pop_all()
         self.roots = (self.pid,)
-        """All its processes descend from these."""
+        """The processes from which all others of the bot descend."""
         self.program = self.pid
         """The process that becomes the bot's program."""
         self.group = None
-        """It has no control group."""
+        """None: the bot has no control group."""
         self.lost = ""
-        """Why it has ended, if that may be because the machine had no more space for it; empty: it had."""
+        """The shortage that may have ended the bot: the machine had no space left. Empty: there was none."""
         self._mark = f"ARENA_TOKEN={token}\0".encode()
         _roots.add(self.pid)
 
     async def ready(self) -> None:
-        """It runs from the start."""
+        """Return at once: the bot runs from the start."""
         await trio.lowlevel.checkpoint()
 
     async def exited(self) -> None:
-        """Waits until the bot's program has ended; other processes of the bot may still be there."""
+        """Wait until the bot's program has ended. Other processes of the bot may still run."""
         await trio.lowlevel.wait_readable(self._root)
 
     def scratch(self) -> list[Scratch]:
-        """The folders that are its own to write to; it may have written elsewhere."""
+        """Return the folders for the bot's files. It may have written elsewhere."""
         return [Scratch(Path(self._scratch))]
 
     def freeze(self) -> None:
-        """Stops all the bot's processes where they are."""
+        """Stop all processes of the bot."""
         stop(self.pid)
 
     def thaw(self) -> None:
-        """Lets them go on."""
+        """Resume all processes of the bot."""
         go_on(self.pid)
 
     def cpu_us(self) -> int:
-        """Processor time of all the bot's processes so far, in microseconds."""
+        """Return the processor time of all processes of the bot so far, in microseconds."""
         return tree_us(self.pid)
 
     async def end(self) -> int:
-        """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
+        """Kill all processes of the bot, and wait until they have ended.
+
+        Returns:
+            The exit code of its program, negative for a signal.
+        """
         kill([self.pid])
         await trio.lowlevel.wait_readable(self._root)
         code = self._popen.wait()
@@ -136,7 +140,7 @@ class Bare:
         await end_all(partial(_orphans, self._mark))
         if code != 0 and (full := _full(Path(self._scratch), SHARED_MEMORY)):
             self.lost = shortage_text(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), full))
-        # In a thread: a bot may have filled it, and no other match waits for that.
+        # In a thread: a bot may have filled the folders, and other matches must not wait.
         await trio.to_thread.run_sync(self._remove_folders)
         return code
 
@@ -150,24 +154,24 @@ def _full(*places: Path) -> str | None:
     for place in places:
         with suppress(OSError):
             found = os.statvfs(place)
-            # One without a bound says 0 of 0.
+            # A file system without a bound reports 0 of 0.
             if (found.f_blocks and not found.f_bavail) or (found.f_files and not found.f_favail):
                 return str(place)
     return None
 
 
 def launcher(limits: Limits) -> list[str]:
-    """What stands before a command, so that it runs with limits and ends with us at the latest."""
+    """Return the words before a command that make it run with limits and end with the arena."""
     interpreter = str(this_machine().interpreter)
     bounds = [f"{name}={value}" for name, value in resource_limits(limits, others=0) if name in LIMITED]
     return [interpreter, "-I", "-S", str(LAUNCHER), str(os.getpid()), *bounds, "--"]
 
 
 def _orphans(mark: bytes) -> list[int]:
-    """Children of ours that a bot left behind: of a session that is not ours, and not a bot's first process.
+    """Return orphans of bots: children of this process in other sessions that are no bot's first process.
 
-    A bot that still runs is the parent of its own orphans, so these are of bots that have ended. Those of our
-    session are a bot's if the mark is in their environment.
+    A running bot is the parent of its own orphans, so these belong to bots that have ended. Children in this
+    process's own session are a bot's if the mark is in their environment.
     """
     ours = os.getsid(0)
     return [
@@ -178,7 +182,7 @@ def _orphans(mark: bytes) -> list[int]:
 
 
 def _has(pid: int, mark: bytes) -> bool:
-    """Whether a process was started with this in its environment."""
+    """Return whether a process was started with these bytes in its environment."""
     with suppress(OSError):
         return mark in Path(f"/proc/{pid}/environ").read_bytes()
     return False
