@@ -164,10 +164,11 @@ class Stage:
 
     def _listen(self, attempt: str | None, family: int, kind: int, address: object) -> socket.socket | None:
         """A listener; None where the machine has no such addresses."""
-        listener = socket.socket(family, kind)
-        self._held.callback(listener.close)
-        listener.setblocking(False)
         try:
+            # Without IPv6 the kernel may refuse the socket (booted with ipv6.disable=1) or only the address.
+            listener = socket.socket(family, kind)
+            self._held.callback(listener.close)
+            listener.setblocking(False)
             listener.bind(address)  # type: ignore[arg-type]
         except OSError:
             if family == socket.AF_UNIX:

@@ -3,12 +3,15 @@
 Without the second half the first would mean little: an attempt that cannot succeed proves no wall.
 """
 
+import errno
 import os
+import socket
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 import trio
@@ -367,6 +370,24 @@ print(_made(Attempt("name", "layer", "What.", sleeps, 0.5), None))
         "Verdict(result='failed', evidence='did not end within 0.5 s')",
         "Verdict(result='too busy', evidence='did not end within 0.5 s; other programs used the processors')",
     ] == said.stdout.splitlines()
+
+
+class WithoutIPv6(socket.socket):
+    """A kernel that was booted with ipv6.disable=1 refuses the socket, not only the address."""
+
+    def __init__(self, family: int = -1, *more: Any, **named: Any) -> None:
+        if family == socket.AF_INET6:
+            raise OSError(errno.EAFNOSUPPORT, os.strerror(errno.EAFNOSUPPORT))
+        super().__init__(family, *more, **named)
+
+
+def test_a_machine_without_ipv6_is_examined_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "socket", WithoutIPv6)
+    with staged() as stage:
+        for found in (stage.scene.tcp, stage.scene.udp):
+            hosts = [host for host, _ in found]
+            assert "127.0.0.1" in hosts
+            assert "::1" not in hosts
 
 
 async def test_nothing_of_an_examination_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
