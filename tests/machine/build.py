@@ -17,6 +17,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,11 @@ PROJECT = Path(__file__).resolve().parents[2]
 PLACE = "srv/arena"
 """Of the clone, inside."""
 MIRROR = "http://deb.debian.org/debian"
-PROGRAMS = {"mmdebstrap": "mmdebstrap", "qemu-system-x86_64": "qemu-system-x86", "mke2fs": "e2fsprogs"}
+PROGRAMS = {"mmdebstrap": "mmdebstrap", "mke2fs": "e2fsprogs"}
 """With the package of each."""
+QEMU = {"qemu-system-x86_64": "qemu-system-x86"}
+USER_MODE = {"linux.uml": "user-mode-linux", "gcc": "gcc"}
+SLOW_CLOCK = Path(__file__).with_name("slow_clock.c")
 PACKAGES = (
     "systemd-sysv dbus dbus-user-session libpam-systemd linux-image-amd64 initramfs-tools python3 python3-venv "
     "python3-pip git bubblewrap libseccomp2 gcc libc6-dev sudo procps ca-certificates"
@@ -59,15 +63,17 @@ Before=systemd-user-sessions.service
 [Service]
 Type=oneshot
 RemainAfterExit=yes
-ExecStart=/bin/sh -c 'tar -xf /dev/vdb -C /{PLACE} && chown -R alice: /{PLACE}'
+ExecStart=/bin/sh -c 'tar -xf /dev/[vu]*db -C /{PLACE} && chown -R alice: /{PLACE}'
 
 [Install]
 WantedBy=multi-user.target
 """
-"""A unit of systemd's that brings the clone in before anybody logs in."""
+"""A unit of systemd's that brings the clone in, which is the second disk, before anybody logs in."""
 CLONE = "clone.tar"
 ORDERS = "try-vm.json"
 KERNEL = ("vmlinuz", "initrd.img")
+SERIAL = ("console-1", "console-2", "report")
+"""The files that the machine's serial lines are written to."""
 LINES = {"alice": "ttyS0", "root": "ttyS1"}
 """Where each user logs in; the console is where the first does, the other logs in once that one is done."""
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
@@ -90,11 +96,32 @@ def main() -> int:
         "--keep", type=Path, metavar="FOLDER", help="keep packages, disk and output here; the next run is quicker"
     )
     parser.add_argument("--emulate", action="store_true", help="do not use KVM: five to ten times slower")
-    parser.add_argument("--only", metavar="WORD", default="", help="only the steps whose names have this in them")
+    parser.add_argument(
+        "--user-mode",
+        action="store_true",
+        help="boot User Mode Linux, a kernel as a process: this is far quicker than to emulate. The kernel is "
+        "that of this machine's Debian, with one core and without Landlock",
+    )
+    parser.add_argument(
+        "--slower",
+        type=int,
+        default=1,
+        metavar="TIMES",
+        help="with --user-mode: clocks inside run so many times slower. Where other programs leave a tenth of a "
+        "core, 10 makes it look like a whole one",
+    )
+    parser.add_argument(
+        "--only",
+        metavar="WORD",
+        action="append",
+        default=[],
+        help="only the steps whose names have this in them; given several times: in this order",
+    )
     parser.add_argument("command", nargs="*", metavar="COMMAND", help="run this in the clone instead of the steps")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # The disk's folder and the machine go then, too.
-    lacks = [package for program, package in PROGRAMS.items() if shutil.which(program) is None]
+    programs = PROGRAMS | (USER_MODE if given.user_mode else QEMU)
+    lacks = [package for program, package in programs.items() if shutil.which(program) is None]
     if lacks or os.geteuid() != 0:
         needs = f"apt install {' '.join(lacks)}" if lacks else "start it as root"
         print(f"scripts/try-vm: to build a machine, {needs}", file=sys.stderr)
@@ -103,25 +130,29 @@ def main() -> int:
         "users": USERS[given.users],
         "only": given.only,
         "command": shlex.join(given.command),
+        "slow": given.emulate or given.user_mode,
     }
     if given.keep:
         given.keep.mkdir(parents=True, exist_ok=True)
-        return _try(given.release, orders, given.keep.resolve(), given.emulate)
+        return _try(given, orders, given.keep.resolve())
     with tempfile.TemporaryDirectory(prefix="try-vm.", dir="/var/tmp") as folder:
-        return _try(given.release, orders, Path(folder), given.emulate)
+        return _try(given, orders, Path(folder))
 
 
-def _try(release: str, orders: dict[str, Any], folder: Path, emulate: bool) -> int:
+def _try(given: argparse.Namespace, orders: dict[str, Any], folder: Path) -> int:
     begun = time.monotonic()
     lock = (PROJECT / "requirements.lock").read_bytes()
     made_from = (PACKAGES, MODULES, UNPACKS, AUTOLOGIN, PROFILE, DISK)
-    disk = folder / f"{release}-{_hash(lock, *map(str.encode, made_from))}.img"
+    disk = folder / f"{given.release}-{_hash(lock, *map(str.encode, made_from))}.img"
     if not disk.exists():
-        _make_disk(_base(release, folder), disk)
+        _make_disk(_base(given.release, folder), disk)
     (folder / CLONE).write_bytes(_clone(orders))
     _say(f"built in {time.monotonic() - begun:.0f} s")
     begun = time.monotonic()
-    reports = _boot(disk, LINES[orders["users"][0]], emulate)
+    console = LINES[orders["users"][0]]
+    reports = (
+        _boot_user_mode(disk, console, given.slower) if given.user_mode else _boot(disk, console, given.emulate)
+    )
     _say(f"ran for {time.monotonic() - begun:.0f} s; all output is in {folder}/output.txt")
     return show(reports, folder)
 
@@ -239,34 +270,57 @@ def _write(file: Path, text: str) -> None:
 def _boot(disk: Path, console: str, emulate: bool) -> list[dict[str, Any]]:
     """Boot the machine, by KVM where that works, and return its reports when it has switched itself off."""
     if not emulate and os.access("/dev/kvm", os.R_OK | os.W_OK):
-        reports = _run_machine(disk, console, ["-accel", "kvm", "-cpu", "host"], FIRST_SIGN_SECONDS)
+        reports = _run_machine(_qemu(disk, console, "-accel", "kvm", "-cpu", "host"), disk, FIRST_SIGN_SECONDS)
         if reports:
             return reports
         _say("KVM does not boot it")
     _say("the machine is emulated: believe no timing")
-    return _run_machine(disk, console, ["-accel", "tcg", "-cpu", "Nehalem"], MOST_SECONDS)
+    return _run_machine(_qemu(disk, console, "-accel", "tcg", "-cpu", "Nehalem"), disk, MOST_SECONDS)
 
 
-def _run_machine(
-    disk: Path, console: str, processor: list[str], first_sign_seconds: float
-) -> list[dict[str, Any]]:
+def _qemu(disk: Path, console: str, *processor: str) -> list[str]:
     folder = disk.parent
-    report = folder / "report"
+    return [
+        *("qemu-system-x86_64", *processor, "-m", str(MEMORY_MB), "-smp", str(CORES)),
+        *("-nodefaults", "-no-reboot", "-display", "none"),
+        *("-kernel", str(disk.with_suffix(".vmlinuz")), "-initrd", str(disk.with_suffix(".initrd.img"))),
+        *("-append", f"root=/dev/vda rw console={console} panic=-1 {PATIENCE}"),
+        # What is written to the first goes into a file that is gone with the machine.
+        *("-drive", f"file={disk},format=raw,if=virtio,cache=unsafe,snapshot=on"),
+        *("-drive", f"file={folder / CLONE},format=raw,if=virtio,readonly=on"),
+        *(word for file in SERIAL for word in ("-serial", f"file:{folder / file}")),
+    ]
+
+
+def _boot_user_mode(disk: Path, console: str, slower: int) -> list[dict[str, Any]]:
+    """Boot User Mode Linux, and return its reports when it has switched itself off."""
+    folder = disk.parent
+    written = folder / "written"
+    """What is written to the first disk."""
+    written.unlink(missing_ok=True)
+    clock = folder / "slow_clock.so"
+    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", str(clock), str(SLOW_CLOCK)], check=True)
+    files = {number: str(folder / file) for number, file in enumerate(SERIAL, 7)}
+    # A serial line must be something that can be waited for: no file.
+    opened = " ".join(f"{number}> >(exec cat > {shlex.quote(file)})" for number, file in files.items())
+    opened += f" 2> {shlex.quote(str(folder / 'kernel'))}"
+    words = [
+        *("env", f"LD_PRELOAD={clock}", f"SLOWER={slower}", "linux.uml", f"mem={MEMORY_MB}M", "con=null"),
+        *(f"ubd0={written},{disk}", f"ubd1r={folder / CLONE}"),
+        *(f"ssl{line}=null,fd:{number}" for line, number in enumerate(files)),
+        *("root=/dev/ubda", "rw", f"console={console}", "panic=-1", *PATIENCE.split()),
+    ]
+    try:
+        return _run_machine(["bash", "-c", f"exec {opened}; exec {shlex.join(words)}"], disk, MOST_SECONDS)
+    finally:
+        written.unlink(missing_ok=True)
+
+
+def _run_machine(command: list[str], disk: Path, first_sign_seconds: float) -> list[dict[str, Any]]:
+    report = disk.parent / SERIAL[-1]
     report.write_text("")
-    machine = subprocess.Popen(
-        [
-            *("qemu-system-x86_64", *processor, "-m", str(MEMORY_MB), "-smp", str(CORES)),
-            *("-nodefaults", "-no-reboot", "-display", "none"),
-            *("-kernel", str(disk.with_suffix(".vmlinuz")), "-initrd", str(disk.with_suffix(".initrd.img"))),
-            *("-append", f"root=/dev/vda rw console={console} panic=-1 {PATIENCE}"),
-            # What is written to the first goes into a file that is gone with the machine.
-            *("-drive", f"file={disk},format=raw,if=virtio,cache=unsafe,snapshot=on"),
-            *("-drive", f"file={folder / CLONE},format=raw,if=virtio,readonly=on"),
-            *("-serial", f"file:{folder / 'console-1'}", "-serial", f"file:{folder / 'console-2'}"),
-            *("-serial", f"file:{report}"),
-        ],
-        stdin=subprocess.DEVNULL,
-    )
+    nothing = subprocess.DEVNULL
+    machine = subprocess.Popen(command, stdin=nothing, stdout=nothing, start_new_session=True)
     reports: list[dict[str, Any]] = []
     begun = time.monotonic()
     try:
@@ -278,7 +332,8 @@ def _run_machine(
             if waited > (MOST_SECONDS if reports else first_sign_seconds):
                 break
     finally:
-        machine.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(machine.pid, signal.SIGKILL)
         machine.wait()
     return reports
 

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,14 @@ MOST_OUTPUT = 200_000
 MOST_SECONDS = 3600
 DOCTOR = "scripts/arena doctor"
 HOLDS = r"^isolation strict, "
+SLOW_DOCTOR = """.venv/bin/python -c '
+from arena.commands.main import main
+from referee.proofs.escapes import examination, stage, subject
+stage.CPU_SECONDS, subject.BEGIN_SECONDS, examination.PATIENCE_SECONDS = 20, 600, 900
+main(["doctor"])'"""
+"""On a slow machine a bot uses up doctor's two seconds of processor time before it begins."""
+SLOW_HOLDS = rf"\A(?![\s\S]*  escaped\b)[\s\S]*{HOLDS}"
+"""Some attempts do not end in time there, but none may succeed."""
 WALLS = f"""{PLACE}/.venv/bin/python -c '
 from referee import sandbox
 for wall in sandbox.find_walls():
@@ -35,15 +44,30 @@ BOBS_MATCH = f"sudo -u bob -H sh -c 'cd && {PLACE}/{MATCH}'"
 WHERE = "cat /proc/$$/cgroup"
 SERVICE = f"systemd-run --pipe --wait --collect --quiet -p WorkingDirectory={PLACE}"
 USERS_SERVICE = SERVICE.replace("systemd-run", "systemd-run --user")
-TESTS = (
-    "tests/real_wire/sandbox tests/real_wire/test_kept_bots.py tests/real_wire/test_pondering.py "
-    "tests/real_wire/test_killed.py tests/real_wire/test_processor_time.py"
-)
+TESTS = {
+    "walls": "sandbox/test_walls.py sandbox/test_sharing.py sandbox/test_descriptors.py sandbox/test_ordinary.py",
+    "ends of bots": "sandbox/test_end.py",
+    "escapes": "sandbox/test_escapes.py",
+    "builds": "sandbox/test_build.py",
+    "shortage": "sandbox/test_shortage.py",
+    "an arena killed": "sandbox/test_arena_killed.py",
+    "kept bots": "test_kept_bots.py -k 'not sample_bots'",
+    "sample bots kept": "test_kept_bots.py -k sample_bots",
+    "pondering": "test_pondering.py",
+    "all killed": "test_killed.py",
+    "processor time": "test_processor_time.py",
+}
+"""Below tests/real_wire, by what they are about; perhaps with which of them."""
 TOURNAMENT = "scripts/arena tournament tests/machine/cup.toml --fresh"
 DEMO = "scripts/demo"
-IN_A_CONTAINER = f"""unshare --mount sh -c '
-mount -o remount,bind,ro /sys/fs/cgroup && mount -t tmpfs none /run && exec "$@"' sh {WALLS}"""
-"""As near as it comes to one without a tree of its own: no systemd to ask, and groups that are read-only."""
+CONTAINER = """unshare --mount --cgroup sh -ec '
+umount -R /sys/fs/cgroup
+mount -t cgroup2 -o ro none /sys/fs/cgroup
+mount -t tmpfs none /run
+touch /run/.containerenv
+exec "$@"' sh"""
+"""As near as it comes to one as Docker starts it: no systemd to ask, and groups of its own that are read-only."""
+AS_ALICE = "setpriv --reuid=alice --regid=alice --init-groups env HOME=/home/alice"
 KILLED = """
 rm -rf runs/try-vm
 sed 's/^blocks.*/blocks = 200/' tests/machine/cup.toml > tests/machine/long.toml
@@ -90,8 +114,8 @@ class Step(NamedTuple):
     """With which it must end; None: with any."""
 
 
-def alices() -> list[Step]:
-    """Return the steps of an ordinary user."""
+def alices(slow: bool = False) -> list[Step]:
+    """Return the steps of an ordinary user. `slow`: the machine is."""
     return [
         Step("session", f"loginctl --no-pager; {WHERE}; cat /sys/fs/cgroup/cgroup.controllers; id"),
         Step("walls, plain login", WALLS, STRICT),
@@ -116,8 +140,8 @@ def alices() -> list[Step]:
         Step("tournament", TOURNAMENT, "loginctl enable-linger"),
         Step("killed", KILLED),
         Step("demo", DEMO, "window by window"),
-        Step("doctor", DOCTOR, HOLDS),
-        Step("tests", _tests()),
+        _doctor(slow),
+        *_tests(),
         Step(
             "walls, no user namespaces",
             f"sudo sysctl -w user.max_user_namespaces=0; {WALLS}; sudo sysctl -w user.max_user_namespaces=9999",
@@ -128,6 +152,17 @@ def alices() -> list[Step]:
             f"sudo sysctl -w kernel.unprivileged_userns_clone=0; {WALLS}; "
             "sudo sysctl -w kernel.unprivileged_userns_clone=1",
             "unprivileged_userns_clone",
+        ),
+        Step(
+            "walls, in a container",
+            f"sudo {CONTAINER} {AS_ALICE} {WALLS}",
+            "cannot be written to: start the arena as root, and a container with",
+        ),
+        Step(
+            "walls, in a container without user namespaces",
+            "sudo touch /.dockerenv; "
+            f"sudo {SERVICE} --uid=alice -p RestrictNamespaces=yes {WALLS}; sudo rm /.dockerenv",
+            "this container may make no user namespaces; start it with --security-opt",
         ),
         Step("before walls, only memory and pids delegated", FEWER_CONTROLLERS, "^memory pids$"),
         Step("walls, memory and pids only", WALLS, "does not delegate cpu"),
@@ -140,27 +175,34 @@ def alices() -> list[Step]:
     ]
 
 
-def roots() -> list[Step]:
-    """Return root's steps."""
+def roots(slow: bool = False) -> list[Step]:
+    """Return root's steps. `slow`: the machine is."""
     return [
         Step("session", f"loginctl --no-pager; {WHERE}; id"),
         Step("walls, login", WALLS, STRICT),
         Step("shell is where it was", WHERE, r"session-\w+\.scope"),
         Step("walls, service with Delegate", f"{SERVICE} -p Delegate=yes {WALLS}", STRICT),
         Step("walls, service without Delegate", f"{SERVICE} {WALLS}", STRICT),
-        Step("walls, as in a container", IN_A_CONTAINER, "docker run --privileged"),
+        Step("walls, in a container", f"{CONTAINER} {WALLS}", "cannot be written to: start a container with"),
         Step("match", MATCH),
         Step("match, service without Delegate", f"{SERVICE} {MATCH}"),
         Step("tournament", TOURNAMENT),
         Step("killed", KILLED),
         Step("demo", DEMO, "window by window"),
-        Step("doctor", DOCTOR, HOLDS),
-        Step("tests", _tests()),
+        _doctor(slow),
+        *_tests(),
     ]
 
 
-def _tests() -> str:
-    return f".venv/bin/python -m pytest -q -p no:cacheprovider --timeout 3000 {TESTS}"
+def _doctor(slow: bool) -> Step:
+    return Step("doctor", SLOW_DOCTOR, SLOW_HOLDS, code=None) if slow else Step("doctor", DOCTOR, HOLDS)
+
+
+def _tests() -> Iterator[Step]:
+    for name, which in TESTS.items():
+        words = re.sub(r"\S+\.py", r"tests/real_wire/\g<0>", which)
+        pytest = ".venv/bin/python -m pytest -q -p no:cacheprovider --timeout 3000 -rs --durations 3"
+        yield Step(f"tests, {name}", f"{pytest} {words}")
 
 
 STEPS = {"alice": alices, "root": roots}
@@ -173,10 +215,9 @@ def main() -> None:
     report({"user": user, "machine": machine()})
     if user == "root":
         subprocess.run(["chown", "-R", "root:", PLACE], check=True)
-    steps = [Step(orders["command"], orders["command"])] if orders["command"] else STEPS[user]()
-    for step in steps:
-        if orders["only"] in step.name:
-            report({"user": user, **run(step)})
+    steps = [Step(orders["command"], orders["command"])] if orders["command"] else STEPS[user](orders["slow"])
+    for step in chosen(steps, orders["only"]):
+        report({"user": user, **run(step)})
     users = orders["users"]
     following = users[users.index(user) + 1 :]
     sudo = [] if user == "root" else ["sudo"]
@@ -185,6 +226,11 @@ def main() -> None:
     else:
         report({"user": user, "end": True})
         subprocess.run([*sudo, "systemctl", "poweroff"], check=True)
+
+
+def chosen(steps: list[Step], words: list[str]) -> list[Step]:
+    """Return the steps whose names have one of these words in them, in that order; all if there are no words."""
+    return list(dict.fromkeys(step for word in words or [""] for step in steps if word in step.name))
 
 
 def run(step: Step) -> dict[str, Any]:

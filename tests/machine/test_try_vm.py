@@ -1,5 +1,6 @@
 """`scripts/try-vm`, without a machine: its steps can be run, and what comes out of them is shown."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,12 @@ from tests.docs_pages import HOUSE
 from tests.machine import build, inside
 from tests.machine.inside import Step
 
-STEPS = {f"{who}: {step.name}": step for who, steps in inside.STEPS.items() for step in steps()}
+STEPS = {
+    f"{who}: {step.name}{', slow' * slow}": step
+    for who, steps in inside.STEPS.items()
+    for slow in (False, True)
+    for step in steps(slow)
+}
 
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
@@ -44,6 +50,34 @@ def test_a_step_that_hangs_is_ended_with_all_that_it_started(monkeypatch: pytest
     told = inside.run(Step("hangs", "echo begun; sleep 1000 & wait"))
     assert "begun\n\nended after 0.2 s" == told["output"]
     assert not told["good"]
+
+
+@pytest.mark.parametrize(
+    ("row", "good"),
+    [
+        ("network namespace  yes  reaches-tcp  held  too busy", True),
+        ("network namespace  yes  reaches-tcp  failed  (escaped)", True),
+        ("network namespace  yes  reaches-tcp  held  escaped", False),
+        ("network namespace  yes  reaches-tcp  escaped  held", False),
+    ],
+)
+def test_on_a_slow_machine_an_escape_may_end_late_but_not_succeed(row: str, good: bool) -> None:
+    printed = f"wall  on this machine\n{row}\nisolation strict, fresh: 1 of 2 attempts stopped"
+    assert good == (re.search(inside.SLOW_HOLDS, printed, re.MULTILINE) is not None)
+    assert re.search(inside.SLOW_HOLDS, row, re.MULTILINE) is None
+
+
+def test_steps_are_chosen_by_words_in_the_words_order() -> None:
+    steps = [Step("match", "a"), Step("doctor", "b"), Step("match at noon", "c")]
+    assert steps == inside.chosen(steps, [])
+    assert ["b", "a", "c"] == [step.command for step in inside.chosen(steps, ["doctor", "match", "noon"])]
+    assert [] == inside.chosen(steps, ["tournament"])
+
+
+def test_what_the_steps_test_is_there() -> None:
+    files = [word for step in STEPS.values() for word in step.command.split() if word.endswith(".py")]
+    assert "tests/real_wire/test_kept_bots.py" in files
+    assert all((HOUSE / file).is_file() for file in files)
 
 
 def reports() -> list[dict[str, Any]]:
