@@ -80,7 +80,7 @@ class InSandbox:
 
     @property
     def program(self) -> int:
-        """The number on this machine of the process that becomes the bot's program; 0 before the sandbox is ready."""
+        """The process that becomes the bot's program, by its number here; 0 before the sandbox is ready."""
         return 0 if self._first is None else self._first.program
 
     @property
