@@ -5,7 +5,7 @@ diff. To have another match played, delete its file first.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -45,7 +45,7 @@ def adjudicated(scenario: Any, games: Games = GAMES) -> Any:
 
 def played(game: Game[Any], variant: str) -> Any:
     """A scenario with a rejection, if any, that tells as many types of events and ends as early as any seed's."""
-    scenarios = [_random_match(game, variant, seed) for seed in SEEDS]
+    scenarios = [random_match(game, variant, seed) for seed in SEEDS]
     games = {game.name: game}
 
     def worth(scenario: Any) -> tuple[bool, int, int]:
@@ -69,13 +69,18 @@ def rewrite() -> None:
         file.write_text(written({"scenario": scenario, "result": adjudicated(scenario)}), encoding="utf-8")
 
 
-def _random_match(game: Game[Any], variant: str, seed: int) -> Any:
+def random_match(
+    game: Game[Any], variant: str, seed: int, look: Callable[[Sitting], object] = lambda _: None
+) -> Any:
+    """Play a match at random, and return it as a scenario. `look` is called before each window and at the end."""
     luck = Random(seed)
     sitting = Sitting(Table(game, Deal(variant, seed)))
     chooser = Chooser(luck)
     steps = []
     while sitting.table.window is not None:
+        look(sitting)
         steps.append(_random_step(sitting, chooser, luck))
+    look(sitting)
     return {"game": game.name, "variant": variant, "seed": seed, "steps": steps}
 
 
