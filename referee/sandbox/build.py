@@ -1,9 +1,9 @@
-"""Makes a bot's program by the `build` commands of its bot.toml: once a content, in a sandbox like the bot's.
+"""Builds a bot's program by the `build` commands of its bot.toml: once per content, in a sandbox like the bot's.
 
-The commands work on a copy of the folder in the sandbox's memory. When all their processes are gone, what they
-left there is copied, by `content`'s rules, into a cache: no process of theirs hands it over. There is no network:
-what a build needs lies in the folder. A result is used again only where all that the commands saw is the same, as
-far as that is known, and only as it was when it was made.
+The commands work on a copy of the folder in the sandbox's memory. When all their processes have ended, the result
+is copied by `content`'s rules into a cache, not by a process of theirs. There is no network: all that a build
+needs is in the folder. A result is used again only if everything that the commands saw is the same, as far as that
+is known, and only if it has not been changed since.
 """
 
 import hashlib
@@ -39,38 +39,38 @@ from referee.sandbox.build_process import Ended
 from referee.sandbox.levels import Isolation
 
 BUILD_SECONDS = 600
-"""A build that takes longer is ended."""
+"""Seconds after which a build is killed."""
 SHOWN_LINES = 20
-"""Of a failed build's output."""
+"""Number of lines shown of a failed build's output."""
 LONGEST_LINE = 500
-"""Characters of such a line."""
+"""The most characters of such a line."""
 RESULT = "result"
-"""The folder of what was made, until it has its place in the cache."""
+"""Name of the result's folder until it is moved into the cache."""
 _ERROR = re.compile(r"\berror(\[\w+\])?:|Error:", re.IGNORECASE)
-"""What compilers and interpreters write before what is wrong."""
+"""The words with which compilers and interpreters introduce errors."""
 
 
 class BuildError(BotFolderError):
-    """A build that failed. The text is one line, which names the log."""
+    """A build failed. The text is one line, which names the log."""
 
     def __init__(self, text: str, said: list[str]) -> None:
         super().__init__(text)
         self.said = said
-        """What matters of its output: lines, each fit for a terminal."""
+        """The important lines of its output, each fit for a terminal."""
 
 
 def built(bot: BotFolder, isolation: Isolation) -> BotFolder:
-    """The bot with its program made: itself if it has nothing to build, else with the cached folder as its own.
+    """Return the bot with its program built: itself if it has nothing to build, else with the cached folder.
 
     Args:
-        bot: as `bot_folder.find_bot` gives it.
-        isolation: as for its matches; `none` builds without a sandbox.
+        bot: a bot from `bot_folder.find_bot`.
+        isolation: the level of its matches; `none` builds without a sandbox.
 
     Raises:
-        BuildError: a command failed, took too long or made too much.
-        BotFolderError: what they made has no program, or was changed since; or others may write to the cache.
-        SandboxError: there is no sandbox to build it in.
-        OSError: the cache cannot be written, or no process is to be had.
+        BuildError: a command failed, took too long or wrote too much.
+        BotFolderError: the result has no program, or was changed since; or others may write to the cache.
+        SandboxError: there is no sandbox for the build.
+        OSError: the cache cannot be written, or no process can be started.
     """
     if not bot.build:
         return bot
@@ -91,19 +91,19 @@ def built(bot: BotFolder, isolation: Isolation) -> BotFolder:
 
 
 def is_built(bot: BotFolder, isolation: Isolation) -> bool:
-    """Whether the result of a bot's build is in the cache."""
+    """Return whether the result of a bot's build is in the cache."""
     return _found(_key(bot, isolation)) is not None
 
 
 def log_of(bot: BotFolder, isolation: Isolation) -> Path:
-    """Where the output of a bot's last build is."""
+    """Return the path of the log of a bot's last build."""
     return _key(bot, isolation).with_suffix(".log")
 
 
 def _key(bot: BotFolder, isolation: Isolation) -> Path:
-    """What the names of a build's log and result begin with.
+    """Return the common prefix of the paths of a build's log and result.
 
-    No two levels share a result: what is built without a sandbox, bots may change.
+    Levels do not share a result: bots may change one that was built without a sandbox.
     """
     seen = (bot.content, bot.build, bot.build_limits, isolation, _toolchain())
     return cache_folder() / "built" / hashlib.sha256(msgspec.json.encode(seen)).hexdigest()
@@ -111,7 +111,7 @@ def _key(bot: BotFolder, isolation: Isolation) -> Path:
 
 @cache
 def _toolchain() -> tuple[str, ...]:
-    """What a build sees of this machine: interpreter, packages, kit, rules, the C library's version."""
+    """Return all that a build sees of this machine: interpreter, packages, kit, rules, the C library's version."""
     from importlib.metadata import distributions  # noqa: PLC0415 - only bots that are built wait for it
 
     machine = this_machine()
@@ -137,12 +137,12 @@ def _checked(bot: BotFolder) -> BotFolder:
 
 
 def _found(key: Path) -> Path | None:
-    """The result, if there is one: its name ends with its digest."""
+    """Return the cached result, if there is one. Its name ends with its digest."""
     return min(key.parent.glob(f"{key.name}-*"), default=None)
 
 
 def _settled(made: Path, digest: str, key: Path) -> Path:
-    """Where a result is kept; if several were made at the same time, the first one."""
+    """Move a result into the cache, and return its path; if another one is there by now, return that."""
     with locked(key.parent):
         return _found(key) or made.rename(key.with_name(f"{key.name}-{digest}"))
 
@@ -155,7 +155,7 @@ def _is_as_made(bot: BotFolder, folder: Path) -> bool:
 
 
 def _most(bot: BotFolder) -> int:
-    """Bytes of what a build may leave."""
+    """Return the largest result of a build in bytes."""
     return bot.build_limits.scratch_mb * MEGABYTE
 
 
@@ -164,7 +164,7 @@ def _digest(content: str) -> str:
 
 
 def _make(bot: BotFolder, isolation: Isolation, into: Path) -> str:
-    """Runs the commands; the digest of what they made, which is in the folder `RESULT` of `into`."""
+    """Run the commands, copy the result to the folder `RESULT` of `into`, and return its digest."""
     aside, result = into / "aside", into / RESULT
     aside.mkdir()
     result.mkdir()
@@ -184,7 +184,7 @@ def _make(bot: BotFolder, isolation: Isolation, into: Path) -> str:
 
 
 def _keep(bot: BotFolder, ended: Ended, result: Path) -> str:
-    """Copies what a build left; its digest."""
+    """Copy the result of a build, and return its digest."""
     try:
         workshop = os.open(
             build_process.WORKSHOP,
@@ -200,7 +200,7 @@ def _keep(bot: BotFolder, ended: Ended, result: Path) -> str:
 
 
 def _complaint(bot: BotFolder, ended: Ended) -> str | None:
-    """How a build failed, if it did."""
+    """Return how a build failed, if it did."""
     limits = bot.build_limits
     match ended:
         case Ended(code=0):
@@ -223,7 +223,7 @@ def _signal(number: int) -> str:
 
 
 def _limit_of(bot: BotFolder, number: int) -> str:
-    """The limit that a signal may have come from."""
+    """Return the limit that may have caused a signal, as text."""
     seconds = bot.build_limits.cpu_seconds
     if number in {signal.SIGXCPU, signal.SIGKILL} and seconds is not None:
         return f", as a process is that uses more than build_limits.cpu_seconds = {seconds}"
@@ -231,7 +231,7 @@ def _limit_of(bot: BotFolder, number: int) -> str:
 
 
 def _telling(output: str) -> list[str]:
-    """What matters of a failed build's output: its end, and where its first error stands before that."""
+    """Return the important lines of a failed build's output: its end, and its first error if that is earlier."""
     lines = [printable(line.rstrip())[:LONGEST_LINE] for line in output.splitlines() if line.strip()]
     first = next((number for number, line in enumerate(lines) if _ERROR.search(line)), len(lines))
     if first >= len(lines) - SHOWN_LINES:

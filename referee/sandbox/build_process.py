@@ -1,8 +1,8 @@
-"""Runs a bot's build commands, in a sandbox like the bot's or without one, until nothing of them is left.
+"""Runs a bot's build commands, in a sandbox like the bot's or without one, until all their processes have ended.
 
-What they made is then a folder in which nobody writes any more: in a sandbox, of its scratch in memory, which the
-descriptor that was opened before they began keeps when the sandbox is gone. The commands are given no way to hand
-anything over themselves: what they could write to, a stranger could.
+The result is then a folder to which no process writes any more. In a sandbox it is in the scratch memory, which a
+descriptor opened before the start keeps alive after the sandbox's end. The commands have no way to pass a result
+on themselves: untrusted programs could use it too.
 """
 
 import os
@@ -29,7 +29,7 @@ from referee.sandbox.output_log import READ_BYTES, BoundedFile
 from referee.sandbox.process import KILOBYTE, SandboxError, cannot, no_sandbox
 
 WORKSHOP = "build"
-"""The folder in the scratch that the commands work in."""
+"""Name of the folder in the scratch space in which the commands work."""
 MILLISECONDS = 1_000
 LAST_READS = 64
 """The most reads of the output after the build has ended; a pipe without writers is empty before.
@@ -57,30 +57,31 @@ finally:
     except ChildProcessError:
         pass
 """
-"""Without a sandbox: runs a shell, and ends when nothing is left of it: the launcher has made its orphans ours.
+"""A program that runs a shell without a sandbox, and ends when no process of it is left. It adopts the shell's
+orphans.
 
-It ends all of them when the shell has ended, when it is asked to, and when the arena is gone.
+It kills all of them when the shell has ended, on SIGTERM, and when the arena has ended.
 """
 PATIENCE_SECONDS = 10
-"""Processes that multiply faster than they are killed need a sandbox."""
+"""Seconds in which it must end. Processes that multiply faster than they are killed need a sandbox."""
 
 
 class Ended(Struct, frozen=True):
-    """How the commands ended, and what they left."""
+    """The end of the commands, and their result."""
 
     scratch: int
-    """A descriptor of the folder that `WORKSHOP` lies in."""
+    """A descriptor of the folder that contains `WORKSHOP`."""
     code: int | None
-    """The exit code, negative for a signal; None: their time was up."""
+    """The exit code, negative for a signal; None: they took too long."""
     is_memory_up: bool
-    """Whether the kernel ended a process because they used more memory than they may together."""
+    """Whether the kernel killed a process because they exceeded their memory limit together."""
     is_scratch_full: bool
     has_met_process_bound: bool = False
-    """Whether they were refused a process because they had as many as they may."""
+    """Whether they were refused a process because they had as many as allowed."""
 
 
 class Output:
-    """What the commands print: a pipe, read as they go on, into a log that does not grow without end."""
+    """The output of the commands: a pipe that is copied into a log of bounded size."""
 
     def __init__(self, log: Path, limit_bytes: int) -> None:
         """See `BoundedFile`."""
@@ -89,9 +90,13 @@ class Output:
         os.set_blocking(self._pipe, False)
 
     def follow(self, process: int, seconds: float) -> bool:
-        """Reads until a process has ended, by its descriptor; False: its time was up.
+        """Read until a process has ended; return False if it takes longer than `seconds`.
 
-        Time in which we were stopped does not count: whatever stopped us may have stopped it, too.
+        Time in which this process was stopped does not count: the other one may have been stopped too.
+
+        Args:
+            process: a pidfd.
+            seconds: the most time to wait.
         """
         clock = AwakeClock()
         clock.start_clock()
@@ -112,7 +117,7 @@ class Output:
         return False
 
     def close(self) -> None:
-        """Takes what is still in the pipe, and completes the log."""
+        """Read the rest of the pipe, and complete the log."""
         os.close(self.theirs)
         for _ in range(LAST_READS):
             if not self._take():
@@ -131,18 +136,18 @@ class Output:
 
 @contextmanager
 def run(bot: BotFolder, isolation: Isolation, *, aside: Path, log: Path, seconds: float) -> Iterator[Ended]:
-    """Runs the commands. All their processes are gone when it gives what they left, which is gone afterwards.
+    """Run a bot's build commands. Their processes have ended when the block starts; the result is lost at its end.
 
     Args:
-        bot: whose `build`.
-        isolation: as for its matches.
-        aside: an empty folder for what `none` makes, on this machine's disk; it stays there.
-        log: the file for what they print, of `build_limits.log_kb`; overwritten.
-        seconds: all commands together may take so long.
+        bot: the bot whose `build` is run.
+        isolation: the level of its matches.
+        aside: an empty folder on this machine's disk for the result at level `none`, where it remains.
+        log: the file for their output, of `build_limits.log_kb`. It is overwritten.
+        seconds: the most time for all commands together.
 
     Raises:
-        SandboxError: the sandbox cannot be made.
-        OSError: no process, descriptor or control group is to be had, or a file cannot be made.
+        SandboxError: the sandbox cannot be created.
+        OSError: no process, descriptor or control group is available, or a file cannot be created.
     """
     with ExitStack() as kept:
         output = Output(log, bot.build_limits.log_kb * KILOBYTE)
@@ -161,16 +166,16 @@ def run(bot: BotFolder, isolation: Isolation, *, aside: Path, log: Path, seconds
 
 
 def _command(bot: BotFolder, scratch: str) -> str:
-    """For a shell: copies the folder and runs the commands there."""
+    """Return the shell command that copies the folder and runs the build commands there."""
     interpreter = this_machine().interpreter
     commands = [shlex.join(with_interpreter(command, interpreter)) for command in bot.build]
     workshop = shlex.quote(f"{scratch}/{WORKSHOP}")
-    # The copy of the content holds what is hashed alone, and nobody may write to it.
+    # The bot's folder contains only hashed files, and is read-only.
     return " && ".join([f"cp -R . {workshop}", f"chmod -R u+w {workshop}", f"cd {workshop}", *commands])
 
 
 def _run_sandboxed(bot: BotFolder, output: Output, seconds: float, kept: ExitStack) -> Ended | None:
-    """See `run`; None: the sandbox does not stand. `kept` closes what was opened when it is needed no more."""
+    """See `run`; return None if the sandbox could not be created. `kept` closes the descriptors."""
     builder = replace(bot, command=("sh", "-c", _command(bot, SCRATCH)), limits=bot.build_limits, transport="zmq")
     told = environment(endpoint="", token="", scratch=SCRATCH, python_path=bwrap.python_path())
     with tempfile.TemporaryDirectory() as folder:
@@ -185,7 +190,7 @@ def _run_sandboxed(bot: BotFolder, output: Output, seconds: float, kept: ExitSta
 
 
 def _ended(setting: bwrap.Setting, output: Output, seconds: float, kept: ExitStack) -> Ended | None:
-    """Lets the commands begin, and sees to their end."""
+    """Start the commands, and wait for the end of all their processes."""
     setting.gate.settimeout(bwrap.SET_UP_SECONDS)
     try:
         init = setting.take_hold()
@@ -194,13 +199,13 @@ def _ended(setting: bwrap.Setting, output: Output, seconds: float, kept: ExitSta
     if init is None:
         return None
     kept.callback(os.close, init)
-    # Nothing of the bot's runs yet: this is the sandbox's scratch, and stays so.
+    # No process of the bot runs yet, so this is the sandbox's scratch folder.
     scratch = _open_folder(Path(f"/proc/{setting.first}/root{SCRATCH}"), kept)
     outer = os.pidfd_open(setting.popen.pid)
     kept.callback(os.close, outer)
     setting.begin()
     in_time = output.follow(outer, seconds)
-    # Commands may have left others that run on: with the first of the sandbox the kernel ends them all.
+    # Other processes may still run: the kernel kills them all with the first process of the sandbox.
     with suppress(ProcessLookupError):
         signal.pidfd_send_signal(init, signal.SIGKILL)
     _wait(init)
@@ -217,7 +222,7 @@ def _ended(setting: bwrap.Setting, output: Output, seconds: float, kept: ExitSta
 
 
 def _run_bare(bot: BotFolder, aside: Path, output: Output, seconds: float, kept: ExitStack) -> Ended:
-    """The same without a sandbox: in a folder of its own, with limits for each process."""
+    """Run the commands without a sandbox: in a folder of their own, with limits for each process."""
     machine = this_machine()
     links = kept.enter_context(tempfile.TemporaryDirectory(prefix="code-"))
     link_importable(Path(links))
@@ -247,7 +252,7 @@ def _run_bare(bot: BotFolder, aside: Path, output: Output, seconds: float, kept:
 
 
 def _end(supervisor: subprocess.Popen[bytes]) -> int:
-    """Ends what is left of a build without a sandbox; its exit code."""
+    """End the processes of a build without a sandbox, and return its exit code."""
     supervisor.terminate()
     try:
         return supervisor.wait(PATIENCE_SECONDS)
@@ -263,12 +268,12 @@ def _open_folder(folder: Path, kept: ExitStack) -> int:
 
 
 def _wait(process: int) -> None:
-    """Until a process has ended, by its descriptor."""
+    """Block until the process of a pidfd has ended."""
     poll = select.poll()
     poll.register(process, select.POLLIN)
     poll.poll()
 
 
 def _code(code: int) -> int:
-    """A shell, and bubblewrap, give an exit code for a signal."""
+    """Return the exit code of a program, given that of bubblewrap or a shell, which encode signals."""
     return bwrap.SIGNALLED - code if code > bwrap.SIGNALLED else code

@@ -1,15 +1,15 @@
-"""Whether this machine has Landlock, the second wall around a bot's files; `launcher` puts it up."""
+"""Finds out whether this machine has Landlock, the second wall around a bot's files. `launcher` applies it."""
 
 import ctypes
 from functools import cache
 
 CREATE_RULESET = 444
-"""The same number on every kind of machine."""
+"""Number of the system call, which is the same on all architectures."""
 ASK_FOR_VERSION = 1
 
 
 @cache
 def version() -> int:
-    """Of Landlock's interface, from 1; 0 where the kernel has none, or has it switched off."""
+    """Return the version of Landlock's interface, from 1; 0 if the kernel has none, or has it disabled."""
     answer: int = ctypes.CDLL(None).syscall(CREATE_RULESET, None, 0, ASK_FOR_VERSION)
     return max(answer, 0)

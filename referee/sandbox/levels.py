@@ -1,4 +1,4 @@
-"""Which walls this machine can put around a bot, beside bubblewrap's namespaces; found out once, by trying."""
+"""Finds the walls that this machine can put around a bot besides bubblewrap's namespaces, once, by trying them."""
 
 from functools import cache
 from typing import Literal
@@ -9,21 +9,21 @@ from referee.bot_folder import Limits
 from referee.linux import cgroups, seccomp, systemd_scope
 
 Isolation = Literal["strict", "standard", "none"]
-"""How bots are shut in; `process` says what each level promises."""
+"""The level of a bot's isolation. `process` describes what each level promises."""
 
 
 class Layers(Struct, frozen=True, kw_only=True):
-    """What there is; where something is not, one line on why, and what helps."""
+    """The walls of this machine. For each missing one there is a line with the cause and the remedy."""
 
     no_filter: str | None
-    """Why system calls cannot be filtered; None: they are."""
+    """The reason why system calls cannot be filtered; None: they can."""
     no_groups: str | None
-    """Why there are no control groups; None: there are."""
+    """The reason why there are no control groups; None: there are."""
 
 
 @cache
 def find_layers() -> Layers:
-    """This machine's. Nothing is raised: what is missing is said in what is returned."""
+    """Return the walls of this machine. Missing ones are reported in the result, not raised."""
     no_filter = no_groups = None
     try:
         seccomp.program()
@@ -37,14 +37,14 @@ def find_layers() -> Layers:
 
 
 def is_in_use() -> bool:
-    """Return whether this process has looked for walls: all that starts a bot does so first."""
+    """Return whether this process has looked for walls, as it does before it starts a bot."""
     return find_layers.cache_info().currsize > 0
 
 
 def ends_with_login(isolation: Isolation) -> bool:
     """Return whether systemd ends this process, and its bots, some seconds after its user's last logout.
 
-    That is so in a scope of the user's, which this call enters if bots at this level will need it.
+    That is the case in a scope of the user, which this call enters if bots at this level need it.
     """
     if isolation == "none" or not systemd_scope.IS_RUNNING.is_dir():
         return False
@@ -53,19 +53,19 @@ def ends_with_login(isolation: Isolation) -> bool:
 
 
 def processes_beyond(layers: Layers) -> int:
-    """Return how many processes more than the bot's own its user may have.
+    """Return how many processes the bot's user may have besides the bot's own.
 
-    Some, where there are control groups: so theirs is the bound that is met first, and they count how often.
+    With control groups there are some, so that the group's bound is met first: it counts how often.
     """
     return cgroups.OWN_PROCESSES if layers.no_groups is None else 0
 
 
 def group_for(limits: Limits) -> cgroups.Group:
-    """An empty control group for a bot: its scratch folders are in memory, and count as such.
+    """Return an empty control group for a bot. Its scratch folders are in memory, and count as such.
 
     Raises:
-        NoGroupsError: there are none on this machine.
-        OSError: the kernel makes no more.
+        NoGroupsError: this machine has no control groups.
+        OSError: the kernel creates no more.
     """
     memory_mb = limits.memory_mb + limits.scratch_mb
     return cgroups.Group(memory_mb=memory_mb, cpus=limits.cpus, processes=limits.processes)

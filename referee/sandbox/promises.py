@@ -1,4 +1,4 @@
-"""Whether a bot can have what its limits promise: a smaller bound of the arena's own process binds it, too."""
+"""Checks bots' limits against the bounds of the arena's own process, which apply to bots too."""
 
 import resource
 
@@ -13,12 +13,12 @@ SHELLS = {
     "FSIZE": ("bytes in a file", "f", 1024),
     "SIGPENDING": ("waiting signals", "i", 1),
 }
-"""What each bound counts, how a shell's `ulimit` calls it, and in how many of these it counts. Of open files the
-process that plays needs more than any bot."""
+"""Each bound's description, its letter in a shell's `ulimit`, and the unit of that letter. Open files are not
+among them, because the process that plays needs more than any bot."""
 
 
 def kept_from(limits: Limits, isolation: Isolation) -> str | None:
-    """Return what keeps a bot from having what it is promised, in one line; None: nothing does."""
+    """Return one line on the bound that keeps a bot from what its limits promise; None: there is none."""
     for name, promised in resource_limits(limits, others=0):
         if name not in SHELLS or (isolation == "none" and name not in LIMITED):
             continue

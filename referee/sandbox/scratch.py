@@ -1,4 +1,4 @@
-"""Empties the folders of a bot that stays for its next match. What is in them is hostile; its owner is frozen."""
+"""Empties the folders of a bot that is kept for its next match. Their content is hostile; the bot is frozen."""
 
 import os
 from itertools import islice
@@ -7,9 +7,10 @@ from pathlib import Path
 from msgspec import Struct
 
 MOST_ENTRIES = 1_000
-"""Of a bot that left more, the folders are not emptied: it is ended, which takes no longer for having many."""
+"""The most files and folders that are removed. A bot that left more is ended, which takes the same time for any
+number."""
 MOST_DEEP = 10
-"""Folders in folders."""
+"""The deepest nesting of folders that are removed."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -17,13 +18,14 @@ class Scratch(Struct, frozen=True):
     """A folder that a bot can write to."""
 
     folder: Path
-    """As it is seen from here: of a sandbox, by one of its processes."""
+    """The folder as seen from outside; in a sandbox, through one of its processes."""
     but_not: Path | None = None
-    """The machine's own of that name: were the process gone, and its number another's, that would be found."""
+    """The machine's own folder of that name. It would be found if the process had ended and its number was
+    reused."""
 
 
 def is_empty(scratch: Scratch) -> bool:
-    """Whether nothing is in it, as far as can be told."""
+    """Return whether a folder is empty; False if that is unknown."""
     try:
         with os.scandir(scratch.folder) as entries:
             return next(entries, None) is None
@@ -32,7 +34,7 @@ def is_empty(scratch: Scratch) -> bool:
 
 
 def empty(scratch: Scratch) -> bool:
-    """Removes all that is in it, and follows no link; False: it was too much, or cannot be removed."""
+    """Remove everything in a folder, following no link; return False if that is too much or impossible."""
     try:
         descriptor = os.open(scratch.folder, _FOLDER)
     except OSError:
@@ -49,10 +51,13 @@ def empty(scratch: Scratch) -> bool:
 
 
 def _empty(folder: int, left: int, deep: int) -> int:
-    """How many entries of those that may be removed are left; negative: there were more, or they lie too deep.
+    """Remove everything in a folder, up to `left` entries and `deep` levels.
+
+    Returns:
+        The number of entries that may still be removed; negative: there were more, or they are nested too deep.
 
     Raises:
-        OSError: one of them cannot be removed.
+        OSError: an entry cannot be removed.
     """
     with os.scandir(folder) as entries:
         found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in islice(entries, left + 1)]

@@ -1,4 +1,4 @@
-"""What this machine puts around a bot, wall by wall: how, or what is missing and what to type."""
+"""Lists the walls that this machine puts around a bot, with the means, or the cause and remedy of a missing one."""
 
 import os
 import subprocess
@@ -13,19 +13,19 @@ from referee.sandbox.process import AS_ORDINARY_USER, SandboxError, find_isolati
 
 
 class Wall(Struct, frozen=True, kw_only=True):
-    """One of them."""
+    """A wall around a bot."""
 
     name: str
     how: str
-    """By what it is made here; "": it is missing."""
+    """The means by which it is made here; "": it is missing."""
     lack: str
-    """Why it is missing, and what to type, in one line; "": it is not."""
+    """One line with the reason why it is missing, and the remedy; "": it is not missing."""
 
 
 def find_walls() -> tuple[Wall, ...]:
-    """Try this machine's walls out. Nothing is raised: each says itself what is missing.
+    """Return the walls of this machine, which are tried out. Missing ones are reported in the result, not raised.
 
-    Blocks, for half a second at most where the machine is not busy.
+    Blocks for at most half a second if the machine is not busy.
     """
     try:
         find_isolation()
@@ -55,7 +55,7 @@ def _wall(name: str, how: str, lack: str | None) -> Wall:
 
 
 def _users() -> Wall:
-    """Say as whom bots run here."""
+    """Return the wall of the bots' users."""
     if os.geteuid() != 0:
         return _wall("user of a bot", "yours, in a user namespace", "")
     try:
