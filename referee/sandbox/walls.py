@@ -1,4 +1,4 @@
-"""Lists the walls that this machine puts around a bot, with the means, or the cause and remedy of a missing one."""
+"""Lists the walls that this machine puts around a bot: the means of each, or why it is missing and the remedy."""
 
 import os
 import subprocess
