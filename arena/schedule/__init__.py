@@ -1,4 +1,4 @@
-"""Who plays whom, from which deal, in which seats: the formats. Pure."""
+"""Tournament formats: they choose the entrants, the deal and the seats of each match. Pure."""
 
 from arena.schedule.balance import Design, design_of
 from arena.schedule.blocks import (

@@ -1,4 +1,4 @@
-"""How even a schedule is: who meets whom how often, and who sits where. Pure."""
+"""Counts that show how even a schedule is: blocks per bot, meetings per pair, matches per seat. Pure."""
 
 from collections.abc import Iterable
 from itertools import combinations
@@ -10,7 +10,7 @@ from arena.schedule.blocks import Block, rotations
 
 
 class Span(Struct, frozen=True):
-    """The least and the most of some counts."""
+    """The smallest and the largest of some counts."""
 
     least: int
     most: int
@@ -20,22 +20,22 @@ class Span(Struct, frozen=True):
 
 
 class Design(Struct, frozen=True, kw_only=True):
-    """What a schedule comes to, the house left out."""
+    """Summary of a schedule, without the house bot."""
 
     blocks: int
     matches: int
     played: Span
-    """How many blocks each bot plays."""
+    """Number of blocks that each bot plays."""
     met: Span
-    """In how many blocks each two bots meet."""
+    """Number of blocks in which each two bots meet."""
     met_mean: float
-    """The same on average: what is nearest to it would be perfectly even, but is not always possible."""
+    """Average of `met` over all pairs. A perfectly even schedule has only the nearest whole numbers."""
     sat: Span
-    """In how many matches each bot sits in each seat."""
+    """Number of matches that each bot plays in each seat."""
 
     @property
     def text(self) -> str:
-        """All of it in one line."""
+        """The summary as one line of text."""
         blocks = counted(self.blocks, "block")
         mean = "" if self.met.least == self.met.most else f" (on average {self.met_mean:.1f})"
         return (
@@ -45,7 +45,7 @@ class Design(Struct, frozen=True, kw_only=True):
 
 
 def design_of(blocks: Iterable[Block], bots: Iterable[int], seats: int) -> Design:
-    """What a schedule comes to for these entrants: not for the house, nor for those that have withdrawn."""
+    """Return the summary of a schedule for these entrants; leave out the house and bots that withdrew."""
     number = matches = 0
     played = dict.fromkeys(sorted(bots), 0)
     met = dict.fromkeys(combinations(played, 2), 0)

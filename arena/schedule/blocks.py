@@ -1,7 +1,7 @@
-"""Who plays whom, from which deal, in which seats. Pure: a function of the entrants, the blocks and a seed.
+"""Blocks and their matches, derived from the entrants and the tournament's seed. Pure.
 
-The unit is the block: one deal, played once for each seating. Blocks are made when asked for, so that a schedule
-of a million costs nothing to begin.
+A block is one deal, played once for each seating. Blocks are made on demand, so that a schedule of a million
+blocks costs nothing at the start.
 """
 
 import re
@@ -12,40 +12,43 @@ from string import ascii_lowercase as LETTERS  # noqa: N812 - they are constant
 from msgspec import Struct
 
 MOST_BLOCKS = 10_000_000
-"""The most of one tournament, more than anybody plays."""
+"""Maximum number of blocks in a tournament."""
 SEED_BITS = 53
-"""Seeds of matches stay whole numbers in every JSON reader, JavaScript's included."""
+"""Bits of a match's seed; every JSON reader, JavaScript's included, reads such a number exactly."""
 DRAWN_BITS = 63
-"""Of a tournament's drawn seed, as many as a file takes. Names of matches follow from it, and are known while
-others are still to be played: of 53 bits, rented machines could find in days the one seed that leads to them."""
+"""Bits of a tournament's drawn seed, the most that a tournament file accepts.
+
+The names of matches are derived from this seed, and bots see some of them while other matches are still to be
+played. With 53 bits, rented machines could find the seed behind the names within days.
+"""
 
 SWAPPED = (0, 1)
-"""The shifts of a block of two seats."""
+"""Shifts of a block of two seats."""
 MATCH_NAME = re.compile(r"([1-9][0-9]{0,8})([a-z]{1,4})")
-"""What pages and lists call a match: see `match_name`."""
+"""Pattern of the names that `match_name` makes."""
 NAME_BYTES = 8
-"""A match's name is so long: among ten million drawn ones two are equal with a chance of 3 in a million."""
+"""Bytes of a match's name: among ten million drawn names, two are equal with a chance of 3 in a million."""
 
 
 class Match(Struct, frozen=True, gc=False):
     """One match of a block."""
 
     name: str
-    """Unique in its tournament, and says nothing: bots are told it, and must not know by it which deal this is."""
+    """Random name, unique in its tournament; bots receive it and must not recognize the deal by it."""
     block: int
     seating: int
-    """Counts the block's matches from 0."""
+    """Number of the match in its block, from 0."""
     entrants: tuple[int, ...]
-    """By seat: who sits there, as an index of the tournament's entrants."""
+    """Entrants' numbers, indexed by seat."""
     seed: int
-    """The deal's, the same in all matches of the block."""
+    """Seed of the deal, the same in all matches of the block."""
 
     def dealt(self, deal: int) -> int:
-        """Return the seed of the block's deal, the same in its matches; `deal`: how often it was dealt anew."""
+        """Return the seed of the block's deal, the same in all its matches, after `deal` new deals."""
         return _drawn(f"{self.seed}/again/{deal}") if deal else self.seed
 
     def own_dealt(self, deal: int) -> int:
-        """Return that of a deal that no other match of the block has: for bots that may remember the block's."""
+        """Return the seed of a deal of this match only, for bots that may remember the block's deal."""
         return _drawn(f"{self.dealt(deal)}/own/{self.seating}")
 
 
@@ -53,20 +56,20 @@ class Block(Struct, frozen=True, gc=False):
     """One deal, played once for each seating that makes it fair."""
 
     number: int
-    """Counts from 0, in schedule order."""
+    """Number from 0, in schedule order."""
     round: int
     entrants: tuple[int, ...]
-    """By seat, in the block's first match."""
+    """Entrants' numbers in the block's first match, indexed by seat."""
     shifts: tuple[int, ...]
-    """By how many places all move on, in each match."""
+    """Number of places by which all entrants move on in each match."""
     seed: int
-    """The tournament's."""
+    """Seed of the tournament."""
 
     @property
     def matches(self) -> tuple[Match, ...]:
-        """Made anew at each call: a schedule of a million blocks does not make them for all."""
+        """The block's matches, computed at each call so that a long schedule does not store them."""
         seatings = rotations(self.entrants, self.shifts)
-        # No part of a hash tells anything of another part: the names of matches give away no deal.
+        # The parts of a hash are independent of each other, so the names of matches reveal no deal.
         drawn = shake_128(f"{self.seed}/{self.number}".encode()).digest(8 + NAME_BYTES * len(seatings))
         deal = int.from_bytes(drawn[:8], "big") >> (64 - SEED_BITS)
         names, letters = drawn[8:].hex(), 2 * NAME_BYTES
@@ -83,17 +86,20 @@ def _drawn(what: str) -> int:
 
 
 def rotations(entrants: tuple[int, ...], shifts: Sequence[int]) -> list[tuple[int, ...]]:
-    """Seatings that keep the order round the table, by how many places all move on."""
+    """Return one seating per shift; each moves all entrants on by that number of places."""
     return [entrants[-shift:] + entrants[:-shift] for shift in shifts]
 
 
 def match_name(block: int, seating: int) -> str:
-    """How pages and lists call a match: `12a`, the block counted from 1. Bots know it by `Match.name`."""
+    """Return a match's name in pages and lists, such as `12a`, with blocks counted from 1.
+
+    Bots receive `Match.name` instead.
+    """
     return f"{block + 1}{_letters(seating)}"
 
 
 def match_of(name: str) -> tuple[int, int] | None:
-    """Return block and seating of a match that `match_name` calls so; None: it calls none so."""
+    """Return the block and the seating of a match named by `match_name`; None for any other text."""
     found = MATCH_NAME.fullmatch(name)
     if found is None:
         return None
@@ -104,7 +110,7 @@ def match_of(name: str) -> tuple[int, int] | None:
 
 
 def sortable_match_name(block: int, seating: int) -> str:
-    """The same with leading zeros, `00012a`: so the name of a match's transcript begins."""
+    """Return `match_name` with leading zeros, such as `00012a`: the start of the transcript's file name."""
     return f"{block + 1:05d}{_letters(seating)}"
 
 

@@ -1,8 +1,9 @@
-"""Who is to meet whom next on a ladder without an end. Pure.
+"""Choice of the next tables of a ladder without an end. Pure.
 
-Next in turn is the bot of which least is known; it meets those with whom both sides learn most: near in rating,
-little known, and not met lately. What is learnt of a bot counts for more where many others are near: there pairs
-are in the wrong order. Matches that are not over count as if they had been: they make their bots better known.
+The bot whose rating is least certain is next. It meets the bots with whom a result tells most about both sides:
+near in rating, uncertain, and not met recently. Information about a bot weighs more where many others are near,
+because pairs there are more often in the wrong order. Pending matches count as played: they reduce the
+uncertainty of their bots.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,24 +16,26 @@ from arena.schedule.ladder_state import LadderState
 from arena.statistics import ELO
 
 ACCURACY = 10
-"""In Elo: a bot whose rating has so small a standard error needs no more, unless the file says otherwise."""
+"""Default standard error, in Elo, from which on a bot needs no more matches."""
 AGAIN = 1e-3
-"""What is learnt from a bot that was met lately counts for so much: any other is better."""
+"""Weight of the information from an opponent met recently; it is so low that any other is preferred."""
 SHARE, AT_FIRST = 2, 10
-"""No bot is next in turn that has played so many times as many blocks as they do on average, and some more."""
+"""Limits of a bot's blocks: it is not next in turn from `SHARE` times the average plus `AT_FIRST` blocks on."""
 STIR = 0.5
-"""Up to this share of what would be learnt is given up by lot: if only neighbours met, all would know how far they
-are from their neighbours, and nobody how far from the others."""
+"""Maximum share of the information that is discounted at random.
+
+If only neighbours met, distances between neighbours would be known, and distances to all others would not.
+"""
 NEAR = 0.5
-"""In log-strength: where more bots than on average are so near, more pairs can be in the wrong order."""
+"""Radius of a bot's neighbourhood, in log-strength: the more bots in it, the more pairs may be misordered."""
 LEAST, MOST = 0.5, 2.0
-"""What is learnt of a bot counts for this at least, where it stands alone, and for this at most, in a crowd."""
+"""Limits of the weight of a bot: the lowest for a bot without neighbours, the highest for one among many."""
 TIES = 1e-6
-"""Lots move a bot's turn by up to this share: they decide between bots of which equally much is known."""
+"""Maximum relative effect of a bot's lot on its turn; lots only decide between equally uncertain bots."""
 
 
 class Choice:
-    """Who is to meet whom, by what both would learn. Arrays are by place in the pool."""
+    """Chooses tables by the information that both sides would gain. Arrays are indexed by place in the pool."""
 
     def __init__(
         self,
@@ -42,7 +45,7 @@ class Choice:
         competing: frozenset[int],
         rotations: int,
     ) -> None:
-        """Looks at those who can play, after all that is being played."""
+        """Estimate what will be known of the bots in the pool after all pending matches."""
         self._pool = np.array(pool)
         self._place = {bot: place for place, bot in enumerate(pool)}
         self._means: Numbers = np.array(state.means)[self._pool]
@@ -54,7 +57,7 @@ class Choice:
         self._known = ((spec.accuracy or ACCURACY) / ELO) ** 2
         self._sat = np.zeros(len(pool))
         seats = spec.seats
-        # What one match at a table of equals tells of each, in Plackett and Luce's model.
+        # Information about each bot from a block at a table of equals, in the model of Plackett and Luce.
         self._most = rotations * (seats - sum(1 / place for place in range(1, seats + 1))) / seats
         self._lots: Numbers = np.ones(len(pool))
         self._crowd = _crowded(self._means)
@@ -62,11 +65,11 @@ class Choice:
             self._count(np.array([self._place[bot] for bot in dict.fromkeys(table) if bot in self._place]))
 
     def draw_lots(self, luck: Random) -> None:
-        """Breaks ties."""
+        """Draw the lots that break ties."""
         self._lots = np.array([luck.random() for _ in range(len(self._pool))])
 
     def tables(self, most: int) -> Iterator[tuple[int, ...]]:
-        """Entrants of table after table, until nothing is to be learnt; nobody sits at more than `most`."""
+        """Yield the entrants of each table, until no bot needs more matches; seat no bot at more than `most`."""
         mean = self._blocks[self._competes].mean() if self._competes.any() else 0.0
         while True:
             limit = SHARE * mean + AT_FIRST
@@ -86,7 +89,7 @@ class Choice:
             yield tuple(self._pool[table].tolist())
 
     def _scores(self, first: int) -> Numbers:
-        """What is learnt from a meeting of each with one: how much smaller variances of those who compete get."""
+        """Return the value of meeting each bot: the weighted decrease of competing bots' variances."""
         told = self._told(first, slice(None))
         falls = _fall(self._variances, told) * self._competes * self._crowd
         stirred = 1 - STIR * ((self._lots + self._lots[first]) % 1)
@@ -97,10 +100,10 @@ class Choice:
         return found
 
     def _told(self, one: int, others: Any) -> Numbers:
-        """What a block with one tells of the strengths of others, given by place, and of that one's.
+        """Return the information that a block of one bot gives about its own and the others' strengths.
 
-        The odds' curve, flattened by what is not known of either; its series to the fourth power is close enough
-        to choose by, and the same on every machine.
+        It follows the logistic curve, flattened by the uncertainty of both strengths. The series to the fourth
+        power is accurate enough for a choice, and gives the same numbers on every machine.
         """
         flat = 1 + (self._variances[others] + self._variances[one]) * 0.3
         gap = (self._means[others] - self._means[one]) ** 2 / flat
@@ -108,14 +111,14 @@ class Choice:
         return found
 
     def _count(self, table: Whole) -> None:
-        """Those at a table will be better known."""
+        """Reduce the variances of the bots at a table."""
         if len(table) > 1:
             told = [self._told(one, table[table != one]).mean() for one in table]
             self._variances[table] -= _fall(self._variances[table], np.array(told))
 
 
 def _crowded(means: Numbers) -> Numbers:
-    """What is learnt of each counts for so much: in proportion to how many are near."""
+    """Return the weight of each bot, proportional to the number of bots near it."""
     order = np.sort(means)
     near = np.searchsorted(order, means + NEAR) - np.searchsorted(order, means - NEAR)
     found: Numbers = np.clip(near / near.mean(), LEAST, MOST)
@@ -123,7 +126,7 @@ def _crowded(means: Numbers) -> Numbers:
 
 
 def _best(scores: Numbers, number: int) -> list[int]:
-    """The places of the highest scores."""
+    """Return the places of the highest scores, and mark them as used."""
     found = []
     for _ in range(number):
         place = int(np.argmax(scores))
@@ -133,6 +136,6 @@ def _best(scores: Numbers, number: int) -> list[int]:
 
 
 def _fall(variances: Any, told: Numbers) -> Numbers:
-    """How much smaller variances get by so much information."""
+    """Return the decrease of variances from this information."""
     found: Numbers = variances * variances * told / (1 + variances * told)
     return found

@@ -1,4 +1,4 @@
-"""A table of bots: its place, bot and conduct columns, which all formats share. Pure."""
+"""Place, bot and conduct columns, which the tables of all formats share. Pure."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,7 +7,7 @@ from arena.schedule.contract import Cells
 from arena.statistics import StandingsRow
 
 HOUSE = "h"
-"""Stands where the others have their place: the house has none."""
+"""Mark of the house in the column of places."""
 
 
 def format_table(
@@ -17,14 +17,14 @@ def format_table(
     cells: Callable[[StandingsRow], Cells],
     places: Sequence[str] | None = None,
 ) -> tuple[Cells, list[Cells]]:
-    """Headings and rows of a table.
+    """Return the headings and the rows of a table.
 
     Args:
-        labels: what the bots are called.
+        labels: names of the bots, by entrant.
         rows: in the order of the table.
-        headings: of the format's own columns.
-        cells: what these hold for a bot.
-        places: the first column; None: numbers from 1.
+        headings: headings of the format's own columns.
+        cells: returns a bot's cells in these columns.
+        places: the first column; numbers from 1 if None.
     """
     places = places or [HOUSE if row.house else str(place) for place, row in enumerate(rows, start=1)]
     last, conducts = conduct_columns(rows)
@@ -36,12 +36,12 @@ def format_table(
 
 
 def mean_text(row: StandingsRow) -> str:
-    """Return a bot's mean points, by which most tables are ordered."""
+    """Return a bot's mean points as text, or `-` if it played no match."""
     return "-" if row.mean is None else f"{row.mean:.3f}"
 
 
 def conduct_columns(rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]]:
-    """The last columns of every table, `refused` only where something was: headings, and cells by row."""
+    """Return headings and cells of the last columns; include `refused` only if some message was refused."""
     columns: dict[str, Callable[[StandingsRow], str]] = {
         "faults": lambda row: str(row.faults),
         "defaults": lambda row: str(row.defaults),

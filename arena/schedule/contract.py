@@ -1,4 +1,4 @@
-"""What a format must say for itself: its schedule, the order of its bots, its own table. Pure."""
+"""Interface of a tournament format: its schedule, the order of its bots and its own table. Pure."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,91 +13,91 @@ from arena.statistics import Played, RunningRating, StandingsRow
 
 Cells = tuple[str, ...]
 Complaint = tuple[str, str]
-"""A field of the tournament's file, and what is wrong with it."""
+"""A field of the tournament's file, and the fault in it."""
 
 
 class Contest(Struct, frozen=True, kw_only=True):
-    """A spec with which nothing is wrong, and the results so far."""
+    """A valid spec and the results so far."""
 
     spec: ScheduleSpec
     labels: tuple[str, ...]
     house: int | None
-    """The entrant that fills seats and does not compete."""
+    """Number of the entrant that fills empty seats and does not compete."""
     seed: int
     played: list[Played]
-    """In schedule order. Of a ladder without an end, those of the period."""
+    """Results in schedule order; in a ladder without an end, only those of the period."""
     running: tuple[RunningRating, ...] = ()
-    """By entrant: the ratings of a ladder without an end; empty: they are to be found from `played`, its first."""
+    """Ratings of a ladder without an end, indexed by entrant; if empty, they are computed from `played`."""
 
 
 class Tie(Struct):
-    """A place in a bracket where two bots meet, and one goes on."""
+    """A meeting in a bracket: one of two bots advances."""
 
     one: int
     other: int | None
-    """None: the first one has no opponent."""
+    """The opponent; None for a bye."""
     points: list[float] = []
-    """Of both, tie-breaks left out."""
+    """Points of both bots, without tie-breaks."""
     tie_breaks: list[float] = []
-    """Of both in the single blocks after they were level; both 0 if there were none."""
+    """Points of both bots in tie-break blocks; both 0 if none was played."""
     winner: int | None = None
-    """None: it is not played."""
+    """The bot that advances; None while undecided."""
 
 
 class Format(ABC):
-    """A way to hold a tournament. What a format has no need of, it leaves as it is here."""
+    """A tournament format. Override only the methods that the format needs."""
 
     name: ClassVar[str]
-    """The value of `format` in the tournament's file."""
+    """Value of `format` in the tournament's file."""
     uses: ClassVar[tuple[str, ...]] = ()
-    """Which of the fields `rounds`, `heads` and `fill` it takes, for games of two seats."""
+    """Fields among `rounds`, `heads` and `fill` that the format accepts in games of two seats."""
     order_text: ClassVar[str] = "By mean points."
-    """The order of `places`, as a sentence."""
+    """Description of the order of `places`, as a sentence."""
 
     grows: ClassVar[str | None] = "blocks"
-    """The field of the file whose total may grow while it is played; None: nothing may."""
+    """Field of the file whose total may grow during the tournament; None if none may."""
     ranks_withdrawn: ClassVar[bool] = False
-    """Whether bots that withdrew have the place that they came to; else they come after those that compete."""
+    """True if bots that withdrew keep the place they reached; otherwise they rank after competing bots."""
 
     @abstractmethod
     def schedule(self, spec: ScheduleSpec) -> Schedule:
-        """The schedule of a spec with which nothing is wrong."""
+        """Return the schedule of a valid spec."""
 
     def complaint(self, spec: ScheduleSpec, game: str) -> Complaint | None:
-        """What is wrong with a spec whose fields are all of this format; None if nothing is."""
+        """Return the first fault in a spec that has only fields of this format; None if it is valid."""
         del spec, game
         return None
 
     def refusal(self, event: Event) -> str | None:
-        """Why a change cannot be taken in at its block; None: it can."""
+        """Return the reason to refuse a change at its block; None if it is acceptable."""
         del event
         return None
 
     def places(self, contest: Contest) -> dict[int, float]:
-        """Entrant to place, the best one the lowest. Bots whose places are equal are ordered by mean points."""
+        """Return the place of each entrant, the best one lowest. Mean points order bots of equal places."""
         del contest
         return {}
 
     def in_order(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[StandingsRow, ...]:
-        """The rows by `places`, the house last; they are given by mean points."""
+        """Return the rows ordered by `places`, the house last. The input is ordered by mean points."""
         place = self.places(contest)
         gone = frozenset[int]() if self.ranks_withdrawn else withdrawn(contest.spec)
         return tuple(sorted(rows, key=lambda row: (row.house, row.entrant in gone, place.get(row.entrant, 0.0))))
 
     def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]] | None:
-        """Headings and rows of its own table; None where the table of each against each says it all.
+        """Return headings and rows of the format's own table; None if the table of pairs is sufficient.
 
-        `rows` are as `in_order` has them.
+        `rows` are in the order of `in_order`.
         """
         del contest, rows
         return None
 
     def as_json(self, contest: Contest) -> dict[str, Any]:
-        """What the JSON of the results has for this format only: a key and its plain value."""
+        """Return the part of the results' JSON that only this format has, as keys and plain values."""
         del contest
         return {}
 
     def bracket(self, contest: Contest) -> list[list[Tie]]:
-        """The ties of each round so far; none where nobody is knocked out."""
+        """Return the ties of each round so far; an empty list in formats without a bracket."""
         del contest
         return []

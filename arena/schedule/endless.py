@@ -1,6 +1,6 @@
-"""A ladder without an end: the matches that teach most are played, for as long as there is time. Pure.
+"""A ladder without an end: it plays the most informative matches for as long as there is time. Pure.
 
-`Waves` has the blocks, one wave after the other; a wave is chosen by `Choice`.
+`Waves` makes the blocks, wave after wave; `Choice` chooses the tables of a wave.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from arena.statistics import RunningRating, StandingsRow
 
 
 class EndlessFormat(Format):
-    """See `Format`. It is for any number of seats."""
+    """See `Format`. Accepts any number of seats."""
 
     name = "ladder"
     uses = ("fill",)
@@ -68,7 +68,7 @@ class EndlessFormat(Format):
 
 
 def ladder_json(labels: Sequence[str], ratings: Sequence[RunningRating]) -> list[dict[str, Any]]:
-    """A ladder's ratings, best first."""
+    """Return a ladder's ratings as plain data, best first."""
     found = sorted(zip(labels, ratings, strict=True), key=lambda one: -one[1].rating)
     return [
         {"bot": bot, "rating": rounded(each.rating, 1), "error": rounded(each.error, 1), "blocks": each.blocks}
@@ -77,7 +77,7 @@ def ladder_json(labels: Sequence[str], ratings: Sequence[RunningRating]) -> list
 
 
 def _running(contest: Contest) -> tuple[RunningRating, ...]:
-    """By entrant: as whoever kept the ladder knows them, or from all results."""
+    """Return the ratings by entrant, computed from all results if the contest does not have them."""
     if contest.running:
         return contest.running
     waves = Waves(contest.spec, contest.seed)
@@ -92,7 +92,7 @@ class EndlessLadder(Struct, frozen=True):
 
     @property
     def matches(self) -> int:
-        """See `Schedule`: nobody knows."""
+        """See `Schedule`: 0, because the number is unknown."""
         return 0
 
     def change_at(self, begun: int) -> int:
@@ -100,8 +100,8 @@ class EndlessLadder(Struct, frozen=True):
         return at_once(begun)
 
     def rounds(self, seed: int) -> Rounds:
-        """See `Schedule`. They end where nothing is to be learnt."""
+        """See `Schedule`. The rounds end when no bot needs more matches."""
         waves = Waves(self.spec, seed)
-        # All results of a wave are there when the next is asked for: it is never None.
+        # All results of a wave are present before the next call, so `next` never returns None here.
         while wave := waves.next():
             waves.hear((yield wave.__iter__))

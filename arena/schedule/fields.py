@@ -1,7 +1,7 @@
-"""Who competes from which block on, and over how much: the file's bots, changed by events. Pure.
+"""Fields: the bots that compete from a block on, as the file and later events determine them. Pure.
 
-Entrants are numbered: the file's bots, the house if there is one, then those that entered, in the order of their
-events. A number is never given twice, and stays when its bot withdraws.
+Entrants are numbered: the file's bots, the house if there is one, then the bots that entered, in the order of
+their events. A number is never reused, and remains when its bot withdraws.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from arena.schedule.changes import Closed, Deadline, Entered, Event, Extended, Total, Withdrawn
 
 WITHDRAWN_MARK = " (withdrawn)"
-"""Ends the label of a bot that competes no more."""
+"""Suffix of the label of a bot that withdrew."""
 
 
 class ScheduleSpec(Struct, frozen=True, kw_only=True):
-    """What a schedule depends on. The first fields are those of a tournament's file, see there."""
+    """Everything that a schedule depends on. The first fields are those of a tournament's file, see there."""
 
     format: str
     blocks: Total
@@ -31,60 +31,60 @@ class ScheduleSpec(Struct, frozen=True, kw_only=True):
     old_versions: Total | None = None
     budget_s: Total | None = None
     entrants: int
-    """How many bots compete."""
+    """Number of bots in the file."""
     seats: int
     filled: bool
-    """Whether the house takes the seats that are left over: the field `fill`."""
+    """True if the house takes empty seats: the file has the field `fill`."""
     remote: tuple[int, ...] = ()
-    """Those of the file's bots that come with a key."""
+    """Numbers of the file's remote bots."""
     changes: tuple[Event, ...] = ()
-    """What changed since, in the order of the ledger."""
+    """Changes since the start, in the order of the ledger."""
 
     @property
     def house(self) -> int | None:
-        """The house's number, which comes after those of the file's bots."""
+        """Number of the house, the next after the file's bots; None if no house fills seats."""
         return self.entrants if self.filled else None
 
     @property
     def numbers(self) -> int:
-        """How many entrants have a number, the house and those that withdrew among them."""
+        """Number of all entrants, including the house and bots that withdrew."""
         return self.entrants + self.filled + sum(isinstance(event.what, Entered) for event in self.changes)
 
 
 FILE_FIELDS = ScheduleSpec.__struct_fields__[:-5]
-"""Those that a tournament's file has under the same name."""
+"""Names of the fields that a tournament's file shares."""
 
 
 class BadChangeError(ValueError):
-    """An event changes what is not there. The text says what, on one line."""
+    """An event concerns an entrant or a block that it cannot change. The message names it, on one line."""
 
 
 class Field(Struct, frozen=True, kw_only=True):
-    """Who competes from a block on, to the next change."""
+    """The competing bots from one block to the next change."""
 
     first: int
-    """The number of the block."""
+    """Number of the first block."""
     active: tuple[int, ...]
-    """In the order of the file, then of entering; a new version has its predecessor's place."""
+    """Competing bots in the order of the file, then of entry; a new version has its predecessor's place."""
     heads: int
-    """How many of them, the first ones, are the heads of a gauntlet."""
+    """Number of bots, from the first, that are the heads of a gauntlet."""
     blocks: int
     rounds: int | None
     came: tuple[tuple[int, int | None], ...] = ()
-    """Those that entered with this change, each with its predecessor."""
+    """Bots that entered with this change, each with its predecessor or None."""
 
     def spec(self, spec: ScheduleSpec) -> ScheduleSpec:
-        """The spec of a tournament that begins with this field."""
+        """Return the spec of a tournament that starts with this field."""
         heads = None if spec.heads is None else self.heads
         fields = {"entrants": len(self.active), "heads": heads, "blocks": self.blocks, "rounds": self.rounds}
         return replace(spec, changes=(), **fields)
 
 
 def fields_of(spec: ScheduleSpec) -> tuple[Field, ...]:
-    """The file's field, then one for each block at which something changes.
+    """Return the file's field, then one for each block at which the field changes.
 
     Raises:
-        BadChangeError: an event concerns what is not there.
+        BadChangeError: an event concerns a bot that does not compete, or an earlier block than the event before.
     """
     now = Field(
         first=0,
@@ -107,12 +107,12 @@ def fields_of(spec: ScheduleSpec) -> tuple[Field, ...]:
 
 
 def competing(spec: ScheduleSpec) -> tuple[int, ...]:
-    """Those that compete now, in the order of the file, then of entering."""
+    """Return the bots that compete after all changes, in the order of the file, then of entry."""
     return fields_of(spec)[-1].active
 
 
 def _changed(field: Field, event: Event, number: int) -> Field:
-    """The field after an event; `number`: that of a bot that enters."""
+    """Return the field after an event; a bot that enters has the number `number`."""
     what = event.what
     match what:
         case Entered():
@@ -139,48 +139,48 @@ def _place(field: Field, event: Event, entrant: int) -> int:
 
 
 def entered(spec: ScheduleSpec) -> tuple[Entered, ...]:
-    """The bots that are not in the file, in the order of their numbers."""
+    """Return the bots that entered after the start, in the order of their numbers."""
     return tuple(event.what for event in spec.changes if isinstance(event.what, Entered))
 
 
 def remote_bots(spec: ScheduleSpec) -> frozenset[int]:
-    """The numbers of all that came with a key: there is no copy of them."""
+    """Return the numbers of all remote bots; the arena has no copy of them."""
     numbers = enumerate(entered(spec), start=spec.entrants + spec.filled)
     return frozenset((*spec.remote, *(number for number, bot in numbers if bot.remote)))
 
 
 def withdrawn(spec: ScheduleSpec) -> frozenset[int]:
-    """The entrants that compete no more; the house never competes."""
+    """Return the entrants that withdrew, without the house."""
     return frozenset(range(spec.numbers)) - {spec.house} - set(competing(spec))
 
 
 def labels_now(spec: ScheduleSpec, of_file: Sequence[str]) -> tuple[str, ...]:
-    """What all entrants are called in tables, by number; `of_file`: the file's bots, and the house."""
+    """Return the labels of all entrants, by number; `of_file` has those of the file's bots and the house."""
     gone = withdrawn(spec)
     labels = (*of_file, *(bot.label for bot in entered(spec)))
     return tuple(f"{label}{WITHDRAWN_MARK}" if number in gone else label for number, label in enumerate(labels))
 
 
 class Part(Struct, frozen=True):
-    """Rounds that are played with one field, in formats of rounds of a known size."""
+    """Consecutive rounds with the same field, in formats whose rounds have a known size."""
 
     field: Field
     first: int
-    """The number of the first round's first block: a change waits for the next round."""
+    """Number of the first block of the first round; a change takes effect at a round's start."""
     turn: int
-    """How many rounds were played before."""
+    """Number of earlier rounds."""
     rounds: int
     size: int
-    """Blocks of a round."""
+    """Number of blocks in a round."""
 
 
 def parts_of(spec: ScheduleSpec, turns: Callable[[Field], int], size: Callable[[Field], int]) -> Iterator[Part]:
-    """How many rounds are played with each field.
+    """Yield the rounds of each field.
 
     Args:
-        spec: the tournament's.
-        turns: how many rounds there are in all, as long as this field competes.
-        size: how many blocks a round of this field has.
+        spec: the tournament's spec.
+        turns: returns the total number of rounds under this field, earlier ones included.
+        size: returns the number of blocks in a round of this field.
     """
     first = turn = 0
     fields = fields_of(spec)
@@ -194,7 +194,7 @@ def parts_of(spec: ScheduleSpec, turns: Callable[[Field], int], size: Callable[[
 
 
 def next_round_from(parts: Iterable[Part], begun: int) -> int:
-    """The first block of the first round of which nothing was begun, if so many blocks were."""
+    """Return the first block of the first round that has not started after the start of `begun` blocks."""
     for part in parts:
         if begun <= part.first:
             return part.first

@@ -1,7 +1,7 @@
-"""Which formats there are, and what is wrong with a schedule's spec whatever its format. Pure.
+"""The list of formats, and the checks of a spec and of changes that all formats share. Pure.
 
-To add a format, write its file, its test and its part of `docs/tournament.md`, and add it to `FORMATS`: nothing
-else names a format. A field that tournament files do not have yet goes into `ScheduleSpec` and `TournamentFile`.
+A new format needs its file, its test, its part of `docs/tournament.md` and a place in `FORMATS`; no other code
+names a format. A new field of tournament files belongs in `ScheduleSpec` and `TournamentFile`.
 """
 
 from collections.abc import Sequence
@@ -22,33 +22,33 @@ from arena.schedule.rounds import Schedule
 from arena.schedule.swiss import SwissFormat
 
 TWO = 2
-"""Seats of games in which each pair plays by itself; and the fewest bots that make a tournament."""
+"""Number of seats in games for pairs, and the minimum number of bots in a tournament."""
 _ALL = (RoundRobinFormat(), GauntletFormat(), SwissFormat(), KnockoutFormat(), LadderFormat())
 FORMATS: dict[str, Format] = {each.name: each for each in _ALL}
-"""Those of two seats, by name."""
+"""Formats for two seats, by name."""
 TABLES = TablesFormat()
-"""The one format of more seats that has an end."""
+"""The only format for more than two seats that has an end."""
 ENDLESS = EndlessFormat()
-"""A ladder with `endless = true`, for any number of seats."""
+"""The ladder with `endless = true`, for any number of seats."""
 OF_ENDLESS = ("period", "accuracy", "old_versions", "budget_s")
-"""The fields that it alone takes."""
+"""Fields that only the ladder without an end accepts."""
 
 if TYPE_CHECKING:
     FormatName = str
 else:
     FormatName = Literal[tuple(FORMATS)]
-    """What a file may say: who reads one refuses other words, and no list of names is kept twice."""
+    """Names that a tournament's file may use; parsing refuses all others without a second list."""
 
 
 def format_of(spec: ScheduleSpec) -> Format:
-    """The format that is played."""
+    """Return the format of a spec."""
     if spec.endless:
         return ENDLESS
     return TABLES if spec.seats > TWO else FORMATS[spec.format]
 
 
 def complaint(spec: ScheduleSpec, game: str) -> Complaint | None:
-    """What is wrong with a spec; None if nothing is."""
+    """Return the first fault in a spec; None if it is valid."""
     if spec.entrants < TWO:
         return "bots", f"a tournament needs at least two bots; it would have {'one' if spec.entrants else 'none'}"
     if spec.endless and spec.format != ENDLESS.name:
@@ -64,7 +64,7 @@ def complaint(spec: ScheduleSpec, game: str) -> Complaint | None:
 
 
 def refusal(spec: ScheduleSpec, event: Event, game: str) -> str | None:
-    """Why a change cannot be taken in at its block, after those of the spec; None: it can."""
+    """Return the reason to refuse a change after those of the spec; None if it is acceptable."""
     closed = next((each.what.reason for each in spec.changes if isinstance(each.what, Closed)), None)
     if closed is not None:
         return f"no further change is accepted: {closed}"
@@ -83,7 +83,7 @@ def refusal(spec: ScheduleSpec, event: Event, game: str) -> str | None:
         )
     if "heads" in format_.uses and after.heads < 1:
         return "no head would be left"
-    # A Swiss may come to have more rounds than bots that have not met: then some meet again.
+    # After withdrawals a Swiss may have more rounds than new opponents; some bots then meet again.
     fits = complaint(replace(after.spec(spec), rounds=1 if "rounds" in format_.uses else None), game)
     return _in_words(fits) or format_.refusal(event)
 
@@ -117,5 +117,5 @@ def _wrong_with_many(spec: ScheduleSpec, game: str) -> Complaint | None:
 
 
 def _users(field: str) -> str:
-    """The formats that take a field."""
+    """Return the names of the formats that accept a field, joined by "or"."""
     return " or ".join(f'"{name}"' for name, each in FORMATS.items() if field in each.uses)

@@ -28,7 +28,7 @@ class GauntletFormat(Format):
         return None
 
     def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]]:
-        """The heads first, each with its points; then the field, with its points against each head."""
+        """See `Format`. The heads are first, then the field with its points against each head."""
         field = fields_of(contest.spec)[-1]
         heads = field.active[: field.heads]
         headings = ("points", "W-T-L", "share", *(f"against {contest.labels[head]}" for head in heads))
@@ -43,10 +43,10 @@ class GauntletFormat(Format):
 
 
 def _pairs(field: Field) -> list[tuple[int, int]]:
-    """Each head with each of the others."""
+    """Return the pairs of each head with each bot of the field."""
     return [(head, other) for other in field.active[field.heads :] for head in field.active[: field.heads]]
 
 
 def _of_all(score: Score | None) -> str:
-    """Points, and of how many: `3 of 4`."""
+    """Return points and matches as text, such as `3 of 4`."""
     return "-" if score is None else f"{score.points:g} of {score.played}"

@@ -1,8 +1,8 @@
-"""Knock-out: who loses is out. Pure.
+"""Knock-out: the loser of each tie is eliminated. Pure.
 
-The bracket is the usual one: bots are seeded in the order of the file, the first two can meet in the final only,
-and where their number is no power of two the first ones have no opponent in the first round. Two who are level
-after their blocks play single blocks until one leads.
+Bots are seeded in the order of the file, so that the first two can meet only in the final. If their number is
+not a power of two, the first ones have a bye in the first round. Two bots that are level after their blocks play
+single blocks until one leads.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,11 +19,11 @@ from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import Played, StandingsRow
 
 WON = "won"
-"""Stands where the others have the round that they reached."""
+"""Text for the winner in the column of the round reached."""
 ENDS = ("Final", "Semi-finals", "Quarter-finals")
-"""The last rounds, the last one first."""
+"""Titles of the last rounds, the last one first."""
 TIE_BREAKS = 5
-"""How many single blocks two who are level play at most; then the one that is earlier in the file goes on."""
+"""Maximum number of tie-break blocks; after them the bot that is earlier in the file advances."""
 
 
 class KnockoutFormat(Format):
@@ -71,21 +71,21 @@ class KnockoutFormat(Format):
 
 
 class Knockout(Struct, frozen=True):
-    """Two play some blocks, and one goes on. If a bot has withdrawn, its opponent goes on without a match."""
+    """The schedule of a knock-out. If a bot withdraws, its opponent advances without a match."""
 
     spec: ScheduleSpec
 
     @property
     def matches(self) -> int:
-        """See `Schedule`. Tie-breaks come on top; what a bot that withdrew does not play comes off."""
+        """See `Schedule`. Tie-breaks add to it; ties that a withdrawal decides without a match reduce it."""
         return (len(fields_of(self.spec)[0].active) - 1) * self.spec.blocks * SEATINGS
 
     def change_at(self, begun: int) -> int:
-        """See `Schedule`. Matches of the same round are played all the same."""
+        """See `Schedule`. Blocks of the same round are played even after a withdrawal."""
         return begun
 
     def rounds(self, seed: int, bracket: list[list[Tie]] | None = None) -> Rounds:
-        """See `Schedule`. The ties of each round, from the first, are kept in the list that is given."""
+        """See `Schedule`. Appends the ties of each round to `bracket`."""
         bracket = [] if bracket is None else bracket
         fields = fields_of(self.spec)
         seeded = fields[0].active
@@ -109,7 +109,7 @@ class Knockout(Struct, frozen=True):
 
 
 def _tie(one: int | None, other: int | None) -> Tie:
-    """A tie of the next round; who has no opponent has won it."""
+    """Return a tie of the next round; a bot without an opponent has won it."""
     if one is None:
         raise ValueError("the first of two is never nobody")
     if other is None:
@@ -118,16 +118,16 @@ def _tie(one: int | None, other: int | None) -> Tie:
 
 
 def _forfeit(ties: Sequence[Tie], field: Field) -> None:
-    """Decides the ties of those that have withdrawn."""
+    """Decide the ties of bots that withdrew."""
     for tie in ties:
         if tie.winner is None and tie.other is not None and not {tie.one, tie.other} <= set(field.active):
             tie.winner = tie.one if tie.one in field.active else tie.other
 
 
 def bracket_order(entrants: int) -> list[int]:
-    """Who stands where in the first round, from top to bottom; numbers from `entrants` on are nobody.
+    """Return the seeds of the first round from top to bottom; numbers from `entrants` on are byes.
 
-    Doubling keeps each one's place and sets below it the one with which it adds up to all: 0; 0-1; 0-3, 1-2.
+    Each doubling places under every seed the one whose sum with it is the size less 1: 0; 0-1; 0-3, 1-2.
     """
     order = [0]
     while (size := len(order)) < entrants:
@@ -138,7 +138,7 @@ def bracket_order(entrants: int) -> list[int]:
 def _decide(
     ties: list[Tie], results: Sequence[Played], entrants: int, seeded: Sequence[int], attempt: int
 ) -> None:
-    """Adds what was played, and says who goes on where one leads or no more is played."""
+    """Add the results to the ties; set the winner where one bot leads or the last attempt is over."""
     points = [0.0] * entrants
     add_points(results, points)
     for tie in ties:
@@ -154,14 +154,14 @@ def _decide(
 
 
 def bracket_of(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list[list[Tie]]:
-    """The ties of each round that these results lead to."""
+    """Return the ties of each round that follow from these results."""
     bracket: list[list[Tie]] = []
     next_round(Knockout(spec).rounds(seed, bracket), results)
     return bracket
 
 
 def rounds_of_all(bracket: Sequence[Sequence[Tie]]) -> int:
-    """Return how many rounds there are, those to come among them."""
+    """Return the number of all rounds, including later ones."""
     rounds, ties = len(bracket), len(bracket[-1]) if bracket else 1
     while ties > 1:
         rounds, ties = rounds + 1, -(-ties // 2)
@@ -169,13 +169,13 @@ def rounds_of_all(bracket: Sequence[Sequence[Tie]]) -> int:
 
 
 def round_title(turn: int, rounds: int) -> str:
-    """Return what a round, counted from 0, is called: `Final`, `Semi-finals`, `Round 1`."""
+    """Return the title of a round, counted from 0: `Final`, `Semi-finals`, `Round 1`."""
     left = rounds - 1 - turn
     return ENDS[left] if left < len(ENDS) else f"Round {turn + 1}"
 
 
 def rounds_reached(bracket: Sequence[Sequence[Tie]]) -> dict[int, int]:
-    """The last round that each bot came to, from 0; who won the final has come one further."""
+    """Return the last round that each bot reached, from 0; the winner of the final has one more."""
     reached: dict[int, int] = {}
     for turn, ties in enumerate(bracket):
         for tie in ties:
@@ -186,7 +186,7 @@ def rounds_reached(bracket: Sequence[Sequence[Tie]]) -> dict[int, int]:
 
 
 def _tie_json(tie: Tie, label: Callable[[int], str]) -> dict[str, Any]:
-    """A tie without an opponent has no points."""
+    """Return a tie as plain data; a bye has no points."""
     if tie.other is None:
         return {"bots": [label(tie.one)], "winner": label(tie.one)}
     return {

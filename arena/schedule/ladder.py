@@ -1,7 +1,7 @@
 """A ladder: in each round bots meet others of about their own rating. Pure.
 
-Ratings are Elo's, moved after each match in schedule order: good for finding opponents, as they follow a bot's
-latest results; how sure they are, they do not say.
+Ratings are Elo ratings, updated after each match in schedule order. They follow a bot's latest results, which
+suits the choice of opponents, but have no measure of uncertainty.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,11 +20,11 @@ from arena.statistics import Played, StandingsRow, points
 
 START = 1500.0
 STEP = 16.0
-"""Elo's K: the most that one match moves a rating."""
+"""Elo's K: the largest change of a rating by one match."""
 SCALE = 400.0
-"""So many points more are ten wins to one."""
+"""Rating difference at which ten wins to one are expected."""
 STIR = 100.0
-"""By up to so many points ratings are stirred before bots are paired, so that not the same ones meet for ever."""
+"""Maximum random bonus to a rating before bots are paired, so that opponents vary."""
 
 
 class LadderFormat(Format):
@@ -67,10 +67,10 @@ class LadderFormat(Format):
 
 
 class Ladder(Struct, frozen=True):
-    """Rounds in each of which every bot plays some blocks with a neighbour in rating.
+    """Rounds in which every bot plays some blocks against a neighbour in rating.
 
-    A new version begins at its predecessor's rating. Where an odd number leaves one over, the house plays it if it
-    fills seats; if not, that one has a bye.
+    A new version starts at its predecessor's rating. If the number of bots is odd, one of them plays the house, or
+    has a bye if no house fills seats.
     """
 
     spec: ScheduleSpec
@@ -85,7 +85,7 @@ class Ladder(Struct, frozen=True):
         return next_round_from(self._parts(), begun)
 
     def rounds(self, seed: int, ratings: list[float] | None = None) -> Rounds:
-        """See `Schedule`. Ratings, of the house too, are kept in the list that is given."""
+        """See `Schedule`. Updates `ratings`, which includes the house."""
         ratings = first_ratings(self.spec) if ratings is None else ratings
         byes, first = Byes(self.spec.numbers), 0
         last: dict[int, int] = {}
@@ -119,12 +119,12 @@ class Ladder(Struct, frozen=True):
 
 
 def first_ratings(spec: ScheduleSpec) -> list[float]:
-    """What all begin with, and the house; by entrant's number."""
+    """Return the initial ratings by entrant, including the house."""
     return [START] * spec.numbers
 
 
 def move(results: Iterable[Played], ratings: list[float]) -> None:
-    """Moves ratings by each match: by its points less those that the ratings foresaw (Elo 1978, 1.6)."""
+    """Change ratings after each match by points scored less points expected (Elo 1978, 1.6)."""
     for played in results:
         one, other = played.entrants
         foreseen = 1 / (1 + 10 ** ((ratings[other] - ratings[one]) / SCALE))
@@ -134,7 +134,7 @@ def move(results: Iterable[Played], ratings: list[float]) -> None:
 
 
 def final_ratings(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list[float]:
-    """By entrant's number, after these results."""
+    """Return the ratings by entrant after these results."""
     ratings = first_ratings(spec)
     next_round(Ladder(spec).rounds(seed, ratings), results)
     return ratings

@@ -1,4 +1,4 @@
-"""Where a ladder without an end stands. Pure."""
+"""State of a ladder without an end. Pure."""
 
 from typing import Annotated
 
@@ -10,43 +10,43 @@ Number = Annotated[int, Meta(ge=0, le=2**53)]
 Real = Annotated[float, Meta(ge=-1e6, le=1e6)]
 Variance = Annotated[float, Meta(gt=0, le=START)]
 WAVES = 2
-"""So many can be pending at once."""
+"""Maximum number of pending waves."""
 
 
 class LadderState(Struct, kw_only=True, forbid_unknown_fields=True):
-    """Where a ladder stands before a wave is made: all that it needs to know of what was played. By entrant."""
+    """State of a ladder before a wave is made: everything it needs from earlier results. Lists are by entrant."""
 
     turn: Number = 0
-    """How many waves were made."""
+    """Number of waves made."""
     first: Number = 0
-    """The number of the first block that is in no wave yet."""
+    """Number of the first block that is in no wave yet."""
     pending: list[list[tuple[Number, ...]]] = []
-    """The tables of waves whose results are not in the ratings yet: the last blocks before `first`."""
+    """Tables of the waves whose results are not in the ratings yet: the last blocks before `first`."""
     matches: Number = 0
-    """How many are in the ratings."""
+    """Number of matches in the ratings."""
     head: Annotated[str, Meta(max_length=200)] = ""
-    """Of the last one's transcript: the hash of its last line."""
+    """Hash of the last line of the last such match's transcript."""
     fields: Number = 0
-    """How many of the fields (`fields_of`) have begun."""
+    """Number of fields (`fields_of`) that have started."""
     period: Number = 0
-    """Counts from 1."""
+    """Number of the period, from 1; 0 before the first."""
     means: list[Real] = []
-    """Log-strengths."""
+    """Estimated log-strengths."""
     variances: list[Variance] = []
     blocks: list[Number] = []
-    """In this period, those of waves that are pending among them."""
+    """Numbers of blocks in this period, including pending waves."""
     charged_us: list[Number] = []
-    """In this period."""
+    """Charged thinking time in this period, in microseconds."""
     met: list[list[Number]] = []
-    """Whom a bot met lately, the latest last."""
+    """Recent opponents of each bot, the latest last."""
 
     @property
     def rated(self) -> int:
-        """The number of the first block whose results are not in the ratings."""
+        """Number of the first block whose results are not in the ratings."""
         return self.first - sum(map(len, self.pending))
 
     def fits(self, numbers: int, seats: int) -> bool:
-        """Whether it can be of a ladder of at most so many entrants: a file may come from anybody."""
+        """Return True if the state is consistent for these numbers of entrants and seats; files are untrusted."""
         length = len(self.means)
         tables = [table for wave in self.pending for table in wave]
         return (

@@ -1,8 +1,8 @@
-"""The schedule of games of more than two seats: in each round every entrant sits at one table, or has a bye. Pure.
+"""Schedules for games of more than two seats: in each round every entrant sits at one table or has a bye. Pure.
 
-Of a long schedule only the first rounds are designed. They are a cycle: it comes again and again, each time with
-the entrants one place further in the cycle's parts, so that after as many cycles as there are entrants all have
-played and sat everywhere equally often; then lots are drawn anew.
+Only the first rounds of a long schedule are designed. They form a cycle that repeats, each time with the entrants
+one place further. After as many cycles as there are entrants, all have played and sat everywhere equally often;
+then new lots are drawn.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,11 +23,11 @@ from arena.schedule.seating import Seating, shifts_of
 from arena.schedule.table_design import designed, table_sizes
 
 PLACES = 20_000
-"""So many places (bots times rounds) are designed, and not more: it would take longer than some seconds."""
+"""Maximum number of places (bots times rounds) in a design; more would take longer than some seconds."""
 
 
 class TablesFormat(Format):
-    """See `Format`. To those who write a tournament's file it is the round robin of more seats."""
+    """See `Format`. In a tournament's file it is the round robin for more than two seats."""
 
     name = "round_robin"
 
@@ -48,12 +48,12 @@ class TablesFormat(Format):
 
 
 def _tables(spec: ScheduleSpec, field: Field) -> int:
-    """How many tables a round has."""
+    """Return the number of tables in a round."""
     return len(table_sizes(len(field.active), spec.seats, filled=spec.filled))
 
 
 def _blocks(spec: ScheduleSpec, parts: Sequence[Part], seed: int) -> Iterator[Block]:
-    """Each field sits at tables of its own design, which is of all rounds that were left when it came."""
+    """Yield all blocks. Each field has its own design, made for all rounds that remain at its start."""
     for part in parts:
         active = part.field.active
         tables = Tables(
@@ -63,7 +63,7 @@ def _blocks(spec: ScheduleSpec, parts: Sequence[Part], seed: int) -> Iterator[Bl
             rotations=spec.rotations or spec.seats,
             filled=spec.filled,
         )
-        # The house is numbered after the file's bots, and so before those that came later.
+        # The number of the house follows the file's bots and precedes the bots that entered later.
         numbers = active if spec.house is None else (*active, spec.house)
         lots = f"{seed}/from {part.first}" if part.turn else seed
         for block in islice(tables.blocks(seed, lots), part.rounds * part.size):
@@ -79,16 +79,16 @@ class Tables(Struct, frozen=True, kw_only=True):
     """A schedule for games of any number of seats."""
 
     entrants: int
-    """Those who compete; the house is numbered after them."""
+    """Number of competing bots; the house has the next number."""
     seats: int
     rounds: int
     rotations: int
-    """How many of the rotations of its table a block plays."""
+    """Number of rotations of its table that a block plays."""
     filled: bool
-    """Whether seats that are left over are the house's; if not, those who are left over have a bye."""
+    """True if the house takes empty seats; otherwise bots without a full table have a bye."""
 
     def blocks(self, seed: int, lots: int | str | None = None) -> Iterator[Block]:
-        """The blocks, round after round; `lots`: what chance is drawn from, if not the seed alone."""
+        """Yield the blocks, round after round; `lots` is the seed of random choices, by default `seed`."""
         if not self.filled and self.entrants < self.seats:
             raise ValueError(f"{self.entrants} bots cannot take {self.seats} seats")
         shifts = shifts_of(self.seats, self.rotations)
@@ -104,11 +104,11 @@ class Tables(Struct, frozen=True, kw_only=True):
                 number += 1
 
     def _cycle(self, seed: int | str) -> list[list[tuple[int, ...]]]:
-        """The tables of each round of the first cycle, by seat."""
+        """Return the tables of each round of the first cycle, with entrants indexed by seat."""
         rounds = designed(self.entrants, self.seats, self._cycle_rounds, filled=self.filled, seed=f"{seed}/tables")
         seating = Seating(self.entrants, self.seats, shifts_of(self.seats, self.rotations))
         luck = Random(f"{seed}/seats")
-        # In every round another order: where turns go round the table, it matters who comes before whom.
+        # The order differs in every round: in games with turns round the table, a bot's neighbours matter.
         return [
             [seating.seated(sorted(table, key=lambda _: luck.random())) for table in tables]
             for *tables, _ in rounds
@@ -116,7 +116,10 @@ class Tables(Struct, frozen=True, kw_only=True):
 
     @property
     def _cycle_rounds(self) -> int:
-        """All, or so many that in them all could play equally often, and at full tables all meet equally often."""
+        """Number of rounds in a cycle: all if the design is small enough.
+
+        A longer schedule gets a number of rounds in which all can play, and at full tables meet, equally often.
+        """
         longest = max(1, PLACES // self.entrants)
         if self.rounds <= longest:
             return self.rounds
@@ -124,7 +127,7 @@ class Tables(Struct, frozen=True, kw_only=True):
         return longest - longest % even if longest >= even else longest
 
     def _parts(self, again: int, seed: int | str) -> list[int]:
-        """By part of the cycle when it comes again: its bot. The house plays its own part."""
+        """Return the bot of each part of the cycle in its repetition `again`; the house keeps its own part."""
         times, further = divmod(again, self.entrants)
         lots = drawn(range(self.entrants), seed, f"cycle {times}")
         return [*lots[further:], *lots[:further], self.entrants]

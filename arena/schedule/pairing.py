@@ -1,4 +1,4 @@
-"""Pairs of a round, from the order the bots stand in; and what two-seat results come to. Pure."""
+"""Pairs of a round, made from the order of the bots, and the points of two-seat results. Pure."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -9,75 +9,75 @@ from arena.schedule.matching import MayMeet, complete
 from arena.statistics import Played, points
 
 SEATINGS = 2
-"""Of a block of two bots."""
+"""Number of matches in a block of two bots."""
 Pair = tuple[int, int]
 
 
 def round_size(spec: ScheduleSpec, field: Field) -> int:
-    """How many blocks a round has in which every bot plays one other, and the house one that is left over."""
+    """Return the number of blocks in a round in which bots play in pairs, and the house plays a bot left over."""
     bots = len(field.active)
     return (bots // 2 + (spec.filled and bots % 2)) * field.blocks
 
 
 def paired_parts(spec: ScheduleSpec, turns: int) -> list[Part]:
-    """The rounds of each field in such a format; `turns`: how many there are if the file does not say."""
+    """Return the rounds of each field in a format of pairs; `turns` is the total if the file has no `rounds`."""
     return list(parts_of(spec, lambda field: field.rounds or turns, partial(round_size, spec)))
 
 
 def matches_in(parts: Iterable[Part]) -> int:
-    """How many matches of two seats all these rounds have."""
+    """Return the number of matches of two seats in these rounds."""
     return sum(part.rounds * part.size for part in parts) * SEATINGS
 
 
 class Byes:
-    """Who was left over how often, in rounds of an odd number of bots."""
+    """Counts how often each bot was left over, in rounds with an odd number of bots."""
 
     def __init__(self, entrants: int) -> None:
         self.counts = [0] * entrants
-        """By entrant: how often."""
+        """Number of rounds in which each entrant was left over."""
         self._turns = [0] * entrants
-        """The same, counted from where a bot that came later began."""
+        """The same, plus the initial count of a bot that entered later."""
 
     def admit(self, field: Field) -> None:
-        """Those that are new in a field begin level with those who were left over least often."""
+        """Set the count of the field's new bots to the least count of the others."""
         new = {number for number, _ in field.came}
         least = min((self._turns[bot] for bot in field.active if bot not in new), default=0)
         for number in new:
             self._turns[number] = least
 
     def left_over(self, order: Sequence[int]) -> int | None:
-        """Of an odd number of bots: the first in the order of those that were left over least often."""
+        """Return the first of the `candidates`; None for an even number of bots."""
         candidates = self.candidates(order)
         return candidates[0] if candidates else None
 
     def candidates(self, order: Sequence[int]) -> list[int]:
-        """Of an odd number of bots: those that were left over least often, in order. Empty for an even number."""
+        """Return the bots that were left over least often, in order; an empty list for an even number of bots."""
         if len(order) % 2 == 0:
             return []
         least = min(self._turns[bot] for bot in order)
         return [bot for bot in order if self._turns[bot] == least]
 
     def add(self, bot: int) -> None:
-        """It is left over now."""
+        """Count a round in which this bot is left over."""
         self.counts[bot] += 1
         self._turns[bot] += 1
 
 
 def drawn(entrants: Iterable[int], seed: int | str, purpose: str) -> list[int]:
-    """The entrants as lots were drawn."""
-    # Not shuffled by `random`: its shuffles may differ from one Python to the next.
+    """Return the entrants in random order."""
+    # `random` is not used because its shuffles may differ between Python versions.
     return sorted(entrants, key=lambda entrant: sha256(f"{seed}/{purpose}/{entrant}".encode()).digest())
 
 
 def pairs_of(order: Sequence[int], may_meet: MayMeet) -> list[Pair]:
-    """Pair an even number of bots, each with one near to it in the order that it may meet.
+    """Pair an even number of bots, each with a permitted opponent near it in the order.
 
-    Each is paired with the first before it that still waits and that it may meet. Who is left at the end may meet
-    none of the others who are left: two of them change partners with the lowest pair that makes it possible. As
-    long as every bot may meet at least half of all, there is one: two who are left may meet `n` bots between them,
-    all in the `(n - 2) / 2` pairs, so that of one pair's four meetings with them three are possible. Where there
-    is no such pair, more pairs change partners. Two meet who should not only if every pairing has such a meeting,
-    and then as few as possible do.
+    Each bot is paired with the first unpaired bot before it that it may meet. Bots that remain at the end may not
+    meet each other: two of them change partners with the lowest pair that allows it. If every bot may meet at
+    least half of all, there is such a pair: the two bots have at least `n` permitted opponents together, all of
+    them in the `(n - 2) / 2` pairs, so that with one pair three of the four meetings are permitted. If there is
+    no such pair, more pairs change partners. Forbidden meetings remain only if every pairing has one, and then
+    as few as possible.
     """
     pairs: list[Pair] = []
     waiting: list[int] = []
@@ -96,7 +96,7 @@ def pairs_of(order: Sequence[int], may_meet: MayMeet) -> list[Pair]:
 
 
 def _squeeze_in(one: int, other: int, pairs: list[Pair], may_meet: MayMeet) -> bool:
-    """Pair two who should not meet with the two of another pair; return whether one allows it."""
+    """Pair two bots with the two of another pair; return False if no pair allows it."""
     for place in reversed(range(len(pairs))):
         a, b = pairs[place]
         for mine, theirs in ((a, b), (b, a)):
@@ -108,7 +108,7 @@ def _squeeze_in(one: int, other: int, pairs: list[Pair], may_meet: MayMeet) -> b
 
 
 def _completed(order: Sequence[int], pairs: list[Pair], may_meet: MayMeet) -> list[Pair]:
-    """Change partners until as many as possible have one that they may meet, and pair the rest as they stand."""
+    """Give as many bots as possible a permitted partner, and pair the rest in order."""
     partners = complete(order, pairs, may_meet)
     alone = [bot for bot in order if bot not in partners]
     for one, other in zip(alone[::2], alone[1::2], strict=True):
@@ -124,7 +124,7 @@ def _completed(order: Sequence[int], pairs: list[Pair], may_meet: MayMeet) -> li
 
 
 def add_points(results: Iterable[Played], totals: list[float]) -> None:
-    """Adds each match's points to its entrants'."""
+    """Add each match's points to the totals of its entrants."""
     for played in results:
         share = points(played.outcome, 0)
         one, other = played.entrants

@@ -1,7 +1,7 @@
-"""Which match is played next, and by which worker. Pure: who plays it and what came of it is the runner's.
+"""Queue that chooses the next match for each worker. Pure: the runner starts matches and stores results.
 
-A worker plays whole blocks, so that the matches of one deal meet the same conditions. When no blocks are left to
-begin, those that are idle help with the others', so that the last block does not keep one worker busy alone.
+A worker plays whole blocks, so that the matches of one deal have the same conditions. When no new blocks remain,
+idle workers take matches of the others' blocks, so that the last block does not occupy one worker alone.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -11,9 +11,9 @@ from msgspec import Struct
 from arena.schedule.blocks import Block, Match
 
 AHEAD = 32
-"""Blocks that are looked at and cannot begin yet: so far ahead one is looked for that can."""
+"""Maximum number of blocks that are held back because none of their matches can be played yet."""
 Fits = Callable[[Match], bool]
-"""Whether a match can be played now. The first for which it says so is handed out."""
+"""Returns True for a match that can be played now. The queue hands out the first such match."""
 
 
 def _always(match: Match) -> bool:
@@ -22,32 +22,32 @@ def _always(match: Match) -> bool:
 
 
 class Later(Struct, frozen=True):
-    """Stands for blocks that depend on results of matches that are being played."""
+    """Placeholder for blocks that depend on results of running matches."""
 
 
 class Ticket(Struct, frozen=True):
-    """One match that was handed out."""
+    """A match that was handed out to a worker."""
 
     match: Match
     seatings: int
-    """How many matches its block has."""
+    """Number of matches in its block."""
     turn: int
-    """How often its block had been begun again by then."""
+    """Number of restarts of its block before the match was handed out."""
 
 
 class _Begun(Struct):
-    """A block of which some matches are being played, or still to be."""
+    """A started block with matches that are running or waiting."""
 
     block: Block
     worker: int
     waiting: list[Match]
-    """To be handed out, the first first."""
+    """Matches to hand out, in order."""
     left: int
-    """Matches that have not ended, being played or waiting."""
+    """Number of matches that are running or waiting."""
     turn: int = 0
 
     def take(self, fits: Fits) -> "Ticket | None":
-        """Its first match that can be played now."""
+        """Remove and return the first match that can be played now."""
         for match in self.waiting:
             if fits(match):
                 self.waiting.remove(match)
@@ -56,7 +56,7 @@ class _Begun(Struct):
 
 
 class MatchQueue:
-    """What is left of a schedule."""
+    """The unplayed part of a schedule."""
 
     def __init__(
         self,
@@ -67,14 +67,14 @@ class MatchQueue:
         left_out: Collection[int] = (),
         releases: bool = False,
     ) -> None:
-        """Begins.
+        """Create the queue.
 
         Args:
-            blocks: in schedule order. `Later`: ask again when more matches have ended.
-            finished: block and seating of matches that are not played again unless their block is.
-            aside: the numbers of blocks that were set aside before.
-            left_out: those of blocks that are not played at all.
-            releases: whether blocks that are set aside are to be played once nothing else is left.
+            blocks: blocks in schedule order; at `Later`, the queue continues after more matches have ended.
+            finished: block and seating of finished matches; they are replayed only if their block restarts.
+            aside: numbers of blocks that were set aside before.
+            left_out: numbers of blocks that are never played.
+            releases: True to play blocks that were set aside once no other block remains.
         """
         self._were_aside = aside
         self._left_out = left_out
@@ -83,21 +83,21 @@ class MatchQueue:
         self._coming = blocks
         self._finished = finished
         self._ahead: list[Block] = []
-        """Blocks that could not begin yet."""
+        """Blocks that could not start yet."""
         self._all_begun = False
         self._next = 0
-        """The number of the block after those that were begun or had been played."""
+        """Number after the last block that was started or already finished."""
         self._end: int | None = None
         self._begun: dict[int, _Begun] = {}
         self._left: set[int] = set()
 
     @property
     def done(self) -> bool:
-        """Whether every match has ended that is to be played now."""
+        """True when every match that is to be played now has ended."""
         return self._all_begun and not self._begun and not (self._releases and self._aside)
 
     def take(self, worker: int, fits: Fits = _always) -> Ticket | None:
-        """The next match for a worker; None: there is none now, but there may be again until all is `done`."""
+        """Return the next match for a worker; None if there is none now. Ask again until the queue is `done`."""
         return (
             self._waiting_of({worker}, fits)
             or self._waiting_of(self._left, fits)
@@ -106,12 +106,12 @@ class MatchQueue:
         )
 
     def end_at(self, change_at: Callable[[int], int]) -> None:
-        """Begins no more blocks than it must: `change_at` says before which block it can stop (`Schedule`)."""
+        """Start no block from the one on that `change_at` returns; see `Schedule.change_at`."""
         if self._end is None:
             self._end = change_at(self._next)
 
     def stop(self, waits: Fits = lambda _: False) -> None:
-        """Begins no more blocks, and leaves out matches that `waits` says may wait for long."""
+        """Start no more blocks, and drop waiting matches for which `waits` returns True."""
         self._ahead, self._coming, self._all_begun = [], iter(()), True
         self._aside.clear()
         for number, begun in list(self._begun.items()):
@@ -122,7 +122,7 @@ class MatchQueue:
                 del self._begun[number]
 
     def ended(self, ticket: Ticket) -> bool:
-        """A match has its result; whether that counts: not if its block was begun again meanwhile."""
+        """Record that a match has a result; return False if its block was restarted, so that it does not count."""
         begun = self._current(ticket)
         if begun is None:
             return False
@@ -132,19 +132,19 @@ class MatchQueue:
         return True
 
     def interrupted(self, ticket: Ticket) -> None:
-        """The worker of a match is gone: the match alone is played again."""
+        """Put a match back after its worker exited; only this match is replayed."""
         begun = self._current(ticket)
         if begun is not None:
             begun.waiting.insert(0, ticket.match)
 
     def left(self, worker: int) -> None:
-        """A worker is gone for good: others end its blocks before they begin another, or they would wait long."""
+        """Record that a worker does not return; others finish its blocks before they start new ones."""
         self._left.add(worker)
 
     def void(self, ticket: Ticket) -> int | None:
-        """An attempt is void: its whole block is begun again. How often it has been by now.
+        """Restart the whole block of a void match; return the number of its restarts.
 
-        None: it had been already since the match was handed out, and is not for its sake.
+        Return None and change nothing if the block was already restarted after this match was handed out.
         """
         begun = self._current(ticket)
         if begun is None:
@@ -155,17 +155,17 @@ class MatchQueue:
         return begun.turn
 
     def set_aside(self, block: int) -> None:
-        """Play no match of a block that was begun, until it is released."""
+        """Hold back all matches of a started block until it is released."""
         self._aside[block] = self._begun.pop(block)
 
     def take_back(self, blocks: Collection[int]) -> None:
-        """Have these blocks played, if they were set aside."""
+        """Return these blocks to the queue, if they were set aside."""
         for block in blocks:
             if block in self._aside:
                 self._begun[block] = self._aside.pop(block)
 
     def release(self) -> int | None:
-        """Have a block played that was set aside, if that is asked for and nothing else is left; return which."""
+        """Return the first block set aside to the queue, if nothing else remains; return its number or None."""
         if not self._releases or self._begun or not self._aside:
             return None
         block = min(self._aside)
@@ -173,12 +173,12 @@ class MatchQueue:
         return block
 
     def _current(self, ticket: Ticket) -> _Begun | None:
-        """The block of a ticket, if it was not begun again since."""
+        """Return the block of a ticket; None if it was restarted or has ended since."""
         begun = self._begun.get(ticket.match.block)
         return begun if begun is not None and begun.turn == ticket.turn else None
 
     def _waiting_of(self, workers: Collection[int] | None, fits: Fits) -> Ticket | None:
-        """The first match to hand out of the blocks begun by one of these workers, None for any."""
+        """Hand out the first possible match of blocks that these workers started; None means all workers."""
         if workers is None or workers:
             for begun in self._begun.values():
                 if begun.waiting and (workers is None or begun.worker in workers):
@@ -198,7 +198,7 @@ class MatchQueue:
             coming = next(self._coming, None)
             if isinstance(coming, Later) and self._end is None:
                 return None
-            # Blocks that come later come after all that are known: where there is an end, it is before them.
+            # Later blocks have higher numbers than all known ones, so a fixed end is before them.
             if (
                 coming is None
                 or isinstance(coming, Later)
@@ -219,7 +219,7 @@ class MatchQueue:
         return None
 
     def _pass_over(self, block: Block, worker: int) -> None:
-        """Do not begin a block that is left out, or that was set aside."""
+        """Skip a block that is left out or was set aside."""
         self._next = max(self._next, block.number + 1)
         if block.number not in self._left_out:
             waiting = list(block.matches)
@@ -229,7 +229,7 @@ class MatchQueue:
         return [match for match in block.matches if (match.block, match.seating) not in self._finished]
 
     def _begin(self, block: Block, worker: int, fits: Fits) -> Ticket | None:
-        """Begins a block, if one of its matches can be played now; that match."""
+        """Start a block if one of its matches can be played now; return the ticket of that match."""
         waiting = self._left_of(block)
         begun = _Begun(block, worker, waiting, len(waiting))
         ticket = begun.take(fits)

@@ -1,4 +1,4 @@
-"""Round robin: everyone meets everyone. Pure."""
+"""Round robin: every bot meets every other. Pure."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -12,11 +12,11 @@ from arena.schedule.rounds import Fixed
 
 Pair = tuple[int, int]
 Pairs = Callable[[Field], Sequence[Pair]]
-"""Those of a field that are to meet."""
+"""Returns the pairs of a field that are to meet."""
 
 
 class RoundRobinFormat(Format):
-    """See `Format`. The table of each against each says it all."""
+    """See `Format`. It has no table of its own."""
 
     name = "round_robin"
 
@@ -26,7 +26,7 @@ class RoundRobinFormat(Format):
 
 
 def all_meetings(spec: ScheduleSpec, pairs: Pairs) -> Fixed:
-    """The schedule in which pairs meet, whatever comes of it."""
+    """Return the schedule in which all pairs meet, independent of results."""
     fields = fields_of(spec)
     last, met = fields[-1], Counter[Pair]()
     for block in meetings(fields[:-1], pairs, 0):
@@ -40,10 +40,10 @@ def all_meetings(spec: ScheduleSpec, pairs: Pairs) -> Fixed:
 
 
 def meetings(fields: Sequence[Field], pairs: Pairs, seed: int) -> Iterator[Block]:
-    """Each pair of a field plays `blocks` blocks of two seats, those played with earlier fields among them.
+    """Yield the `blocks` blocks of two seats of each pair; blocks played in earlier fields count.
 
-    A round gives each pair one. Rounds come one after the other, so that a tournament that was stopped half-way is
-    as balanced as can be. Who came later first catches up.
+    A round has one block per pair. Rounds are played one after the other, so that a tournament that stops half-way
+    is as balanced as possible. Bots that entered later catch up first.
     """
     number, met = 0, Counter[Pair]()
     for field, later in zip_longest(fields, fields[1:]):
@@ -63,13 +63,13 @@ def meetings(fields: Sequence[Field], pairs: Pairs, seed: int) -> Iterator[Block
 
 
 def round_robin(entrants: int, blocks: int, seed: int) -> Iterator[Block]:
-    """Every pair of entrants plays `blocks` blocks of two seats; a round gives each pair one."""
+    """Yield `blocks` blocks of two seats for every pair of entrants; a round has one block per pair."""
     whole = Field(first=0, active=tuple(range(entrants)), heads=1, blocks=blocks, rounds=None)
     return meetings((whole,), _all_pairs, seed)
 
 
 def _known(pair: Sequence[int]) -> Pair:
-    """A pair, whoever sits first."""
+    """Return a pair with the lower number first, independent of seats."""
     one, other = pair
     return (one, other) if one < other else (other, one)
 

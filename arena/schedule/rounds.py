@@ -1,8 +1,8 @@
-"""A tournament round by round, where who meets whom may depend on what came before. Pure.
+"""Rounds of a tournament, whose pairs may depend on the results of earlier rounds. Pure.
 
-A schedule is a generator: it yields the blocks of a round, is sent their results, and yields the next round. The
-same results in schedule order always lead to the same rounds, so that a tournament that was stopped goes on as if
-it had not been.
+A schedule is a generator: it yields the blocks of a round, receives their results, and yields the next round. The
+same results in schedule order always lead to the same rounds, so that a stopped tournament continues as if it had
+never stopped.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -16,35 +16,35 @@ from arena.schedule.blocks import SWAPPED, Block
 from arena.statistics import Played
 
 Blocks = Callable[[], Iterator[Block]]
-"""The blocks of a round, in schedule order, anew at each call."""
+"""Returns a new iterator over the blocks of a round, in schedule order."""
 Rounds = Generator[Blocks, Sequence[Played], None]
-"""Yields a round, and is sent all its results in schedule order."""
+"""Yields a round, and receives all its results in schedule order."""
 
 
 class Schedule(Protocol):
-    """Who plays whom."""
+    """The rounds of a tournament."""
 
     @property
     def matches(self) -> int:
-        """How many there are in all, but for tie-breaks: these come on top."""
+        """Number of all matches, without tie-breaks."""
 
     def rounds(self, seed: int) -> Rounds:
-        """The rounds from the first."""
+        """Return the generator of all rounds."""
 
     def change_at(self, begun: int) -> int:
-        """The first block that a change can concern, when so many blocks were begun."""
+        """Return the first block that a change can concern after `begun` blocks were started."""
 
 
 def at_once(begun: int) -> int:
-    """See `Schedule.change_at`: with the next block."""
+    """See `Schedule.change_at`: a change concerns the next block."""
     return begun
 
 
 class Fixed(Struct, frozen=True):
-    """A schedule that does not depend on any result: all of it is one round to play."""
+    """A schedule that does not depend on results, and so has a single round."""
 
     blocks: Callable[[int], Iterator[Block]]
-    """By the tournament's seed."""
+    """Returns all blocks for the tournament's seed."""
     matches: int
     """See `Schedule`."""
     change_at: Callable[[int], int] = at_once
@@ -56,18 +56,18 @@ class Fixed(Struct, frozen=True):
 
 
 def rounds_of(rounds: Rounds, results_between: Callable[[int, int], Sequence[Played]]) -> Iterator[Blocks]:
-    """Round after round; when the next is asked for, the results of the one before must be there.
+    """Yield round after round; the results of a round must be present before the next is requested.
 
     Args:
-        rounds: as a schedule gives them.
-        results_between: the results of all blocks from this number on and before that, in schedule order.
+        rounds: the generator that a schedule returns.
+        results_between: returns the results of the blocks in a half-open range of numbers, in schedule order.
     """
     first = 0
     try:
         blocks = next(rounds)
         while True:
             yield blocks
-            # Not all that there are: a tournament that goes on has results of later rounds, too.
+            # The range has an end because a resumed tournament also has results of later rounds.
             end = first + sum(1 for _ in blocks())
             blocks = rounds.send(results_between(first, end))
             first = end
@@ -76,7 +76,7 @@ def rounds_of(rounds: Rounds, results_between: Callable[[int, int], Sequence[Pla
 
 
 def next_round(rounds: Rounds, results: Sequence[Played]) -> list[Block]:
-    """The blocks of the first round of which not all results are given; none when all is played."""
+    """Return the blocks of the first round that lacks a result; an empty list if none does."""
     for blocks, _, complete in _paired(rounds, results):
         if not complete:
             return blocks
@@ -84,13 +84,13 @@ def next_round(rounds: Rounds, results: Sequence[Played]) -> list[Block]:
 
 
 def blocks_so_far(rounds: Rounds, results: Sequence[Played]) -> Iterator[Block]:
-    """Every block of the rounds that these results lead to, whether played or not."""
+    """Yield every block of the rounds that these results lead to, played or not."""
     for blocks, _, _ in _paired(rounds, results):
         yield from blocks
 
 
 def _paired(rounds: Rounds, results: Sequence[Played]) -> Iterator[tuple[list[Block], Sequence[Played], bool]]:
-    """Each round, those of its results that are given, and whether that is all: the last round may lack some."""
+    """Yield each round's blocks, its results, and True if they are complete; stop after an incomplete round."""
     start = 0
     try:
         blocks = list(next(rounds)())
@@ -107,7 +107,7 @@ def _paired(rounds: Rounds, results: Sequence[Played]) -> Iterator[tuple[list[Bl
 
 
 def round_of(pairs: Sequence[tuple[int, int]], *, first: int, turn: int, blocks: int, seed: int) -> list[Block]:
-    """A round in which each of these pairs plays so many blocks, numbered from `first`."""
+    """Return a round in which each pair plays `blocks` blocks, numbered from `first`."""
     return [
         Block(number, turn, pair, SWAPPED, seed)
         for number, pair in enumerate(chain.from_iterable(repeat(pairs, blocks)), start=first)

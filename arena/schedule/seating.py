@@ -1,29 +1,29 @@
-"""Who of a table sits where, in games of any number of seats. Pure: a function of its arguments."""
+"""Order of the bots at a table, for games of any number of seats. Pure."""
 
 from collections.abc import Sequence
 from itertools import combinations
 
 
 class Seating:
-    """Seats table after table, and remembers who sat where."""
+    """Assigns seats table after table so that each bot sits in all seats about equally often."""
 
     def __init__(self, bots: int, seats: int, shifts: Sequence[int]) -> None:
-        """Begins a schedule.
+        """Start a schedule.
 
         Args:
-            bots: how many there are, numbered from 0; the number after them stands for a seat that is left over.
-            seats: how many a table has.
+            bots: number of bots, numbered from 0; the next number marks an empty seat.
+            seats: number of seats at a table.
             shifts: the rotations of a table that are played; see `rotations`.
         """
         self._absent, self._seats, self._shifts = bots, seats, shifts
-        # Empty seats, too, must not always be the same.
+        # Empty seats are counted too, so that they vary.
         self._sat = [[0] * seats for _ in range(bots + 1)]
 
     def seated(self, table: Sequence[int]) -> tuple[int, ...]:
-        """The table in an order that lets each sit where it has sat least; seats that are left over filled up."""
+        """Return the table ordered so that each bot has the seats it had least; fill empty seats with the mark."""
         seated = [*table, *[self._absent] * (self._seats - len(table))]
         if len(self._shifts) < self._seats:
-            # Else everyone sits everywhere, in any order.
+            # With all rotations, every bot sits in every seat in any order.
             self._improve(seated)
         for place, bot in enumerate(seated):
             for seat in self._seats_of(place):
@@ -31,7 +31,7 @@ class Seating:
         return tuple(seated)
 
     def _improve(self, seated: list[int]) -> None:
-        """Exchanges any two that gain by it, until there are none. Gains are whole: it comes to an end."""
+        """Exchange pairs while this lowers the cost. The cost is a whole number, so the loop ends."""
         places = [self._seats_of(place) for place in range(self._seats)]
         cost = {bot: [sum(self._sat[bot][seat] for seat in seats) for seats in places] for bot in seated}
         better = True
@@ -44,10 +44,10 @@ class Seating:
                     better = True
 
     def _seats_of(self, place: int) -> list[int]:
-        """The seats that a place at a table comes to, one in each match of the block."""
+        """Return the seats of a place at a table, one for each match of the block."""
         return [(place + shift) % self._seats for shift in self._shifts]
 
 
 def shifts_of(seats: int, rotations: int) -> tuple[int, ...]:
-    """By how many places a table moves on in each match of a block: evenly spread round the table."""
+    """Return the shift of the table in each match of a block, evenly spread round the table."""
     return tuple(number * seats // rotations for number in range(rotations))

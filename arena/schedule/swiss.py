@@ -1,6 +1,6 @@
-"""Swiss: in each round bots meet others with about as many points, and nobody twice. Pure.
+"""Swiss: in each round bots meet new opponents with about as many points. Pure.
 
-The standings are by points, then Buchholz: the points of those one has met.
+Bots are ranked by points, then by Buchholz: the sum of their opponents' points.
 """
 
 from collections.abc import Sequence
@@ -66,15 +66,15 @@ class SwissFormat(Format):
 
 
 def swiss_rounds(entrants: int) -> int:
-    """As many rounds as leave one unbeaten, as a knock-out would have."""
+    """Return the number of rounds of a knock-out, after which at most one bot is unbeaten."""
     return (entrants - 1).bit_length()
 
 
 class Swiss(Struct, frozen=True):
-    """Rounds in each of which every bot plays some blocks with one other.
+    """Rounds in which every bot plays some blocks against one other.
 
-    A bot that came later has no points and has met nobody. Where an odd number leaves one over, the house plays it
-    if it fills seats; if not, that one has a bye, which counts as won.
+    A bot that enters later starts with no points and no earlier opponents. If the number of bots is odd, one of
+    them plays the house, or has a bye, which counts as won, if no house fills seats.
     """
 
     spec: ScheduleSpec
@@ -89,7 +89,7 @@ class Swiss(Struct, frozen=True):
         return next_round_from(self._parts(), begun)
 
     def rounds(self, seed: int, score: "SwissScore | None" = None) -> Rounds:
-        """See `Schedule`. What comes of it is kept in `score`."""
+        """See `Schedule`. Updates `score`."""
         score = score or SwissScore.of(self.spec.numbers)
         house = self.spec.house
         first = 0
@@ -97,7 +97,7 @@ class Swiss(Struct, frozen=True):
             score.byes.admit(part.field)
             lots = drawn(part.field.active, seed, "lot")
             for turn in range(part.turn, part.turn + part.rounds):
-                # Equal ones stay as lots were drawn.
+                # The sort is stable, so that bots of equal points remain in the order of their lots.
                 order = sorted(lots, key=score.points.__getitem__, reverse=True)
                 out, pairs = _paired(order, score)
                 if out is not None and house is not None:
@@ -115,10 +115,10 @@ class Swiss(Struct, frozen=True):
 
 
 def _paired(order: Sequence[int], score: "SwissScore") -> tuple[int | None, list[Pair]]:
-    """Pair the bots of a round; return who is left over, if the number is odd, and the pairs.
+    """Pair the bots of a round; return the bot that is left over, or None, and the pairs.
 
-    Left over is the last of those that were least often, unless the others then had to meet again and need not
-    with the next to last left over, and so on.
+    Of the bots that were left over least often, the last in the order whose absence lets all others meet new
+    opponents is left over; if there is none, simply the last.
     """
 
     def may_meet(one: int, other: int) -> bool:
@@ -135,21 +135,21 @@ def _paired(order: Sequence[int], score: "SwissScore") -> tuple[int | None, list
 
 
 class SwissScore(Struct):
-    """What a Swiss tournament has come to, by entrant's number."""
+    """Score of a Swiss tournament. Lists are indexed by entrant."""
 
     points: list[float]
     byes: Byes
-    """Who was left over: had a bye, or played the house."""
+    """Counts of the rounds in which a bot had a bye or played the house."""
     met: list[list[int]]
-    """As often as each met them; the house left out."""
+    """Opponents of each bot, once per meeting, without the house."""
 
     @classmethod
     def of(cls, entrants: int) -> "SwissScore":
-        """Before the first round; `entrants`: the house is one of them."""
+        """Return the score before the first round; `entrants` includes the house."""
         return cls([0.0] * entrants, Byes(entrants), [[] for _ in range(entrants)])
 
     def add_round(self, pairs: Sequence[tuple[int, int]], out: int | None) -> None:
-        """Adds the pairs of a round, and the bot that was left over."""
+        """Record the pairs of a round and the bot that is left over."""
         for one, other in pairs:
             if one != out:
                 self.met[one].append(other)
@@ -158,13 +158,13 @@ class SwissScore(Struct):
             self.byes.add(out)
 
     def buchholz(self, bot: int, house: int | None) -> float:
-        """The points of all it has met; a bye counts like an opponent with as many points as its own."""
+        """Return the sum of the opponents' points. A bye counts as an opponent with the bot's own points."""
         unpaired = self.points[bot if house is None else house]
         return sum(self.points[other] for other in self.met[bot]) + self.byes.counts[bot] * unpaired
 
 
 class SwissRow(Struct, frozen=True, kw_only=True):
-    """One bot's part in a Swiss tournament."""
+    """One bot's row in the table of a Swiss tournament."""
 
     entrant: int
     points: float
@@ -173,7 +173,7 @@ class SwissRow(Struct, frozen=True, kw_only=True):
 
 
 def swiss_rows(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list[SwissRow]:
-    """Best first; equal ones as in the file."""
+    """Return the rows without the house, best first, then in the order of the file."""
     score = SwissScore.of(spec.numbers)
     next_round(Swiss(spec).rounds(seed, score), results)
     rows = [

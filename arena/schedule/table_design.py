@@ -1,9 +1,9 @@
-"""Which bots share a table in each round, so that all meet nearly equally often. Pure.
+"""Design of the tables of each round, such that all bots meet nearly equally often. Pure.
 
-A design begins as a net: bots stand in rows and columns, and a table takes one of each column, from rows that lie
-`round * column` apart, so that no two meet twice before the rows repeat. Then bots of one round exchange tables
-while that evens out who has met how often (simulated annealing, Kirkpatrick, Gelatt and Vecchi 1983): no bound is
-proved, but where a perfect design is known and small it is mostly found.
+The initial design is a net: bots are arranged in rows and columns, and a table takes one bot of each column, from
+rows that are `round * column` apart, so that no two meet twice before the rows repeat. Then bots of one round
+exchange tables to even out the numbers of meetings (simulated annealing, Kirkpatrick, Gelatt and Vecchi 1983). No
+bound is proved, but where a small perfect design is known, it is mostly found.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,42 +14,45 @@ from random import Random
 from msgspec import Struct
 
 Groups = list[list[int]]
-"""The bots of each table of a round and, last, those who have a bye."""
+"""Bots of each table of a round and, last, those that have a bye."""
 
 MOVES, MOVES_A_PLACE = 150_000, 250
-"""Exchanges that are tried for each way of weighing, at most, in all and for each place at a table."""
+"""Maximum number of exchanges tried per weighing: in total, and per place at a table."""
 LARGEST = 150
-"""With more bots, a design stays as its net is: they meet too seldom for exchanges to find each other."""
+"""Maximum number of bots for which exchanges are tried; with more, pairs meet too rarely for them to help."""
 
 
 class Weighing(Struct, frozen=True):
-    """How much it matters that a count is off the mean: this power of by how much."""
+    """Penalty for a number of meetings that is off the mean: the difference to this power."""
 
     power: int
     warmth: float
-    """How much worse things may become by one exchange, at first."""
+    """Initial temperature: the increase of the penalty that an exchange may cause with probability 1/e."""
 
 
 WEIGHINGS = (Weighing(2, 1.0), Weighing(4, 5.0))
-"""The first finds perfect designs, the second keeps the worst count near where there is none."""
+"""The first finds perfect designs; where there is none, the second limits the largest difference."""
 
 
 def table_sizes(bots: int, seats: int, *, filled: bool) -> list[int]:
-    """How many bots sit at each table of a round: as equally many as can be, or all seats of fewer tables."""
+    """Return the number of bots at each table of a round.
+
+    With `filled`, all bots sit, spread as evenly as possible; otherwise all tables are full.
+    """
     tables = -(-bots // seats) if filled else bots // seats
     return [(bots + table) // tables for table in range(tables)] if filled else [seats] * tables
 
 
 def designed(bots: int, seats: int, rounds: int, *, filled: bool, seed: str) -> list[Groups]:
-    """The rounds of a design.
+    """Return the rounds of a design.
 
     Args:
-        bots: how many there are, numbered from 0.
-        seats: how many a table has.
-        rounds: how many to make.
-        filled: whether seats that are left over stay free (for the house); if not, all tables are full, and whom
-            they leave over has a bye, as nearly equally often as can be.
-        seed: draws lots.
+        bots: number of bots, numbered from 0.
+        seats: number of seats at a table.
+        rounds: number of rounds to make.
+        filled: True to leave seats free for the house; otherwise all tables are full, and the remaining bots have
+            byes, as nearly equally often as possible.
+        seed: seed of all random choices.
     """
     best = net = _net(bots, seats, rounds, filled=filled, seed=seed)
     *tables, byes = net[0]
@@ -62,7 +65,7 @@ def designed(bots: int, seats: int, rounds: int, *, filled: bool, seed: str) -> 
 
 
 def meetings(rounds: Iterable[Groups], bots: int) -> list[list[int]]:
-    """How often each two bots are at one table."""
+    """Return the number of meetings of each two bots, as a symmetric matrix."""
     met = [[0] * bots for _ in range(bots)]
     for *tables, _ in rounds:
         for table in tables:
@@ -73,7 +76,7 @@ def meetings(rounds: Iterable[Groups], bots: int) -> list[list[int]]:
 
 
 def _net(bots: int, seats: int, rounds: int, *, filled: bool, seed: str) -> list[Groups]:
-    """Rounds of a net; when its rows repeat, lots are drawn anew."""
+    """Return the rounds of a net; draw new lots whenever its rows repeat."""
     tables = len(table_sizes(bots, seats, filled=filled))
     period = tables // max((gcd(apart, tables) for apart in range(1, seats)), default=1)
     left_over = 0 if filled else bots - tables * seats
@@ -81,7 +84,7 @@ def _net(bots: int, seats: int, rounds: int, *, filled: bool, seed: str) -> list
     for turn in range(rounds):
         if turn % period == 0:
             lots = _lots(bots, f"{seed}/{turn}")
-        # Byes go round by number, whatever the lots: nobody has two more than another.
+        # Byes rotate by number, independent of the lots, so that no bot has two more than another.
         byes = {(turn * left_over + place) % bots for place in range(left_over)}
         standing = [bot for bot in lots if bot not in byes]
         places = [
@@ -93,25 +96,25 @@ def _net(bots: int, seats: int, rounds: int, *, filled: bool, seed: str) -> list
 
 
 def _lots(bots: int, seed: str) -> list[int]:
-    # `random` gives the same numbers in every Python, but its shuffles may differ.
+    # `random` returns the same numbers in every Python version, but its shuffles may differ.
     luck = Random(seed)
     return sorted(range(bots), key=[luck.random() for _ in range(bots)].__getitem__)
 
 
 def _unevenness(rounds: list[Groups], bots: int) -> tuple[int, int]:
-    """What makes one design worse than another: how far apart counts are, then how many."""
+    """Return the sort key of a design: the spread of its meetings' counts, then the sum of their squares."""
     met = meetings(rounds, bots)
     counts = [met[one][other] for one, other in combinations(range(bots), 2)]
     return max(counts) - min(counts), sum(count * count for count in counts)
 
 
 Step = tuple[list[int], int, int, bool]
-"""A group, a place in it, who is to stand there, and whether the group is a table."""
+"""A group, a place in it, the bot to put there, and True if the group is a table."""
 Draw = Callable[[], float]
 
 
 def _annealed(rounds: list[Groups], bots: int, weighing: Weighing, seed: str) -> list[Groups]:
-    """The rounds after many exchanges, the last of which only make it better."""
+    """Return the rounds after many exchanges; towards the end nearly only improvements are accepted."""
     found = [[list(group) for group in groups] for groups in rounds]
     put = _counting(found, bots, weighing.power)
     draw = Random(seed).random
@@ -129,7 +132,7 @@ def _annealed(rounds: list[Groups], bots: int, weighing: Weighing, seed: str) ->
 
 
 def _change_of_tables(rounds: list[Groups], draw: Draw) -> list[Step]:
-    """Two bots at two tables of a round exchange their places."""
+    """Return the steps by which two bots at two tables of a round exchange places."""
     groups = rounds[int(draw() * len(rounds))]
     tables = len(groups) - 1
     here, apart = int(draw() * tables), 1 + int(draw() * (tables - 1))
@@ -139,7 +142,7 @@ def _change_of_tables(rounds: list[Groups], draw: Draw) -> list[Step]:
 
 
 def _turn_about(rounds: list[Groups], draw: Draw) -> list[Step]:
-    """One bot plays for another in one round, and the other for it in another: both keep their number of byes."""
+    """Return the steps by which two bots exchange a table and a bye in two rounds; their byes stay equal."""
     *tables, byes = rounds[int(draw() * len(rounds))]
     *other_tables, other_byes = rounds[int(draw() * len(rounds))]
     table = tables[int(draw() * len(tables))]
@@ -157,7 +160,7 @@ def _turn_about(rounds: list[Groups], draw: Draw) -> list[Step]:
 
 
 def _counting(rounds: list[Groups], bots: int, power: int) -> Callable[[list[int], int, int, bool], float]:
-    """What makes a step, keeps count of meetings, and tells how much worse it has become."""
+    """Return a function that makes a step, updates the meetings and returns the increase of the penalty."""
     met = meetings(rounds, bots)
     mean = sum(map(sum, met)) / (bots * (bots - 1))
     weights = [abs(count - mean) ** power for count in range(len(rounds) + 2)]

@@ -1,8 +1,8 @@
-"""The waves of a ladder without an end, and the ratings that their results lead to. Pure.
+"""The waves of a ladder without an end, and the ratings that follow from their results. Pure.
 
-A wave is chosen by all that the waves before the last one came to: so one wave can be played while the one before
-it ends, and yet the same results in schedule order always lead to the same blocks, whatever order they came in.
-Before a change of the field, and before a period, all that was begun is waited for.
+The choice of a wave uses the results of all waves but the last one. So a wave can start while the one before it
+ends, and the same results always lead to the same blocks, in whatever order they arrive. Before a change of the
+field and before a new period, all started waves must end.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,24 +18,24 @@ from arena.schedule.seating import shifts_of
 from arena.statistics import START, Played, RunningRating, learn, shown, widened
 
 PERIOD = 20_000
-"""Blocks of a period, unless the file says otherwise."""
+"""Default number of blocks in a period."""
 NEW_VERSION = 150.0
-"""A new version may be so many Elo stronger or weaker than the one before."""
+"""Standard deviation, in Elo, added to the rating of a new version."""
 NEW_PERIOD = 50.0
-"""From one period to the next a rating may come to mean so many Elo more or less."""
+"""Standard deviation, in Elo, added to all ratings at the start of a period."""
 FEWEST_TABLES, MOST_TABLES = 4, 64
-"""Of a wave. Two waves can be under way: with many bots this is what keeps many cores busy."""
+"""Limits of the number of tables in a wave. Two waves can be pending, so that many cores are busy."""
 LATELY = 8
-"""A bot's opponents of so many blocks, its latest, are not met again if there are others."""
+"""Number of a bot's latest blocks whose opponents it does not meet again if there are others."""
 TWO = 2
 
 
 class StrangeResultError(ValueError):
-    """A result is not of the match that was to be played. The text says which block's, on one line."""
+    """A result has other bots than the block it belongs to. The message names the block, on one line."""
 
 
 class Waves:
-    """The waves of a ladder, one after the other, and the ratings that their results lead to."""
+    """Makes the waves of a ladder, one after the other, and updates the ratings by their results."""
 
     def __init__(
         self,
@@ -44,13 +44,13 @@ class Waves:
         state: LadderState | None = None,
         period_over: Callable[[int, tuple[RunningRating, ...]], None] | None = None,
     ) -> None:
-        """Begins, or goes on where a state has it.
+        """Start a ladder, or continue from a state.
 
         Args:
-            spec: of a ladder without an end.
-            seed: the tournament's.
-            state: where it stands; it is changed. None: at its beginning.
-            period_over: told the number of each period that ends, and the ratings by entrant.
+            spec: spec of a ladder without an end.
+            seed: seed of the tournament.
+            state: state to continue from, which is changed; None starts a new ladder.
+            period_over: called at the end of each period with its number and the ratings by entrant.
         """
         self._spec, self._seed = spec, seed
         self._state = LadderState() if state is None else state
@@ -60,11 +60,14 @@ class Waves:
         self._shifts = shifts_of(spec.seats, spec.rotations or spec.seats)
         self._heard: dict[int, list[Played]] = {}
         self.before_wave: Callable[[LadderState], None] | None = None
-        """Told how the ladder stands before each wave is made. It can go on from there, if it heard of all blocks
-        before; also if the field changes with the next one."""
+        """Hook that receives the state before each wave is made.
+
+        A ladder can continue from a copy of this state if it has the results of all earlier blocks, even if the
+        field changes with the next block.
+        """
 
     def pending(self) -> Iterator[Block]:
-        """The blocks of waves that were made, and whose results are not in the ratings."""
+        """Yield the blocks of all waves whose results are not in the ratings yet."""
         state = self._state
         number = state.rated
         for turn, wave in enumerate(state.pending, start=state.turn - len(state.pending)):
@@ -73,15 +76,15 @@ class Waves:
                 number += 1
 
     def hear(self, results: Sequence[Played]) -> None:
-        """The results of blocks that have ended, all matches of each."""
+        """Add results of finished blocks, all matches of each."""
         for played in results:
             self._heard.setdefault(played.block, []).append(played)
 
     def next(self) -> list[Block] | None:
-        """The next wave; empty: there is nothing to learn. None: first, more results must be heard.
+        """Return the next wave; an empty list if no bot needs more matches, None if results are missing.
 
         Raises:
-            StrangeResultError: a result is of other bots than those that were to play.
+            StrangeResultError: a result has other bots than the block it belongs to.
         """
         state = self._state
         while True:
@@ -106,24 +109,24 @@ class Waves:
         return blocks
 
     def replay(self, results_between: Callable[[int, int], Sequence[Played]]) -> None:
-        """Goes on as far as results lead.
+        """Continue for as long as there are results.
 
-        `results_between`: gives those of all blocks from this number on and before that.
+        `results_between` returns the results of the blocks in a half-open range of numbers.
 
         Raises:
-            StrangeResultError: a result is of other bots than those that were to play.
+            StrangeResultError: a result has other bots than the block it belongs to.
         """
         state = self._state
         known = state.rated
         if state.first > known:
             self.hear(results_between(known, state.first))
         while self.next():
-            # Only the last wave's are new.
+            # Only the results of the last wave are new.
             wave = len(state.pending[-1])
             self.hear(results_between(state.first - wave, state.first))
 
     def ratings(self) -> tuple[RunningRating, ...]:
-        """By entrant: what all results that were heard lead to."""
+        """Return the ratings by entrant after all complete blocks."""
         state = self._state
         means, variances, played = list(state.means), list(state.variances), list(state.blocks)
         for block in self.pending():
@@ -137,7 +140,7 @@ class Waves:
         return (*found, *[fresh] * (self._spec.numbers - len(found)))
 
     def why_idle(self) -> str:
-        """Why nothing is to be learnt."""
+        """Return the reason why no more matches are needed."""
         competing = self._field.active
         tired = [bot for bot in competing if self._is_tired(bot)]
         accuracy = self._spec.accuracy or ACCURACY
@@ -146,17 +149,17 @@ class Waves:
 
     @property
     def first(self) -> int:
-        """The number of the first block that is in no wave yet."""
+        """Number of the first block that is in no wave yet."""
         return self._state.first
 
     @property
     def period_blocks(self) -> int:
-        """How many blocks a period has."""
+        """Number of blocks in a period."""
         return self._spec.period or PERIOD
 
     @property
     def period_first(self) -> int:
-        """The number of the period's first block."""
+        """Number of the period's first block."""
         return max(0, self._state.period - 1) * self.period_blocks
 
     @property
@@ -164,11 +167,11 @@ class Waves:
         return self._fields[max(0, self._state.fields - 1)]
 
     def _begins(self) -> bool:
-        """Whether a field or a period begins with the next block."""
+        """Return True if a field or a period starts with the next block."""
         return self._end() == self._state.first
 
     def _end(self) -> int:
-        """The first block of the next field or period."""
+        """Return the first block of the next field or period."""
         state = self._state
         end = state.period * self.period_blocks
         later = self._fields[state.fields :]
@@ -206,7 +209,7 @@ class Waves:
         return len(self._heard.get(number, ())) == len(self._shifts)
 
     def _results(self, block: Block) -> list[Played]:
-        """By seating."""
+        """Return the results of a block, ordered by seating."""
         played = sorted(self._heard[block.number], key=lambda each: each.seating)
         numbers, expected = len(self._state.means), sorted(block.entrants)
         if not all(match.fits(numbers) and sorted(match.entrants) == expected for match in played):
@@ -214,7 +217,7 @@ class Waves:
         return played
 
     def _rate_wave(self) -> bool:
-        """Takes the results of the first wave that is pending into the ratings, if all are there."""
+        """Rate the first pending wave; return False if one of its results is missing."""
         state = self._state
         blocks = list(islice(self.pending(), len(state.pending[0])))
         if not all(self._is_heard(block.number) for block in blocks):
@@ -239,7 +242,7 @@ class Waves:
         return budget is not None and self._state.charged_us[bot] >= budget * 1_000_000
 
     def _opponents(self) -> list[int]:
-        """Those who compete, and have some of their budget left; then old versions that stay, and the house."""
+        """Return the competing bots and kept old versions that have budget left, then the house."""
         before = {number: one for field in self._fields[: self._state.fields] for number, one in field.came}
         stay = list[int]()
         for bot in self._field.active:
@@ -253,7 +256,7 @@ class Waves:
         return [bot for bot in (*self._field.active, *stay) if not self._is_tired(bot)] + house
 
     def _tables(self) -> list[tuple[int, ...]]:
-        """The next wave's, and notes them: they are to be played."""
+        """Choose the tables of the next wave, and count them as played by their bots."""
         state, spec = self._state, self._spec
         pool = self._opponents()
         seats, number = spec.seats, len(self._field.active)
