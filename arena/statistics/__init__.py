@@ -1,4 +1,4 @@
-"""What results come to: standings, ratings, sequential tests. Pure."""
+"""Statistics of results: standings, ratings and sequential tests. Pure."""
 
 from arena.statistics.anytime import Anytime
 from arena.statistics.bot_reports import BotReport, Loss, reports_of

@@ -1,11 +1,11 @@
-"""Is a bot's new version better at tables of many seats? A test that may be looked at after every block. Pure.
+"""Sequential test of a bot's new version at tables of many seats, valid after every block. Pure.
 
 Old and new version play the same deals in the same seats against the same others; a block's observation is the
-difference of their mean points, between -1 and 1. Against each of two hypotheses a gambler bets on every block,
-before it is seen, with what is left of one coin. Where the hypothesis holds the bets are fair or worse, so that
-the money ever comes to 20 coins with a probability of at most 1 in 20, however often one looks (Ville's
-inequality). That holds whatever the differences' distribution is, as long as blocks follow each other fairly:
-their mean, given all before, is what the hypothesis says.
+difference of their mean points, between -1 and 1. Against each of two hypotheses a gambler, who starts with one
+coin, bets on every block before its result. If the hypothesis is true, the bets are fair or worse, so that the
+money ever reaches 20 coins with a probability of at most 1 in 20, however often one looks (Ville's inequality).
+The differences may have any distribution; only their conditional mean, after all earlier blocks, must be as the
+hypothesis states.
 
 Papers: I. Waudby-Smith and A. Ramdas, *Estimating means of bounded random variables by betting*, J. R. Stat.
 Soc. B 86 (2024): the bets are those of section 4, the interval is the hedged capital process of theorem 3.
@@ -21,29 +21,29 @@ from arena.arrays import np
 from arena.statistics.sprt import Verdict
 
 MOST = 0.75
-"""The largest share of the money that one block can lose: it is never ruined."""
+"""Largest share of the money that one block can lose; it is below 1, so that the gambler is never ruined."""
 GUESSED_VARIANCE = 0.25
-"""The variance before anything is seen, counted as one block's."""
+"""Initial guess of the variance, with the weight of one block."""
 GRID = 2001
-"""Means from -1 to 1 that an interval is made of: it is right to 0.001."""
+"""Number of means from -1 to 1 that an interval is searched on; the step is 0.001."""
 
 
 class Anytime(Struct, frozen=True, kw_only=True):
-    """What is tested: H0, the mean difference is at most `low`, against H1, it is at least `high`."""
+    """Hypotheses of a test: H0, the mean difference is at most `low`; H1, it is at least `high`."""
 
     low: float = 0.0
     high: float = 0.05
-    """In points a match, of which a match has 1 for the first and 0 for the last."""
+    """Points per match; the first of a match has 1 and the last 0."""
     alpha: float = 0.05
-    """At most this often is H1 accepted where H0 holds."""
+    """Maximum probability of accepting H1 if H0 is true."""
     beta: float = 0.05
-    """At most this often is H0 accepted where H1 holds."""
+    """Maximum probability of accepting H0 if H1 is true."""
 
     def __post_init__(self) -> None:
-        """Refuses what cannot be tested.
+        """Check the parameters.
 
         Raises:
-            ValueError: one line that says what would be right.
+            ValueError: a parameter is out of range; the message is one line with the range.
         """
         if not -1 < self.low < self.high < 1:
             raise ValueError(f"low = {self.low:zg} must be below high = {self.high:zg}, both between -1 and 1")
@@ -52,32 +52,32 @@ class Anytime(Struct, frozen=True, kw_only=True):
 
 
 class AnytimeProgress(Struct, frozen=True):
-    """How far a test is."""
+    """State of a test."""
 
     verdict: Verdict
     blocks: int
-    """How many were looked at: up to the first that decided."""
+    """Number of blocks considered, up to the first that decided."""
     mean: float
-    """Of their differences."""
+    """Mean difference over these blocks."""
     against_low: float
-    """Evidence against H0, an e-value: the coins that betting against it has come to."""
+    """Evidence against H0, an e-value: the money, in coins, of the gambler who bets against it."""
     against_high: float
     """Evidence against H1."""
 
 
 class Gambler:
-    """Bets that a mean is above a hypothesis, with what is left of one coin."""
+    """A gambler who starts with one coin and bets that a mean is above a hypothesis."""
 
     def __init__(self, hypothesis: float, hoped: float) -> None:
-        """`hoped`: how far above the hypothesis the mean is if the bets are to pay best."""
+        """Start with one coin; the bets grow fastest if the mean is `hoped` above the hypothesis."""
         self._hypothesis, self._hoped = hypothesis, hoped
         self._seen, self._sum, self._squares = 0, 0.0, GUESSED_VARIANCE
         self.log_money = 0.0
 
     def bet(self, difference: float) -> None:
-        """One block: the stake is fixed by those before it."""
+        """Bet on one block, with a stake that depends only on the blocks before it."""
         variance = self._squares / (self._seen + 1)
-        # Nearly Kelly's stake, which makes the money grow fastest.
+        # This is nearly Kelly's stake, with which the money grows fastest.
         stake = min(self._hoped / (variance + self._hoped**2), MOST / (1 + self._hypothesis))
         self.log_money += log1p(stake * (difference - self._hypothesis))
         before = self._sum / (self._seen + 1)
@@ -87,7 +87,7 @@ class Gambler:
 
 
 class Walk:
-    """A test that takes one block after the other, in schedule order, up to the first that decides."""
+    """A running test that receives one block after the other, in schedule order, up to the first that decides."""
 
     def __init__(self, test: Anytime) -> None:
         hoped = test.high - test.low
@@ -97,7 +97,7 @@ class Walk:
         self.progress = AnytimeProgress(Verdict.UNDECIDED, 0, 0.0, 1.0, 1.0)
 
     def add(self, block: float) -> None:
-        """The next block's difference: the new version's mean points minus the old one's."""
+        """Add the next block's difference: the new version's mean points minus the old one's."""
         self._above.bet(block)
         self._below.bet(-block)
         self._sum += block
@@ -112,9 +112,10 @@ class Walk:
 
 
 def interval(differences: Sequence[float], alpha: float = 0.05) -> tuple[float, float]:
-    """Where the mean difference is: with probability 1 - alpha the intervals after every block hold it.
+    """Return a confidence interval for the mean difference.
 
-    It is the intersection of what each block left possible, so that it never becomes wider.
+    With probability 1 - alpha the intervals after all blocks contain the mean. Each is the intersection of all
+    before it, so that it never becomes wider.
     """
     means = np.linspace(-1, 1, GRID)
     possible = np.ones(GRID, dtype=bool)
@@ -125,7 +126,7 @@ def interval(differences: Sequence[float], alpha: float = 0.05) -> tuple[float, 
         stake = np.sqrt(2 * log(2 / alpha) / (variance * (seen + 1) * log(seen + 2)))
         up += np.log1p(np.minimum(stake, MOST / (1 + means + 1e-9)) * (difference - means))
         down += np.log1p(-np.minimum(stake, MOST / (1 - means + 1e-9)) * (difference - means))
-        # Half a coin on each side.
+        # The gambler has half a coin on each side.
         possible &= np.maximum(up, down) < log(2 / alpha)
         before = total / (seen + 1)
         total += difference
@@ -133,6 +134,6 @@ def interval(differences: Sequence[float], alpha: float = 0.05) -> tuple[float, 
     left = means[possible]
     step = means[1] - means[0]
     if not len(left):
-        # All are ruled out, which happens in a share alpha at most; the mean of what was seen is as good as any.
+        # Every mean is excluded, with probability alpha at most; then return the mean of the differences.
         return (fmean(differences), fmean(differences))
     return (max(-1.0, float(left[0] - step)), min(1.0, float(left[-1] + step)))

@@ -1,6 +1,6 @@
-"""What the reports of many matches come to, by bot: why it lost what it lost, and what it used. Pure.
+"""Summary of each bot's match reports: the causes of its losses and the resources it used. Pure.
 
-It takes the matches one by one, and keeps a bounded number of causes and texts for each bot.
+Matches are read one by one, and the number of causes and texts stored per bot is bounded.
 """
 
 import re
@@ -15,48 +15,48 @@ from protocol.refusals import Conduct
 from referee.match import Complaint, Frequent, SeatReport, sentences, summed
 
 MOST_KINDS = 50
-"""Causes of losses, and texts of refusals, that are counted for one bot; they may hold what bots wrote."""
+"""Maximum number of causes of losses, and of refusal texts, per bot; bots can influence these texts."""
 AT_ONCE = 100
-"""Reports of one bot that are added up in one step: each step copies the sums so far."""
+"""Number of a bot's reports that are summed in one step, because each step copies the sums so far."""
 _MEASURED = re.compile(r"(\d+\.\d+)")
-"""Numbers that differ from match to match where the cause is the same, such as a time used."""
+"""Pattern of numbers that may differ between matches with the same cause, such as a time used."""
 
 Reported = tuple[Played, Sequence[SeatReport], str]
-"""A match, its seats' reports (or none), and the name or URL of its transcript."""
+"""A match, its reports by seat (possibly empty), and the name or URL of its transcript."""
 
 
 class Loss(Struct, frozen=True, kw_only=True):
-    """Matches in which a bot was lost, or did not start, for the same cause."""
+    """Matches in which a bot was lost, or never started, for the same cause."""
 
     cause: str
-    """In words; of a number that differed, its range: `no hello in 2 s (0.8 to 1.2 s of processor time used)`."""
+    """Cause as text, with ranges of differing numbers: `no hello in 2 s (0.8 to 1.2 s of processor time used)`."""
     never_started: bool
     matches: int
     last_line: str
-    """What it wrote last in the latest of these matches."""
+    """Last line of the bot's output in the latest of these matches."""
     log: str
-    """Where the bot's output in that match is, if it wrote any: beside the transcript."""
+    """Path of the log of that match, next to the transcript; it exists only if the bot wrote output."""
 
 
 class BotReport(Struct, frozen=True, kw_only=True):
-    """How one bot did in all its matches, beyond its points."""
+    """Summary of one bot's reports of all its matches."""
 
     matches: int = 0
-    """Those with a report; of a bot that takes several seats of a match, each counts."""
+    """Number of matches with a report; each seat counts if the bot takes several."""
     windows: int = 0
     refused: int = 0
     lost: int = 0
-    """Matches in which it was lost or never started."""
+    """Number of matches in which the bot was lost or never started."""
     losses: tuple[Loss, ...] = ()
-    """The most frequent first; at most `MOST_KINDS`."""
+    """Losses by cause, the most frequent first; at most `MOST_KINDS`."""
     total: SeatReport = SeatReport()
-    """Sums, and the most, of all matches; without `loss` and `last_line`."""
+    """Sums and maxima over all matches, without `loss` and `last_line`."""
     log: str = ""
-    """Where its output is, if any, of the latest match in which something went wrong; empty: nothing did."""
+    """Log path for the latest match with a problem, or "" if there was none."""
 
 
 class _Kind:
-    """Losses of one bot for one cause."""
+    """Losses of one bot with the same cause."""
 
     def __init__(self, numbers: Sequence[str]) -> None:
         self.matches = 0
@@ -81,11 +81,11 @@ class _Tally:
         self._complaints: Frequent[tuple[str, str]] = Frequent(MOST_KINDS)
         self._total = SeatReport()
         self._not_added: list[SeatReport] = []
-        """To the total, yet."""
+        """Reports that are not in the total yet."""
         self._log = ""
 
     def add(self, report: SeatReport, match: Played, seat: int, log: str) -> None:
-        """One match."""
+        """Add one seat's report of a match."""
         self._matches += 1
         self._windows += match.windows[seat]
         self._refused += match.refused[seat]
@@ -105,7 +105,7 @@ class _Tally:
 
     def _lose(self, report: SeatReport, log: str, *, never_started: bool) -> None:
         self._lost += 1
-        # The error is the cause, where a program never got as far as its first message.
+        # If a program stopped before its first message, its last line of output is the error that stopped it.
         cause = (never_started and report.last_line) or report.loss
         words, numbers = _MEASURED.split(cause)[::2], _MEASURED.findall(cause)
         key = never_started, tuple(words)
@@ -113,7 +113,7 @@ class _Tally:
             self._kinds.setdefault(key, _Kind(numbers)).add(numbers, report.last_line, log)
 
     def report(self) -> BotReport:
-        """What it comes to."""
+        """Return the summary of all reports so far."""
         self._add_up()
         kinds = sorted(self._kinds.items(), key=lambda item: -item[1].matches)
         complaints = (Complaint(refusal, text, times) for (refusal, text), times in self._complaints.most_common())
@@ -138,7 +138,7 @@ class _Tally:
 
 
 def reports_of(entrants: int, matches: Iterable[Reported]) -> tuple[BotReport, ...]:
-    """The reports of so many bots, by entrant. Matches without reports are passed over."""
+    """Return the summaries of `entrants` bots, by entrant. Skip matches without reports."""
     tallies = [_Tally() for _ in range(entrants)]
     for match, reports, transcript in matches:
         stem = transcript.removesuffix(".jsonl")

@@ -11,7 +11,7 @@ LEVEL = 0.95
 
 
 class MeanPoints(Struct, frozen=True):
-    """Mean points a match, with a 95 % interval from 0 to 1."""
+    """Mean points per match, with a 95 % interval within 0 to 1."""
 
     mean: float
     low: float
@@ -20,11 +20,11 @@ class MeanPoints(Struct, frozen=True):
 
 
 def mean_points(points: Sequence[tuple[int, float]]) -> MeanPoints:
-    """Mean points of matches, each given with its block. There is at least one.
+    """Return the mean of points, each listed with its block. There must be at least one match.
 
-    Matches of a block are no independent draws, so the interval rests on how blocks differ: Student's t, with the
-    variance of a mean over clusters of unequal sizes (W. G. Cochran, *Sampling Techniques*, 6.3). If all were won,
-    or all lost, nothing differs; then it is that of Clopper and Pearson over blocks.
+    Matches of a block are not independent, so the interval uses the differences between blocks: Student's t, with
+    the variance of a mean over clusters of unequal sizes (W. G. Cochran, *Sampling Techniques*, 6.3). If all
+    matches were won, or all lost, it is the interval of Clopper and Pearson over blocks.
     """
     mean = sum(gained for _, gained in points) / len(points)
     residuals: dict[int, float] = {}

@@ -1,8 +1,8 @@
-"""Results as the fit of ratings wants them: arrays of orders, best first. Pure.
+"""Results as arrays of orders without ties, best first: the input of the fit of ratings. Pure.
 
-A tie is broken in every way at once, each counted for its share: for two seats half a win and half a loss. Of a
-tie of many only some of its rotations are taken, from an order drawn for the match: each of those tied is then as
-likely to stand in each place.
+A tie becomes several orders that share its weight: for two seats half a win and half a loss. A tie of many seats
+becomes only some rotations of an order drawn for the match, in which each tied bot is equally likely to have each
+place.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,33 +14,33 @@ from arena.statistics.result_arrays import Table, table_of
 from arena.statistics.standings import Played
 
 MOST_ORDERS = 6
-"""Orders that a match with ties is taken apart into, at most: all that ties of two and three need together."""
+"""Maximum number of orders of a match; it is the number that ties of two and three need together."""
 MANY = 20_000
-"""Of more matches each is taken apart into two orders at most: what is drawn evens out, and time is saved."""
+"""Number of matches above which each has two orders at most, to save time; random effects then even out."""
 ALL_ALIKE = 3
-"""So many tied, or fewer: the rotations of one order have each of them before each other equally often."""
+"""Maximum size of a tie in which all rotations of one order place each bot before each other equally often."""
 LOTS = 1
-"""Seed of the orders that are drawn: the same results, the same ratings."""
+"""Seed of random orders; it is fixed so that the same results have the same ratings."""
 
 
 class Orders(Struct, frozen=True):
-    """Matches taken apart into orders without ties, in schedule order."""
+    """Orders without ties of all matches, in schedule order."""
 
     entrants: Whole
-    """An order a row: who was first, second, … Numbers of entrants; one may be there more than once."""
+    """Numbers of entrants, one order per row, best first; an entrant can occur more than once."""
     weights: Numbers
-    """What share of its match each row is."""
+    """Share of its match that each row has."""
     blocks: Whole
-    """Which block each row is of: 0, 1, … in schedule order, none left out."""
+    """Block of each row: consecutive numbers from 0, in schedule order."""
 
     def upto(self, blocks: int) -> "Orders":
-        """The first so many blocks."""
+        """Return the orders of the first `blocks` blocks."""
         end = int(np.searchsorted(self.blocks, blocks))
         return Orders(self.entrants[:end], self.weights[:end], self.blocks[:end])
 
 
 def orders_of(played: Sequence[Played]) -> Orders:
-    """The orders of matches that are given in schedule order. All have the same number of seats."""
+    """Return the orders of matches in schedule order. All must have the same number of seats."""
     table = table_of(played)
     most = MOST_ORDERS if len(played) <= MANY else 2
     ways = np.minimum(np.lcm.reduce(table.sizes, axis=1, initial=1), most)
@@ -56,9 +56,9 @@ def orders_of(played: Sequence[Played]) -> Orders:
 
 
 def _within(table: Table, ways: Whole) -> Whole:
-    """By seat: where among those tied with it a seat stands, before any rotation."""
+    """Return the place of each seat among those tied with it, before any rotation."""
     lots = np.random.default_rng(LOTS).random(table.places.shape)
-    # Where all rotations are taken and are all there is to it, nothing is left to lots.
+    # If all rotations are used and treat all tied bots alike, no lots are needed.
     whole = (ways[:, None] % table.sizes == 0) & (table.sizes <= ALL_ALIKE)
     lots[whole.all(axis=1)] = np.arange(table.seats)
     within = np.zeros_like(table.places)
@@ -68,7 +68,7 @@ def _within(table: Table, ways: Whole) -> Whole:
 
 
 def _parts(table: Table, ways: Whole, within: Whole) -> Iterator[tuple[Whole, Whole]]:
-    """Rows of matches, with an order of each; together they have all orders of all matches."""
+    """Yield rows of matches, each with one order; together they are all orders of all matches."""
     for number in distinct(ways).tolist():
         rows = np.flatnonzero(ways == number)
         for way in range(number):

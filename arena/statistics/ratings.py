@@ -1,12 +1,11 @@
-"""How strong each bot is, and how sure that is: ratings with intervals from results. Pure.
+"""Ratings with confidence intervals, from all results. Pure.
 
-The model is Plackett and Luce's, for two seats that of Bradley and Terry: each bot has a strength; who is first
-is drawn in proportion to the strengths, then who is second among those who are left, and so on. Ratings are
-logarithms of strength in Elo: 400 points are odds of 10 to 1 to be ranked before the other, a tie being half of
-each.
+The model is Plackett and Luce's, for two seats that of Bradley and Terry: each bot has a strength; the first of a
+match is drawn in proportion to the strengths, then the second among the others, and so on. Ratings are logarithms
+of strength in Elo: 400 points are odds of 10 to 1 to be ranked before the other; a tie counts half for each.
 
-The fit is by maximum likelihood. The intervals do not trust the model: they are from the sandwich estimator,
-clustered by block, so that neither matches of one deal that come out alike, nor ties, make them too narrow.
+The fit is by maximum likelihood. The intervals do not rely on the model: they use the sandwich estimator,
+clustered by block, so that neither similar results of one deal nor ties make them too narrow.
 
 Papers: R. L. Plackett, *The analysis of permutations* (1975); R. A. Bradley and M. E. Terry, *Rank analysis of
 incomplete block designs* (1952); K.-Y. Liang and S. L. Zeger, *Longitudinal data analysis using generalized
@@ -24,72 +23,69 @@ from arena.statistics.students_t import NEARLY_NORMAL, cumulative_all, reach
 ELO = 400 / log(10)
 """Elo of one unit of log-strength."""
 PRIOR = 0.5
-"""Each bot is given a win and a loss of so much weight against a bot of middle strength: no rating is infinite."""
+"""Weight of a win and of a loss against an average bot that every bot gets, so that all ratings are finite."""
 STEPS = 50
 SMALL = 1e-6
-"""The last of Newton's steps is no longer than this, in units of log-strength."""
+"""Length of a Newton step at which the fit stops, in units of log-strength."""
 LONGEST = 2.0
-"""A longer step is cut: far from the maximum the curvature misleads."""
+"""Maximum length of a step, because the curvature is misleading far from the maximum."""
 LEVEL = 0.95
 
 
 class Rating(Struct, frozen=True, kw_only=True):
-    """One bot's rating. The mean of all that compete is 0."""
+    """One bot's rating. The mean rating of all competing bots is 0."""
 
     entrant: int
     elo: float
     error: float
     """Standard error, in Elo."""
     low: float | None
-    """Lower end of the 95 % interval. None: results set no lower limit, as for a bot that lost every match."""
+    """Lower end of the 95 % interval; None if the results set no limit, as for a bot that lost every match."""
     high: float | None
-    """Upper end; None: no upper limit, as for a bot that won every match."""
+    """Upper end; None if the results set no limit, as for a bot that won every match."""
     blocks: int
-    """How many blocks it played: what the interval rests on."""
+    """Number of blocks played, on which the interval is based."""
     prior_low: float
-    """Where `low` is None: the lower end if the prior is believed: one drawn match against a bot of middle
-    strength. Else as `low`."""
+    """Same as `low`; if that is None, the lower end with the prior: one extra draw against an average bot."""
     prior_high: float
-    """The same of `high`."""
+    """Same as `high`; if that is None, the upper end with the prior."""
 
 
 class Ratings(Struct, frozen=True, kw_only=True):
     """All ratings of a tournament."""
 
     ratings: tuple[Rating, ...]
-    """By entrant."""
+    """Ratings, indexed by entrant."""
     superiority: tuple[tuple[float | None, ...], ...]
-    """Likelihood of superiority: row over column, how probable it is that the one is the stronger.
-
-    None: the two are not comparable, for no chain of meetings connects them."""
+    """Probability that the row's bot is stronger than the column's; None if no chain of meetings connects them."""
 
 
 def rate(orders: Orders, entrants: int, house: int | None = None, start: "Numbers | None" = None) -> Ratings:
-    """Ratings of all entrants, with intervals.
+    """Return the ratings of all entrants, with intervals.
 
     Args:
         orders: the results.
-        entrants: how many there are; orders name them by number.
-        house: the entrant that does not compete, if there is one: it is rated, but does not move the middle.
-        start: a guess of the log-strengths.
+        entrants: number of entrants.
+        house: the entrant that does not compete, if any; it is rated, but does not count for the mean.
+        start: initial guess of the log-strengths, by entrant.
     """
     strengths = fit(orders, entrants, start)
     blocks = _blocks_of_each(orders, entrants)
     limited = _limited(orders, entrants)
     competing = np.arange(entrants) != (-1 if house is None else house)
-    # While some results are all one way their scatter says nothing of what is still possible; the curve does.
+    # If a bot won or lost everything, the scatter of its results gives no error; the curvature does.
     enough = limited[np.ix_(competing, competing)].all() and len(orders.blocks) > 0 and orders.blocks[-1] > 0
     spread = _sandwich(orders, strengths) if enough else _from_curvature(orders, strengths)
     centred = np.eye(entrants) - competing / competing.sum()
     middle = centred @ strengths * ELO
     covariance = centred @ spread @ centred.T * ELO**2
     errors = np.sqrt(np.diag(covariance))
-    # A scatter that is estimated from few blocks may be too small by chance; the curvature is not estimated.
+    # A scatter estimated from few blocks may be too small by chance; the curvature is not estimated.
     freedom = blocks - 1 if enough else np.where(blocks > 1, NEARLY_NORMAL, 0)
     aside = errors * np.array([reach(int(number), LEVEL) for number in freedom])
 
     def of_account(entrant: int) -> Flags:
-        # The house does not move the middle: how far it is from others limits nobody but itself.
+        # The house does not count for the mean, so its limits concern only its own rating.
         return competing if competing[entrant] else np.ones(entrants, dtype=bool)
 
     curved = centred @ _from_curvature(orders, strengths) @ centred.T * ELO**2 if enough else covariance
@@ -116,18 +112,18 @@ def rate(orders: Orders, entrants: int, house: int | None = None, start: "Number
 
 
 def _end(end: float, *, limited: Flags) -> float | None:
-    """An interval's end, if there is one."""
+    """Return an interval's end, or None if it has no limit."""
     return float(end) if limited.all() and np.isfinite(end) else None
 
 
 def fit(orders: Orders, entrants: int, start: "Numbers | None" = None, exact: float = SMALL) -> Numbers:
-    """The most likely log-strengths, by Newton's method.
+    """Return the most likely log-strengths, found by Newton's method.
 
     Args:
         orders: the results.
-        entrants: how many there are.
-        start: a guess, such as the fit of fewer results.
-        exact: the steps end with one no longer than this; what is left is about its square.
+        entrants: number of entrants.
+        start: initial guess, such as the fit of fewer results.
+        exact: length of a step at which the fit stops; the remaining error is about its square.
     """
     strengths = np.zeros(entrants) if start is None else start
     for _ in range(STEPS):
@@ -140,21 +136,21 @@ def fit(orders: Orders, entrants: int, start: "Numbers | None" = None, exact: fl
 
 
 def _stages(orders: Orders, strengths: Numbers) -> tuple[Numbers, Numbers]:
-    """By place and row: strengths, and the sums of those that were still to be drawn from."""
-    # A place after the other: what stands together in memory is added up several times as fast.
+    """Return strengths, and the sums of strengths not drawn yet, both indexed by place and row."""
+    # Indexing by place first keeps summands together in memory, which is several times as fast.
     worth = np.ascontiguousarray(np.exp(strengths)[orders.entrants].T)
     return worth, np.cumsum(worth[::-1], axis=0)[::-1]
 
 
 def _scores(orders: Orders, strengths: Numbers) -> Numbers:
-    """By row and place: how the likelihood rises with the strength of the bot there."""
+    """Return the derivatives of the log-likelihood by each bot's log-strength, indexed by row and place."""
     worth, left = _stages(orders, strengths)
     scores: Numbers = ((1 - worth * np.cumsum(1 / left, axis=0)) * orders.weights).T
     return scores
 
 
 def _slope(orders: Orders, strengths: Numbers) -> Numbers:
-    """The likelihood's gradient, the prior's included."""
+    """Return the gradient of the log-likelihood, including the prior."""
     scores = _scores(orders, strengths)
     entrants = len(strengths)
     sums = np.bincount(orders.entrants.ravel(), weights=scores.ravel(), minlength=entrants)
@@ -162,7 +158,7 @@ def _slope(orders: Orders, strengths: Numbers) -> Numbers:
 
 
 def _curvature(orders: Orders, strengths: Numbers) -> Numbers:
-    """The negative of the likelihood's second derivatives, the prior's included."""
+    """Return the negative second derivatives of the log-likelihood, including the prior."""
     entrants = len(strengths)
     who = np.ascontiguousarray(orders.entrants.T)
     worth, left = _stages(orders, strengths)
@@ -172,18 +168,18 @@ def _curvature(orders: Orders, strengths: Numbers) -> Numbers:
     pairs = np.zeros(entrants * entrants)
     for one in range(len(who)):
         for other in range(one + 1, len(who)):
-            # Both are drawn from as long as the one that stands first is there.
+            # Both are candidates in all draws up to the one of the first-placed of the two.
             cells = who[one] * entrants + who[other]
             pairs -= np.bincount(cells, shared[one] * worth[other], entrants * entrants)
     crossed = pairs.reshape(entrants, entrants)
     chance = 1 / (1 + np.exp(-strengths))
-    # A bot in several seats meets itself: both halves of the pair are then on the diagonal, as they should be.
+    # A bot in several seats meets itself; both halves of the pair are then on the diagonal, which is right.
     curvature: Numbers = np.diag(alone + 2 * PRIOR * chance * (1 - chance)) + crossed + crossed.T
     return curvature
 
 
 def _sandwich(orders: Orders, strengths: Numbers) -> Numbers:
-    """Covariance of the log-strengths: how much the blocks' scores scatter, between two inverse curvatures."""
+    """Return the covariance of log-strengths: the scatter of the blocks' scores between two inverse curvatures."""
     entrants = len(strengths)
     blocks = int(orders.blocks[-1]) + 1
     cells = orders.blocks[:, None] * entrants + orders.entrants
@@ -191,7 +187,7 @@ def _sandwich(orders: Orders, strengths: Numbers) -> Numbers:
     by_block = np.bincount(cells.ravel(), scores.ravel(), blocks * entrants).reshape(blocks, entrants)
     bread = np.linalg.inv(_curvature(orders, strengths))
     chance = 1 / (1 + np.exp(-strengths))
-    # The prior's two matches are blocks too: where all blocks came out alike, that does not make us certain.
+    # The prior's two matches count as blocks, so that identical results do not give a variance of 0.
     prior = np.diag(PRIOR**2 * (chance**2 + (1 - chance) ** 2))
     scatter = by_block.T @ by_block * (blocks / (blocks - 1)) + prior
     covariance: Numbers = bread @ scatter @ bread
@@ -199,16 +195,16 @@ def _sandwich(orders: Orders, strengths: Numbers) -> Numbers:
 
 
 def _from_curvature(orders: Orders, strengths: Numbers) -> Numbers:
-    """Covariance as the likelihood alone has it, a block's matches taken for one: rather too wide."""
+    """Return the covariance from the curvature, with a block's matches counted as one; it is rather too wide."""
     blocks = int(orders.blocks[-1]) + 1 if len(orders.blocks) else 1
     matches = max(float(orders.weights.sum()), 1.0)
     return np.asarray(np.linalg.inv(_curvature(orders, strengths)) * (matches / blocks), dtype=np.float64)
 
 
 def _limited(orders: Orders, entrants: int) -> Flags:
-    """Row and column: whether results keep the column's bot from being endlessly far above the row's.
+    """Return a matrix that is True where the column's bot cannot be infinitely stronger than the row's.
 
-    They do if there is a chain from the row's bot to the column's, each ranked before the next (or tied) once.
+    This holds if a chain of bots leads from the row's to the column's, each ranked before or tied with the next.
     """
     seats = orders.entrants.shape[1] if len(orders.entrants) else 0
     chain = np.eye(entrants, dtype=bool)
@@ -221,14 +217,14 @@ def _limited(orders: Orders, entrants: int) -> Flags:
 
 
 def _blocks_of_each(orders: Orders, entrants: int) -> Whole:
-    """How many blocks each entrant played."""
+    """Return the number of blocks of each entrant."""
     cells = orders.blocks[:, None] * entrants + orders.entrants
     played: Whole = np.bincount(distinct(cells) % entrants, minlength=entrants)
     return played
 
 
 def _groups(orders: Orders, entrants: int) -> Whole:
-    """Return a number for each entrant, the same for those whom a chain of meetings connects."""
+    """Return a number for each entrant, equal for all that a chain of meetings connects."""
     groups = np.arange(entrants)
     if len(orders.entrants) == 0:
         return groups
@@ -246,7 +242,7 @@ def _groups(orders: Orders, entrants: int) -> Whole:
 def _superiority(
     strengths: Numbers, covariance: Numbers, freedom: Whole, groups: Whole
 ) -> tuple[tuple[float | None, ...], ...]:
-    """How probable it is that the row's bot is stronger than the column's."""
+    """Return the probability that the row's bot is stronger than the column's; None if not comparable."""
     gap = strengths[:, None] - strengths[None, :]
     variance = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2 * covariance
     ratio = gap / np.sqrt(np.where(variance > 0, variance, 1))

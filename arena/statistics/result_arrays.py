@@ -1,4 +1,4 @@
-"""Many results as arrays, a match a row: who sat where, in which place they ended, and their points. Pure."""
+"""Results as arrays, one match per row: the entrants, places and points by seat. Pure."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,36 +13,36 @@ Ranking = Sequence[Sequence[int]]
 
 
 class Ended(Protocol):
-    """What is needed of a match that was played."""
+    """The needed attributes of a finished match."""
 
     @property
     def entrants(self) -> Sequence[int]:
-        """By seat."""
+        """Entrants' numbers, indexed by seat."""
 
     @property
     def outcome(self) -> Outcome:
-        """How it ended."""
+        """Outcome of the match."""
 
 
 class Table(Struct, frozen=True):
-    """Matches of the same number of seats; columns by seat."""
+    """Matches with the same number of seats, one per row; columns are seats."""
 
     entrants: Whole
     places: Whole
-    """Groups of the ranking, 0 the best."""
+    """Index of each seat's group in the ranking, 0 for the best."""
     sizes: Whole
-    """How many seats each seat's group has, itself among them."""
+    """Number of seats in each seat's group, including itself."""
     shares: Numbers
-    """Points: the share of the other seats that this one is ranked before, ties as a half."""
+    """Points: the share of the other seats ranked below; a tie counts half."""
 
     @property
     def seats(self) -> int:
-        """Of each match; 0 where there is none."""
+        """Number of seats in each match; 0 without matches."""
         return int(self.places.shape[1])
 
 
 def table_of(played: Sequence[Ended]) -> Table:
-    """The arrays of these matches."""
+    """Return the arrays of these matches."""
     sitting = [match.entrants for match in played]
     seats = len(sitting[0]) if sitting else 0
     shape = (len(sitting), seats)
@@ -58,7 +58,7 @@ def table_of(played: Sequence[Ended]) -> Table:
 
 
 def _places(ranking: Ranking, seats: int) -> list[int]:
-    """By seat."""
+    """Return the index of each seat's group in the ranking."""
     places = [0] * seats
     for place, group in enumerate(ranking):
         for seat in group:

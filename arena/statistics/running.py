@@ -1,9 +1,8 @@
-"""Ratings that move with each match, and how sure they are: for ladders that never read their results again. Pure.
+"""Running ratings with standard errors, for ladders that never read earlier results again. Pure.
 
 Each strength is a Gaussian over log-strengths of Plackett and Luce's model, as in `ratings`. A match moves it by
-one step of Newton's method from where it stood, the others' strengths taken as uncertain as they are. For two
-seats that is Glicko's rule, for more the same of Plackett and Luce's likelihood. Each match costs the same,
-however many came before.
+one step of Newton's method, which includes the uncertainty of the others' strengths. For two seats this is
+Glicko's rule, for more seats the same with Plackett and Luce's likelihood. The cost per match is constant.
 
 Papers: M. E. Glickman, *Parameter estimation in large dynamic paired comparison experiments* (1999), equations 9
 and 10 without its rating periods; R. C. Weng and C.-J. Lin, *A Bayesian approximation method for online ranking*
@@ -18,15 +17,15 @@ from msgspec import Struct
 from arena.statistics.ratings import ELO
 
 MIDDLE = 1500.0
-"""What a log-strength of 0 is shown as."""
+"""Rating displayed for a log-strength of 0."""
 START_ERROR = 250.0
-"""Of a bot that nothing is known of, in Elo. Wider, and the first matches throw ratings too far apart."""
+"""Standard error of a new bot, in Elo. With a larger one, the first matches spread ratings too far."""
 START = (START_ERROR / ELO) ** 2
-"""The same as a variance of log-strengths."""
+"""`START_ERROR` as a variance of log-strengths."""
 BLUR = 3 / pi**2
-"""How much another's variance flattens the odds (Glickman 1999, equation 7)."""
+"""Factor of an opponent's variance in the flattening of the odds (Glickman 1999, equation 7)."""
 LONGEST = 2.0
-"""No match moves a log-strength further: far from the middle the curve is flat, and a step would be too long."""
+"""Maximum change of a log-strength per match; on the flat ends of the curve a step would be too long."""
 
 
 class RunningRating(Struct, frozen=True, kw_only=True):
@@ -34,30 +33,30 @@ class RunningRating(Struct, frozen=True, kw_only=True):
 
     rating: float
     error: float
-    """Standard error, in the same points, by the model."""
+    """Standard error of the rating, according to the model."""
     blocks: int
-    """How many it played in this period."""
+    """Number of blocks played in this period."""
 
 
 def shown(mean: float, variance: float, blocks: int) -> RunningRating:
-    """A strength as people read it."""
+    """Return a strength as a rating for display."""
     return RunningRating(rating=MIDDLE + ELO * mean, error=ELO * sqrt(variance), blocks=blocks)
 
 
 def widened(variance: float, points: float) -> float:
-    """A variance after something may have changed a strength by about so many Elo."""
+    """Return a variance after a possible change of the strength by about `points` Elo."""
     return min(START, variance + (points / ELO) ** 2)
 
 
 def learn(
     means: list[float], variances: list[float], entrants: Sequence[int], ranking: Sequence[Sequence[int]]
 ) -> None:
-    """Moves the strengths of those who played one match.
+    """Update the strengths of the entrants of one match.
 
     Args:
         means: log-strengths, by entrant.
-        variances: theirs.
-        entrants: by seat.
+        variances: variances of the log-strengths, by entrant.
+        entrants: entrants' numbers, by seat.
         ranking: groups of seats, best first.
     """
     found = [_step(seat, means, variances, entrants, ranking) for seat in range(len(entrants))]
@@ -77,7 +76,7 @@ def _step(
     entrants: Sequence[int],
     ranking: Sequence[Sequence[int]],
 ) -> tuple[float, float]:
-    """How the likelihood of a ranking rises with one seat's strength, and how that curves."""
+    """Return the slope of a ranking's log-likelihood in one seat's strength, and its negative curvature."""
     mine = entrants[seat]
     mean, seats = means[mine], len(entrants)
     blur = (sum([variances[entrant] for entrant in entrants]) - variances[mine]) / (seats - 1)
@@ -94,7 +93,7 @@ def _step(
 
 
 def _drawn(seat: int, group: Sequence[int], worth: Sequence[float], left: float) -> tuple[float, float]:
-    """What the draws of one group add for a seat: those who are tied are drawn in each rotation of their order."""
+    """Return the slope and curvature from one group's draws, averaged over the rotations of a tied group."""
     slope = curve = 0.0
     share = 1 / len(group)
     for turn in range(len(group)):

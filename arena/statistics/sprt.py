@@ -1,8 +1,8 @@
-"""Is one bot better than another by so much? A sequential test for two seats, on blocks. Pure.
+"""Sequential test of a difference in strength between two bots, on blocks of two-seat games. Pure.
 
-The generalised sequential probability ratio test (GSPRT) on pentanomial counts: a block is one deal played twice
-with the seats swapped, and its two results together are one observation, so that what the deal favours does not
-count as luck. The log-likelihood ratio is fishtest's and fastchess's: the same counts give the same number.
+The test is the generalised sequential probability ratio test (GSPRT) on pentanomial counts. A block is one deal
+played twice with the seats swapped, and its two results together are one observation, so that a one-sided deal
+adds no variance. The log-likelihood ratio equals that of fishtest and fastchess for the same counts.
 
 Papers: M. Van den Bergh, *Comparing the approximations for the generalized log likelihood ratio of a multinomial
 distribution* (Proposition 1.1) and *Comments on normalized Elo* (section 4.1), https://www.cantate.be/Fishtest/;
@@ -20,49 +20,49 @@ from arena.statistics.ratings import ELO
 
 EloModel = Literal["logistic", "normalized"]
 NORMALIZED_ELO = 800 / log(10)
-"""Normalized Elo of a mean that is one standard deviation of a match's result above one half."""
+"""Normalized Elo of a mean result that is one standard deviation of a match's result above one half."""
 RESULTS = 5
-"""A block's results: 0, 0.5, 1, 1.5 and 2 points."""
+"""Number of possible results of a block: 0, 0.5, 1, 1.5 and 2 points."""
 UNSEEN = 1e-3
-"""Count of a result that was not seen, as fishtest has it: without it some hypotheses would be impossible."""
+"""Count used for a result that did not occur, as in fishtest; with 0 some hypotheses would be impossible."""
 ROUNDS = 100
-"""More than the fixed point ever takes; it is met to 12 digits in about ten."""
+"""Maximum number of iterations to the fixed point; about ten reach 12 digits."""
 EXACT = 1e-12
 HALVINGS = 200
 MOST_ELO: dict[EloModel, float] = {"logistic": 1000.0, "normalized": 200.0}
-"""The largest hypotheses, either way: the fixed point of normalized Elo has no solution above about 231."""
+"""Largest hypotheses in both directions; the fixed point of normalized Elo has no solution above about 231."""
 
 
 class Verdict(Enum):
-    """What a test says so far."""
+    """Result of a test so far."""
 
     ACCEPTED = "accepted"
-    """H1: better by at least what was asked."""
+    """H1: the difference is at least the one tested for."""
     REJECTED = "rejected"
-    """H0: not better by more than what was asked."""
+    """H0: the difference is not larger than the lower limit."""
     UNDECIDED = "undecided"
 
 
 class Sprt(Struct, frozen=True, kw_only=True):
-    """What is tested: H0, the difference is `elo0`, against H1, it is `elo1`."""
+    """Hypotheses of a test: H0, the difference is `elo0`; H1, it is `elo1`."""
 
     elo0: float = 0.0
     elo1: float = 5.0
     alpha: float = 0.05
-    """At most this often is H1 accepted where H0 holds."""
+    """Maximum probability of accepting H1 if H0 is true."""
     beta: float = 0.05
-    """At most this often is H0 accepted where H1 holds."""
+    """Maximum probability of accepting H0 if H1 is true."""
     model: EloModel = "normalized"
 
     def __post_init__(self) -> None:
-        """Refuses what cannot be tested.
+        """Check the parameters.
 
         Raises:
-            ValueError: one line that says what would be right.
+            ValueError: a parameter is out of range; the message is one line with the range.
         """
         most = MOST_ELO[self.model]
         for name, elo in (("elo0", self.elo0), ("elo1", self.elo1)):
-            if not -most <= elo <= most:  # Nor is anything that is no number.
+            if not -most <= elo <= most:  # The comparison also refuses NaN.
                 raise ValueError(f"{name} = {elo:zg} must be from {-most:g} to {most:g}, with {self.model} Elo")
         if not self.elo0 < self.elo1:
             raise ValueError(f"elo0 = {self.elo0:zg} must be less than elo1 = {self.elo1:zg}")
@@ -71,27 +71,27 @@ class Sprt(Struct, frozen=True, kw_only=True):
 
     @property
     def lower(self) -> float:
-        """At this log-likelihood ratio, or below, H0 is accepted."""
+        """Log-likelihood ratio at or below which H0 is accepted."""
         return log(self.beta / (1 - self.alpha))
 
     @property
     def upper(self) -> float:
-        """At this log-likelihood ratio, or above, H1 is accepted."""
+        """Log-likelihood ratio at or above which H1 is accepted."""
         return log((1 - self.beta) / self.alpha)
 
 
 class Progress(Struct, frozen=True):
-    """How far a test is."""
+    """State of a test."""
 
     verdict: Verdict
     blocks: int
-    """How many were looked at: up to the first that decided."""
+    """Number of blocks considered, up to the first that decided."""
     llr: float
     counts: tuple[int, ...]
 
 
 class Walk:
-    """A test that takes one block after the other, in schedule order, up to the first that decides."""
+    """A running test that receives one block after the other, in schedule order, up to the first that decides."""
 
     def __init__(self, test: Sprt) -> None:
         self._test = test
@@ -99,13 +99,13 @@ class Walk:
         self.progress = Progress(Verdict.UNDECIDED, 0, 0.0, tuple(self._counts))
 
     def add(self, block: float) -> None:
-        """What the new version got from the next block, of 2."""
+        """Add the next block: the new version's points, of 2."""
         self._counts[round(2 * block)] += 1
         self.progress = state_of(self._test, self._counts)
 
 
 def state_of(test: Sprt, counts: Sequence[int]) -> Progress:
-    """How far the test is after blocks with these counts of results."""
+    """Return the state of the test after blocks with these counts of results."""
     ratio = llr(counts, test)
     verdict = Verdict.UNDECIDED
     if ratio >= test.upper:
@@ -116,17 +116,17 @@ def state_of(test: Sprt, counts: Sequence[int]) -> Progress:
 
 
 def llr(counts: Sequence[int], test: Sprt) -> float:
-    """Log-likelihood ratio of H1 to H0.
+    """Return the log-likelihood ratio of H1 to H0.
 
     Args:
-        counts: blocks with 0, 0.5, 1, 1.5 and 2 points; or, of matches that are no blocks, losses, draws and wins.
-        test: what is tested.
+        counts: numbers of blocks with 0, 0.5, 1, 1.5 and 2 points; for single matches, losses, draws and wins.
+        test: the hypotheses.
     """
     seen = [count or UNSEEN for count in counts]
     total = sum(seen)
     scores = [index / (len(counts) - 1) for index in range(len(counts))]
     shares = [count / total for count in seen]
-    # A block's mean of n matches has a standard deviation smaller by the root of n.
+    # The standard deviation of a mean of n matches is smaller by the root of n.
     root = sqrt((len(counts) - 1) / 2)
 
     def fitted(elo: float) -> list[float]:
@@ -139,19 +139,19 @@ def llr(counts: Sequence[int], test: Sprt) -> float:
 
 
 def expected(elo: float) -> float:
-    """The share of points that so much Elo promises, by the logistic formula."""
+    """Return the expected share of points at this difference in Elo, by the logistic formula."""
     return 1 / (1 + exp(-elo / ELO))
 
 
 def _with_mean(scores: Sequence[float], shares: Sequence[float], mean: float) -> list[float]:
-    """The most likely distribution with this mean, given these shares (Proposition 1.1)."""
+    """Return the most likely distribution with this mean for the observed shares (Proposition 1.1)."""
     return _tilted(shares, [score - mean for score in scores])
 
 
 def _with_t_value(scores: Sequence[float], shares: Sequence[float], t_value: float) -> list[float]:
-    """The most likely distribution whose mean is so many standard deviations above one half (section 4.1).
+    """Return the most likely distribution whose mean is `t_value` standard deviations above one half (4.1).
 
-    It is a fixed point: the constraint is made linear at the last guess.
+    The distribution is a fixed point: each iteration makes the constraint linear at the last guess.
     """
     guess = [1 / len(scores)] * len(scores)
     for _ in range(ROUNDS):
@@ -167,7 +167,7 @@ def _with_t_value(scores: Sequence[float], shares: Sequence[float], t_value: flo
 
 
 def _tilted(shares: Sequence[float], slopes: Sequence[float]) -> list[float]:
-    """The most likely distribution in which the slopes have mean 0: each share over 1 + x times its slope."""
+    """Return the most likely distribution with mean slope 0: each share divided by 1 + x times its slope."""
 
     def mean(x: float) -> float:
         return sum(share * slope / (1 + x * slope) for share, slope in zip(shares, slopes, strict=True))
@@ -177,7 +177,7 @@ def _tilted(shares: Sequence[float], slopes: Sequence[float]) -> list[float]:
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function that falls from plus to minus infinity between two poles is 0, by halving."""
+    """Return the root of a function that falls from plus to minus infinity between two poles, by bisection."""
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         if middle in (low, high):

@@ -1,4 +1,4 @@
-"""What a tournament's results come to: a row for each bot, and who did how against whom. Pure."""
+"""Standings of a tournament: one row per bot, with its scores against the others. Pure."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
@@ -14,24 +14,24 @@ Count = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class Played(Struct, frozen=True, kw_only=True):
-    """One match that counts."""
+    """A finished match that counts."""
 
     block: Count
     seating: Count
     entrants: tuple[Count, ...]
-    """By seat."""
+    """Entrants' numbers, indexed by seat; so are the later tuples."""
     outcome: Outcome
     conduct: tuple[Conduct, ...]
     charged_us: tuple[Count, ...]
     windows: tuple[Count, ...]
     defaults: tuple[Count, ...]
     refused: tuple[Count, ...]
-    """How many of each seat's messages."""
+    """Number of refused messages of each seat."""
     head: str = ""
     """Hash of the last line of the match's transcript."""
 
     def fits(self, entrants: int) -> bool:
-        """Whether it can be a match among so many bots: a ledger may come from anybody."""
+        """Return True if the match is consistent with `entrants` bots; ledgers are untrusted."""
         seats = range(len(self.entrants))
         by_seat = (self.conduct, self.charged_us, self.windows, self.defaults, self.refused)
         ranked = sorted(seat for group in self.outcome.ranking for seat in group)
@@ -47,7 +47,7 @@ class Played(Struct, frozen=True, kw_only=True):
 
 
 class Score(Struct, kw_only=True):
-    """Matches of one bot, all or against one other. Where a bot takes several seats, each counts."""
+    """Score of one bot, in all matches or against one other. Each seat counts if the bot takes several."""
 
     played: int = 0
     wins: int = 0
@@ -57,45 +57,45 @@ class Score(Struct, kw_only=True):
 
     @property
     def mean(self) -> float | None:
-        """Points a match; None before there was one."""
+        """Mean points per match; None without matches."""
         return self.points / self.played if self.played else None
 
     @property
     def record(self) -> str:
-        """Wins, ties and losses: `3-0-1`."""
+        """Wins, ties and losses as text, such as `3-0-1`."""
         return f"{self.wins}-{self.ties}-{self.losses}"
 
 
 class StandingsRow(Score, kw_only=True):
-    """One bot's part in a tournament."""
+    """One bot's row in the standings."""
 
     entrant: int
     house: bool = False
-    """It fills seats that are left over, and does not compete."""
+    """True for the bot that fills empty seats and does not compete."""
     faults: int = 0
-    """Matches in which its conduct was not `ok`."""
+    """Number of matches in which its conduct was not `ok`."""
     defaults: int = 0
-    """Windows in which the default was taken for it."""
+    """Number of windows in which the default action was used."""
     refused: int = 0
-    """Messages that the referee could not take."""
+    """Number of messages that the referee refused."""
     windows: int = 0
     charged_us: int = 0
     untimed: int = 0
-    """Windows of matches in which it never started: no time was charged there, since nobody was asked."""
+    """Number of windows in matches in which the bot never started; no time was charged for them."""
     against: dict[int, Score] = {}
-    """By the other's entrant number."""
+    """Scores against other bots, by entrant."""
 
     @property
     def mean_us(self) -> float | None:
-        """Charged time a window, in microseconds; None before there was one in a match in which it started."""
+        """Mean charged time per window in matches in which the bot started, in microseconds; None without any."""
         timed = self.windows - self.untimed
         return self.charged_us / timed if timed else None
 
 
 def standings_of(entrants: int, played: Iterable[Played], house: int | None = None) -> list[StandingsRow]:
-    """The rows of all entrants, best first; equal ones in the order of the file.
+    """Return the rows of all entrants, best first; equal ones are in the order of the file.
 
-    `house` is the number of the one that fills seats: its row is the last.
+    `house` is the number of the entrant that fills seats; its row is the last.
     """
     matches = list(played)
     table = table_of(matches)
@@ -114,14 +114,14 @@ def standings_of(entrants: int, played: Iterable[Played], house: int | None = No
 
 
 def points(outcome: Outcome, seat: int) -> float:
-    """Share of the other seats that this one is ranked before, ties as a half: with two seats 1, 0.5 or 0."""
+    """Return the share of the other seats ranked below; a tie counts half. With two seats it is 1, 0.5 or 0."""
     sizes = [len(group) for group in outcome.ranking]
     place = next(place for place, group in enumerate(outcome.ranking) if seat in group)
     return (sum(sizes[place + 1 :]) + (sizes[place] - 1) / 2) / (sum(sizes) - 1)
 
 
 def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, list[Any]]:
-    """The fields of a row that are sums over matches, each by entrant."""
+    """Return the fields of a row that are sums over matches, each indexed by entrant."""
     first, tied = table.places == 0, table.sizes > 1
     faults = [[conduct is not Conduct.OK for conduct in match.conduct] for match in matches]
 
@@ -147,7 +147,7 @@ def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, l
 
 
 def _untimed(match: Played) -> list[int]:
-    """By seat."""
+    """Return each seat's windows if its bot never started, otherwise 0."""
     return [
         windows if conduct is Conduct.NEVER_STARTED else 0
         for windows, conduct in zip(match.windows, match.conduct, strict=True)
@@ -155,7 +155,7 @@ def _untimed(match: Played) -> list[int]:
 
 
 def _against(entrants: int, table: Table) -> list[dict[int, Score]]:
-    """Each entrant's score against each other that it met; a bot in two seats does not meet itself."""
+    """Return each entrant's scores against the others that it met; a bot in two seats does not meet itself."""
     played, wins, ties = np.zeros((3, entrants * entrants), dtype=int)
     for seat in range(table.seats):
         cells = table.entrants[:, [seat]] * entrants + table.entrants

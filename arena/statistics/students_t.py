@@ -1,4 +1,4 @@
-"""Student's t: what few blocks say is less sure than their scatter looks. Pure.
+"""Student's t distribution, for intervals from few blocks. Pure.
 
 For whole degrees of freedom it is a finite sum: M. Abramowitz and I. A. Stegun, *Handbook of Mathematical
 Functions*, 26.7.3 and 26.7.4.
@@ -11,12 +11,12 @@ from statistics import NormalDist
 from arena.arrays import Numbers, np
 
 NEARLY_NORMAL = 400
-"""From so many degrees of freedom on, the normal distribution is taken: they differ by less than 0.001."""
+"""Degrees of freedom from which on the normal distribution is used; the difference is less than 0.001."""
 HALVINGS = 60
 
 
 def cumulative(t: float, freedom: int) -> float:
-    """The probability of a value below `t`."""
+    """Return the probability of a value below `t`."""
     if freedom >= NEARLY_NORMAL:
         return NormalDist().cdf(t)
     angle = atan(t / sqrt(freedom))
@@ -31,7 +31,7 @@ def cumulative(t: float, freedom: int) -> float:
 
 
 def cumulative_all(t: Numbers, freedom: int) -> Numbers:
-    """The same of many values at once."""
+    """Return the probabilities of values below each `t`."""
     if freedom >= NEARLY_NORMAL:
         return np.array([NormalDist().cdf(value) for value in t.tolist()])
     angle = np.arctan(t / sqrt(freedom))
@@ -45,9 +45,9 @@ def cumulative_all(t: Numbers, freedom: int) -> Numbers:
     return np.asarray((1 + inside) / 2)
 
 
-@cache  # Each bot of a tournament asks for the same few.
+@cache  # The bots of a tournament need the same few values.
 def reach(freedom: int, level: float) -> float:
-    """How many standard errors an interval reaches to each side; infinite for less than one degree of freedom."""
+    """Return an interval's half-width in standard errors; infinity for less than one degree of freedom."""
     if freedom < 1:
         return float("inf")
     low, high = 0.0, 1.0

@@ -1,4 +1,4 @@
-"""All that a report says of a tournament, in numbers: standings, ratings, seats, faults and time. Pure."""
+"""All numbers of a tournament's report: standings, ratings, seats, faults and time. Pure."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -14,53 +14,53 @@ from arena.statistics.standings import Played, Score, StandingsRow, standings_of
 from protocol.refusals import Conduct
 
 MOMENTS = 12
-"""How often ratings are looked back at: after so many equal parts of the blocks."""
+"""Number of points in the history of ratings, at equal parts of the blocks."""
 ROUGHLY = 0.003
-"""How exact they need to be, in units of log-strength: half a point."""
+"""Precision of the history, in units of log-strength: half an Elo point."""
 
 
 class TimeUse(Struct, frozen=True):
-    """Charged time a window of one bot, in microseconds: how it differs from match to match."""
+    """Distribution over matches of one bot's charged time per window, in microseconds."""
 
     tenth: float
-    """In a tenth of its matches it used less."""
+    """The 10th percentile."""
     median: float
     nine_tenths: float
     most: float
 
 
 class Moment(Struct, frozen=True):
-    """The ratings after so many blocks."""
+    """Ratings after a number of blocks."""
 
     blocks: int
     matches: int
     elo: tuple[float, ...]
-    """By entrant."""
+    """Ratings in Elo, indexed by entrant."""
 
 
 class Digest(Struct, frozen=True, kw_only=True):
-    """A tournament in numbers. Tuples by entrant unless it says otherwise."""
+    """Numbers of a tournament. Tuples are indexed by entrant unless stated otherwise."""
 
     labels: tuple[str, ...]
     house: int | None
-    """The entrant that fills seats and does not compete."""
+    """Number of the entrant that fills empty seats and does not compete."""
     seats: int
     blocks: int
     matches: int
     standings: tuple[StandingsRow, ...]
-    """In the order of the format."""
+    """Rows in the order of the format."""
     ratings: Ratings
     moments: tuple[Moment, ...]
     by_seat: tuple[Score, ...]
-    """By seat: matches and points, no more."""
+    """Numbers of matches and points only, indexed by seat."""
     by_bot_and_seat: tuple[tuple[Score, ...], ...]
-    """By entrant, then by seat."""
+    """Numbers of matches and points only, indexed by entrant, then by seat."""
     conduct: tuple[dict[str, int], ...]
-    """Matches by conduct."""
+    """Numbers of matches, by conduct."""
     time: tuple[TimeUse | None, ...]
-    """None for who has had no window in a match in which it started."""
+    """Time per window; None for a bot without a window in a match in which it started."""
     first: tuple[int | None, ...]
-    """How many matches came before the first of each, in schedule order; None for who has played none."""
+    """Number of matches before each bot's first, in schedule order; None for a bot without matches."""
 
 
 def digest_of(
@@ -69,7 +69,7 @@ def digest_of(
     house: int | None = None,
     order: Callable[[Sequence[StandingsRow]], Sequence[StandingsRow]] = tuple,
 ) -> Digest:
-    """The numbers of results in schedule order. `order`: who stands where, if not by mean points."""
+    """Return the numbers of results in schedule order; `order` sorts the standings if not by mean points."""
     entrants = len(labels)
     orders = orders_of(played)
     table = table_of(played)
@@ -94,7 +94,7 @@ def digest_of(
 
 
 def _strengths(orders: Orders, entrants: int) -> Iterator[tuple[int, Numbers]]:
-    """Log-strengths as they would have been found after so many blocks; each begins with the one before."""
+    """Yield numbers of blocks, and the log-strengths after them; each fit starts from the one before."""
     blocks = int(orders.blocks[-1]) + 1 if len(orders.blocks) else 0
     strengths = None
     for end in sorted({-(-blocks * part // MOMENTS) for part in range(1, MOMENTS + 1)} - {0}):
@@ -110,7 +110,7 @@ def _moments(
     found = []
     for blocks, each in strengths:
         competing = [entrant for entrant in range(len(each)) if entrant != house]
-        elo = (each - each[competing].mean()) * ELO + 0.0  # never minus zero
+        elo = (each - each[competing].mean()) * ELO + 0.0  # Adding 0.0 turns minus zero into zero.
         found.append(Moment(blocks, last[blocks - 1], tuple(elo.tolist())))
     return tuple(found)
 
@@ -120,7 +120,7 @@ def _ends_block(played: Sequence[Played], number: int, match: Played) -> bool:
 
 
 def _first(entrants: int, played: Sequence[Played]) -> tuple[int | None, ...]:
-    """By entrant: how many matches came before its first."""
+    """Return the number of matches before each entrant's first; None for a bot without matches."""
     first: list[int | None] = [None] * entrants
     for number, match in enumerate(played):
         for entrant in match.entrants:
@@ -130,7 +130,7 @@ def _first(entrants: int, played: Sequence[Played]) -> tuple[int | None, ...]:
 
 
 def _by_bot_and_seat(entrants: int, table: Table) -> tuple[tuple[Score, ...], ...]:
-    """How each bot did in each seat."""
+    """Return the matches and points of each bot in each seat."""
     cells = (table.entrants * table.seats + np.arange(table.seats)).ravel()
     matches = np.bincount(cells, minlength=entrants * table.seats).tolist()
     total = np.bincount(cells, table.shares.ravel(), entrants * table.seats).tolist()
@@ -143,7 +143,7 @@ def _sum(means: Sequence[Score]) -> Score:
 
 
 def _conduct(entrants: int, played: Sequence[Played]) -> tuple[dict[str, int], ...]:
-    """How often each bot behaved how, in the order of the list of conducts."""
+    """Return each bot's numbers of matches by conduct, in the order of `Conduct`."""
     counts = [Counter[Conduct]() for _ in range(entrants)]
     for match in played:
         for entrant, conduct in zip(match.entrants, match.conduct, strict=True):
@@ -152,7 +152,7 @@ def _conduct(entrants: int, played: Sequence[Played]) -> tuple[dict[str, int], .
 
 
 def _time(entrants: int, played: Sequence[Played]) -> tuple[TimeUse | None, ...]:
-    """Charged time a window, match by match."""
+    """Return the distribution of each bot's charged time per window over its matches."""
     used: list[list[float]] = [[] for _ in range(entrants)]
     for match in played:
         seats = zip(match.entrants, match.charged_us, match.windows, match.conduct, strict=True)

@@ -1,8 +1,8 @@
-"""Does head use more than so many times what base uses, of processor time or memory? A sequential sign test. Pure.
+"""Sequential sign test of the ratio between head's and base's use of processor time or memory. Pure.
 
-Each block gives one ratio of what head used to what base used in the same deal. The test asks about the median of
-these ratios, and looks only at which side of the limit a ratio is: one slow moment of a busy machine counts no
-more than any other ratio beyond the limit, and nothing is assumed of how ratios are distributed.
+Each block has one ratio of head's use to base's use in the same deal. The test is of the median of these ratios,
+and uses only the side of the limit on which a ratio is: one slow moment of a busy machine counts no more than any
+other ratio beyond the limit, and the ratios may have any distribution.
 
 If the median is above the limit, a ratio is below it with a probability of at most one half. A gambler who bets
 on "below" at fair odds then wins nothing on average, so that one coin becomes 1/alpha coins with a probability of
@@ -23,17 +23,17 @@ from msgspec import Struct
 from arena.statistics.sprt import Verdict
 
 Resource = Literal["time", "memory"]
-"""Processor time per move without the start-up, or the most memory held at once."""
+"""Processor time per move without the start-up, or the peak of memory in use."""
 LARGEST_RATIO = 1000.0
 ENOUGH = 1e300
-"""Coins beyond which a sum need not be continued."""
+"""Number of coins beyond which a sum is not continued."""
 LEVEL = 0.95
 HOPELESS = 8
-"""Blocks without a measurement after which a test that never had one is given up."""
+"""Number of blocks without a measurement after which a test that never had one stops."""
 
 
 class UsageLimit(Struct, frozen=True, kw_only=True):
-    """The limit that is tested: head uses at most `most` times what base uses, by the median of blocks."""
+    """Limit to test: head uses at most `most` times as much as base, by the median of blocks."""
 
     resource: Resource
     most: float
@@ -46,7 +46,7 @@ class UsageLimit(Struct, frozen=True, kw_only=True):
         """Check the limit.
 
         Raises:
-            ValueError: one line that says what would be right.
+            ValueError: a parameter is out of range; the message is one line with the range.
         """
         if not 0 < self.most <= LARGEST_RATIO:
             raise ValueError(f"{self.most:zg} must be above 0, and {LARGEST_RATIO:g} at most")
@@ -55,29 +55,29 @@ class UsageLimit(Struct, frozen=True, kw_only=True):
 
 
 class UsageState(Struct, frozen=True, kw_only=True):
-    """How far such a test is."""
+    """State of a test."""
 
     verdict: Verdict = Verdict.UNDECIDED
     blocks: int = 0
-    """Blocks with a ratio."""
+    """Number of blocks with a ratio."""
     unmeasured: int = 0
-    """Blocks without one: a bot was lost, or the machine could not measure."""
+    """Number of blocks without a ratio: a bot was lost, or the measurement failed."""
     within: int = 0
-    """Ratios that were within the limit."""
+    """Number of ratios within the limit."""
     for_within: float = 1.0
-    """Evidence that head is within the limit, as coins; it decides at 1/alpha."""
+    """Evidence that head is within the limit, in coins; it decides at 1/alpha."""
     for_above: float = 1.0
-    """Evidence that head is above the limit; it decides at 1/beta."""
+    """Evidence that head is above the limit, in coins; it decides at 1/beta."""
 
     @property
     def is_over(self) -> bool:
-        """Whether no more blocks are needed, or would help."""
+        """True when more blocks are not needed or would not help."""
         hopeless = self.blocks == 0 and self.unmeasured >= HOPELESS
         return hopeless or self.verdict is not Verdict.UNDECIDED
 
 
 class UsageWalk:
-    """A test that takes one block after the other, in schedule order, up to the first that decides."""
+    """A running test that receives one block after the other, in schedule order, up to the first that decides."""
 
     def __init__(self, limit: UsageLimit) -> None:
         self.limit = limit
@@ -85,7 +85,7 @@ class UsageWalk:
         self.ratios: list[float] = []
 
     def add(self, ratio: float | None) -> None:
-        """Take head's use divided by base's in the next block. None: it is not known."""
+        """Add the next block's ratio of head's use to base's; None if it was not measured."""
         state = self.state
         if ratio is None or not (isfinite(ratio) and ratio > 0):
             self.state = UsageState(
@@ -116,10 +116,10 @@ class UsageWalk:
 
 
 def coins(bets: int, won: int) -> float:
-    """Return what one coin has become after so many bets at even odds, of which so many were won.
+    """Return the value of one coin after `bets` bets at even odds, of which `won` were won.
 
-    The coin is spread evenly over all bets that are best for a probability between one half and one. That integral
-    is the sum of the binomial coefficients C(bets + 1, 0 ... won), divided by (bets + 1) C(bets, won).
+    The coin is spread evenly over the best bets for all probabilities between one half and one. The integral is
+    the sum of the binomial coefficients C(bets + 1, 0 ... won), divided by (bets + 1) C(bets, won).
     """
     term = total = 1.0
     for place in range(won):
@@ -131,9 +131,9 @@ def coins(bets: int, won: int) -> float:
 
 
 def median_interval(ratios: Sequence[float], level: float = LEVEL) -> tuple[float, float, float]:
-    """Return the median of the ratios and an interval for it that holds wherever one stops.
+    """Return the median of the ratios and a confidence interval for it that is valid at any stopping time.
 
-    Where there are too few ratios the interval is unbounded: 0 to infinity. There is at least one ratio.
+    The interval is 0 to infinity if there are too few ratios. There must be at least one ratio.
     """
     ordered = sorted(ratios)
     number = len(ordered)
