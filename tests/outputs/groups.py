@@ -49,6 +49,8 @@ def record(out: Path, names: Sequence[str], jobs: int, say: Callable[[str], obje
         left = {name: len(GROUPS[name].parts()) for name in names}
         for done in as_completed(running):
             name, part = running[done]
+            if done.exception():
+                pool.shutdown(cancel_futures=True)
             done.result()
             left[name] -= 1
             say(f"{monotonic() - began:6.1f} s  {name}: {part}")

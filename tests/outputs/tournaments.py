@@ -1,7 +1,6 @@
 """Tournaments, seasons and regression tests: what the commands say, and all reports and pages of them."""
 
 import re
-import shutil
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -67,6 +66,8 @@ CUPS = {name.replace(" ", "-"): Cup(format=format_, more=more) for name, (format
     "stopped": Cup(more=("blocks = 3",), drawn={"stops_after": 23}),
     "deadline": Cup(format="gauntlet", more=("entries_until = 2099-12-01T12:00:00Z",)),
 }
+CLOCK = re.compile(r'(?<="at":")[^"]+|(?<="seconds":)[0-9.e-]+|(?<= time=")[0-9.]+|[0-9][^;]*(?= of play;)')
+"""Readings of the clock in what commands say while they play: when the field changed, and how long a test took."""
 SAMPLES = {
     "mist": ("mist_random", "mist_cautious", "mist_hunter"),
     "hive-mind": ("hive_mind_random", "hive_mind_counter"),
@@ -152,11 +153,12 @@ def _record_tournament(out: Path, play: Any, then: tuple[Command, ...] = (), *, 
             said += [arena(*command), arena(*tournament)]
         if is_whole:
             said.append(arena(*tournament, "--usage"))
-            _write(out, "result.json", output(*tournament, "--json"))
-    _write(out, "played.txt", *said)
+            _write(out, "result.json", _without_clock(output(*tournament, "--json")))
+    _write(out, "played.txt", *map(_without_clock, said))
     _fix_ledgers(Path("runs"))
     _write(out, "entries.txt", arena("entry", "list", "cup.toml"), arena("entry", "list", "cup.toml", "--json"))
-    _record_reports(out, "cup.toml")
+    _record_report(out, "cup.toml")
+    _record_matches(out, "cup.toml")
     _record_site(out, "runs/cup")
 
 
@@ -168,12 +170,12 @@ def _record_season(here: Path, out: Path, game: str = "mist", **given: Any) -> N
     season = ("season", "league.toml", *PLAY)
     with playing(Drawn(file)):
         said = [arena(*season, "--stop-after", "groups"), arena(*season, "--usage"), arena(*season)]
-        _write(out, "result.json", output(*season, "--json"))
-    _write(out, "played.txt", *said)
+        _write(out, "result.json", _without_clock(output(*season, "--json")))
+    _write(out, "played.txt", *map(_without_clock, said))
     _fix_ledgers(Path("runs"))
     _write(out, "report.txt", arena("report", "league.toml"), arena("report", "league.toml", "--usage"))
     output("report", "league.toml", "--html", "report.html")
-    shutil.copy("report.html", out)
+    _write(out, "report.html", _text_of(Path("report.html")))
     _record_site(out, "runs/league")
 
 
@@ -186,22 +188,26 @@ def _record_regression(part: str, here: Path, out: Path) -> None:
     with playing(Drawn(here / "cup.toml", strong=strong, share=share or 0.9)):
         said = [arena(*words, "--markdown", "summary.md", "--junit", "junit.xml"), arena(*words, "--usage")]
         said.append(arena(*words, "--json"))
-    _write(out, "played.txt", *said)
-    shutil.copy("summary.md", out)
-    shutil.copy("junit.xml", out)
+    _write(out, "played.txt", *map(_without_clock, said))
+    for name in ("summary.md", "junit.xml"):
+        _write(out, name, _without_clock(_text_of(Path(name))))
     _fix_ledgers(Path("runs"))
-    _record_reports(out, "runs/it")
+    _record_report(out, "runs/it")
     _record_site(out, "runs/it")
 
 
-def _record_reports(out: Path, cup: str) -> None:
-    """What `arena report` and `arena results` say of a tournament."""
+def _record_report(out: Path, cup: str) -> None:
+    """Record what `arena report` says of a tournament or a regression test."""
     _write(out, "report.txt", arena("report", cup), arena("report", cup, "--usage"))
     _write(out, "report.narrow.txt", arena("report", cup, "--usage", columns=NARROW))
     _write(out, "report.json", output("report", cup, "--json"))
     output("report", cup, "--html", "report.html", "--csv", "report.csv")
     _write(out, "report.html", _text_of(Path("report.html")))
     _write(out, "report.csv", _text_of(Path("report.csv")))
+
+
+def _record_matches(out: Path, cup: str) -> None:
+    """Record the lists of matches that `arena results` prints."""
     _write(out, "results.txt", arena("results", cup), arena("results", cup, "--bot", "a", "--last", "5"))
     _write(out, "results.csv", output("results", cup, "--csv"))
     _write(out, "results.json", output("results", cup, "--json"))
@@ -226,6 +232,10 @@ def _record_assets(here: Path, out: Path) -> None:
 
 def _files(folder: str) -> list[Path]:
     return sorted(file for file in Path(folder).rglob("*") if file.is_file())
+
+
+def _without_clock(text: str) -> str:
+    return CLOCK.sub("-", text)
 
 
 def _text_of(file: Path) -> str:
