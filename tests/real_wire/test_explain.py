@@ -44,6 +44,7 @@ def explained(
     return found
 
 
+@pytest.mark.usefixtures("all_walls")
 @pytest.mark.parametrize(
     ("game", "bot", "matches", "isolation"),
     [
