@@ -1,7 +1,7 @@
-"""Runs a Python bot under pdb. The bot stops where it decides certain windows, and where an exception ends it.
+"""Runs a Python bot under pdb. The bot stops in `decide` of chosen windows, and at an uncaught exception.
 
-Run as `python -P -m bots.debugger WINDOWS FILE ARGUMENT…`, or `… WINDOWS -m MODULE ARGUMENT…`, with the numbers of
-the windows and commas between. Ctrl-C stops the bot where it is, too. Only the kit knows where a bot decides.
+Run `python -P -m bots.debugger WINDOWS FILE ARGUMENT…`, or `… WINDOWS -m MODULE ARGUMENT…`, with the windows'
+numbers separated by commas. Ctrl-C stops the bot too. Only bots that use the kit can be debugged.
 """
 
 import bdb
@@ -20,14 +20,14 @@ from protocol.messages import Hello
 
 
 class Debugger(pdb.Pdb):
-    """At its prompt, Ctrl-C clears the line; while the bot runs, Ctrl-C stops it there."""
+    """A pdb in which Ctrl-C clears the line at the prompt, and stops the bot while it runs."""
 
     def __init__(self) -> None:
         super().__init__(nosigint=True)
         signal.signal(signal.SIGINT, self.interrupt)
 
     def interrupt(self, number: int, frame: FrameType | None) -> None:
-        """Stops where the bot is."""
+        """Stop the bot at its current line."""
         if frame is not None:
             self.sigint_handler(signal.Signals(number), frame)
 
@@ -39,7 +39,7 @@ class Debugger(pdb.Pdb):
 
 
 def stop_in(bot: kit.Bot[Any, Any], windows: Collection[int], debugger: Debugger) -> None:
-    """From now on the bot stops where it decides one of these windows: in its own code, not in the kit's."""
+    """Make the bot stop at the start of `decide` in these windows, in its own code and not in the kit's."""
     decide = bot.function if isinstance(bot, kit.FunctionBot) else bot.decide
 
     def stopping(window: kit.Window[Any]) -> Any:
@@ -49,14 +49,14 @@ def stop_in(bot: kit.Bot[Any, Any], windows: Collection[int], debugger: Debugger
 
 
 def main() -> None:
-    """Runs the bot; its exit code."""
+    """Run the bot under the debugger."""
     windows = frozenset(map(int, sys.argv[1].split(",")))
     del sys.argv[:2]
     debugger = Debugger()
     play = kit.play
 
     def played(bot: kit.Bot[Any, Any], line: kit.Line, hello: Hello, watch: kit.Watch | None = None) -> bool:
-        del watch  # The author may look at a window for as long as he likes.
+        del watch  # The author may spend any time on a window.
         stop_in(bot, windows, debugger)
         return play(bot, line, hello)
 
@@ -74,7 +74,7 @@ def main() -> None:
         raise
     except bdb.BdbQuit:
         sys.exit(1)
-    except BaseException as error:  # noqa: BLE001 - whatever ends the bot
+    except BaseException as error:  # noqa: BLE001 - any error may end the bot
         traceback.print_exc()
         signal.signal(signal.SIGINT, signal.default_int_handler)
         pdb.post_mortem(error.__traceback__)

@@ -1,6 +1,6 @@
-"""The kit for bot authors: it connects, decodes, calls the bot, and answers.
+"""The kit for bot authors: it connects, decodes messages, calls the bot and sends its answers.
 
-A bot is a function from an open window to an action, or a `Bot`, which also hears events:
+A bot is a function from an open window to an action, or a `Bot`, which also receives events:
 
     from bots.kit import run
 
@@ -62,126 +62,126 @@ EventT = TypeVar("EventT")
 
 
 SLOW_START = 0.3
-"""Seconds from a process's start to its `hello` from which on the bot's log says how long it took."""
+"""Seconds from a process's start to its `hello` above which the bot's log notes the duration."""
 MOST_NOTES = 3
-"""Lines in the bot's log of one kind, in one match; then only their number is told."""
+"""Maximum number of lines of one kind in the bot's log per match; after them only the total is logged."""
 TEXT = 300
-"""Characters of the referee's text in such a line."""
+"""Maximum number of characters of the referee's text in such a line."""
 MOST_REFUSED = 2
-"""Actions of a window that may break a rule, before the kit answers it in the bot's place."""
+"""Number of illegal actions in a window after which the kit answers in the bot's place."""
 OnError = Literal["crash", "default"]
 BOT_TOML_ENCODING = "utf-8-sig"
 REHEARSALS = 20
-"""More than Python needs to see how a function is used."""
+"""Number of rehearsals; it is more than Python needs to specialize a function's bytecode."""
 LONGEST_WATCH = 1e6
-"""Seconds: a window of more is not watched to its end."""
+"""Maximum seconds of one wait of the watch's thread."""
 CALLS_SHOWN = 100
-"""Of each thread, when the time of a window is over."""
+"""Maximum number of calls written per thread when the time of a window is over."""
 ERRORS_SHOWN = 20
-"""Errors of a match that are printed in full under `on_error="default"`; each later one takes a line."""
+"""Maximum number of errors per match printed in full under `on_error="default"`; each later one is one line."""
 ERROR_CHARACTERS = 6_000
-"""Of one traceback its last characters are printed, of its window the first."""
+"""Maximum number of characters printed: the last ones of a traceback, and the first ones of its window."""
 
 
 def after(seconds: float) -> Callable[[], bool]:
-    """Return a function that is true once so many seconds have passed: for `worlds_until` of `referee.games`."""
+    """Return a function that returns True after `seconds`, for `worlds_until` of `referee.games`."""
     end = monotonic() + seconds
     return lambda: monotonic() >= end
 
 
 class Window(Generic[ViewT]):
-    """An open window, as a bot gets it."""
+    """An open window, passed to a bot's `decide`."""
 
     def __init__(self, opened: Opened, view: ViewT, match: Welcome, luck: Random, session: "Session") -> None:
         self.id = opened.id
         self.name = opened.window
         """The window's name in the game's vocabulary."""
         self.view = view
-        """Everything this seat may know now: of the annotated type, or plain JSON values."""
+        """Everything that this seat may know now, as the annotated type or plain JSON values."""
         self.default: Any = opened.default
-        """The action taken if none comes."""
+        """The action used if the bot submits none."""
         self.main_ms = opened.main_ms
-        """Main time left when the window opened."""
+        """Main time when the window opened, in milliseconds."""
         self.reserve_ms = opened.reserve_ms
-        """Reserve left for the match; 0 where this window may not use it."""
+        """Remaining reserve of the match, in milliseconds; 0 if this window may not use it."""
         self.deadline = monotonic() + opened.main_ms / 1000
-        """When main time ends, on `time.monotonic()`. A pause moves the referee's deadline, never this one."""
+        """End of main time, on `time.monotonic()`. A pause moves the referee's deadline, never this one."""
         self.match = match
-        """What the referee's welcome said: seat, seats, variant, options, clock."""
+        """The referee's welcome: seat, seats, variant, options, clock."""
         self.luck = luck
-        """The bot's own chance, made from the seed that the referee gave it."""
+        """Random number generator of the bot, seeded by the referee."""
         self.submitted = False
-        """Whether the bot has submitted something here."""
+        """True after the bot has submitted an action in this window."""
         self._session = session
 
     def left_ms(self) -> float:
-        """Main time left now; negative once the reserve runs."""
+        """Return the remaining main time in milliseconds; it is negative once the reserve runs."""
         return (self.deadline - monotonic()) * 1000
 
     def submit(self, action: Any, *, final: bool = False) -> None:
-        """Submits now and lets the bot think on. What `decide` returns in the end replaces it."""
+        """Submit an action now and continue to think. The action that `decide` returns replaces it."""
         self.submitted = True
         self._session.submit(self.id, action, final=final)
 
     def say(self, said: ClientMessage) -> None:
-        """Says something else: an `Undo`, a `Pause`, a `Note` (all in `protocol.messages`)."""
+        """Send another message: an `Undo`, a `Pause` or a `Note` (all in `protocol.messages`)."""
         self._session.say(said)
 
 
 class Bot(Generic[ViewT, EventT]):
-    """A bot that keeps a memory. Override what you need; `decide` is the only must.
+    """A bot with a memory. Override the methods that you need; only `decide` is required.
 
-    `class Mine(Bot[MistView, MistEvent])` says what views and events are decoded into. So do the annotations of
-    `decide` and `event`. Without either they are plain JSON values.
+    `class Mine(Bot[MistView, MistEvent])` sets the types of views and events. So do the annotations of `decide`
+    and `event`. Without either they are plain JSON values.
     """
 
     view_type: Any = None
-    """What views are decoded into, where annotations do not say it; `Any` leaves plain JSON values."""
+    """Type of views, if annotations do not set it; `Any` means plain JSON values."""
     event_type: Any = None
-    """What events are decoded into, where annotations do not say it."""
+    """Type of events, if annotations do not set it; `Any` means plain JSON values."""
     on_error: OnError = "crash"
-    """What happens when a method raises: the bot ends, or the error is printed and the match goes on.
+    """Behaviour when a method raises: the bot exits, or the kit prints the error and plays on.
 
-    With `default`, a window whose `decide` raised counts as if it had returned None.
+    With `default`, a `decide` that raises counts as if it had returned None.
     """
     match: Welcome
-    """Set before `welcome` is called."""
+    """The referee's welcome. Set before `welcome` is called."""
     luck: Random
-    """The bot's own chance, made from its own seed. Set before `welcome` is called."""
+    """Random number generator with the bot's own seed. Set before `welcome` is called."""
 
     def welcome(self) -> None:
-        """The match begins, or goes on after a new start; then the events told so far follow.
+        """Prepare for a match that starts, or continues after a restart; earlier events follow.
 
-        A bot that is kept for more than one match forgets here what it knew of the last one.
+        A bot that plays more than one match must reset here everything it knows of the last one.
         """
 
     def event(self, event: EventT) -> None:
-        """The game tells this seat something."""
+        """Handle an event that this seat learns of."""
 
     def decide(self, window: Window[ViewT]) -> Any:
-        """The action for a window: a Struct of the game's words, or plain JSON values.
+        """Return the action for a window: a Struct of the game's words, or plain JSON values.
 
-        None means: what was submitted last in this window, or its default where nothing was. The bot's report
-        counts windows of the second kind, for a `return` may be missing: return `window.default` if you mean it.
+        None stands for the last action submitted in this window, or for its default if there is none. The bot's
+        report counts windows of the second kind as a possible mistake: return `window.default` to choose it.
         """
         raise NotImplementedError(f"{type(self).__name__} does not decide {window.name}")
 
     def rejected(self, rejected: Rejected) -> Any:
-        """The last action of a window broke a rule. What this returns is submitted instead, once.
+        """Return a replacement for an illegal last action of a window; the kit submits it once.
 
-        None stands for what was accepted before it in this window, or the default; the kit says so in the bot's
-        log. If what is returned breaks a rule too, that is what stands.
+        None stands for the action accepted before it in this window, or the default; the kit logs this. The same
+        applies if the replacement is illegal too.
         """
 
     def closed(self, closed: Closed) -> None:
-        """A window is over: what was taken, and what time it cost."""
+        """Handle the end of a window; the message has the action used and the time charged."""
 
     def over(self, outcome: Outcome) -> None:
-        """The match has ended."""
+        """Handle the end of the match."""
 
 
 class FunctionBot(Bot[Any, Any]):
-    """A function as a bot: what `run` makes of one."""
+    """A function as a bot; `run` wraps functions in it."""
 
     def __init__(self, decide: Callable[[Window[Any]], Any], view_type: Any = None) -> None:
         self.function = decide
@@ -189,12 +189,12 @@ class FunctionBot(Bot[Any, Any]):
         self.event_type = Any
 
     def decide(self, window: Window[Any]) -> Any:
-        """What the function says."""
+        """Return the function's action."""
         return self.function(window)
 
 
 class _Notes:
-    """What the bot's log gets of mishaps in one match: the first few of each kind, and at last their number."""
+    """Logs the mishaps of one match: the first few of each kind, and the totals at the end."""
 
     def __init__(self, log: Callable[[str], None]) -> None:
         self._log = log
@@ -205,32 +205,32 @@ class _Notes:
         self._latest_error = ""
 
     def raised(self, error: Exception) -> int:
-        """The bot raised this and goes on; how often it has raised."""
+        """Count an error after which the bot plays on; return the number of errors so far."""
         self.errors += 1
         self._latest_error = _printable(error_text(error))
         return self.errors
 
     def returned_nothing(self, window: int) -> None:
-        """`decide` returned nothing, and had submitted nothing."""
+        """Log that `decide` returned None without having submitted an action."""
         self._nothing += 1
         if self._nothing <= MOST_NOTES:
             self._log(f"kit: window {window}: decide returned nothing; the default is taken")
 
     def add(self, kind: str, window: int, text: str) -> None:
-        """`kind`: what there is a number of."""
+        """Log a mishap; `kind` is the plural noun for the total."""
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
         if count <= MOST_NOTES:
             self._log(f"kit: window {window}: {_printable(text)}")
 
     def over(self) -> None:
-        """The match has ended."""
+        """Log the totals at the end of the match."""
         for kind, count in self._counts.items():
             if count > MOST_NOTES:
                 self._log(f"kit: {count} {kind} in all")
         if self._nothing:
             self._log(f"kit: decide returned nothing in {self._nothing} of {self.windows} windows")
         if self.errors:
-            # The last line of all: the match's result quotes it.
+            # This must be the last line, because the match's result quotes it.
             times = "once" if self.errors == 1 else f"{self.errors} times, most recently"
             self._log(f"kit: the bot raised {times} {self._latest_error}")
 
@@ -244,42 +244,42 @@ def _printable(text: str) -> str:
 
 
 class MessageTooLargeError(ValueError):
-    """A message that the referee would refuse for its size. The text names the bot's own line."""
+    """A message is larger than the referee accepts. The text names the line of the bot that sent it."""
 
 
 class Watch:
     """Writes the calls of all threads to the bot's log when the time of a window is over.
 
-    It does so in a thread that holds the interpreter while it looks. Python's `faulthandler` looks without, and a
-    bot that goes on at that moment may die of it. So a call that never lets go of the interpreter is not seen.
+    A thread of its own reads them while it holds the interpreter lock. Python's `faulthandler` reads without the
+    lock, which may crash a bot that runs at that moment. So a call that never releases the lock is not logged.
     """
 
     def __init__(self, descriptor: int) -> None:
-        """`descriptor`: of the log."""
+        """Write to the file descriptor of the log."""
         self._descriptor = descriptor
         self._left = MOST_NOTES
         self._seconds = 0.0
-        """Of the window that is open."""
+        """Time of the open window, in seconds."""
         self._ends = math.inf
-        """When they are over, on the monotonic clock; endless: no window is open."""
+        """End of that time on the monotonic clock; infinite if no window is open."""
         self._looks = math.inf
-        """When the thread looks next; endless: it waits to be woken."""
+        """Time of the thread's next check; infinite while it waits for `_wake`."""
         self._lock = threading.Lock()
-        """Held while a window begins, ends or is found to be over."""
+        """Lock for changes of the open window."""
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
 
     def begin(self, opened: Opened, clock: ClockTerms) -> None:
-        """A window is open for the bot."""
+        """Start to watch a window."""
         self._arm(opened.main_ms + opened.reserve_ms, clock)
 
     def begin_match(self, clock: ClockTerms) -> None:
-        """A match begins: what the bot does before its first window is on the time of that window."""
+        """Start to watch a match; work before the first window has the time of the shortest window."""
         self._left = MOST_NOTES
         self._arm(min(clock.main_ms.values(), default=0) + clock.reserve_ms, clock)
 
     def end(self) -> None:
-        """The bot has answered."""
+        """Stop watching, because the bot has answered."""
         with self._lock:
             self._ends = math.inf
 
@@ -294,9 +294,9 @@ class Watch:
             self._thread = threading.Thread(target=self._look, name="kit: watch", daemon=True)
             try:
                 self._thread.start()
-            except RuntimeError:  # The bot may have no more threads.
+            except RuntimeError:  # The bot's limit of threads may be reached.
                 self._thread = None
-        elif self._ends < self._looks:  # Else it looks when an earlier window would have ended, and again.
+        elif self._ends < self._looks:  # Otherwise the thread's next check is early enough.
             self._wake.set()
 
     def _look(self) -> None:
@@ -307,14 +307,14 @@ class Watch:
             left = ends - monotonic()
             if left <= 0:
                 with self._lock:
-                    if self._ends != ends:  # The bot has answered meanwhile, and the next window may be open.
+                    if self._ends != ends:  # The bot has answered by now, and the next window may be open.
                         continue
                     self._left -= 1
                     self._ends = math.inf
                     seconds = self._seconds
                 self._write(seconds)
             else:
-                self._looks = ends  # A window that begins before this line has set `_wake`.
+                self._looks = ends  # A window that starts before this line has set `_wake`.
                 self._wake.wait(min(left, LONGEST_WATCH))
 
     def _write(self, seconds: float) -> None:
@@ -328,7 +328,7 @@ class Watch:
 
 
 def _calls(frame: FrameType | None) -> Iterator[str]:
-    """The latest calls of a thread, the last one first, as `faulthandler` writes them."""
+    """Yield the latest calls of a thread, the last one first, in the format of `faulthandler`."""
     for _ in range(CALLS_SHOWN):
         if frame is None:
             return
@@ -339,7 +339,7 @@ def _calls(frame: FrameType | None) -> Iterator[str]:
 
 
 class Session:
-    """One match from the bot's side, without a line: messages are heard, answers go to `say`.
+    """One match from the bot's side, independent of the transport: `hear` handles messages, `say` sends answers.
 
     Raises:
         SystemExit: the bot's annotations are wrong, or name the words of another game; the text says where.
@@ -354,14 +354,14 @@ class Session:
         on_error: OnError | None = None,
         watch: Watch | None = None,
     ) -> None:
-        """Begin.
+        """Create a session.
 
         Args:
-            bot: plays it.
-            say: takes what the bot says.
-            log: takes mishaps, a text each.
-            on_error: in place of the bot's own.
-            watch: tells of the bot when the time of a window is over; None: nobody does.
+            bot: the bot that plays.
+            say: sends a message of the bot.
+            log: receives one text per mishap.
+            on_error: replaces the bot's own setting.
+            watch: logs the bot's calls when the time of a window is over; None disables this.
         """
         self._bot = bot
         self.say = say
@@ -371,18 +371,18 @@ class Session:
         self.view_type, self.event_type = types_of_bot(bot, Bot, Window)
         self._window: Window[Any] | None = None
         self._last: Any = None
-        """What the bot submitted last in the open window, or its default."""
+        """The bot's last submission in the open window, or the default."""
         self._standing: Any = None
-        """What the referee holds for the open window; None: nothing, so that the default would be taken."""
+        """The last accepted action of the open window; None if the default would be used."""
         self._notes = _Notes(log)
         self._no_action: NoAction | None = None
-        """Why the bot has no action for the open window; None: it has one, or chose the default itself."""
+        """Reason why the bot has no action for the open window; None if it has one or chose the default."""
         self._unanswered = 0
         self._refused = 0
-        """Actions of the open window that broke a rule, and that nothing had replaced."""
+        """Number of illegal actions in the open window that no later action had replaced."""
 
     def hear(self, message: ServerMessage) -> bool:
-        """Passes one message on to the bot, and says what the bot answers. False: the match is over for it."""
+        """Pass one message to the bot and send its answer; return False if the match is over for it."""
         match message:
             case Welcome():
                 clock = message.clock
@@ -419,7 +419,7 @@ class Session:
 
     @contextmanager
     def _watched(self, begin: Callable[[Watch], None]) -> Generator[None, None, None]:
-        """Have the calls of all threads written to the log if the bot is at it for too long."""
+        """Write the calls of all threads to the log if the bot takes too long."""
         if self._watch is None:
             yield
             return
@@ -443,7 +443,7 @@ class Session:
             self.submit(opened.id, None, final=True)
 
     def submit(self, window: int, action: Any, *, final: bool) -> None:
-        """Says an action. `final` gives up the right to change it."""
+        """Send an action; a `final` one cannot be changed."""
         self._last = action
         self._unanswered += 1
         because = UNSET if self._no_action is None else self._no_action
@@ -480,26 +480,29 @@ class Session:
             return self._last
         if notes.errors > errors:
             self._no_action = "raised"
-            return None  # Which is told as such in the match's report.
-        if opened.default is not None:  # Else nothing is what `window.default` says.
+            return None  # The match's report lists this as an error of the bot.
+        if opened.default is not None:  # If the default is None, returning None chooses it.
             self._no_action = "returned-nothing"
             notes.returned_nothing(opened.id)
         return opened.default
 
     @property
     def _crashes(self) -> bool:
-        """Whether an error of the bot's ends it."""
+        """True if an error of the bot ends it."""
         return (self._on_error or self._bot.on_error) == "crash"
 
     def _guarded(
         self, method: Callable[..., Any], *given: Any, opened: Opened | None = None, says: bool = False
     ) -> Any:
-        """What the bot's method returns; None where it raised and the bot goes on. `says`: that is an action."""
+        """Call a method of the bot; return None if it raised and the bot plays on.
+
+        With `says`, the result is an action, which must be encodable.
+        """
         crash = self._crashes
         try:
             returned = method(*given)
             if says and not crash:
-                encode(returned)  # What cannot be said is an error of the bot's, too.
+                encode(returned)  # An action that cannot be encoded is an error of the bot, too.
         except Exception as error:
             if crash:
                 raise
@@ -515,14 +518,14 @@ class Session:
         if window is None or rejected.window != window.id:
             return
         self._unanswered -= 1
-        # Only the last submission decides: an early one that broke a rule was replaced by what came after it.
+        # Only the last submission counts: an earlier illegal one was replaced by a later one.
         if rejected.reason is not Refusal.ILLEGAL or self._unanswered > 0:
             return
         self._refused += 1
         if self._refused > MOST_REFUSED:
             return
         if self._refused == MOST_REFUSED:
-            # Who does not give up the window would wait for the end of its time, which may be a day.
+            # Without a final action the window would last for all of its time, which may be a day.
             self._fall_back(window.id, f"rejected again: {rejected.text}")
             return
         instead = self._guarded(self._bot.rejected, rejected, says=True)
@@ -533,22 +536,22 @@ class Session:
             self.submit(window.id, instead, final=True)
 
     def _fall_back(self, window: int, why: str) -> None:
-        """Answers in the bot's place: what was accepted before stands, or the default is taken."""
+        """Submit the last accepted action, or None for the default, in the bot's place."""
         what = "the default is taken" if self._standing is None else "what was accepted before stands"
         self._notes.add("windows answered by the kit", window, f"{why}; {what}")
         self.submit(window, self._standing, final=True)
 
 
 def error_text(error: BaseException) -> str:
-    """Its type and what it says. A bot's own error may raise when it is asked for that."""
+    """Return an error's type and text, even if its own `__str__` raises."""
     try:
         return f"{type(error).__name__}: {error}"
-    except Exception:  # noqa: BLE001 - whatever a stranger's method raises
+    except Exception:  # noqa: BLE001 - an untrusted method may raise anything
         return f"{type(error).__name__}, and it cannot say what"
 
 
 def _told_of(error: Exception, method: str, opened: Opened | None, *, in_full: bool) -> str:
-    """An error with its window, bounded, for the bot's log."""
+    """Return the log's text of an error and its window, of bounded length."""
     where = method if opened is None else f"{method} of window {opened.id} {opened.window!r}"
     if not in_full:
         return f"{where} raised {error_text(error)[:200]}"
@@ -560,20 +563,20 @@ def _told_of(error: Exception, method: str, opened: Opened | None, *, in_full: b
 
 
 class Line(Protocol):
-    """What carries frames between a bot and its referee."""
+    """A transport of frames between a bot and its referee."""
 
     def send(self, frame: bytes) -> None:
-        """Sends one frame."""
+        """Send one frame."""
 
     def receive(self) -> bytes | None:
-        """Waits for the next frame; None when the line has closed."""
+        """Wait for the next frame and return it; return None when the line has closed."""
 
 
 def _frame(said: ClientMessage) -> bytes:
-    """Return a message as it is sent.
+    """Return the frame of a message.
 
     Raises:
-        MessageTooLargeError: the referee would refuse it.
+        MessageTooLargeError: the frame is larger than the referee accepts.
     """
     frame = encode(said)
     if len(frame) > MAX_FRAME_BYTES:
@@ -583,7 +586,7 @@ def _frame(said: ClientMessage) -> bytes:
 
 
 def _caller() -> str:
-    """Return the line of the bot that called the kit, such as ` (bot.py:12)`, or "" where it calls itself."""
+    """Return the line of the bot that called the kit, such as ` (bot.py:12)`; "" for the kit's own calls."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - `inspect` is slow to import
     while frame is not None and frame.f_code.co_filename == __file__:
         if frame.f_code is Session._decide_and_submit.__code__:  # noqa: SLF001 - its own
@@ -605,7 +608,7 @@ def play(bot: Bot[Any, Any], line: Line, hello: Hello, watch: Watch | None = Non
     """Play one match over a line.
 
     Returns:
-        Whether it came to its end: not if the referee hung up, or the line was cut.
+        True if the match ended; False if the referee hung up or the connection was lost.
     """
     session = Session(bot, lambda said: line.send(_frame(said)), watch=watch)
     line.send(encode(hello))
@@ -616,7 +619,7 @@ def play(bot: Bot[Any, Any], line: Line, hello: Hello, watch: Watch | None = Non
 
 
 def play_on(bot: Bot[Any, Any], line: Line, hello: Hello, watch: Watch | None = None) -> None:
-    """Plays one match after the other, each that it is invited to, until the line is cut."""
+    """Play every match that the bot is invited to, one after the other, until the line has closed."""
     while play(bot, line, hello, watch):
         while not isinstance(message := _next(line), Invited):
             if message is None:
@@ -625,27 +628,27 @@ def play_on(bot: Bot[Any, Any], line: Line, hello: Hello, watch: Watch | None = 
 
 
 def _next(line: Line) -> ServerMessage | None:
-    """The next message that is understood; None when the line has closed."""
+    """Return the next message that can be decoded; None when the line has closed."""
     while (frame := line.receive()) is not None:
         try:
             return decode_server_message(frame)
         except msgspec.MsgspecError as error:
-            # A referee may learn new words within one protocol version: a bot lives on without them.
+            # Newer referees may send new messages within one protocol version; older bots ignore them.
             print(_printable(f"not understood: {error}"), file=sys.stderr)
     return None
 
 
 class _Rehearsal:
-    """A line on which a referee's messages lie ready."""
+    """A line with prepared messages of a referee."""
 
     def __init__(self, frames: list[bytes]) -> None:
         self._frames = iter(frames)
 
     def send(self, frame: bytes) -> None:
-        """Nobody hears it."""
+        """Discard the frame."""
 
     def receive(self) -> bytes | None:
-        """The next message."""
+        """Return the next prepared message."""
         return next(self._frames, None)
 
 
@@ -654,7 +657,7 @@ def _rehearsed(_window: Window[Any]) -> None:
 
 
 def rehearse() -> None:
-    """Plays to nobody until Python has settled on how to run the kit: bots forked from here share its memory."""
+    """Play without a referee until Python has specialized the kit's code, whose memory forked bots share."""
     clock = ClockTerms(main_ms={"w": 1}, reserve_ms=0, pauses=0, pause_ms=0, pacing="prompt")
     none = msgspec.Raw(b"null")
     told = [
@@ -695,22 +698,22 @@ def run(
     name: str | None = None,
     version: str | None = None,
 ) -> None:
-    """Plays the match that this process was started for. Returns when it is over, or the referee hangs up.
+    """Play the match that this process was started for; return when it is over or the referee hangs up.
 
-    A bot that says `keeps = true` in its bot.toml may be kept for more: `welcome` is called for each.
+    A bot with `keeps = true` in its bot.toml may play more than one match; `welcome` is called for each.
 
     Args:
         bot: a `Bot`, or a function from a window to an action.
-        view_type: for a function: what its views are decoded into. Left out, its annotation says it
-            (`window: Window[MistView]`). A `Bot` has its own.
-        on_error: `default` prints what `decide` raises, with the window, and goes on with the default. Left out,
-            the `Bot` says it; a function crashes.
-        name: the bot's name; left out, bot.toml in the current folder says it, as it does the version.
-        version: the bot's version.
+        view_type: type of a function's views, by default from its annotation (`window: Window[MistView]`). A
+            `Bot` sets its own.
+        on_error: `default` prints errors of `decide` with the window, and plays on with the default. By default
+            the setting of the `Bot`; a function crashes.
+        name: the bot's name, by default from bot.toml in the current folder.
+        version: the bot's version, by default from the same file.
 
     Raises:
-        SystemExit: it was not started by a referee, has no name, or its annotations are wrong; the text says what
-            to do.
+        SystemExit: the process was not started by a referee, the bot has no name, or its annotations are wrong;
+            the text says what to do.
     """
     took = _seconds_running()
     endpoint, token = os.environ.get("ARENA_ENDPOINT"), os.environ.get("ARENA_TOKEN")
@@ -723,12 +726,12 @@ def run(
         print(text, file=sys.stderr, flush=True)
     if on_error is not None:
         player.on_error = on_error
-    # What is wrong is said before anybody waits for this bot.
+    # Wrong annotations must be reported before the referee waits for this bot.
     player.view_type, player.event_type = types_of_bot(player, Bot, Window)
     line = WireLine(endpoint)
     hello = Hello(token=token, name=name, version=version, protocol=PROTOCOL)
     with suppress(OSError, ValueError, AttributeError):  # Standard error may be closed, or no file.
-        faulthandler.enable()  # If a library crashes, the log says where the bot was.
+        faulthandler.enable()  # If a library crashes, the log has the bot's last calls.
     try:
         (play_on if os.environ.get("ARENA_KEPT") else play)(player, line, hello, _watch_windows())
     finally:
@@ -736,16 +739,16 @@ def run(
 
 
 def _watch_windows() -> Watch | None:
-    """Return what watches the windows; None: there is no log, or the bot's author sits at its terminal."""
+    """Return the watch of the windows; None if there is no log, or the bot runs at a terminal."""
     with suppress(OSError, ValueError, AttributeError):  # Standard error may be closed, or no file.
         if not (sys.stdin and sys.stdin.isatty()):
-            # A bot may close standard error, and its next file or socket would get the number.
+            # The bot may close standard error, and its next file or socket would have the same descriptor.
             return Watch(os.dup(sys.stderr.fileno()))
     return None
 
 
 def _seconds_running() -> float:
-    """How long this process has been there; where the kernel does not say, its processor time."""
+    """Return the seconds since this process started, or its processor time if the kernel does not report it."""
     try:
         fields = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
         return time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")
@@ -754,7 +757,7 @@ def _seconds_running() -> float:
 
 
 def _identity(name: str | None, version: str | None) -> tuple[str, str]:
-    """Name and version: as given, else from bot.toml."""
+    """Return name and version, missing ones from bot.toml."""
     if name is not None and version is not None:
         return name, version
     try:

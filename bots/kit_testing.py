@@ -1,6 +1,6 @@
-"""For tests of a bot without an arena: it hears recorded messages, and what it answers is seen.
+"""Tests of a bot without an arena: the bot receives recorded messages, and its answers are returned.
 
-A record is a file with one message of the referee a line, as one seat heard them: `arena new-bot` writes some.
+A record is a file with the referee's messages to one seat, one per line. `arena new-bot` writes some.
 """
 
 import json
@@ -22,9 +22,9 @@ TIMEOUT_S = 60
 
 
 def answers(bot: Bot[Any, Any] | Callable[[Window[Any]], Any], record: Path) -> Iterator[tuple[Opened, Any]]:
-    """Each recorded window with the action that a bot submits last, as JSON values; None asks for the default.
+    """Yield each recorded window with the bot's last action, as JSON values; None stands for the default.
 
-    Raises what the bot raises.
+    Errors of the bot are not caught.
     """
     said: list[ClientMessage] = []
     player: Bot[Any, Any] = bot if isinstance(bot, Bot) else FunctionBot(bot)  # pyright: ignore[reportUnknownVariableType]
@@ -38,12 +38,12 @@ def answers(bot: Bot[Any, Any] | Callable[[Window[Any]], Any], record: Path) -> 
 
 
 def program_answers(folder: Path, record: Path) -> Iterator[tuple[Opened, Any]]:
-    """The same for a bot that is a program with `transport = "stdio"`: built and started in a copy of its folder.
+    """Yield the same for a program with `transport = "stdio"`, built and started in a copy of its folder.
 
     Raises:
-        OSError: a program is not on this machine.
+        OSError: a program is not installed on this machine.
         subprocess.SubprocessError: the build or the bot failed, or took longer than TIMEOUT_S.
-        KeyError: it gave no final answer to a window.
+        KeyError: the bot sent no final answer to a window.
     """
     told = tomllib.loads((folder / "bot.toml").read_text(encoding="utf-8-sig"))
     with tempfile.TemporaryDirectory() as scratch:
@@ -68,5 +68,5 @@ def program_answers(folder: Path, record: Path) -> Iterator[tuple[Opened, Any]]:
 
 
 def _lines(record: Path) -> list[bytes]:
-    """Return a record's messages; an editor may have put a byte order mark in front of the first."""
+    """Return a record's messages, without the byte order mark that some editors add."""
     return record.read_bytes().removeprefix(BOM_UTF8).splitlines()

@@ -1,16 +1,16 @@
-"""What a bot's annotations say of its views and events: the types that the kit decodes them into."""
+"""Types of a bot's views and events, read from its annotations, into which the kit decodes them."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 ROOM = "protocol.games."
-"""Where each game's words are, in a module named as the game."""
+"""Package of the games' words, with one module per game."""
 
 
 def types_of_bot(bot: Any, base: type, window: type) -> tuple[Any, Any]:
-    """The types of a bot's views and events. `Any` where nothing says one: plain JSON values.
+    """Return the types of a bot's views and events; `Any` (plain JSON values) if none is set.
 
-    First counts the bot's own `view_type` or `event_type`, then what `base` is subscripted with, then the
+    The bot's own `view_type` or `event_type` has precedence over the parameters of `base`, and these over the
     annotations of `decide` and `event`. `window` is the class of windows.
 
     Raises:
@@ -29,10 +29,10 @@ def types_of_bot(bot: Any, base: type, window: type) -> tuple[Any, Any]:
 
 
 def types_of_function(decide: Callable[..., Any], window: type) -> Any:
-    """The view's type, by the annotation of the window; `Any` where there is none.
+    """Return the type of views from the annotation of `decide`; `Any` if there is none.
 
     Raises:
-        SystemExit: the annotation is no `Window[...]`, or names what is not there.
+        SystemExit: the annotation is not `Window[...]`, or has an unknown name.
     """
     hint = _plain(_annotation(decide))
     if hint is Any or hint is window:
@@ -44,7 +44,7 @@ def types_of_function(decide: Callable[..., Any], window: type) -> Any:
 
 
 def check_game(view: Any, game: str) -> None:
-    """Raises SystemExit where views are decoded into the words of another game than the one that begins."""
+    """Raise SystemExit if the views' type belongs to another game than the match."""
     module = getattr(view, "__module__", "")
     if isinstance(view, type) and module.startswith(ROOM) and module != ROOM + game.replace("-", "_"):
         theirs = module.removeprefix(ROOM).replace("_", "-")
@@ -52,7 +52,7 @@ def check_game(view: Any, game: str) -> None:
 
 
 def _subscripted(kind: Any, base: type, given: tuple[Any, ...]) -> tuple[Any, Any]:
-    """What a class puts for the two parameters of `base`, itself or by what it derives from."""
+    """Return the class's arguments for the two parameters of `base`, its own or inherited ones."""
     if kind is base:
         return given if len(given) == 2 else (Any, Any)  # noqa: PLR2004 - view and event
     filled = dict(zip(getattr(kind, "__parameters__", ()), given, strict=False))
@@ -65,12 +65,12 @@ def _subscripted(kind: Any, base: type, given: tuple[Any, ...]) -> tuple[Any, An
 
 
 def _plain(hint: Any) -> Any:
-    """An annotation, where it asks for no type in particular: `Any`."""
+    """Return an annotation; `Any` for one without a particular type."""
     return Any if hint is object or isinstance(hint, TypeVar) else hint
 
 
 def _annotation(function: Callable[..., Any]) -> Any:
-    """The annotation of the first parameter, `self` not counted; `Any` where there is none."""
+    """Return the annotation of the first parameter after `self`; `Any` if there is none."""
     function = getattr(function, "__wrapped__", function)
     code, hints = getattr(function, "__code__", None), getattr(function, "__annotations__", {})
     at = int(hasattr(function, "__self__"))
@@ -81,7 +81,7 @@ def _annotation(function: Callable[..., Any]) -> Any:
         return hint
 
     def only() -> None:
-        """Has this one annotation: others may name what is imported for the type checker only."""
+        """Hold this one annotation; others may use names that are imported for type checkers only."""
 
     only.__annotations__ = {"it": hint}
     try:

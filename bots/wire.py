@@ -1,15 +1,15 @@
-"""A bot's end of its line: one blocking ZeroMQ PAIR socket. The kit alone uses it."""
+"""A bot's end of its line to the referee: one blocking ZeroMQ PAIR socket."""
 
 import zmq
 
 SILENCE_MS = 1_000
-"""After so long without a frame, the kit looks whether the referee is still there."""
+"""Milliseconds without a frame after which the kit checks that the referee is still connected."""
 LINGER_MS = 1_000
-"""How long the last words may take to leave after the bot is done."""
+"""Maximum milliseconds for sending the last messages when the line closes."""
 
 
 class WireLine:
-    """A line over ZeroMQ: the one PAIR socket of this bot."""
+    """A line over the bot's ZeroMQ PAIR socket."""
 
     def __init__(self, endpoint: str) -> None:
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
@@ -20,11 +20,11 @@ class WireLine:
         self._socket.connect(endpoint)
 
     def send(self, frame: bytes) -> None:
-        """Gives a frame to ZeroMQ."""
+        """Pass a frame to ZeroMQ."""
         self._socket.send(frame)
 
     def receive(self) -> bytes | None:
-        """Waits for the next frame; None when the referee is gone and all it sent is read."""
+        """Wait for the next frame; return None when the referee has disconnected and all its frames are read."""
         while True:
             try:
                 return self._socket.recv()
@@ -33,14 +33,14 @@ class WireLine:
                     return self._last()
 
     def _last(self) -> bytes | None:
-        """What came before the referee went, and after we last looked."""
+        """Return a frame that arrived between the last read and the disconnection, if any."""
         try:
             return self._socket.recv(zmq.NOBLOCK)
         except zmq.Again:
             return None
 
     def close(self) -> None:
-        """Closes. Returns when what was said last has left, after at most LINGER_MS."""
+        """Close the line; wait up to LINGER_MS until the last messages are sent."""
         self._socket.disable_monitor()
         self._hangups.close()
         self._socket.close()
