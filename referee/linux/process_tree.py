@@ -38,11 +38,15 @@ def descendants(*roots: int) -> list[int]:
     found: list[int] = []
     waiting = list(roots)
     while waiting:
-        for task in tasks(waiting.pop()):
-            children = _children(task)
-            found += children
-            waiting += children
+        below = children(waiting.pop())
+        found += below
+        waiting += below
     return found
+
+
+def children(process: int) -> list[int]:
+    """Return the numbers of a process's children as they are now, zombies among them."""
+    return [child for task in tasks(process) for child in _children(task)]
 
 
 def threads(*roots: int) -> Iterator[str]:
