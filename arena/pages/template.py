@@ -1,16 +1,19 @@
 """Templates of pages. Every word in them is text, unless it is the arena's own markup."""
 
 import re
+from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
 from arena.pages.glossary import OF_COLUMNS, anchor
 from arena.pages.tables import BETWEEN, Cell, Table
 from arena.tables import LONGEST_CELL, shortened
 from referee import __version__
+from referee.bot_folder import CacheError, cache_folder, private
 from referee.printable import printable, printable_name
 
 LONGEST_TEXT = 2_200
@@ -33,10 +36,30 @@ def markup(text: str) -> Markup:
     return Markup(text)  # noqa: S704 - the arena's own
 
 
+class _CompiledTemplates(FileSystemBytecodeCache):
+    """Templates as code, kept for the next command: compiling them takes longer than to fill them in."""
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep a template, unless there is no room for it."""
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
+
+
+def _compiled_templates() -> _CompiledTemplates | None:
+    """Return where compiled templates are kept; None: nowhere that no other user may write to."""
+    folder = cache_folder() / "templates"
+    try:
+        private(folder)
+    except (CacheError, OSError):
+        return None
+    return _CompiledTemplates(str(folder))
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("arena.pages", "assets"),
+        bytecode_cache=_compiled_templates(),
         auto_reload=False,
         autoescape=True,
         undefined=StrictUndefined,
