@@ -56,7 +56,7 @@ from arena.tournament import (
     update,
     withdraw,
 )
-from arena.workers import LOCAL, Where, venue_for
+from arena.workers import LOCAL, Where, venue_for, workers_kept
 from referee.bot_folder import (
     MOST_FILES,
     MOST_MB,
@@ -116,7 +116,7 @@ def add(cup: Path, bot: str, *, label: str | None, results: Path | None, checks:
         label = label_of(bot)
         if is_upload(name.path):
             label = label_of_upload(label) or label
-    with closing(Ledger(tournament.results / LEDGER)) as ledger:
+    with workers_kept(), closing(Ledger(tournament.results / LEDGER)) as ledger:
         begun = begun_in(ledger)
         standing_of(ledger, begun).check_deadline(now())
         field = _Field(tournament, ledger, begun, checks=checks)
@@ -134,7 +134,7 @@ def add(cup: Path, bot: str, *, label: str | None, results: Path | None, checks:
 def update_command(cup: Path, label: str, bot: str | None, *, results: Path | None, checks: bool) -> None:
     """Let a new version take the place of the bot called LABEL: what is in its folder now, or BOT."""
     tournament = _tournament(cup, results)
-    with closing(Ledger(tournament.results / LEDGER)) as ledger:
+    with workers_kept(), closing(Ledger(tournament.results / LEDGER)) as ledger:
         begun = begun_in(ledger)
         standing = standing_of(ledger, begun)
         standing.check_deadline(now())
@@ -167,7 +167,7 @@ def sync_command(
     After a stop, run the same command again: what has entered is unchanged then.
     """
     tournament = _tournament(cup, results)
-    with closing(Ledger(tournament.results / LEDGER)) as ledger:
+    with workers_kept(), closing(Ledger(tournament.results / LEDGER)) as ledger:
         begun = begun_in(ledger)
         standing_of(ledger, begun).check_deadline(now())
         field = _Field(tournament, ledger, begun, checks=checks)

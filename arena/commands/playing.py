@@ -77,7 +77,8 @@ def play_to_its_end(
         seats=tournament.seats,
         at_once=form.concurrency,
         affinity=affinity_place(tournament),
-        fresh=fresh,
+        # Before earlier results are moved, the check of bots shows whether there is a sandbox.
+        fresh=fresh and not checks,
         failed=failed,
         feed=line,
         log=log,

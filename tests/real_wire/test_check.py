@@ -1,6 +1,7 @@
 """`arena check` with bots in processes: what is wrong is said, and a bot that hangs costs its start-up time."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 from arena.commands.main import main
 from arena.errors import DONE, NO
 from arena.workers import pool
+from referee.bot_folder import BUILT_IN
 from referee.linux.orphans import children
 
 MANIFEST = 'name = "m"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
@@ -138,4 +140,11 @@ def test_the_workers_that_play_a_check_play_what_comes_after_it(
         ["check", "mist_random", "--game", "mist", "--options", '{"max_turns": 2}', *words, str(tmp_path / "c")],
     )
     assert (DONE, 4, 2) == (ended.exit_code, len(started), len(set(started)))
+    # So do two bots that enter.
+    for name in ("anna", "ben"):
+        shutil.copytree(BUILT_IN / "mist_random", tmp_path / "entries" / name)
+    ended = CliRunner().invoke(
+        main, ["entry", "sync", str(file), str(tmp_path / "entries"), "--results", str(tmp_path / "results")]
+    )
+    assert (DONE, 6, 3) == (ended.exit_code, len(started), len(set(started))), ended.output
     assert before == {child.pid for child in children()}
