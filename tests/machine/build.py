@@ -298,8 +298,7 @@ def _boot_user_mode(disk: Path, console: str, slower: int) -> list[dict[str, Any
     written = folder / "written"
     """What is written to the first disk."""
     written.unlink(missing_ok=True)
-    clock = folder / "slow_clock.so"
-    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", str(clock), str(SLOW_CLOCK)], check=True)
+    clock = make_slow_clock(folder)
     files = {number: str(folder / file) for number, file in enumerate(SERIAL, 7)}
     # A serial line must be something that can be waited for: no file.
     opened = " ".join(f"{number}> >(exec cat > {shlex.quote(file)})" for number, file in files.items())
@@ -314,6 +313,13 @@ def _boot_user_mode(disk: Path, console: str, slower: int) -> list[dict[str, Any
         return _run_machine(["bash", "-c", f"exec {opened}; exec {shlex.join(words)}"], disk, MOST_SECONDS)
     finally:
         written.unlink(missing_ok=True)
+
+
+def make_slow_clock(folder: Path) -> Path:
+    """Compile what slows the clocks down; return the file to preload."""
+    clock = folder / "slow_clock.so"
+    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", str(clock), str(SLOW_CLOCK)], check=True)
+    return clock
 
 
 def _run_machine(command: list[str], disk: Path, first_sign_seconds: float) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """`scripts/try-vm`, without a machine: its steps can be run, and what comes out of them is shown."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -78,6 +79,23 @@ def test_what_the_steps_test_is_there() -> None:
     files = [word for step in STEPS.values() for word in step.command.split() if word.endswith(".py")]
     assert "tests/real_wire/test_kept_bots.py" in files
     assert all((HOUSE / file).is_file() for file in files)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+def test_clocks_run_slower_by_as_much_as_is_said(tmp_path: Path) -> None:
+    # The clock that includes suspensions is left alone.
+    program = """
+import select, time
+clocks = time.CLOCK_BOOTTIME, time.CLOCK_MONOTONIC, time.CLOCK_REALTIME
+begun = [time.clock_gettime(clock) for clock in clocks]
+select.select([], [], [], 1)
+print(*(time.clock_gettime(clock) - first for clock, first in zip(clocks, begun)))
+"""
+    slow = {"LD_PRELOAD": str(build.make_slow_clock(tmp_path)), "SLOWER": "10"}
+    said = subprocess.run([sys.executable, "-c", program], env=slow, capture_output=True, text=True, check=True)
+    real, *slowed = map(float, said.stdout.split())
+    assert real >= 1
+    assert [real / 10] * 2 == pytest.approx(slowed, rel=0.2)
 
 
 def reports() -> list[dict[str, Any]]:
