@@ -1,7 +1,6 @@
-"""What a seat of The Fight For a Name can know of banners: for each title the pairs of colours that are left.
+"""Possible banners in The Fight For a Name: for each title the pairs of colours that fit the answers of visits.
 
-Taken from the view's visits. A pair is (body, parting); that every colour is the body of two titles and the
-parting of two is not used.
+A pair is (body, parting). The fact that every colour is the body of two titles and the parting of two is not used.
 """
 
 from itertools import permutations
@@ -12,11 +11,11 @@ from protocol.games.fight_for_a_name import Colour, FightView, Visit
 Pairs = tuple[tuple[Colour, Colour], ...]
 ALL: Pairs = tuple(permutations(COLOURS, 2))
 NEED = {"body": 1, "parting": 2}
-"""How many hexes of each colour a banner takes."""
+"""Number of hexes of each colour that a banner needs."""
 
 
 def pairs_left(view: FightView) -> dict[str, Pairs]:
-    """Title to the pairs that fit all answers; titles of which nothing was told are left out."""
+    """Return the pairs that fit all answers, by title; titles without an answer are absent."""
     left: dict[str, Pairs] = {}
     for visit in view.visits:
         if visit.asked is not None and visit.answer is not None:
@@ -26,7 +25,7 @@ def pairs_left(view: FightView) -> dict[str, Pairs]:
 
 def _narrow(left: dict[str, Pairs], visit: Visit) -> None:
     asked, answer = visit.asked, visit.answer
-    assert asked is not None  # noqa: S101 - `pairs_left` has looked
+    assert asked is not None  # noqa: S101 - `pairs_left` checks this
     assert answer is not None  # noqa: S101
     title, colour = asked.body
     left[title] = tuple(p for p in left.get(title, ALL) if (p[0] == colour) is answer.body)
@@ -39,5 +38,5 @@ def _narrow(left: dict[str, Pairs], visit: Visit) -> None:
 
 
 def likeliest(pairs: Pairs, part: int) -> Colour:
-    """The colour that most of the pairs have as body (0) or parting (1)."""
+    """Return the colour that most of the pairs have as body (0) or parting (1)."""
     return max(COLOURS, key=lambda colour: sum(pair[part] == colour for pair in pairs))

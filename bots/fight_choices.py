@@ -1,4 +1,4 @@
-"""What bots of The Fight For a Name do alike: all but their moves on the board; and how near a banner is."""
+"""Choices that bots of The Fight For a Name share: all except moves, and the distance to a banner."""
 
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -13,15 +13,15 @@ from protocol.words import Action
 
 CRESTS_WANTED = 3
 PROGRESS = (1.0, 0.33, 0.1, 0.0)
-"""What a banner is worth by how many of its three hexes are missing."""
+"""Value of a banner, by the number of its missing hexes."""
 STEP_COST = 0.004
 START_WORTH = 0.02
 PILLAR_MP = 4
-"""What the way from Start to a pillar costs."""
+"""Movement points from Start to a pillar."""
 
 
 def decided(window: Window[FightView], moved: Callable[[Window[FightView]], Path]) -> Action:
-    """What to do in a window; `moved` says which way to go where there is no title yet."""
+    """Return the action for any window; `moved` returns the path of a move without a title."""
     view = window.view
     match window.name:
         case "challenge":
@@ -36,7 +36,7 @@ def decided(window: Window[FightView], moved: Callable[[Window[FightView]], Path
 
 
 def way_to_pillar(view: FightView, luck: Random) -> Path | None:
-    """The shortest way to a pillar while crests are wanted, or () to wait for it; None: go elsewhere."""
+    """Return the shortest way to a pillar, () to wait for one, or None if no more crests are wanted."""
     if not wants_crest(view):
         return None
     position, mp = view.position or START, view.mp or 0
@@ -48,7 +48,7 @@ def way_to_pillar(view: FightView, luck: Random) -> Path | None:
 
 
 def solution(numbers: Collection[int], target: int) -> tuple[int, ...]:
-    """Positions of numbers that add up to the target; none if there are none."""
+    """Return positions of numbers that add up to the target; () if there are none."""
     values = list(numbers)
     for size in range(1, len(values) + 1):
         for pick in combinations(range(len(values)), size):
@@ -58,24 +58,24 @@ def solution(numbers: Collection[int], target: int) -> tuple[int, ...]:
 
 
 def given(view: FightView) -> Move:
-    """With a title, one MP to a seat on the board: it costs nothing."""
+    """Return a gift of one MP to a seat on the board, which costs a seat with a title nothing."""
     seats = [seat for seat in view.positions if int(seat) != view.barred]
     return Move(give={seats[view.round % len(seats)]: 1}) if seats else Move()
 
 
 def wants_crest(view: FightView) -> bool:
-    """Whether one more crest is wanted, and there is time to use it."""
+    """Return True if one more crest is wanted and enough rounds are left to use it."""
     open_crests = [title for title in view.crests if title not in view.claims]
     return len(open_crests) < CRESTS_WANTED and view.round <= view.rounds // 2 + 1
 
 
 def missing(pair: tuple[str, str], colours: Counter[str]) -> int:
-    """How many hexes a banner of these colours lacks."""
+    """Return the number of hexes that a banner of these colours lacks."""
     return sum(max(0, need - colours[colour]) for colour, need in zip(pair, NEED.values(), strict=True))
 
 
 def questions(view: FightView) -> Ask:
-    """The crest of which most is known; of the others own crests come first, with likely colours."""
+    """Take the best-known new crest, and ask about the others, own crests first, with likely colours."""
     titles = view.visits[-1].titles
     left = pairs_left(view)
     taken = {*view.crests, *view.claims}
@@ -95,5 +95,5 @@ def questions(view: FightView) -> Ask:
 
 
 def _wish(view: FightView, title: str, left: dict[str, Pairs]) -> tuple[bool, bool, int]:
-    """Own crests first, then what is least known; claimed titles last."""
+    """Return a sort key: own crests first, then the least known titles; claimed titles last."""
     return title in view.claims, title not in view.crests, -len(left.get(title, ALL))

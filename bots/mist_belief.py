@@ -1,7 +1,7 @@
-"""What the opponent may have on the board: worlds drawn at random that agree with all that a `Memory` holds.
+"""Random worlds of Mist that agree with a `Memory`: possible pieces of the opponent.
 
-A world is made turn by turn, as the opponent made it: how many pieces it placed, and where those lie that were not
-seen. What is drawn fits what was seen in every vision, and what became of the own pairs and triples.
+A world is drawn turn by turn: the number of pieces that the opponent placed, and the cells of the unseen ones.
+They fit everything seen in every vision, and the losses of this seat's pairs and triples.
 """
 
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ from protocol.games.mist_board import BOARD, CENTRE, SEEN, vision
 
 MAX_PIECES = 3
 HABITS = (1.0, 0.7, 2.0)
-"""How often an opponent places one, two or three pieces, before anything is known of it: weights."""
+"""Initial weights of turns with one, two and three pieces."""
 NEAR = 8.0
-"""How much likelier a cell next to its own pieces is to be played than one that is not."""
+"""Weight of a cell next to the opponent's own pieces; other cells have the weight 1."""
 
 
 @dataclass(frozen=True)
 class World:
-    """One way the board may be."""
+    """A possible board."""
 
     opponent: int
     """All the opponent's pieces."""
     spotting: int
-    """Where the pieces of its last turn would spot a pair or triple."""
+    """Cells in which the pieces of its last turn would spot a pair or triple."""
 
 
 class Belief:
@@ -36,19 +36,19 @@ class Belief:
         self._luck = luck
         self._unknown = memory.unknown
         self.open = [self._open_cells(i) for i in range(len(memory.turns))]
-        """By turn: the cells where it may have left a piece that was never seen."""
+        """Cells on which each turn may have left an unseen piece, indexed by turn."""
         self.habits = list(HABITS)
-        """How often this opponent places one, two, three pieces, learned from its turns: weights."""
+        """Weights of this opponent's turns with one, two and three pieces, updated by its turns."""
         self.counts = [self._count_weights(i) for i in range(len(memory.turns))]
-        """By turn: how likely it was of one, two, three pieces."""
+        """Probabilities that a turn had one, two and three pieces, indexed by turn."""
         witnessed = 0
         for turn in memory.turns:
             witnessed |= turn.stayed
         self.found = tuple(BOARD.each(memory.opponent & ~witnessed))
-        """Pieces that were found later than placed."""
+        """Pieces that were first seen some time after they were placed."""
 
     def draw(self) -> World:
-        """One world."""
+        """Draw one world."""
         found = self._date_found()
         pieces = 0
         last, count = 0, 0
@@ -60,7 +60,7 @@ class Belief:
         return World(opponent=pieces | self.memory.opponent, spotting=vision(last, count))
 
     def may_date(self, cell: int) -> list[int]:
-        """The turns in which a piece that was found later may have been placed."""
+        """Return the turns in which a piece that was seen later may have been placed."""
         turns = self.memory.turns
         return [
             i
@@ -71,7 +71,7 @@ class Belief:
         ]
 
     def _open_cells(self, i: int) -> int:
-        """Unknown cells out of this seat's vision at turn i, and never seen empty since."""
+        """Return the unknown cells outside this seat's vision at turn i that were never seen empty since."""
         cells = self._unknown & ~self.memory.turns[i].watched
         for cell in BOARD.each(cells):
             if self.memory.empty_at.get(cell, 0) > i:
@@ -79,7 +79,7 @@ class Belief:
         return cells
 
     def _count_weights(self, i: int) -> tuple[float, ...]:
-        """How likely turn i was of one, two, three pieces; adds to the habits what it teaches."""
+        """Return the probabilities that turn i had one, two and three pieces; add them to the habits."""
         turn = self.memory.turns[i]
         if turn.public:
             return tuple(float(count == turn.seen) for count in range(1, MAX_PIECES + 1))
@@ -99,7 +99,7 @@ class Belief:
         return tuple(weight / total for weight in weights)
 
     def _agrees(self, i: int, turn: OpponentTurn, count: int) -> float:
-        """How well so many pieces agree with what they spotted, and did not, of this seat's answer."""
+        """Return the weight of `count` pieces by the cells of this seat's answer that they spotted or missed."""
         if not turn.hit and not turn.missed:
             return 1.0
         if turn.stayed and vision(turn.stayed, count) & turn.missed:
@@ -109,12 +109,12 @@ class Belief:
         return self._share(i, turn, count)
 
     def _share(self, i: int, turn: OpponentTurn, count: int) -> float:
-        """The share of open cells from which a piece would have spotted what was spotted, and nothing else."""
+        """Return the share of open cells from which a piece would have spotted exactly the spotted cells."""
         cells = self.open[i]
         return may_hold(cells, turn, count).bit_count() / max(1, cells.bit_count())
 
     def _date_found(self) -> dict[int, int]:
-        """Gives each piece that was found later one of the turns in which it may have been placed."""
+        """Assign a possible turn to each piece that was seen later; return the cells by turn."""
         dated: dict[int, int] = {}
         memory = self.memory
         for cell in self.found:
@@ -130,7 +130,7 @@ class Belief:
         return dated
 
     def _draw_turn(self, i: int, turn: OpponentTurn, known: int, pieces: int) -> tuple[int, int]:
-        """How many pieces a turn placed, and those of them that were never seen."""
+        """Draw the number of pieces of a turn and the cells of its unseen pieces."""
         seen = (known | turn.destroyed).bit_count()
         weights = [weight if count >= seen else 0.0 for count, weight in enumerate(self.counts[i], 1)]
         if not any(weights):
@@ -149,7 +149,7 @@ class Belief:
         return count, hidden
 
     def _draw_cell(self, cells: int, pieces: int) -> int:
-        """One of these cells; those next to its pieces are likelier."""
+        """Draw one of these cells; cells next to the opponent's pieces have a higher weight."""
         near = cells & BOARD.grow(pieces)
         far = cells & ~near
         weight = NEAR * near.bit_count()
@@ -158,7 +158,7 @@ class Belief:
 
 
 def may_hold(cells: int, turn: OpponentTurn, count: int) -> int:
-    """Those of the cells where a piece of this turn agrees with what it spotted and did not spot."""
+    """Return the cells on which a piece of this turn agrees with what the turn spotted and missed."""
     seen = SEEN[count]
     for cell in BOARD.each(turn.missed):
         cells &= ~seen[cell]
@@ -169,7 +169,7 @@ def may_hold(cells: int, turn: OpponentTurn, count: int) -> int:
 
 @cache
 def _chance(seen: int, count: int, covered: float) -> float:
-    """The chance that of `count` pieces, each in vision with the chance `covered`, exactly `seen` were."""
+    """Return the probability that exactly `seen` of `count` pieces were in vision, each with chance `covered`."""
     if seen > count:
         return 0.0
     ways = (1, count, count * (count - 1) // 2, 1)[seen] if seen < count else 1

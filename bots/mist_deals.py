@@ -1,8 +1,8 @@
-"""Random ends of Mist matches by the thousand, and what they say of every turn at once. With NumPy.
+"""Thousands of random ends of Mist matches, which value all turns at once, with NumPy.
 
 The empty cells of each world are dealt out between the two seats, and the better groups win. One batch of such
-ends values all turns: a turn is worth the share of won ends among those in which its cells fell to this seat. A
-cell that the turn would lose in a world counts there as it fell.
+ends values all turns: the value of a turn is the share of won ends among those in which this seat was dealt its
+cells. A cell that the turn would lose in a world counts there as it was dealt.
 
 In arrays of boards the first axis is the bit of a cell (`BOARD`), the second the board: every step from cells to
 their neighbours is then one shifted slice.
@@ -13,7 +13,7 @@ from itertools import combinations
 from os import environ
 from typing import cast
 
-environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # Threads that wait for work would use up a second core.
+environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # Idle threads of the library would occupy a second core.
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,40 +24,40 @@ Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float32]
 BITS = tuple(BOARD.name)
 AT = tuple(bit.bit_length() - 1 for bit in BITS)
-"""By cell, in row order: its row in arrays of boards."""
+"""Row of each cell in arrays of boards; cells are in row order."""
 HEIGHT = AT[-1] + 1
 STEPS = (1, 10, 11)
-"""From a cell to its neighbours to the right, below to the left and below to the right."""
+"""Differences of rows from a cell to its neighbours to the right, below to the left and below to the right."""
 LABELS = np.zeros((HEIGHT, 1), np.uint8)
 LABELS[AT, 0] = range(1, len(AT) + 1)
 BEST_CELLS = 14
-"""Triples are made of so many of the best cells."""
+"""Number of the best cells from which triples are made."""
 SPREADS = 3
-"""Labels spread so often between two looks at whether they still do."""
+"""Number of spreading steps between two checks whether labels still change."""
 
 
 def boards(masks: Sequence[int]) -> Bytes:
-    """Masks as an array of boards: 1 where the cell is in the mask."""
+    """Return masks as an array of boards: 1 where the cell is in the mask."""
     size = HEIGHT // 8 + 1
     packed = np.frombuffer(b"".join(mask.to_bytes(size, "little") for mask in masks), np.uint8)
     return np.unpackbits(packed.reshape(len(masks), size), axis=1, bitorder="little").T[:HEIGHT].copy()
 
 
 def spread(cells: Bytes) -> Bytes:
-    """Arrays of cells, in row order on the first axis, as arrays of boards."""
+    """Convert an array of cells, in row order on the first axis, to an array of boards."""
     board = np.zeros((HEIGHT, cells.shape[1]), np.uint8)
     board[list(AT)] = cells
     return board
 
 
 def largest(owners: Bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The sizes of the largest groups of owners 1 and 2, by board; 0 is nobody."""
+    """Return the sizes of the largest groups of owners 1 and 2, by board; 0 means no owner."""
     count = owners.shape[1]
     joined = [
         ((owners[step:] == owners[:-step]) & (owners[step:] != 0)).view(np.uint8) * np.uint8(255) for step in STEPS
     ]
     labels = LABELS * (owners != 0)
-    # Every cell takes the highest label beside it in its group, until the group has one.
+    # Every cell gets the highest label of its neighbours in the group, until each group has one label.
     while True:
         before = labels.copy()
         for _ in range(SPREADS):
@@ -77,10 +77,10 @@ def largest(owners: Bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 class Deals:
-    """Random ends, and what they say of cells and turns."""
+    """Random ends, and the values of cells and turns that they yield."""
 
     def __init__(self, own: int, opponent: Bytes, spotting: Bytes, seed: int) -> None:
-        """Takes this seat's pieces as a mask; by world, the opponent's and where they spot pairs and triples."""
+        """Start with this seat's pieces as a mask, and the opponent's pieces and spotting cells by world."""
         self._luck = np.random.default_rng(seed)
         self._own = boards([own])
         self._opponent = opponent
@@ -88,10 +88,10 @@ class Deals:
         self._playable = boards([PLAYABLE])
         self._won: list[Floats] = []
         self._fell: list[tuple[Bytes, Bytes]] = []
-        """How much an end counts for a turn with a cell: alone, and among others."""
+        """Weights of each end for a turn with a cell: as a single piece, and as one of several."""
 
     def deal(self, count: int) -> None:
-        """So many random ends more, in worlds drawn from those given."""
+        """Play `count` more random ends in randomly chosen worlds."""
         luck = self._luck
         which = luck.integers(self._opponent.shape[1], size=count)
         opponent, spotting = self._opponent[:, which], self._spotting[:, which]
@@ -106,7 +106,7 @@ class Deals:
         self._fell.append((fell + taken, fell * (1 - lost) + lost))
 
     def cells(self, free: int) -> dict[int, float]:
-        """Free cell to how much its owner wins more often than the other, from 0 to 1."""
+        """Return the increase of this seat's share of wins by each free cell, from 0 to 1."""
         won = np.concatenate(self._won)
         alone = np.concatenate([part for part, _ in self._fell], axis=1).astype(np.float32)
         share = alone @ won / np.maximum(alone.sum(axis=1), 1)
@@ -114,12 +114,12 @@ class Deals:
         return {bit: max(0.0, float(share[i]) - usual) for i, bit in enumerate(BITS) if bit & free}
 
     def turns(self, free: int, most: int, best_turns: int) -> list[tuple[float, int]]:
-        """The best turns and the share of ends they win, the best first.
+        """Return the best turns with the share of ends that they win, the best first.
 
         Args:
-            free: the cells that may be named.
-            most: the most of them in a turn.
-            best_turns: how many turns are asked for.
+            free: mask of the allowed cells.
+            most: maximum number of cells in a turn.
+            best_turns: maximum number of turns to return.
         """
         won = np.concatenate(self._won)
         alone, among = (

@@ -1,7 +1,7 @@
-"""Worlds of Mist by the rules: boards that fit all that a seat was told, the likelier ones more often. For search.
+"""Worlds of Mist drawn by the rules: boards that fit all events of a seat, weighted for use in a search.
 
-The rules assume nothing of the opponent's skill. Skilled opponents join their pieces: such worlds count
-more.
+The rules assume nothing about the opponent's skill. Skilled opponents join their pieces, so such worlds have a
+higher weight.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,20 +17,20 @@ from protocol.messages import Welcome
 from referee.games import GAMES
 
 JOINED, MORE = 1.45, 1.2
-"""So much likelier is a world for each pair of the opponent's pieces that touch, and for each of its pieces."""
+"""Factors of a world's weight for each touching pair of the opponent's pieces, and for each of its pieces."""
 TRIPLE_SEES, PAIR_SEES = 3, 14
-"""At most so many cells are seen by three pieces and by two; a single one sees more."""
+"""Maximum number of cells seen by three pieces and by two; a single one sees more."""
 
 
 class FittingWorld(NamedTuple):
-    """One way the board may be, as masks: the opponent's pieces, and what those of its last turn see and spot."""
+    """A possible board as masks: the opponent's pieces, and the cells that those of its last turn see and spot."""
 
     opponent: int
     vision: int
     spotting: int
 
 
-def fitting(  # noqa: PLR0917 - as many as the rules ask for
+def fitting(  # noqa: PLR0917 - the rules need all of them
     match: Welcome,
     view: MistView,
     events: Sequence[MistEvent],
@@ -38,18 +38,18 @@ def fitting(  # noqa: PLR0917 - as many as the rules ask for
     luck: Random,
     steps: Iterator[int],
 ) -> list[FittingWorld]:
-    """Draws a world for each step, then draws as many among them by their weights.
+    """Draw a world for each step, then resample them by their weights.
 
     Args:
-        match: what the seat was told of the match.
-        view: what it sees.
-        events: all events that it was told.
-        habits: how often the opponent places one, two, three pieces, as weights.
-        luck: draws them.
-        steps: as many worlds are drawn; it may end by the clock.
+        match: the seat's welcome.
+        view: the seat's view.
+        events: all events of the seat.
+        habits: weights of the opponent's turns with one, two and three pieces.
+        luck: random number generator.
+        steps: yields once per world to draw; it may stop by the clock.
 
     Returns:
-        The worlds; none where the rules find none.
+        The worlds; an empty list if the rules find none.
     """
     drawn: list[FittingWorld] = []
     weights: list[float] = []
@@ -68,5 +68,5 @@ def fitting(  # noqa: PLR0917 - as many as the rules ask for
 
 
 def touching(pieces: int) -> int:
-    """How many pairs of these pieces touch."""
+    """Return the number of touching pairs of these pieces."""
     return sum((BOARD.grow(cell) & pieces).bit_count() - 1 for cell in BOARD.each(pieces)) // 2

@@ -1,4 +1,4 @@
-"""What one seat has learned in a match of Mist, kept from its events: views show the present only.
+"""Memory of one seat's events in a match of Mist, because views show the present only.
 
 Cells are masks of `protocol.games.mist_board.BOARD`.
 """
@@ -24,29 +24,29 @@ from protocol.games.mist_board import BOARD, CENTRE, vision
 
 @dataclass
 class OpponentTurn:
-    """One turn of the opponent, as far as this seat could see it."""
+    """One turn of the opponent, as far as this seat saw it."""
 
     watched: int
-    """The cells that this seat saw just after the turn."""
+    """Cells that this seat saw just after the turn."""
     stayed: int
-    """Pieces in them that the turn left on the board."""
+    """Watched cells with pieces of the turn that remain on the board."""
     destroyed: int
-    """Pieces in them that the turn placed and lost."""
+    """Watched cells on which the turn placed and lost pieces."""
     public: bool = False
-    """The first turn of the match: all of it is known."""
+    """True for the first turn of the match, which is fully known."""
     hit: int = 0
-    """Cells of this seat's answer that its pieces spotted: from one of them at least, each was in its sight."""
+    """Cells of this seat's next turn that pieces of the turn spotted; each is in sight of at least one of them."""
     missed: int = 0
-    """Cells of this seat's answer that they did not spot, though they would have destroyed what they spotted."""
+    """Cells of this seat's next turn that survived, and so were in sight of none of them."""
 
     @property
     def seen(self) -> int:
-        """How many pieces of the turn this seat knows of."""
+        """Number of pieces of the turn that this seat knows of."""
         return (self.stayed | self.destroyed).bit_count()
 
 
 class Memory:
-    """Everything that a seat knows for certain, and since when."""
+    """Everything that a seat knows for certain, with the times at which it learned it."""
 
     def __init__(self, seat: int) -> None:
         self.seat = seat
@@ -57,27 +57,27 @@ class Memory:
         self.turns: list[OpponentTurn] = []
         """The opponent's turns so far."""
         self.found_at: dict[int, int] = {}
-        """Cell of `opponent` to how many of the opponent's turns had been played when it was found."""
+        """Number of the opponent's turns before a piece was first seen, by cell of `opponent`."""
         self.empty_at: dict[int, int] = {}
-        """Cell to how many of the opponent's turns had been played when it was last seen empty."""
+        """Number of the opponent's turns before a cell was last seen empty, by cell."""
         self.last_cells = 0
         """The cells of this seat's last turn."""
         self.last_lost = 0
-        """Those of them that were destroyed."""
+        """Cells of the last turn on which its pieces were destroyed."""
         self._first_cells: int | None = None
-        """The opponent's first turn, while only `first_move` has told of it."""
+        """The opponent's first turn between the events `first_move` and `opponent_placed`."""
 
     @property
     def unknown(self) -> int:
-        """Cells that may be empty: not E5, and nobody's piece has been seen there."""
+        """Cells that may be empty: all except E5 and cells with known pieces."""
         return BOARD.all & ~CENTRE & ~self.own & ~self.opponent
 
     def spotting(self) -> int:
-        """The cells in which the opponent's next pair or triple would be spotted and destroyed."""
+        """Return the cells in which the opponent's next pair or triple would be spotted and destroyed."""
         return vision(self.last_cells & ~self.last_lost, self.last_cells.bit_count())
 
     def hear(self, event: MistEvent) -> None:
-        """Learns from an event."""
+        """Update the memory by an event."""
         match event:
             case FirstMove(seat=seat, cells=cells):
                 self._first(seat, BOARD.mask(cells))
@@ -95,7 +95,7 @@ class Memory:
                 assert_never(unreachable)
 
     def _first(self, seat: int, cells: int) -> None:
-        """The first turn, told to all. Its mover hears `placed` as well, its watcher `opponent_placed`."""
+        """Record the public first turn. The mover also receives `placed`, the other seat `opponent_placed`."""
         if seat == self.seat:
             self.own |= cells & ~CENTRE
         else:
@@ -103,7 +103,7 @@ class Memory:
             self._first_cells = cells
 
     def _swap(self, seat: int) -> None:
-        """Pieces and the vision that came with them change owner. Only the first turn lies behind."""
+        """Exchange pieces and their vision after a swap, which is possible only after the first turn."""
         self.own, self.opponent = self.opponent, self.own
         if seat == self.seat:
             first = self.turns.pop()
@@ -114,7 +114,7 @@ class Memory:
             self.last_cells = self.last_lost = 0
 
     def _place(self, event: Placed) -> None:
-        """This seat has placed. What became of a pair or triple tells what the opponent's last pieces see."""
+        """Record this seat's turn. The losses of a pair or triple show what the opponent's last pieces see."""
         self.last_cells, self.last_lost = BOARD.mask(event.cells), BOARD.mask(event.destroyed)
         self._look(event.visible)
         if len(event.cells) > 1 and self.turns:
@@ -122,7 +122,7 @@ class Memory:
             self.turns[-1].missed = self.last_cells & ~self.last_lost
 
     def _watch(self, event: OpponentPlaced) -> None:
-        """The opponent has placed. On the first turn `first_move` has said all there is to know."""
+        """Record the opponent's turn. The first turn is already fully known from `first_move`."""
         if self._first_cells is not None:
             cells, self._first_cells = self._first_cells, None
             self.turns.append(OpponentTurn(BOARD.all, cells & ~CENTRE, cells & CENTRE, public=True))
@@ -134,7 +134,7 @@ class Memory:
         turn.stayed = self.opponent & ~before
 
     def _look(self, visible: Board) -> None:
-        """Learns what visible cells hold."""
+        """Record the content of visible cells."""
         for name, holds in visible.items():
             cell = BOARD.mask((name,))
             if holds == "own":
@@ -147,12 +147,12 @@ class Memory:
 
 
 class Rememberer(Bot[MistView, MistEvent]):
-    """A bot that knows all that it was told."""
+    """A bot with a memory of all events."""
 
     def welcome(self) -> None:
-        """A match begins with nothing known."""
+        """Start the match with an empty memory."""
         self.memory = Memory(self.match.seat)
 
     def event(self, event: MistEvent) -> None:
-        """All that is told is remembered."""
+        """Record an event."""
         self.memory.hear(event)

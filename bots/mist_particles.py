@@ -1,8 +1,8 @@
-"""Worlds of Mist by the opponent's likely play, all at once: a particle filter. With NumPy.
+"""A particle filter for Mist: worlds drawn by the opponent's likely play, all at once, with NumPy.
 
-Its turns are played again in every world, as `mist_playouts` thinks skilled players play, with what was seen of
-them. After each turn, worlds in which that turn was likely are kept more often. So pieces that were seen tell of
-those that were not. Besides its pieces this finds out what the opponent knows of this seat's.
+The opponent's turns are replayed in every world by the model of skilled play in `mist_playouts`, together with the
+pieces that were seen. After each turn the worlds are resampled by the probability of that turn. So seen pieces
+give information about unseen ones. The filter also estimates the opponent's knowledge of this seat's pieces.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from bots.mist_playouts import MOST, NEVER, WITHIN, Counts, Worlds, appeal, cell
 from protocol.games.mist_board import PLAYABLE
 
 UNLIKELY = -6.0
-"""The logarithm by which a world counts less that does not explain what became of this seat's pieces."""
+"""Logarithm of the factor for a world that does not explain the losses of this seat's pieces."""
 LEAST = 1e-4
-"""Nothing that was seen was less likely than that: the opponent may play otherwise than was thought."""
+"""Minimum probability of anything seen, because the opponent may play differently from the model."""
 
 
 class OwnPieces(NamedTuple):
@@ -28,33 +28,33 @@ class OwnPieces(NamedTuple):
 
     before: int
     answer: int
-    """What stayed of its next turn."""
+    """Remaining pieces of this seat's next turn."""
 
 
 class Filter:
     """Draws worlds for one moment of a match."""
 
     def __init__(self, belief: Belief, own: Sequence[OwnPieces], public: int, count: int, seed: int) -> None:
-        """Takes all that is known.
+        """Prepare the filter.
 
         Args:
-            belief: made of what this seat learned.
-            own: by turn of the opponent.
-            public: this seat's pieces of the first turn of the match, a mask: the opponent knows them.
-            count: how many worlds are asked for.
-            seed: of all luck.
+            belief: belief from this seat's memory.
+            own: this seat's pieces, by turn of the opponent.
+            public: mask of this seat's pieces from the first turn of the match, which the opponent knows.
+            count: number of worlds.
+            seed: seed of all random numbers.
         """
         self._belief, self._own = belief, own
         self._count = count
         self._luck = np.random.default_rng(seed)
         nothing = np.zeros((len(BITS), count), np.uint8)
-        everything = np.full_like(nothing, not belief.memory.turns)  # All see the first turn of the match.
+        everything = np.full_like(nothing, not belief.memory.turns)  # Both seats see the first turn of the match.
         self._worlds = Worlds(nothing, nothing | cells(public), everything, nothing)
         self._dates = [self._date(cell) for cell in belief.found]
-        """By piece that was found later, and by world: the turn that placed it."""
+        """The turn that placed each piece that was seen later, indexed by piece, then by world."""
 
     def worlds(self) -> Worlds:
-        """The worlds, in no order."""
+        """Return the worlds in random order."""
         for at, turn in enumerate(self._belief.memory.turns):
             self._play(at, turn)
         memory = self._belief.memory
@@ -65,7 +65,7 @@ class Filter:
         return self._luck.choice(self._belief.may_date(cell) or [0], size=self._count)
 
     def _play(self, at: int, turn: OpponentTurn) -> None:
-        """Plays one of the opponent's turns in all worlds, and keeps the likelier ones."""
+        """Play one of the opponent's turns in all worlds, and resample them by probability."""
         worlds, own = self._worlds, self._own[at]
         seen = np.repeat(cells(turn.stayed | turn.destroyed), self._count, axis=1)
         for cell, dates in zip(self._belief.found, self._dates, strict=True):
@@ -86,7 +86,7 @@ class Filter:
             self._keep(fits)
 
     def _named(self, at: int, turn: OpponentTurn, seen: Bytes) -> tuple[Bytes, Counts, NDArray[np.float64]]:
-        """By world: the cells named, how many, and the logarithm of how likely what was seen and not seen is."""
+        """Return the turn's cells, their number, and the log-probability of the observation, by world."""
         luck, own = self._luck, self._own[at].before
         count_seen = seen.sum(axis=0, dtype=np.int64)
         weights = np.where(
@@ -107,7 +107,7 @@ class Filter:
         return seen | name(appeals, unseen), counts, fits
 
     def _keep(self, fits: NDArray[np.float64]) -> None:
-        """Draws as many worlds anew, by how well they fit: evenly spread over their weights."""
+        """Resample the worlds by their weights, at evenly spaced points (systematic resampling)."""
         shares = np.cumsum(np.exp(fits - fits.max()))
         places = (self._luck.random() + np.arange(self._count)) / self._count * shares[-1]
         found = cast("NDArray[np.int64]", np.searchsorted(shares, places))

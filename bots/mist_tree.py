@@ -1,13 +1,12 @@
-"""A tree search for Mist: turns of this seat, what it would be told, and the turns that it would make then.
+"""An information-set Monte Carlo tree search for Mist.
 
-An information-set Monte Carlo tree search. Each simulation takes one world as if it were the truth, and goes down
-the tree: a turn of this seat, the opponent's answer, and what this seat would be told of both. The nodes are kept
-by what it would be told, not by what is true, so no turn is planned on what it could not know. At the end of the
-tree the empty cells are dealt out at random, and the better groups win.
+Each simulation assumes one world and descends the tree: a turn of this seat, the opponent's answer, and this
+seat's observation of both. Nodes are identified by observations, not by the true state, so that no plan uses
+hidden information. At the end of the tree the empty cells are dealt out at random, and the better groups win.
 
-There are too many turns to try them all: a node begins with a few, and gets more as it is visited
-(progressive widening). The n-th simulation of each turn takes the n-th sample of world, answer and deal, the same
-for all turns, so that luck favours none.
+There are too many turns to try them all: a node starts with a few, and gets more as it is visited (progressive
+widening). The n-th simulation of each turn uses the n-th sample of world, answers and deal, the same for all
+turns, so that chance favours none.
 """
 
 from math import log, sqrt
@@ -18,52 +17,52 @@ from bots.mist_worth import deal_out, wins
 from protocol.games.mist_board import BOARD, CENTRE, RADIUS
 
 DEPTH = 2
-"""So many turns of this seat are planned."""
+"""Number of this seat's turns that are planned."""
 WIDTH, WIDENING = 2.0, 0.4
-"""A node that was visited n times has tried WIDTH * n**WIDENING turns."""
+"""Parameters of widening: a node with n visits has tried WIDTH * n**WIDENING turns."""
 EXPLORATION = 0.4
-"""How much the search prefers turns that it has tried less often."""
+"""Weight of the bonus for turns that were tried less often."""
 TRUST = 300
-"""The value that a turn brings counts as much as so many simulations."""
+"""Number of simulations that a turn's initial value counts for."""
 FAR = 0.4
-"""How often the opponent keeps a cell that touches none of its pieces, once it thought of it."""
+"""Probability that the opponent accepts a drawn cell that touches none of its pieces."""
 
 
 class World(NamedTuple):
-    """One way the board may be, as masks."""
+    """A possible board, as masks."""
 
     opponent: int
     """All the opponent's pieces."""
     spotting: int
-    """Where the pieces of its last turn spot a pair or triple."""
+    """Cells in which the pieces of its last turn spot a pair or triple."""
 
 
 class Sample(NamedTuple):
-    """One way the match may go."""
+    """A possible course of the match."""
 
     world: World
     answers: tuple[int, ...]
-    """What the opponent names next, turn by turn, as masks."""
+    """The opponent's next turns, as masks."""
     deal: int
-    """Who gets the cells that are empty at the end."""
+    """Cells that belong to this seat if they are empty at the end."""
 
 
 class Position(NamedTuple):
-    """The board when this seat is about to place, as masks."""
+    """The board before a turn of this seat, as masks."""
 
     own: int
     opponent: int
     spotting: int
-    """The opponent's."""
+    """Cells in which the opponent spots a pair or triple."""
 
 
 def placed(own: int, other: int, spotting: int, cells: int) -> int:
-    """Which pieces of a turn stay on the board.
+    """Return the pieces of a turn that remain on the board.
 
     Args:
-        own: the mover's pieces.
-        other: the watcher's.
-        spotting: the watcher's.
+        own: pieces of the seat that moves.
+        other: pieces of the other seat.
+        spotting: cells in which the other seat spots a pair or triple.
         cells: the turn.
     """
     taken = own | other | CENTRE
@@ -72,7 +71,7 @@ def placed(own: int, other: int, spotting: int, cells: int) -> int:
 
 
 def play(position: Position, turn: int, answer: int) -> tuple[Position, tuple[int, int]]:
-    """A turn of this seat and the opponent's answer, and what this seat is told of them."""
+    """Play a turn of this seat and the opponent's answer; return the new position and the observation."""
     own, opponent, spotting = position
     stayed = placed(own, opponent, spotting, turn)
     own |= stayed
@@ -84,10 +83,10 @@ def play(position: Position, turn: int, answer: int) -> tuple[Position, tuple[in
 
 
 class Model:
-    """How this seat sees the match: its pieces, worlds, what cells are worth, and how the opponent plays."""
+    """Model of the match: this seat's pieces, worlds, values of cells, and the opponent's habits."""
 
     def __init__(self, own: int, worlds: list[World], values: dict[int, float], habits: list[float]) -> None:
-        """`habits`: how often the opponent places one, two, three pieces, as weights."""
+        """Create the model; `habits` are weights of the opponent's turns with one, two and three pieces."""
         self.own = own
         self._worlds = worlds
         self._cells = list(values)
@@ -95,7 +94,7 @@ class Model:
         self._habits = habits
 
     def sample(self, number: int, luck: Random) -> Sample:
-        """The n-th way the match may go."""
+        """Return sample `number` of the match's course."""
         world = self._worlds[number % len(self._worlds)]
         thought = luck.choices(self._cells, self._values, k=6 * DEPTH)
         counts = luck.choices((1, 2, 3), self._habits, k=DEPTH)
@@ -114,35 +113,35 @@ class Model:
 
 
 class Edge:
-    """A turn tried at a node."""
+    """A turn that was tried at a node."""
 
     __slots__ = ("beyond", "nodes", "turn", "value", "visits")
 
     def __init__(self, turn: int, value: float) -> None:
         self.turn = turn
         self.value = value
-        """The share of random ends that it wins."""
+        """Share of random ends that the turn wins."""
         self.visits = 0
         self.beyond = 0.0
-        """By how much its simulations won more than that, in all."""
+        """Sum of the simulations' results less `value`."""
         self.nodes: dict[tuple[int, int], Node] = {}
-        """By what this seat is told."""
+        """Nodes after the turn, by observation."""
 
 
 class Node:
-    """What this seat may know at one of its turns."""
+    """A state of this seat's knowledge at one of its turns."""
 
     __slots__ = ("beyond", "edges", "untried", "visits")
 
     def __init__(self, turns: list[tuple[float, int]]) -> None:
-        """`turns`: those that may be tried, with their values; the best last."""
+        """Create a node; `turns` are the values and turns to try, the best last."""
         self.visits = 0
         self.beyond = 0.0
         self.edges: list[Edge] = []
         self.untried = turns
 
     def choose(self) -> Edge:
-        """The turn to try now."""
+        """Return the edge to try now; add a new one if the node may widen."""
         if self.untried and len(self.edges) < WIDTH * (self.visits + 1) ** WIDENING:
             value, turn = self.untried.pop()
             self.edges.append(Edge(turn, value))
@@ -151,15 +150,15 @@ class Node:
         return max(self.edges, key=lambda edge: self.worth(edge, usual) + bonus / sqrt(edge.visits + TRUST))
 
     def worth(self, edge: Edge, usual: float) -> float:
-        """The turn's value, moved by how much better it did than turns here usually do."""
+        """Return the turn's value, corrected by its results compared with the average here."""
         return edge.value + (edge.beyond - usual * edge.visits) / (edge.visits + TRUST)
 
 
 class Search:
-    """A search at one turn."""
+    """A search for one turn."""
 
     def __init__(self, model: Model, turns: list[tuple[float, int]], luck: Random) -> None:
-        """`turns`: those to think about, with their values; the best first."""
+        """Create the search; `turns` are the values and turns to consider, the best first."""
         self._model = model
         self._turns = turns[::-1]
         self._luck = luck
@@ -167,7 +166,7 @@ class Search:
         self.root = Node(self._turns.copy())
 
     def simulate(self) -> None:
-        """One way down the tree, and its end."""
+        """Descend the tree once, and record the result in all edges of the path."""
         node: Node | None = self.root
         edge = self.root.choose()
         sample = self._sample(edge.visits)
@@ -195,7 +194,7 @@ class Search:
             edge.beyond += beyond
 
     def best(self) -> int:
-        """The turn that is worth most."""
+        """Return the turn of the highest value."""
         root = self.root
         return max(root.edges, key=lambda edge: root.worth(edge, root.beyond / root.visits)).turn
 

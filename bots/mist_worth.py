@@ -1,7 +1,7 @@
-"""How much a cell of Mist is worth: the empty cells are dealt out at random many times, and the winner is found.
+"""Value of the cells of Mist: the empty cells are dealt out at random many times, and the winner is determined.
 
-A cell that decides matches lies with the winner far more often than half of the time; a cell that does not matter
-lies with either. So one count for each cell, over all deals, values all cells at once.
+A decisive cell belongs to the winner in far more than half of the deals, an unimportant one in about half. So one
+count per cell, over all deals, values all cells at once.
 """
 
 from random import Random
@@ -10,17 +10,17 @@ from protocol.games.mist_board import BOARD, PLAYABLE
 
 
 class Tally:
-    """Counts how many masks each cell was in, for all cells at once.
+    """Counts the masks that contain each cell, for all cells at once.
 
-    Plane i holds the i-th binary digit of every cell's count: adding a mask is adding with carry, for all cells in
-    a few operations on whole numbers instead of a loop over cells.
+    Plane i is the i-th binary digit of every cell's count. Adding a mask is an addition with carry for all cells,
+    in a few operations on whole numbers instead of a loop over cells.
     """
 
     def __init__(self) -> None:
         self._planes: list[int] = []
 
     def add(self, cells: int) -> None:
-        """Counts these cells once more."""
+        """Add 1 to the counts of these cells."""
         for i, plane in enumerate(self._planes):
             self._planes[i] = plane ^ cells
             cells &= plane
@@ -29,17 +29,17 @@ class Tally:
         self._planes.append(cells)
 
     def count(self, cell: int) -> int:
-        """How often a cell was counted."""
+        """Return the count of a cell."""
         return sum(1 << i for i, plane in enumerate(self._planes) if plane & cell)
 
 
 def deal_out(luck: Random) -> int:
-    """One random half of all cells: those that a player will hold of the cells still empty."""
+    """Return a random half of all cells: the empty ones among them will belong to this seat."""
     return luck.getrandbits(BOARD.all.bit_length())
 
 
 def wins(own: int, opponent: int, deal: int) -> bool:
-    """Whether `own` has the better groups, once it gets the empty cells of `deal` and the other gets the rest."""
+    """Return True if `own` with the empty cells of `deal` has better groups than `opponent` with the others."""
     empty = PLAYABLE & ~own & ~opponent
     mine, theirs = own | empty & deal, opponent | empty & ~deal
     one, other = BOARD.largest(mine), BOARD.largest(theirs)
@@ -47,13 +47,13 @@ def wins(own: int, opponent: int, deal: int) -> bool:
 
 
 def worth(own: int, worlds: list[int], deals: int, luck: Random) -> dict[int, float]:
-    """Empty cell to how much a piece there adds to the chance to win, against the opponent's having it.
+    """Return the value of each empty cell: the difference in winning chances between its two owners.
 
     Args:
         own: this seat's pieces.
-        worlds: the opponent's, as they may be.
-        deals: how often the empty cells are dealt out, over all worlds.
-        luck: deals them.
+        worlds: possible pieces of the opponent.
+        deals: number of deals of the empty cells, over all worlds.
+        luck: random number generator.
     """
     with_winner, dealt = Tally(), Tally()
     for i in range(deals):

@@ -1,8 +1,8 @@
-"""Plays any game at random, from the `window` message and the JSON Schema alone: it knows no rule of any.
+"""Plays any game at random, from the `window` message and the JSON Schema alone, without any rules.
 
-`schema.json` beside it is what `arena schema` prints. It draws an action of the window's form; if that is
-rejected, it draws again, and after some tries it takes the default. Words that were rejected oftener than accepted
-it draws less often: so it learns which of them name something.
+`schema.json` in this folder is the output of `arena schema`. The bot draws an action of the window's form; if that
+is rejected, it draws again, and after some tries it chooses the default. It draws words less often that were
+rejected more often than accepted, and so learns which words are names in the game.
 """
 
 import json
@@ -16,18 +16,18 @@ from bots.schema_drawing import Drawer, words_of
 from bots.wire import WireLine
 
 TRIES = 40
-"""Actions that it draws for one window."""
+"""Maximum number of actions drawn for one window."""
 MOST_REJECTED = 900
-"""In a match: a referee hangs up on a bot of which it has to refuse a thousand messages."""
+"""Maximum number of rejections in a match; the referee hangs up after a thousand refused messages."""
 REJECTED, ACCEPTED = 0.7, 3.0
-"""What becomes of the trust in a word that was drawn."""
+"""Factors of the trust in a drawn word."""
 LEAST_TRUST = 0.02
 PROTOCOL = 1
 Say = Callable[[dict[str, Any]], None]
 
 
 class AnyRandom:
-    """What it answers to each message; `say` takes what it says."""
+    """The bot, independent of the transport: `hear` handles messages, `say` sends answers."""
 
     def __init__(self, schema: dict[str, Any], say: Say) -> None:
         self._schema = schema
@@ -41,7 +41,7 @@ class AnyRandom:
         self._trust: dict[str, float] = {}
 
     def hear(self, message: dict[str, Any]) -> bool:
-        """False once the match is over."""
+        """Handle a message; return False once the match is over."""
         match message["type"]:
             case "welcome":
                 self._luck = Random(message["seed"])
@@ -62,7 +62,7 @@ class AnyRandom:
         return True
 
     def _judge(self, times: float) -> None:
-        """What was drawn last was accepted, or rejected."""
+        """Multiply the trust in the last drawn words by `times`."""
         for word in self._drawn:
             self._trust[word] = min(1.0, max(LEAST_TRUST, self._trust.get(word, 1.0) * times))
 
@@ -79,7 +79,7 @@ class AnyRandom:
 
 
 def main() -> None:
-    """Plays the match that this process was started for."""
+    """Play the match that this process was started for."""
     line = WireLine(os.environ["ARENA_ENDPOINT"])
     schema = json.loads(Path(__file__).with_name("schema.json").read_text(encoding="utf-8"))
     bot = AnyRandom(schema, lambda said: line.send(json.dumps(said).encode()))

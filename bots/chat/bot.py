@@ -1,4 +1,4 @@
-"""A language model's seat: docs/language-models.md. It plays from its author's own machine, as a remote seat."""
+"""A seat for a language model (docs/language-models.md), which plays remotely from its author's machine."""
 
 from bots.chat_player import ChatSeat
 from bots.chat_settings import Settings

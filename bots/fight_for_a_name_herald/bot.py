@@ -1,8 +1,8 @@
-"""Plays The Fight For a Name by what pillars tell: collects crests, and holds hexes in colours that may be theirs.
+"""Plays The Fight For a Name by the pillars' answers: it collects crests and hexes in their possible colours.
 
-For each title it keeps the pairs of colours that fit all answers. On its first visits it takes the crest that it
-knows most of, and asks about the others; then every move goes to the hex that brings its crests' possible banners
-on most: a banner with all its hexes held is worth 1, with one missing a third, with two missing a tenth.
+For each title it stores the pairs of colours that fit all answers. On its first visits it takes the best-known
+crest and asks about the others. Then every move goes to the hex that adds most to the possible banners of its
+crests: a banner with all hexes held has the value 1, with one missing 0.33, with two missing 0.1.
 """
 
 from collections import Counter
@@ -23,16 +23,16 @@ from protocol.games.fight_for_a_name import FightView
 from protocol.words import Action
 
 HELD_BY_OTHER = 0.3
-"""How much of its worth a hex keeps that another seat holds: it may be won."""
+"""Share of its value that a hex held by another seat has, because it may be won."""
 
 
 def decide(window: Window[FightView]) -> Action:
-    """What seems best, from the view alone."""
+    """Return the best action that the view alone suggests."""
     return decided(window, moved)
 
 
 def moved(window: Window[FightView]) -> Path:
-    """To a pillar while crests are wanted, else to the hex that is worth most."""
+    """Return the path to a pillar while crests are wanted, otherwise to the place of the highest value."""
     view, luck = window.view, window.luck
     position, mp = view.position or START, view.mp or 0
     to_pillar = way_to_pillar(view, luck)
@@ -44,7 +44,7 @@ def moved(window: Window[FightView]) -> Path:
 
 
 def worth(view: FightView, place: str, steps: int) -> float:
-    """What it brings to end the move there."""
+    """Return the value of ending the move at a place."""
     if place in GATES or place == START:
         base = standing(view, held(view))
         return base + (START_WORTH if place == START else 0.0) - STEP_COST * steps
@@ -59,12 +59,12 @@ def worth(view: FightView, place: str, steps: int) -> float:
 
 
 def held(view: FightView) -> set[str]:
-    """The hexes that this seat holds."""
+    """Return the hexes that this seat holds."""
     return {number for number, seat in view.holders.items() if seat == view.seat}
 
 
 def standing(view: FightView, hexes: Collection[str]) -> float:
-    """What hexes are worth for the crests that may still be claimed: over their pairs, how near a banner is."""
+    """Return the value of hexes: for each unclaimed crest the mean progress of its possible banners."""
     colours: Counter[str] = Counter(view.colours[number] for number in hexes)
     left = pairs_left(view)
     total = 0.0

@@ -1,4 +1,4 @@
-"""Plays The Fight For a Name at random: short walks, a pillar when one is near, any questions, gifts and votes."""
+"""Plays The Fight For a Name at random: short walks, near pillars, any questions, gifts and votes."""
 
 from bots.kit import Window, run
 from protocol.games.fight_board import START, visits, walks
@@ -10,7 +10,7 @@ COLOURS = ("red", "orange", "yellow", "green", "blue", "purple")
 
 
 def decide(window: Window[FightView]) -> Action:
-    """A legal action, drawn without a thought."""
+    """Return a random legal action."""
     view, luck = window.view, window.luck
     match window.name:
         case "challenge":
@@ -26,7 +26,7 @@ def decide(window: Window[FightView]) -> Action:
 
 
 def moved(window: Window[FightView]) -> Move:
-    """A gift for anybody on the board, or a walk to anywhere near."""
+    """Return a gift to a random seat on the board, or a random short walk."""
     view, luck = window.view, window.luck
     if view.title is not None:
         seats = [seat for seat in view.positions if int(seat) != view.barred]

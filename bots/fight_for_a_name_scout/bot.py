@@ -1,8 +1,8 @@
-"""Plays The Fight For a Name on worlds: where the others' strengths may lie, and which banners there may be.
+"""Plays The Fight For a Name on sampled worlds: possible strengths of the others and possible banners.
 
-Visits, questions and gifts are the herald's. Every other move goes where its crests' banners are nearest on
-average over worlds, each with all strengths and all banners: so it knows with what chance it would hold a hex,
-against whom it cannot see, and that every colour is the body of two titles and the parting of two.
+Visits, questions and gifts are the herald's. Every other move goes where the banners of its crests are nearest on
+average over the worlds, each with all strengths and all banners. So the bot estimates how likely it would hold a
+hex against hidden strengths, and uses that every colour is the body of two titles and the parting of two.
 """
 
 from collections import Counter
@@ -27,16 +27,16 @@ from referee.games import GAMES, FightForAName
 RULES = cast("FightForAName", GAMES["fight-for-a-name"])
 WORLDS = 30
 WHITE = -1.0
-"""What it is worth to stand on a hex that gives nothing any more."""
+"""Value of a place on a hex that gives nothing any more."""
 
 
 def decide(window: Window[FightView]) -> Action:
-    """What seems best, over the worlds that are drawn."""
+    """Return the best action on average over sampled worlds."""
     return decided(window, moved)
 
 
 def moved(window: Window[FightView]) -> Path:
-    """To a pillar while crests are wanted, else to the place that is worth most."""
+    """Return the path to a pillar while crests are wanted, otherwise to the place of the highest value."""
     view, luck = window.view, window.luck
     position, mp = view.position or START, view.mp or 0
     to_pillar = way_to_pillar(view, luck)
@@ -52,12 +52,12 @@ def moved(window: Window[FightView]) -> Path:
             for place, gain in gains(view, reach, rivals, banners).items():
                 worths[place] += gain / WORLDS
     except ValueError:
-        pass  # No world was found: it stays, or goes where it costs least.
+        pass  # No world was found, so only costs and the values at rest decide.
     return reach[max(worths, key=lambda place: (worths[place], luck.random()))]
 
 
 def at_rest(view: FightView, place: str) -> float:
-    """What a place is worth that holds no hex of a banner."""
+    """Return the value of a place apart from banners."""
     if place == START:
         return START_WORTH
     return WHITE if place.isdigit() and int(place) in view.white else 0.0
@@ -69,7 +69,7 @@ def gains(
     rivals: Sequence[dict[HexKey, int]],
     banners: Sequence[Banner],
 ) -> dict[str, float]:
-    """Place to what it brings, in one world, to end the move there."""
+    """Return the gain of ending the move at each place in one world; places without gain are absent."""
     strengths = view.strengths or {}
     colours: Counter[str] = Counter(
         view.colours[name] for name, mine in strengths.items() if holds(name, mine, rivals)
@@ -89,13 +89,13 @@ def gains(
 
 
 def holds(name: HexKey, mine: int, rivals: Sequence[dict[HexKey, int]]) -> bool:
-    """Whether a hex is held by this strength: the highest that no other seat has there, too."""
+    """Return True if this strength holds a hex: it is the highest that only one seat has there."""
     theirs = Counter(each[name] for each in rivals if name in each)
     return mine > 0 and mine not in theirs and all(times > 1 for other, times in theirs.items() if other > mine)
 
 
 def worth(banners: Sequence[Banner], colours: Counter[str]) -> float:
-    """How near the banners are, with hexes of these colours; without a crest, how many colours there are."""
+    """Return the progress of the banners with hexes of these colours; without banners count the colours."""
     if not banners:
         return 0.01 * sum(number > 0 for number in colours.values())
     return sum(PROGRESS[missing((each.body, each.parting), colours)] for each in banners)

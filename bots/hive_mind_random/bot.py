@@ -1,4 +1,4 @@
-"""Plays Hive Mind at random: a shape on every Hive, now and then a Double or a Block, any digits as guess."""
+"""Plays Hive Mind at random: a shape on every Hive, sometimes a Double or a Block, any digits as guess."""
 
 from bots.kit import Window, run
 from protocol.games.hive_board import KINDS
@@ -20,7 +20,7 @@ HIGHEST_GUESS = 20
 
 
 def decide(window: Window[HiveMindView]) -> Action | None:
-    """A legal action, drawn without a thought."""
+    """Return a random legal action."""
     view, luck = window.view, window.luck
     others = [seat for seat in (0, 1, 2, 3, 4) if seat != view.seat]
     match window.name:

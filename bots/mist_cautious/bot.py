@@ -1,6 +1,6 @@
-"""Plays Mist safely: one piece a turn, which no spotting can destroy, joined to its largest group.
+"""Plays Mist safely: one piece per turn, which no spotting can destroy, joined to its largest group.
 
-A single piece also sees three steps far, and destroys every pair and triple that comes into its sight.
+A single piece also sees three steps far, and destroys every pair and triple placed in its sight.
 """
 
 from typing import Any
@@ -12,10 +12,10 @@ from protocol.games.mist_board import BOARD, CENTRE
 
 
 class Cautious(Rememberer):
-    """One piece a turn."""
+    """A bot that places one piece per turn."""
 
     def decide(self, window: Window[MistView]) -> Any:
-        """The cell that makes the largest group; of several the one nearest to the centre."""
+        """Return the cell that makes the largest group, and of several the one nearest to the centre."""
         if window.name == "first":
             return ChooseFirst(first=1 if self.match.seat == 0 else 0)
         free = self.memory.unknown & ~BOARD.mask(window.view.forbidden)

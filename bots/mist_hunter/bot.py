@@ -1,6 +1,6 @@
-"""Plays Mist fast: three pieces a turn, out of the vision of what it last saw the opponent place.
+"""Plays Mist fast: up to three pieces per turn, outside the vision of the opponent's last seen pieces.
 
-When pieces of its were spotted by something that it cannot see, it looks around with a single piece first.
+After hidden pieces have spotted some of its own, it looks around with a single piece first.
 """
 
 from typing import Any
@@ -12,13 +12,13 @@ from protocol.games.mist_board import BOARD, CENTRE, PLAYABLE, vision
 
 
 class Hunter(Rememberer):
-    """Pairs and triples in the dark."""
+    """A bot that places pairs and triples where the opponent was not seen to look."""
 
     def decide(self, window: Window[MistView]) -> Any:
-        """As many pieces as may be, where the opponent was not seen to look."""
+        """Return as many pieces as allowed outside the known vision of the opponent, or a single piece."""
         view, memory = window.view, self.memory
         if window.name == "first":
-            return window.default  # oneself
+            return window.default  # The default lets this seat go first.
         free = memory.unknown & ~BOARD.mask(view.forbidden)
         if not free:
             return window.default
@@ -34,18 +34,18 @@ class Hunter(Rememberer):
         return Turn(cells=BOARD.cells(cells))
 
     def _watched(self) -> int:
-        """The cells in the vision of the pieces that the opponent was seen to place last."""
+        """Return the cells in the vision of the opponent's last placed pieces, as far as they were seen."""
         if not self.memory.turns:
             return 0
         last = self.memory.turns[-1]
         return vision(last.stayed, last.seen)
 
     def _was_spotted(self) -> bool:
-        """Whether pieces of this bot's last turn were destroyed on cells that turned out to be empty."""
+        """Return True if pieces of the last turn were destroyed on cells where no piece is known."""
         return bool(self.memory.last_lost & PLAYABLE & ~self.memory.own & ~self.memory.opponent)
 
     def _worth(self, cell: int) -> tuple[int, float]:
-        """Joining groups first; then staying near the centre, with some luck so as not to be foreseen."""
+        """Return a sort key: the size of the joined group, then nearness to the centre with a random part."""
         joined = BOARD.group(cell, self.memory.own | cell).bit_count()
         steps = next(radius for radius in range(5) if BOARD.ball(CENTRE, radius) & cell)
         return joined, self.luck.random() - steps

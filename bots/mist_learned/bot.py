@@ -1,6 +1,6 @@
-"""Plays Mist as it learned to: a small network, trained by self-play, scores every cell.
+"""Plays Mist by a small network, trained by self-play, which scores every cell.
 
-The weights lie beside this file. `scripts/train_mist` makes them; docs/learning.md says how.
+The weights are in this folder. `scripts/train_mist` makes them, as docs/learning.md explains.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,27 +17,27 @@ from protocol.games.mist_board import BOARD, CENTRE, SEEN, first_pieces
 
 Floats = npt.NDArray[np.float32]
 Remembered = tuple[int, int, int, int, bool, tuple[int, ...]]
-"""The turn; masks of own pieces, the opponent's, those of them found last; whether there was a swap; cells seen
-empty so many views ago."""
+"""The turn; masks of own pieces, of the opponent's, and of those found last; True after a swap; masks of cells
+seen empty, by their age in views."""
 
 CELLS = len(BOARD.names)
 STOP, SWAP, FIRST, CHOICES = CELLS, CELLS + 1, CELLS + 2, CELLS + 4
-"""Choices after the cells, as the game numbers them; `FIRST` and the next name who goes first."""
+"""Numbers of the choices after the cells; `FIRST` and the next one choose the seat that goes first."""
 BITS = tuple(BOARD.name)
 AGES = 6
 _PLACES = np.array([bit.bit_length() - 1 for bit in BITS])
 _BYTES = 24
 MASKS = 13 + AGES
-"""Planes of 0 and 1; then come two of group sizes, and one for each fact that is the same for all cells."""
+"""Number of planes of 0 and 1; after them are two of group sizes, and one per fact that all cells share."""
 BY_CELL = MASKS + 2
 FACTS = 10
 PLANES = BY_CELL + FACTS
 
 
 class Features:
-    """What the network sees: for each cell a row of numbers, from 0 to 60.
+    """Input of the network: for each cell a row of numbers from 0 to 60.
 
-    `arena.learning` takes it for an encoder; it is no `Encoder`, since bots import nothing of the arena.
+    It has the interface of an `Encoder` of `arena.learning`, but imports none: bots do not depend on the arena.
     """
 
     shape: ClassVar[tuple[int, ...]] = (CELLS, PLANES)
@@ -45,7 +45,7 @@ class Features:
     bounds: ClassVar[tuple[int, int]] = (0, 60)
 
     def remember(self, memory: Remembered | None, view: MistView) -> Remembered:
-        """What is known of the board after this view, with what was known before it."""
+        """Return the memory updated by this view."""
         turn, own, others, found, swapped, empty = memory or (-1, 0, 0, 0, False, (0,) * AGES)
         if turn == view.turn:
             return turn, own, others, found, swapped, empty
@@ -68,7 +68,7 @@ class Features:
         return view.turn, own, others, others & ~before, view.swapped, aged
 
     def frame(self, memory: Remembered, view: MistView) -> tuple[Any, ...]:
-        """What of an observation does not depend on the choices."""
+        """Return the part of an observation that does not depend on the choices."""
         _, own, others, found, _, empty = memory
         placed, lost = BOARD.mask(view.placed), BOARD.mask(view.lost)
         spotted, destroyed = BOARD.mask(view.spotted), BOARD.mask(view.destroyed)
@@ -104,7 +104,7 @@ class Features:
         return own, others, _bytes(masks), facts, _sizes(others)
 
     def encode(self, frame: tuple[Any, ...], choices: Sequence[int] = ()) -> npt.NDArray[np.uint8]:
-        """The observation after these choices of the turn: an array of `shape`."""
+        """Return the observation after these choices of the turn: an array of `shape`."""
         own, _, masks, facts, sizes = frame
         chosen = 0
         for choice in choices:
@@ -124,13 +124,13 @@ def _bytes(masks: Sequence[int]) -> bytes:
 
 
 def _planes(masks: bytes) -> npt.NDArray[np.uint8]:
-    """The masks as planes of 0 and 1, by mask and cell."""
+    """Return the masks as planes of 0 and 1, indexed by mask and cell."""
     bits = np.unpackbits(np.frombuffer(masks, np.uint8), bitorder="little")
     return bits.reshape(-1, 8 * _BYTES)[:, _PLACES]
 
 
 def _sizes(pieces: int) -> npt.NDArray[np.uint8]:
-    """By cell: the pieces of the groups that a piece there would join."""
+    """Return the total size of the groups that a piece would join, by cell."""
     groups = list(BOARD.groups(pieces))
     if not groups:
         return np.zeros(CELLS, np.uint8)
@@ -139,11 +139,11 @@ def _sizes(pieces: int) -> npt.NDArray[np.uint8]:
 
 
 RINGS = 5
-"""What the network sees around a cell: itself, the rings at one, two and three steps, and the mean of all."""
+"""Number of parts of a cell's surroundings: itself, the rings at one, two and three steps, the mean of all."""
 
 
 def _around() -> Floats:
-    """By cell and ring, then by cell: how much of that cell is in the ring."""
+    """Return the weight of each cell in each ring around each cell; rows are cells and rings."""
     balls: list[npt.NDArray[Any]] = [
         _planes(_bytes([BOARD.ball(bit, steps) for bit in BITS])).astype(np.float32) for steps in range(4)
     ]
@@ -162,29 +162,29 @@ Weights = Mapping[str, Floats]
 
 
 class Layers(NamedTuple):
-    """What the network computes for a batch of observations."""
+    """Values that the network computes for a batch of observations."""
 
     around: Floats
-    """By row, cell, and ring with plane."""
+    """Surroundings, indexed by row, cell, and ring with plane."""
     facts: Floats
-    """By row and fact."""
+    """Facts, indexed by row and fact."""
     one: Floats
-    """By row, cell and unit of the first layer."""
+    """First layer, indexed by row, cell and unit."""
     one_mean: Floats
     two: Floats
-    """By row, cell and unit of the second layer."""
+    """Second layer, indexed by row, cell and unit."""
     last: Floats
-    """By row: the second layer's mean over all cells, then the facts."""
+    """The second layer's mean over all cells, then the facts, indexed by row."""
     scores: Floats
-    """By row and choice."""
+    """Scores, indexed by row and choice."""
     values: Floats
-    """By row: from -1, the match seems lost, to 1."""
+    """Expected results from -1 (lost) to 1 (won), indexed by row."""
 
 
 class Network:
-    """Two layers that are the same for every cell, and what they say of each choice and of the match.
+    """A network with two layers, shared by all cells, that scores each choice and predicts the result.
 
-    The first sees a cell's surroundings and the facts; the second also the mean of the first over all cells.
+    The first layer reads a cell's surroundings and the facts; the second also the first's mean over all cells.
     """
 
     def __init__(self, weights: Weights) -> None:
@@ -192,7 +192,7 @@ class Network:
 
     @classmethod
     def untrained(cls, luck: np.random.Generator, units: int = 32) -> "Network":
-        """All choices are as likely at first."""
+        """Return a network with random weights that scores all choices equally."""
         inputs = {"around": RINGS * BY_CELL, "facts": FACTS, "own": units, "all": units}
         weights = {name: luck.normal(0, count**-0.5, (count, units)) for name, count in inputs.items()}
         weights |= {name: np.zeros(units) for name in ("one", "two", "cell")}
@@ -201,17 +201,17 @@ class Network:
 
     @classmethod
     def read(cls, path: Path) -> "Network":
-        """From a file that `write` wrote."""
+        """Read the weights from a file made by `write`."""
         with np.load(path, allow_pickle=False) as file:
             return cls({name: file[name].astype(np.float32) for name in file.files})
 
     def write(self, path: Path) -> None:
-        """With half the digits: the file is small."""
+        """Write the weights in half precision, so that the file is small."""
         with path.open("wb") as file:
             np.savez(file, allow_pickle=False, **{name: w.astype(np.float16) for name, w in self.weights.items()})
 
     def layers(self, observations: npt.NDArray[Any]) -> Layers:
-        """All layers for a batch of observations, an array of (rows, CELLS, PLANES)."""
+        """Return all layers for a batch of observations, an array of (rows, CELLS, PLANES)."""
         w = self.weights
         scaled = observations * SCALE
         facts = scaled[:, 0, BY_CELL:]
@@ -224,25 +224,25 @@ class Network:
         return Layers(around, facts, one, one_mean, two, last, scores, np.tanh(last @ w["value"]))
 
     def scores(self, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> Floats:
-        """By row and choice; choices that the masks do not hold have minus infinity."""
+        """Return the scores by row and choice; choices outside the masks have minus infinity."""
         scores = self.layers(observations).scores
         return np.where(masks[:, :CHOICES], scores, np.float32(-np.inf))
 
 
 class Learned(Bot[MistView, Any]):
-    """Takes the choice with the best score, until the turn is complete."""
+    """A bot that makes the choice with the best score until the turn is complete."""
 
     def __init__(self, network: Network | None = None) -> None:
-        """Plays by this network; None: by the one beside this file."""
+        """Play by this network, by default by the one in this folder."""
         self.network = network or Network.read(Path(__file__).with_name("weights.npz"))
         self.features = Features()
 
     def welcome(self) -> None:
-        """A match begins with nothing known."""
+        """Start the match with an empty memory."""
         self.memory: Remembered | None = None
 
     def decide(self, window: Window[MistView]) -> Any:
-        """Cells one by one, as in training."""
+        """Choose cells one by one, as in training."""
         view = window.view
         self.memory = self.features.remember(self.memory, view)
         frame = self.features.frame(self.memory, view)

@@ -24,40 +24,40 @@ from protocol.games.mist import ChooseFirst, MistEvent, MistView, Placed, Turn
 from protocol.games.mist_board import BOARD
 
 WORLDS = 1_000
-"""How many worlds a turn is thought about in."""
+"""Number of worlds for a turn."""
 FEWEST = 40
-"""In so many at least, whatever time is left."""
+"""Minimum number of worlds, however little time is left."""
 FULL_MS = 2_000
-"""With less main time than this, the worlds get fewer in proportion."""
+"""Main time in milliseconds below which the number of worlds shrinks in proportion."""
 MOST_OF_THE_WINDOW = 1 / 4
-"""It begins no further turn's playouts after this share of the time that was left."""
+"""Share of the remaining time after which it starts no further playouts."""
 FITTING = 0.3
-"""Worlds drawn by the rules, for each world: they are drawn anew among these."""
+"""Number of worlds drawn by the rules, per world; the worlds are resampled from these."""
 DEALS, BATCH = 3_000, 500
-"""Random ends that are played, and how many of them at once."""
+"""Number of random ends, and number of them played at once."""
 BEST, SINGLES, PAIRS = 8, 3, 2
-"""How many of the best turns are played on, and at least how many singles and pairs."""
+"""Number of the best turns that are played on, and of the best singles and pairs added to them."""
 ROUNDS = ((1 / 4, 5), (1 / 2, 2), (1, 1))
-"""In how many worlds each turn is played on, as a share; how many turns stay then."""
+"""Share of the worlds in which each turn is played on, and number of turns that remain, per round."""
 
 
 class Planner(Rememberer):
-    """Memory, worlds, playouts."""
+    """A bot with a memory, worlds and playouts."""
 
     def __init__(self, worlds: int = WORLDS, ms: float = float("inf")) -> None:
-        """`worlds`: how many a turn; `ms`: after so many milliseconds of a turn it begins no further playouts."""
+        """Use `worlds` worlds per turn; start no playouts later than `ms` milliseconds after the turn's start."""
         self.worlds = worlds
         self.ms = ms
 
     def welcome(self) -> None:
-        """A match begins with nothing known."""
+        """Start the match with an empty memory."""
         super().welcome()
         self._events: list[MistEvent] = []
         self._own: list[OwnPieces] = []
         self._public = 0
 
     def event(self, event: MistEvent) -> None:
-        """Kept as it is, for the rules, and remembered, with this seat's pieces at the time."""
+        """Record an event for the rules and in the memory, with this seat's pieces at the time."""
         super().event(event)
         self._events.append(event)
         memory = self.memory
@@ -70,7 +70,7 @@ class Planner(Rememberer):
                 self._public = memory.own
 
     def decide(self, window: Window[MistView]) -> Any:
-        """The turn that wins most playouts. It never swaps: the second player's three pieces are worth more."""
+        """Return the turn that wins most playouts; never swap, since the second player's pieces are worth more."""
         if window.name == "first":
             return ChooseFirst(first=1 if self.match.seat == 0 else 0)
         end = monotonic() + min(self.ms, window.left_ms() * MOST_OF_THE_WINDOW) / 1000
@@ -87,7 +87,7 @@ class Planner(Rememberer):
         return Turn(cells=BOARD.cells(best(playouts, turns, count, end)))
 
     def _worlds(self, view: MistView, belief: Belief, count: int) -> Worlds:
-        """So many, half of them by the rules; there the opponent knows what it does in one of the others."""
+        """Draw `count` worlds, half of them by the rules; these have the opponent's knowledge of other worlds."""
         luck, known = self.luck, self._public & self.memory.own
         likely = Filter(belief, self._own, known, count, luck.getrandbits(64)).worlds()
         steps = iter(range(max(1, int(count * FITTING))))
@@ -101,7 +101,7 @@ class Planner(Rememberer):
         return likely.shuffled(luck.getrandbits(64))
 
     def _promising(self, free: int, most: int, worlds: Worlds, deals: int) -> list[int]:
-        """The turns that win most random ends, with some singles and pairs."""
+        """Return the turns that win most random ends, with some singles and pairs."""
         ends = Deals(self.memory.own, spread(worlds.opponent), spread(worlds.spotting), self.luck.getrandbits(64))
         for _ in range(max(1, deals // BATCH)):
             ends.deal(BATCH)
@@ -113,20 +113,20 @@ class Planner(Rememberer):
 
 
 def best(playouts: Playouts, turns: Sequence[int], count: int, end: float) -> int:
-    """The turn that wins most playouts: fewer stay after each round.
+    """Return the turn that wins most playouts; fewer turns remain after each round.
 
     Args:
-        playouts: in `count` worlds.
-        turns: the likely best first.
-        count: how many.
-        end: by the monotonic clock: no further playouts begin then.
+        playouts: playouts in `count` worlds.
+        turns: the turns to try, the probable best first.
+        count: number of worlds.
+        end: time on the monotonic clock after which no further playouts start.
     """
     won: dict[int, float] = {}
     played: dict[int, int] = {}
     left, begin = list(turns), 0
     for share, stay in ROUNDS:
         size = max(1, int(count * share))
-        # Where worlds have been used up, they are used again, with other luck.
+        # When all worlds have been used, they are used again with other random numbers.
         which = slice(begin, begin + size) if begin + size <= count else slice(size)
         begin = which.stop
         luck = playouts.luck(size)
@@ -141,7 +141,7 @@ def best(playouts: Playouts, turns: Sequence[int], count: int, end: float) -> in
 
 
 def main() -> None:
-    """Plays, within the limits of the command line."""
+    """Play within the limits of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worlds", type=int, default=WORLDS, help="worlds of a turn")
     parser.add_argument("--ms", type=float, default=float("inf"), help="a turn's time, in milliseconds")

@@ -1,4 +1,4 @@
-"""Plays Mist at random: any number of pieces, on any cells that it does not see to be taken."""
+"""Plays Mist at random: any number of pieces, on any cells that it does not see occupied."""
 
 from bots.kit import Window, run
 from protocol.games.mist import ChooseFirst, MistView, Turn
@@ -6,7 +6,7 @@ from protocol.games.mist_board import BOARD
 
 
 def decide(window: Window[MistView]) -> ChooseFirst | Turn:
-    """A legal action, drawn without a thought."""
+    """Return a random legal action."""
     view, luck = window.view, window.luck
     if window.name == "first":
         return ChooseFirst(first=luck.choice((0, 1)))

@@ -23,28 +23,28 @@ from protocol.games.mist import ChooseFirst, MistEvent, MistView, Turn
 from protocol.games.mist_board import BOARD
 
 MS = 100.0
-"""Time of a turn, in milliseconds."""
+"""Default time for a turn, in milliseconds."""
 MOST_OF_THE_WINDOW = 1 / 4
-"""It never plans with more than this share of the time that is left."""
+"""Maximum share of the remaining time that a turn uses."""
 HURRY_MS = 2_000
-"""With less main time than this, a turn is submitted before the search begins, in case that takes too long."""
+"""Main time in milliseconds below which a first turn is submitted before the search, as a precaution."""
 BATCH = 500
-"""Random ends that are played at once."""
+"""Number of random ends played at once."""
 BEST_TURNS = 60
-"""The tree search may try so many of the best turns."""
+"""Number of the best turns that the tree search may try."""
 
 
 class Phase:
     """A part of a turn's work: steps, limited by the clock or by the number of simulations."""
 
     def __init__(self, by_simulation: float, until: float, most: int, *, clock: int = 8) -> None:
-        """Says how long it is.
+        """Set the limits of the phase.
 
         Args:
-            by_simulation: steps for each simulation, where simulations limit the turn.
-            until: the share of the turn's time after which it ends, where time does.
-            most: steps at most in that case, so that memory is bounded.
-            clock: steps between two looks at the clock.
+            by_simulation: steps per simulation, if simulations limit the turn.
+            until: share of the turn's time after which the phase ends, if time limits it.
+            most: maximum number of steps in that case, so that memory is bounded.
+            clock: steps between two checks of the clock.
         """
         self._by_simulation = by_simulation
         self._until = until
@@ -52,7 +52,7 @@ class Phase:
         self._clock = clock
 
     def steps(self, started: float, ms: float, simulations: int | None) -> Iterator[int]:
-        """Counts the steps of one turn: one at least."""
+        """Yield the numbers of the steps of one turn, at least one."""
         if simulations is not None:
             yield from range(max(1, round(simulations * self._by_simulation)))
             return
@@ -70,24 +70,24 @@ TREE = Phase(1, 0.95, 50_000)
 
 
 class Searcher(Rememberer):
-    """Memory, worlds, random ends, tree search."""
+    """A bot with a memory, worlds, random ends and a tree search."""
 
     def __init__(self, ms: float = MS, simulations: int | None = None) -> None:
         self.ms = ms
         self.simulations = simulations
 
     def welcome(self) -> None:
-        """A match begins with nothing known."""
+        """Start the match with an empty memory."""
         super().welcome()
         self._events: list[MistEvent] = []
 
     def event(self, event: MistEvent) -> None:
-        """Kept as it is, for the rules, and remembered."""
+        """Record an event for the rules and in the memory."""
         super().event(event)
         self._events.append(event)
 
     def decide(self, window: Window[MistView]) -> Any:
-        """The best turn that the search finds. It never swaps: the second player's three pieces are worth more."""
+        """Return the best turn found. It never swaps, because the second player's three pieces are worth more."""
         started, view = monotonic(), window.view
         if window.name == "first":
             return ChooseFirst(first=1 if self.match.seat == 0 else 0)
@@ -101,7 +101,7 @@ class Searcher(Rememberer):
         fits = fitting(self.match, view, self._events, belief.habits, self.luck, FITTING.steps(*work))
         worlds = [World(world.opponent, world.spotting) for world in fits]
         worlds += [World(world.opponent, world.spotting) for world in (belief.draw() for _ in LIKELY.steps(*work))]
-        self.luck.shuffle(worlds)  # A turn that is tried a few times is tried in both kinds.
+        self.luck.shuffle(worlds)  # A rarely tried turn then meets both kinds of worlds.
         pieces, spotting = (boards(masks) for masks in zip(*worlds, strict=True))
         deals = Deals(self.memory.own, pieces, spotting, self.luck.getrandbits(64))
         for _ in DEALING.steps(*work):
@@ -115,7 +115,7 @@ class Searcher(Rememberer):
 
 
 def main() -> None:
-    """Plays, within the limits of the command line."""
+    """Play within the limits of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ms", type=float, default=MS, help="time of a turn, in milliseconds")
     parser.add_argument("--simulations", type=int, help="simulations of a turn, in place of time")

@@ -1,11 +1,11 @@
-"""Plays Pointing like people who do not change their minds: at one seat, drawn at first, in all rounds."""
+"""Plays Pointing with a constant target: one seat, drawn in the first round, in all rounds."""
 
 from bots.kit import Window, run
 from protocol.games.pointing import Point, PointingView, Vote
 
 
 def decide(window: Window[PointingView]) -> Point | Vote:
-    """The target it began with."""
+    """Return the target of the first round."""
     view, luck = window.view, window.luck
     if window.name == "vote":
         return Vote(seat=luck.choice(view.tied))

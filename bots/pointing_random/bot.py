@@ -1,11 +1,11 @@
-"""Plays Pointing at random: nobody as often as somebody, and anybody alike."""
+"""Plays Pointing at random: at no seat half of the time, otherwise at any seat with equal probability."""
 
 from bots.kit import Window, run
 from protocol.games.pointing import Point, PointingView, Vote
 
 
 def decide(window: Window[PointingView]) -> Point | Vote:
-    """A legal action, drawn without a thought."""
+    """Return a random legal action."""
     view, luck = window.view, window.luck
     if window.name == "vote":
         return Vote(seat=luck.choice([None, *view.tied]))

@@ -1,4 +1,4 @@
-"""Plays Runes to Ruins at random: a guess, a belief, a vote and, if it can pay, a vision each round."""
+"""Plays Runes to Ruins at random: a guess, a belief, a vote and, if it can pay, often a vision each round."""
 
 from bots.kit import Window, run
 from protocol.games.runes import DIVINE, MUNDANE, NAMES
@@ -6,7 +6,7 @@ from protocol.games.runes_to_ruins import ChooseSymbol, Has, Learned, PlayRound,
 
 
 def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:
-    """A legal action, drawn without a thought. Its symbol is the default: a drawn one."""
+    """Return a random legal action. The symbol is the default, which is random too."""
     view, luck = window.view, window.luck
     if window.name == "symbol":
         return None

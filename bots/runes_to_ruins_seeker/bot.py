@@ -1,9 +1,9 @@
-"""Plays Runes to Ruins by keeping symbols that fit all answers, and asking what splits them best.
+"""Plays Runes to Ruins by drawing symbols that fit all answers, and asking the questions that divide them best.
 
-It goes after one seat at a time. Of all symbols that fit what it was told of that seat it draws some hundreds, and
-spends its insight on the vision `pattern`, in each position on the group that divides them most evenly, then on
-cheaper questions; beliefs that it may check for little mantra come on top. Each round it guesses the symbol that
-it drew most often. Its own symbol is drawn: nothing about it can be foreseen.
+It investigates one seat at a time. From all symbols that fit the answers about that seat it draws some hundreds.
+It spends its insight on the vision `pattern`, in each position on the group that divides them most evenly, then on
+cheaper questions, and adds beliefs that cost little mantra to check. Each round it guesses the symbol that it drew
+most often. Its own symbol is random, so that it cannot be predicted.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ WALKS, STEPS = 5, 900
 
 
 def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:
-    """Questions, beliefs and a guess about one seat."""
+    """Return questions, beliefs and a guess about one seat."""
     view, luck = window.view, window.luck
     if window.name == "symbol":
         return None

@@ -1,8 +1,8 @@
-"""Plays Runes to Ruins like the seeker, behind veils, with a symbol that earns much.
+"""Plays Runes to Ruins like the seeker, but with veils and a symbol that earns much.
 
-A veil turns the answers about this seat to three kinds of question, for one insight, then two: a seat that takes
-them as they stand keeps symbols that are wrong, and never finds this one. Its symbol is the best of many that are
-drawn from all legal ones, by what the conditions that pay for symbols alone would pay.
+A veil falsifies the answers about this seat to three kinds of question, for one insight, then two: a seat that
+trusts these answers is led to wrong symbols, and never finds the right one. The bot's symbol is the best of many
+random legal ones, by the income from conditions that depend on symbols alone.
 """
 
 from collections import Counter
@@ -20,13 +20,13 @@ from referee.games import GAMES
 RULES = GAMES["runes-to-ruins"]
 WALKS, STEPS = 5, 900
 VEILS = 2
-"""How many veils it takes in a match, the first in its first round."""
+"""Number of veils in a match, the first of them in its first round."""
 SYMBOLS = 100
-"""Symbols that are drawn to choose its own."""
+"""Number of random symbols from which it chooses its own."""
 
 
 def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:
-    """A veil while few were taken, then questions, beliefs and a guess about one seat."""
+    """Return questions, beliefs and a guess about one seat, with a veil in the first rounds."""
     view, luck = window.view, window.luck
     if window.name == "symbol":
         return symbol(window)
@@ -48,14 +48,14 @@ def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:
 
 
 def symbol(window: Window[RunesView]) -> ChooseSymbol:
-    """The legal symbol, of those drawn, that uses most groups of both Orders."""
+    """Return the random legal symbol that uses most groups of both Orders."""
     legal = RULES.legal_actions(window.view, window.view.seat or 0)
     drawn = [legal.sample(window.luck) for _ in range(SYMBOLS)]
     return max((each for each in drawn if isinstance(each, ChooseSymbol)), key=groups)
 
 
 def groups(chosen: ChooseSymbol) -> int:
-    """How many groups a symbol uses: what the conditions 13 and 14 pay."""
+    """Return the number of groups that a symbol uses, which is the income from conditions 13 and 14."""
     runes = [RUNE[name] for name in chosen.symbol]
     return len({rune.divine for rune in runes}) + len({rune.mundane for rune in runes})
 

@@ -1,7 +1,8 @@
-"""For `arena stress`: answers at chosen moments around the end of its time, and writes down when it really did.
+"""Test bot of `arena stress`: it answers at chosen moments around the end of its time, and prints the real times.
 
-Each line of its output is one window: its number, how far from the end of main time it meant to answer (ms; null:
-at once), how long after it heard of the window it did (microseconds), and how many notes it sent as a flood.
+Each line of its output describes one window: its number, the planned moment of the answer relative to the end of
+main time (ms; null: at once), the real time from the window's arrival to the answer (microseconds), and the number
+of notes sent as a flood.
 """
 
 import json
@@ -15,7 +16,7 @@ FLOOD, HOW_OFTEN = 30, 0.2
 
 
 def decide(window: Window[object]) -> None:
-    """Submits at its moment, by itself: the kit's own answer would come after that."""
+    """Submit at the chosen moment, because the kit's own answer would follow only after the return."""
     heard = time.monotonic()
     moment = window.luck.choice(MOMENTS)
     flood = FLOOD if window.luck.random() < HOW_OFTEN else 0
