@@ -1,4 +1,4 @@
-"""Matches in this process: no sockets, no sandbox, no clock. For search, self-play, learning and tests."""
+"""Matches in this process, without sockets, sandbox and clock, for search, self-play, learning and tests."""
 
 from arena.simulation.bots import BotGiven
 from arena.simulation.errors import BotError, IllegalActionError

@@ -1,4 +1,4 @@
-"""Bots as the callers of `play` give them: functions, `Bot` objects and classes, sample bots and folders."""
+"""Bots that callers pass to `play`: functions, `Bot` objects and classes, sample bots and folders."""
 
 import runpy
 import sys
@@ -15,27 +15,27 @@ from bots import kit
 from bots.kit import Bot, FunctionBot, Window
 
 BotGiven = Callable[[Window[Any]], Any] | Bot[Any, Any] | type[Bot[Any, Any]] | str | Path
-"""A function from window to action, a `Bot`, a class of one, or a bot as the command line names it."""
+"""A function from window to action, a `Bot`, a subclass of it, or a bot as named on the command line."""
 _LOADING = Lock()
 
 
 class Source(Struct, frozen=True):
-    """Where the bots of one seat come from."""
+    """Source of the bots of one seat."""
 
     name: str
     version: str
     content: str
-    """Hash of its folder; empty for one that is given as an object."""
+    """Hash of the bot's folder; empty for an object."""
     make: Callable[[], Bot[Any, Any]]
-    """The bot for a match."""
+    """Returns the bot for a match."""
 
 
 def sources_of(game: str, given: Sequence[BotGiven], seats: int) -> list[Source]:
-    """The bots by seat.
+    """Return the sources of the bots by seat.
 
     Raises:
-        ValueError: they are too few or too many, one is not for this game, or one object sits in two seats.
-        TypeError: one is no bot, or they are no list.
+        ValueError: the number of bots is wrong, one does not play this game, or one object has two seats.
+        TypeError: one is not a bot, or `given` is not a list.
     """
     check_number(game, given, seats)
     objects = [id(each) for each in given if isinstance(each, Bot)]
@@ -45,7 +45,7 @@ def sources_of(game: str, given: Sequence[BotGiven], seats: int) -> list[Source]
 
 
 def check_number(game: str, given: Any, seats: int) -> None:
-    """Raises TypeError: that is no list of bots. Raises ValueError: they are too few or too many."""
+    """Raise TypeError if `given` is not a list, and ValueError if the number of bots is wrong."""
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise TypeError(
             f"bots: {given!r:.100} is not a list; give one bot for each of the {seats} seats of {game}"
@@ -55,7 +55,7 @@ def check_number(game: str, given: Any, seats: int) -> None:
 
 
 def source_of(game: str, given: BotGiven, *, fresh: bool = False) -> Source:
-    """See `sources_of`. `fresh`: an object is copied for each match, so that no match depends on another."""
+    """Return the source of one bot; with `fresh`, an object is copied for each match. Raise as `sources_of`."""
     if isinstance(given, str | Path):
         return _from_folder(game, str(given))
     if isinstance(given, Bot):
@@ -71,7 +71,7 @@ def source_of(game: str, given: BotGiven, *, fresh: bool = False) -> Source:
 
 
 def _from_folder(game: str, given: str) -> Source:
-    """A bot's folder, loaded once; the bot that it runs is copied for each match, unless bot.toml lets it stay."""
+    """Load a bot's folder once; copy its bot for each match unless bot.toml has `keeps`."""
     from arena.config import label_of  # noqa: PLC0415 - what is given as an object need not wait
     from referee.bot_folder import PYTHON, find_bot  # noqa: PLC0415 - as above
 
@@ -94,7 +94,7 @@ def _from_folder(game: str, given: str) -> Source:
 
 
 def _copied(name: str, bot: Bot[Any, Any]) -> Bot[Any, Any]:
-    """A bot of a match's own."""
+    """Return a copy of a bot for one match."""
     try:
         return deepcopy(bot)
     except Exception as error:
@@ -102,10 +102,10 @@ def _copied(name: str, bot: Bot[Any, Any]) -> Bot[Any, Any]:
 
 
 def _loaded(folder: Path, words: list[str]) -> Bot[Any, Any] | None:
-    """The bot that a program, given with its arguments, gives to `bots.kit.run`; None: it does not.
+    """Run a program with its arguments, and return the bot that it passes to `bots.kit.run`, or None.
 
-    What it raises after that does not count: at the referee, the match is over by then. Modules that lie in its
-    folder are forgotten, so that another bot's of the same name are not taken for them.
+    Later errors of the program are ignored, because at the referee the match would be over by then. Modules in its
+    folder are removed from `sys.modules`, so that another bot does not import them by the same name.
     """
     found: list[Bot[Any, Any]] = []
 

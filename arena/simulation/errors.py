@@ -1,8 +1,8 @@
-"""What a bot may do wrong in a match in this process. Both say which seat, and in which window."""
+"""Errors of a bot in a match in this process. Both name the seat and the window."""
 
 
 class IllegalActionError(ValueError):
-    """An action that breaks a rule, or that its seat does not owe. `reason` is what a bot would be told."""
+    """An action breaks a rule, or its seat does not owe one. `reason` is the text that a bot would receive."""
 
     def __init__(self, seat: int, window: str | None, reason: str) -> None:
         super().__init__(f"seat {seat}, {_named(window)}: {reason}")
@@ -11,12 +11,12 @@ class IllegalActionError(ValueError):
         self.reason = reason
 
     def __reduce__(self) -> tuple[type, tuple[int, str | None, str]]:
-        """For the way back from another process."""
+        """Support pickling, to return the error from another process."""
         return type(self), (self.seat, self.window, self.reason)
 
 
 class BotError(RuntimeError):
-    """A bot raised. Its own exception is the cause."""
+    """A bot raised an exception, which is the cause of this one."""
 
     def __init__(self, seat: int, window: str | None, what: str) -> None:
         super().__init__(f"the bot of seat {seat} raised, {_named(window)}: {what}")
@@ -25,7 +25,7 @@ class BotError(RuntimeError):
         self.what = what
 
     def __reduce__(self) -> tuple[type, tuple[int, str | None, str]]:
-        """For the way back from another process."""
+        """Support pickling, to return the error from another process."""
         return type(self), (self.seat, self.window, self.what)
 
 

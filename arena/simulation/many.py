@@ -1,4 +1,4 @@
-"""Plays many matches of the same bots, over processes: each deal once in every rotation of the seats."""
+"""Plays many matches of the same bots in several processes: each deal once in every rotation of the seats."""
 
 import os
 import pickle
@@ -26,7 +26,7 @@ from arena.terminal import progress_bar, progress_console
 from referee.match import Policy
 
 PARTS = 16
-"""Into so many parts for each process the matches are divided: few enough to cost little, and the bar moves."""
+"""Number of parts of the matches per process: few enough to cost little, enough to move the progress bar."""
 LARGEST_PART = 200
 IMPORTABLE = (
     "other processes must be able to import a bot: put it into a module, at its top level; or say workers=1"
@@ -35,7 +35,7 @@ GUARDED = 'a script calls play_many below `if __name__ == "__main__":`; or say w
 
 
 class Terms(Struct, frozen=True):
-    """What all the matches have in common."""
+    """Terms that all matches share."""
 
     game: str
     variant: str | None
@@ -46,23 +46,23 @@ class Terms(Struct, frozen=True):
 
 
 class Sitting(Struct, frozen=True):
-    """One of the matches: its deal, and which bot sits where."""
+    """The deal and the seating of one match."""
 
     seed: int
     seating: int
     bots: tuple[int, ...]
-    """By seat: the index of the bot."""
+    """Indices of the bots, by seat."""
 
 
 class BotSummary(Struct, frozen=True, kw_only=True):
-    """How one of the bots did."""
+    """Summary of one bot's results."""
 
     bot: str
     played: int
     points: MeanPoints
-    """Mean points a match, with a 95 % interval."""
+    """Mean points per match, with a 95 % interval."""
     wins: int
-    """Matches in which it ranks first, alone or tied."""
+    """Number of matches in which it ranks first, alone or tied."""
     windows: int
     defaults: int
     illegal: int
@@ -73,14 +73,14 @@ class Results(Sequence[Result[None]]):
     """The results of many matches, as a sequence: a slice is a `Results`, too."""
 
     results: tuple[Result[None], ...]
-    """In order; bots by seat, as they sat."""
+    """Results in order; bots are listed by seat."""
     sittings: tuple[Sitting, ...]
-    """The same matches."""
+    """Deals and seatings of the same matches."""
     bots: tuple[str, ...]
-    """The bots' names, in the order in which they were given."""
+    """Names of the bots, in the order of the argument."""
 
     def __len__(self) -> int:
-        """The number of matches."""
+        """Return the number of matches."""
         return len(self.results)
 
     @overload
@@ -99,7 +99,7 @@ class Results(Sequence[Result[None]]):
 
     @property
     def summary(self) -> tuple[BotSummary, ...]:
-        """By bot, in the order in which they were given; empty if there is no match."""
+        """Summaries by bot, in the order of the argument; empty without matches."""
         if not self.results:
             return ()
         return tuple(self._summary(bot) for bot in range(len(self.bots)))
@@ -118,7 +118,7 @@ class Results(Sequence[Result[None]]):
         )
 
     def __str__(self) -> str:
-        """The summary as a table."""
+        """Return the summary as a table."""
         rows: list[tuple[str, ...]] = [("bot", "points", "95 % interval", "played", "first", "defaults")]
         for each in self.summary:
             points = each.points
@@ -138,7 +138,7 @@ class Results(Sequence[Result[None]]):
         return f"<Results of {counted(len(self), 'match')}>\n{self}"
 
     def _repr_html_(self) -> str:
-        """For notebooks."""
+        """Return HTML for notebooks."""
         from arena.simulation.notebook import text  # noqa: PLC0415 - only notebooks need it
 
         return text(str(self))
@@ -158,27 +158,27 @@ def play_many(
     on_error: OnError = "raise",
     progress: bool = True,
 ) -> Results:
-    """Plays many matches. Each deal is played once in every rotation of the bots round the table.
+    """Play many matches. Each deal is played once in every rotation of the bots round the table.
 
-    The results are the same, and in the same order, however many processes share the work, if the bots draw
-    their chance from `window.luck` alone. Every match has fresh bots: an object is copied for each.
+    The results and their order do not depend on the number of processes if bots use only `window.luck` for random
+    choices. Every match has new bots: an object is copied for each.
 
     Args:
         game: as for `play`.
         bots: one for each seat.
-        matches: how many in all. The last deal is left unfinished if they are no multiple of the seats.
-        workers: processes; None: one for each core. 1: this process, and then bots may be anything.
-        seed: None: one is drawn.
+        matches: total number; the last deal is incomplete if it is not a multiple of the number of seats.
+        workers: number of processes, by default one per core; with 1 this process plays, and bots may be anything.
+        seed: seed of all deals, by default random.
         variant: as for `play`.
         options: as for `play`.
         setup: as for `play`.
         on_illegal: as for `play`.
         on_error: as for `play`.
-        progress: whether a terminal shows a bar.
+        progress: True to show a bar in a terminal.
 
     Raises:
         ValueError: as `play`, or the bots cannot be sent to other processes.
-        IllegalActionError, BotError: as `play`; the matches that are left are not played.
+        IllegalActionError, BotError: as `play`; the remaining matches are not played.
     """
     matches = whole("matches", matches, 1)
     if workers is not None:
@@ -197,7 +197,7 @@ def play_many(
         else _pooled(terms, bots, parts, processes)
     )
     results: list[Result[None]] = []
-    # Closed at once when a match fails: nobody waits for the others.
+    # If a match fails, the generator is closed at once, without waiting for other matches.
     with closing(done), progress_bar(progress_console(), TimeElapsedColumn(), transient=True) as bar:
         task = bar.add_task("matches", total=matches, visible=progress)
         for part in done:
@@ -207,7 +207,7 @@ def play_many(
 
 
 def _sittings(seed: int, seats: int, matches: int) -> list[Sitting]:
-    """As a tournament's blocks have them."""
+    """Return the deals and seatings, which equal those of a tournament's blocks."""
     from arena.schedule import Block  # noqa: PLC0415 - it needs NumPy, as statistics do
 
     blocks = range(-(-matches // seats))
@@ -222,7 +222,7 @@ def _parts(sittings: Sequence[Sitting], processes: int) -> list[Sequence[Sitting
 
 
 def _play_part(terms: Terms, sources: Sequence[Source], part: Sequence[Sitting]) -> list[Result[None]]:
-    """Plays some of the matches. The results hold no match: they may have to go to another process."""
+    """Play some of the matches. The results have no `match`, because they may go to another process."""
     results = []
     for sitting in part:
         table = dealt(terms.game, terms.variant, sitting.seed, terms.options, terms.setup)
@@ -237,7 +237,7 @@ def _play_part(terms: Terms, sources: Sequence[Source], part: Sequence[Sitting])
 def _pooled(
     terms: Terms, bots: Sequence[BotGiven], parts: Sequence[Sequence[Sitting]], processes: int
 ) -> Generator[list[Result[None]], None, None]:
-    """Plays the parts in other processes; the results in their order."""
+    """Play the parts in other processes; yield the results in order."""
     try:
         packed = pickle.dumps((terms, tuple(bots)))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -250,7 +250,7 @@ def _pooled(
 
 
 def _play_packed(packed: bytes, part: Sequence[Sitting]) -> list[Result[None]]:
-    """In a process of the pool."""
+    """Play a part in a process of the pool."""
     terms, sources = _unpacked(packed)
     return _play_part(terms, sources, part)
 
@@ -258,7 +258,7 @@ def _play_packed(packed: bytes, part: Sequence[Sitting]) -> list[Result[None]]:
 @lru_cache(maxsize=1)
 def _unpacked(packed: bytes) -> tuple[Terms, list[Source]]:
     try:
-        terms, bots = pickle.loads(packed)  # noqa: S301 - our parent's
+        terms, bots = pickle.loads(packed)  # noqa: S301 - the parent process made it
     except (AttributeError, ImportError) as error:
         raise ValueError(f"bots: {error}: {IMPORTABLE}") from None
     return terms, [source_of(terms.game, each, fresh=True) for each in bots]

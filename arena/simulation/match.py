@@ -1,4 +1,4 @@
-"""A match step by step: whoever holds it sees everything, and says for every seat what it does."""
+"""A match played step by step: the caller sees everything and submits the actions of every seat."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from secrets import randbits
@@ -23,12 +23,12 @@ from referee.suggestions import did_you_mean
 SEED_BITS = 53
 MOST_SEED_BITS = 1_024
 Given = Struct | dict[str, Any] | None
-"""Options or a setup: the game's own Struct, or plain values as in JSON; None: the defaults, or one drawn."""
+"""Options or a setup: the game's own Struct or plain values as in JSON; None for defaults or a random setup."""
 ViewT = TypeVar("ViewT")
 
 
 class DealArguments(TypedDict, total=False):
-    """What a match can be given besides its game: see `Match`."""
+    """Arguments of a match besides its game: see `Match`."""
 
     variant: str | None
     seed: SupportsIndex | None
@@ -37,10 +37,10 @@ class DealArguments(TypedDict, total=False):
 
 
 def dealt(game: str, variant: str | None, seed: SupportsIndex | None, options: Given, setup: Given) -> Table:
-    """A table with these cards.
+    """Return a table with this deal.
 
     Raises:
-        ValueError: there is no such game or variant, the seed is none, or options or setup break the game's rules.
+        ValueError: the game or variant is unknown, the seed is invalid, or options or setup break the rules.
     """
     if game not in tuple(GAMES):
         raise ValueError(f"game: there is no {game!r}; {did_you_mean(str(game), GAMES, 'games')}")
@@ -52,7 +52,7 @@ def dealt(game: str, variant: str | None, seed: SupportsIndex | None, options: G
 
 
 def seed_of(seed: SupportsIndex | None) -> int:
-    """The seed that was given, or a new one. Raises ValueError: it is no whole number, or too large."""
+    """Return the seed, or a random one for None. Raise ValueError if it is not a whole number or too large."""
     drawn = randbits(SEED_BITS) if seed is None else whole("seed", seed)
     if drawn.bit_length() > MOST_SEED_BITS:
         raise ValueError(f"seed: it has {drawn.bit_length():,} bits; at most {MOST_SEED_BITS:,}")
@@ -101,17 +101,17 @@ class Match(Generic[ViewT]):
         options: Given = None,
         setup: Given = None,
     ) -> None:
-        """Deals. `variant` None: the game's first; `seed` None: one is drawn.
+        """Deal a match. `variant` is by default the game's first, `seed` a random one.
 
         Raises:
-            ValueError: there is no such game or variant, or options or setup break the game's rules.
+            ValueError: the game or variant is unknown, or options or setup break the game's rules.
         """
         table = dealt(game, variant, seed, options, setup)
         self._begin(table, table.start)
 
     @classmethod
     def at(cls, table: Table, told: Iterable[Addressed], forfeits: Mapping[int, int] | None = None) -> Self:
-        """The match of a table, with all that was told at it."""
+        """Return the match of a table, with all events sent so far."""
         match = cls.__new__(cls)
         match._begin(table, told)  # noqa: SLF001 - its own class
         match._forfeits = dict(forfeits or {})  # noqa: SLF001
@@ -121,38 +121,38 @@ class Match(Generic[ViewT]):
         self._table = table
         self._told = list(told)
         self._taken: dict[int, Action | None] = {}
-        """By seat, in the open window; None: the default."""
+        """Actions submitted to the open window, by seat; None stands for the default."""
         self._forfeits: dict[int, int] = {}
-        """By seat whose bot raised and forfeited: how many windows it had had."""
+        """Number of windows before the forfeit, by seat whose bot raised and forfeited."""
 
     @property
     def game(self) -> Game[Any]:
-        """The rules."""
+        """Rules of the game."""
         return self._table.game
 
     @property
     def variant(self) -> str:
-        """The variant's name."""
+        """Name of the variant."""
         return self._table.deal.variant
 
     @property
     def seed(self) -> int:
-        """The seed from which all its chance is drawn."""
+        """Seed of all random choices of the match."""
         return self._table.deal.seed
 
     @property
     def options(self) -> Options:
-        """The options in force."""
+        """Options of the match."""
         return self._table.options
 
     @property
     def seats(self) -> int:
-        """How many there are."""
+        """Number of seats."""
         return self._table.seats
 
     @property
     def state(self) -> Any:
-        """The game's own state, secrets included. It is not to be changed: copies of the match share it."""
+        """The game's own state with all secrets. Do not change it, because copies of the match share it."""
         return self._table.state
 
     @property
@@ -162,38 +162,38 @@ class Match(Generic[ViewT]):
 
     @property
     def owed(self) -> tuple[int, ...]:
-        """The seats that still owe an action in it, ascending."""
+        """Seats that still owe an action in the open window, in ascending order."""
         return tuple(owed.seat for owed in self._table.owed if owed.seat not in self._taken)
 
     @property
     def outcome(self) -> Outcome | None:
-        """How it ended; None while it goes on."""
+        """Outcome of the match; None while it is played."""
         return self._table.outcome
 
     def view(self, seat: int | None = SPECTATOR) -> ViewT:
-        """Everything that a seat may know now; None: a spectator. Raises ValueError: there is no such seat."""
+        """Return all that a seat (None: a spectator) may know now. Raise ValueError for an unknown seat."""
         view: Any = unshared(self.game.view(self.state, self._seat(seat)))
         return view  # type: ignore[no-any-return]  # of the game's own type
 
     def host_view(self) -> Any:
-        """Everything, secrets included: the game's own host view, such as `MistHostView`."""
+        """Return everything with all secrets: the game's own host view, such as `MistHostView`."""
         return unshared(self.game.host_view(self.state))
 
     def events(self, seat: int | None = SPECTATOR) -> tuple[Event, ...]:
-        """All that a seat was told so far, in order; None: what everyone was told. Raises as `view`."""
+        """Return all events of a seat so far, in order; for None, the public ones. Raise as `view`."""
         own = self._seat(seat)
         return tuple(unshared(each.event) for each in self._told if each.seat is None or each.seat == own)
 
     def default(self, seat: int) -> Action | None:
-        """The action that is taken for a seat that submits None, as the window stands now."""
+        """Return the current default action, which is used for a seat that submits None."""
         self._check_owes(seat)
         return self._table.default(seat)
 
     def check(self, seat: int, action: Any) -> Action:
-        """An action in the game's own form and canonical spelling. Nothing is submitted.
+        """Return an action in the game's own type and canonical spelling, without submitting it.
 
         Raises:
-            IllegalActionError: it breaks a rule, or the seat owes none.
+            IllegalActionError: the action breaks a rule, or the seat owes none.
         """
         self._check_owes(seat)
         try:
@@ -204,12 +204,12 @@ class Match(Generic[ViewT]):
             raise self._illegal(seat, f"cannot be written as JSON: {error}") from None
 
     def submit(self, seat: int, action: Any) -> None:
-        """Submits for a seat: a Struct of the game's words, plain values as in JSON, or None for the default.
+        """Submit a seat's action: a Struct of the game's words, plain values as in JSON, or None for the default.
 
         When the last seat of a window has submitted, the window closes and the next one opens.
 
         Raises:
-            IllegalActionError: it breaks a rule, or the seat owes none. The match stands as before.
+            IllegalActionError: the action breaks a rule, or the seat owes none; the match is unchanged.
         """
         if action is None:
             self._check_owes(seat)
@@ -222,18 +222,18 @@ class Match(Generic[ViewT]):
             self._close()
 
     def copy(self) -> Self:
-        """A match of its own that stands where this one does. What is played on one leaves the other alone."""
+        """Return an independent copy of the match in its present state."""
         other = self.at(self._table.fork(), self._told)
         other._taken = self._taken.copy()  # noqa: SLF001 - its own class
         return other
 
     def html(self, names: Sequence[str] | None = None) -> str:
-        """Return a page that shows the match so far, step by step, in a browser. It loads nothing.
+        """Return a self-contained page that shows the match so far, step by step, in a browser.
 
-        It shows all that the host knows, as `arena replay --html` does.
+        It shows everything that the host knows, as `arena replay --html` does.
 
         Args:
-            names: the bots' names, by seat; None: `seat 0`, `seat 1` and so on.
+            names: the bots' names, by seat; by default `seat 0`, `seat 1` and so on.
         """
         from arena.simulation.replayed import page  # noqa: PLC0415 - it needs the viewer
 
@@ -261,12 +261,12 @@ class Match(Generic[ViewT]):
         return IllegalActionError(seat, None if self.window is None else self.window.name, reason)
 
     def __repr__(self) -> str:
-        """Game, seed, and where it stands."""
+        """Return the game, the seed and the open window as text."""
         stands = f"window {self.window.name!r}, owed by {list(self.owed)}" if self.window else "over"
         return f"<Match of {self.game.name} {self.variant}, seed {self.seed}: {stands}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the whole board, as the host sees it."""
+        """Return the whole board, as the host sees it, as HTML for notebooks."""
         from arena.simulation.notebook import board  # noqa: PLC0415 - only notebooks need it
 
         return board(repr(self), self.game.name, self.host_view(), self.events())

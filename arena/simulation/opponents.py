@@ -1,4 +1,4 @@
-"""Bots at some seats of a match that somebody else steps."""
+"""Bots at some seats of a match whose steps the caller controls."""
 
 from collections.abc import Mapping, Sequence
 from typing import assert_never
@@ -13,21 +13,21 @@ from referee.rules import Addressed, Answered, Table, Taken, WindowClosed
 
 
 class Opponents:
-    """Bots as `play` takes them. The holder of the match asks them and tells them."""
+    """Bots of the kinds that `play` accepts. The caller requests their answers and passes them events."""
 
     def __init__(self, game: str, bots: Mapping[int, BotGiven]) -> None:
-        """Takes seat to bot.
+        """Prepare the bots, by seat.
 
         Raises:
-            ValueError, TypeError: one is no bot, or not for this game.
+            ValueError, TypeError: one is not a bot, or does not play this game.
         """
         self.givens = dict(bots)
-        """The bots as they were given, by seat."""
+        """The arguments for the bots, by seat."""
         self._sources = {seat: source_of(game, bot, fresh=True) for seat, bot in bots.items()}
         self._players: dict[int, Player] = {}
 
     def begin(self, table: Table) -> None:
-        """A new match: each is welcomed, and hears what is told at its start. Raises BotError."""
+        """Start a match: send each bot its welcome and the first events. Raise BotError if a bot raises."""
         self._terms = terms_of(table, Policy(), None)
         self._players = {seat: Player(source.make(), seat, Rules()) for seat, source in self._sources.items()}
         for seat, player in self._players.items():
@@ -35,11 +35,11 @@ class Opponents:
         self.tell(table.start)
 
     def answers(self, table: Table) -> dict[int, Action | None]:
-        """What they submit to the open window, by seat that owes; None: the default.
+        """Return the bots' actions for the open window, by owing seat; None stands for the default.
 
         Raises:
-            BotError: one of them raised.
-            IllegalActionError: one of them broke a rule.
+            BotError: a bot raised.
+            IllegalActionError: an action broke a rule.
         """
         window = table.window
         if window is None:
@@ -53,22 +53,22 @@ class Opponents:
         return {owed.seat: self._players[owed.seat].answer(table) for owed in asked}
 
     def tell(self, told: Sequence[Addressed]) -> None:
-        """Passes on what is for them. Raises BotError."""
+        """Pass events to the bots that may know them. Raise BotError if a bot raises."""
         for each in told:
             for seat, player in self._players.items():
                 if each.seat is None or each.seat == seat:
                     player.tell(each.event)
 
     def closed(self, taken: Mapping[int, Taken]) -> None:
-        """The window closed: by seat what was taken. Raises BotError."""
+        """Pass the resolved actions of a closed window, by seat. Raise BotError if a bot raises."""
         for seat, each in taken.items():
             self._players[seat].close(each, reserve_ms=self._reserve_ms)
 
     def catch_up(self, table: Table) -> None:
-        """Play them through a match that others have played so far: its deal and journal, as `table` has them.
+        """Lead new bots through the past of a match: the deal and the journal of `table`.
 
-        What they answer does not count; what was taken of them does. In the open window they are asked, too.
-        Raises as `answers` does.
+        The journal's actions replace the bots' own answers. The bots also decide in the open window. Raise as
+        `answers`.
         """
         replayed = Table(table.game, table.deal)
         self.begin(replayed)
