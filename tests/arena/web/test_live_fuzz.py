@@ -33,7 +33,7 @@ from tests.arena.web.test_live import BEGUN, HOSTILE, VIEW, strings, window
 from tests.long import cases, mostly_slow
 
 SHARDS = 10
-CONVERSATIONS = int(os.environ.get("ARENA_CONVERSATIONS", cases(300, 1_000)))
+CONVERSATIONS = int(os.environ.get("ARENA_CONVERSATIONS", cases(300, 600)))
 """In one of the shards. All shards of 5,000 take some ten minutes of one core."""
 MESSAGES = 8
 LARGEST_EVENT = 40 * VIEW_BYTES

@@ -50,7 +50,7 @@ def test_a_scenario_has_a_result_or_an_error() -> None:
 
 
 def test_a_script_is_judged_or_refused() -> None:
-    count, warm = cases(50, 120), 0
+    count, warm = cases(50, 80), 0
     refused = 0
     for number in range(count):
         luck = Random(f"scripts/{number}")

@@ -10,7 +10,7 @@ from referee.rules.contract import Game
 from tests.long import LONG, cases
 from tests.referee.games import hive_mind_forger
 
-SEEDS = range(cases(2, 200))
+SEEDS = range(cases(2, 100))
 pytestmark = [pytest.mark.slow] if LONG else []
 """Then they are the longest of all tests, and are begun first."""
 FORGERS = {"hive-mind": hive_mind_forger.forge}
