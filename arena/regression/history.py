@@ -52,7 +52,7 @@ class History(Struct, frozen=True, kw_only=True):
     states: tuple[State, ...]
     """After some of the blocks; the last one as it stands."""
     interval: tuple[float, float] | None
-    """Where the mean difference in points a match is; see `regression.interval`. None: nothing is played."""
+    """Where the mean difference in points a match is; see `regression.model.interval`. None: nothing is played."""
     differences: tuple[float, ...]
     """By block that counts: head's points a match minus base's."""
 

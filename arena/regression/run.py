@@ -74,7 +74,7 @@ class Finding(Struct, frozen=True):
     mean: float
     """Head's points a match minus base's, over all that count."""
     interval: tuple[float, float]
-    """Of that difference; see `regression.interval`."""
+    """Of that difference; see `regression.model.interval`."""
     standings: tuple[StandingsRow, ...]
     """By entrant, of the blocks that counted."""
     reports: tuple[BotReport, ...]

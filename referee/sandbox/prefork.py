@@ -61,7 +61,7 @@ class Warm(InSandbox):
     """One warm bot, from the fork to the end of the last process in its sandbox."""
 
     def __init__(self, bot: BotFolder, line: Path, token: str, output: int) -> None:
-        """Asks for the fork. Arguments and errors as for `bubblewrap.Bubble`."""
+        """Asks for the fork. Arguments and errors as for `bwrap.Bubble`."""
         super().__init__()
         check_readable(bot, line)
         self._starter = _living_starter()
@@ -247,7 +247,7 @@ class _Starter:
         """Starts it and waits until it has imported what it is to hold: some tens of milliseconds, once an arena.
 
         Raises:
-            OSError: as for `bubblewrap.Setting`; number 0, with bubblewrap's complaint, where it cannot be.
+            OSError: as for `bwrap.Setting`; number 0, with bubblewrap's complaint, where it cannot be.
         """
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control.settimeout(SET_UP_SECONDS)
