@@ -1,4 +1,4 @@
-"""Matches and results as HTML, for notebooks: a terminal's drawing, its words escaped."""
+"""Matches and results as HTML for notebooks: the terminal's drawing, with escaped text."""
 
 import io
 from collections.abc import Sequence
@@ -17,18 +17,18 @@ PAGE = f'<pre style="{STYLE}">{{code}}</pre>'
 COLUMNS = 120
 FRAME = "width:100%;height:46em;border:0;display:block"
 LARGEST_FRAME = 4_000_000
-"""Characters: notebooks are read and written whole."""
+"""Maximum number of characters in a frame; notebooks are read and written as a whole."""
 
 
 def board(heading: str, game: str, view: View, events: Sequence[Event]) -> str:
-    """A board under a heading, with what the events before it add to the drawing."""
+    """Return a board under a heading; the events before it add to the drawing."""
     return _html(Text(heading), board_text(game, view, events[-1:], plain=False, told=events))
 
 
 def frame(heading: str, page: str) -> str | None:
     """Return a page in a frame under a heading, or None if it is too large to be kept in a notebook.
 
-    The page has an origin of its own: what is in it reaches neither the notebook nor its kernel.
+    The page has an origin of its own, so that its content cannot reach the notebook or its kernel.
     """
     if len(page) > LARGEST_FRAME:
         return None
@@ -37,7 +37,7 @@ def frame(heading: str, page: str) -> str | None:
 
 
 def text(words: str) -> str:
-    """Words as they stand."""
+    """Return plain text as HTML."""
     return _html(Text(words))
 
 
@@ -47,7 +47,7 @@ def _html(*parts: Text) -> str:
         record=True,
         width=COLUMNS,
         force_terminal=True,
-        force_jupyter=False,  # Else it would be shown at once.
+        force_jupyter=False,  # With True the text would be displayed at once.
         color_system="truecolor",
         emoji=False,
         markup=False,

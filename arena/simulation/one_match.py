@@ -1,4 +1,4 @@
-"""Plays a match in this process, the quick way: bots on the rules' table. `refereed` has the whole referee."""
+"""Plays a match in this process on the rules alone, which is fast. `refereed` uses the whole referee."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ from referee.rules import Addressed, Table, Taken
 
 
 class PlayArguments(DealArguments, total=False):
-    """What `play` can be given besides the game and its bots: see there."""
+    """Arguments of `play` besides the game and its bots: see there."""
 
     on_illegal: OnIllegal
     on_error: OnError
@@ -71,29 +71,29 @@ def play(
     clock: Mapping[str, Any] | None = None,
     think_ms: ThinkMs | None = None,
 ) -> PlayedResult:
-    """Plays one match to its end, bots in the order of their seats.
+    """Play one match to its end, with the bots in the order of their seats.
 
-    With the same seed and the same bots it has the outcome that a referee's match has, if nobody runs out of time.
-    Bots are not shut in: they are this process's own code. A `Bot` object keeps what it knows; give its class if
-    each match is to have a fresh one.
+    The outcome equals that of a referee's match with the same seed and bots, if no bot runs out of time. Bots are
+    not sandboxed: they run in this process. A `Bot` object keeps its memory; pass its class to get a new bot for
+    each match.
 
     Args:
-        game: its name, as `arena games` lists it.
-        bots: functions from window to action, `Bot` objects or classes, sample bots by name, folders.
-        variant: None: the game's first.
-        seed: None: one is drawn; the result names it.
-        options: what the host sets; None: all defaults.
-        setup: the host's secrets; None: drawn.
-        on_illegal: `raise`, or `default`: what a referee does, who tells the bot and takes the default at last.
-        on_error: what a bot's exception does: `raise`; `default`: its window takes the default, and it goes on;
-            `forfeit`: it loses.
-        transcript: where to write one that `arena replay` verifies; nothing may be there yet.
-        clock: a virtual clock, with the fields of the `[clock]` table; None: the variant's own times.
-        think_ms: how many milliseconds a seat thinks about a window, in virtual time. None: it takes none.
+        game: name of the game, as in `arena games`.
+        bots: functions from window to action, `Bot` objects or classes, names of sample bots, folders.
+        variant: name of the variant, by default the game's first.
+        seed: seed of the match, by default random; the result contains it.
+        options: options of the host, by default all defaults.
+        setup: secrets of the host, by default random.
+        on_illegal: `raise`, or `default`: reject the action as a referee does, and use the default in the end.
+        on_error: effect of a bot's exception: `raise`; `default`: use the default and play on; `forfeit`: the bot
+            loses.
+        transcript: path of a new file for a transcript that `arena replay` verifies.
+        clock: virtual clock with the fields of the `[clock]` table, by default the variant's own times.
+        think_ms: returns a seat's thinking time for a window, in virtual milliseconds; by default none.
 
     Raises:
         ValueError: game, variant, options, setup, clock or bots are wrong.
-        TypeError: one of the bots is no bot.
+        TypeError: one of the bots is not a bot.
         IllegalActionError: an action broke a rule.
         BotError: a bot raised; its exception is the cause.
         referee.transcript.TranscriptError: the transcript cannot be written.
@@ -113,7 +113,7 @@ def play(
 def heard(
     game: str, bots: Sequence[BotGiven], *, variant: str | None = None, seed: int | None = None
 ) -> list[list[bytes]]:
-    """By seat: every message that it is sent in a match, as over the wire. Raises as `play`."""
+    """Return every message that each seat receives in a match, as on the wire, by seat. Raise as `play`."""
     table = dealt(game, variant, seed, None, None)
     hall = Hall(table, sources_of(game, bots, table.seats), Rules(), terms_of(table, Policy(), None), Policy())
     hall.play()
@@ -123,7 +123,7 @@ def heard(
 def play_table(
     table: Table, sources: Sequence[Source], rules: Rules, terms: ClockTerms, *, seating: int = 0
 ) -> PlayedResult:
-    """Plays a match in which no time passes. `seating` counts the matches of one deal. Raises as `play`."""
+    """Play a match without time. `seating` is the number of the match in its deal. Raise as `play`."""
     players = [Player(source.make(), seat, rules) for seat, source in enumerate(sources)]
     for player in players:
         welcome(player, table, terms, bot_seed(table.deal.seed, seating * table.seats + player.seat))
@@ -138,7 +138,7 @@ def play_table(
             _tell(players, news)
             outcome = _forfeited(players)
     if outcome is None:
-        assert table.outcome is not None  # noqa: S101 - it has just been looked at
+        assert table.outcome is not None  # noqa: S101 - the loop has ended
         outcome = with_forfeits(table.outcome, frozenset(player.seat for player in players if player.gone))
     for player in players:
         player.hear(Over(unshared(outcome)))
@@ -146,7 +146,7 @@ def play_table(
 
 
 def welcome(player: Player, table: Table, terms: ClockTerms, seed: int) -> None:
-    """Says to a bot what a referee's welcome says."""
+    """Send a bot the welcome that a referee would send."""
     player.hear(
         Welcome(
             protocol=PROTOCOL,
@@ -165,9 +165,9 @@ def welcome(player: Player, table: Table, terms: ClockTerms, seed: int) -> None:
 def _play_window(
     table: Table, players: Sequence[Player], terms: ClockTerms, told: list[Addressed]
 ) -> tuple[Addressed, ...]:
-    """One window: all that owe are asked before any is answered. What is told when it closes."""
+    """Play one window, in which all bots decide before any is answered; return the events at its close."""
     window = table.window
-    assert window is not None  # noqa: S101 - the caller has looked
+    assert window is not None  # noqa: S101 - the caller checks this
     main_ms = terms.main_ms[window.name]
     game, state = table.game, table.state
     for owed in window.owed:
@@ -204,7 +204,7 @@ def _tell(players: Sequence[Player], told: Sequence[Addressed]) -> None:
 
 
 def _forfeited(players: Sequence[Player]) -> Outcome | None:
-    """The outcome if at most one seat is left that has not forfeited."""
+    """Return the outcome if at most one seat has not forfeited, otherwise None."""
     if players[0].rules.on_error != "forfeit":
         return None
     return forfeited_at_once(len(players), frozenset(player.seat for player in players if player.gone))

@@ -1,4 +1,4 @@
-"""A bot at its seat of a match in this process: what it is told, and what it says."""
+"""A bot at its seat in a match in this process, with the messages to and from it."""
 
 from typing import Any, Literal, assert_never, get_args
 
@@ -27,45 +27,45 @@ from protocol.words import Action, Event
 from referee.rules import Illegal, Owed, Table, Taken
 
 NAME = "in-process"
-"""Of the match, as bots are told."""
+"""Name of the match in the bots' welcome."""
 OnIllegal = Literal["raise", "default"]
 OnError = Literal["raise", "default", "forfeit"]
 
 
 class Rules(Struct, frozen=True):
-    """What happens when a bot does wrong."""
+    """Rules for illegal actions and errors of bots."""
 
     on_illegal: OnIllegal = "raise"
     on_error: OnError = "raise"
 
     def __post_init__(self) -> None:
-        """Raises ValueError: there is no such word. Any other would count as `default` or `raise`."""
+        """Raise ValueError for an unknown word, which would otherwise count as `default` or `raise`."""
         for name, words in (("on_illegal", get_args(OnIllegal)), ("on_error", get_args(OnError))):
             if (given := getattr(self, name)) not in words:
                 raise ValueError(f"{name}: there is no {given!r}; there are {', '.join(words)}")
 
 
 class Player:
-    """A bot at its seat. It is told what a referee would tell it, as objects of its own types."""
+    """A bot at its seat. It receives a referee's messages, as objects of its own types."""
 
     def __init__(self, bot: Bot[Any, Any], seat: int, rules: Rules) -> None:
-        """Raises BotError: its annotations are wrong."""
+        """Prepare the bot. Raise BotError if its annotations are wrong."""
         self.seat = seat
         self.rules = rules
         self.said: list[ClientMessage] = []
-        """What it has said, and nobody has taken."""
+        """Messages of the bot that are not handled yet."""
         self.notes: list[str] = []
-        """What a bot's log would have: mishaps."""
+        """Texts for the bot's log about mishaps."""
         self.windows = self.defaults = self.illegal = 0
         self.gone = False
-        """It raised, and has forfeited."""
+        """True after the bot raised and forfeited."""
         self._bot = bot
         self._action: Any = None
-        """What it means to submit at last to the open window."""
+        """The bot's final action for the open window."""
         self._frame = b""
-        """The same as JSON."""
+        """The final action as JSON."""
         self._owed: tuple[Owed | None, bytes] = None, b""
-        """Its part in the last window, and the default of it as JSON."""
+        """The last window of this seat, and its default as JSON."""
         self._standing: Action | None = None
         self._final = False
         self._events = 0
@@ -84,10 +84,10 @@ class Player:
         self._event_types = {*get_args(self._session.event_type), self._session.event_type}
 
     def hear(self, message: ServerMessage) -> None:
-        """Passes a message on to the bot.
+        """Pass a message to the bot.
 
         Raises:
-            BotError: it raised.
+            BotError: the bot raised.
         """
         if self.gone:
             return
@@ -97,25 +97,25 @@ class Player:
             self._raised(error)
 
     def hear_any(self, message: ServerMessage) -> None:
-        """The same of a window's message, too, which `ask` makes where there is no wire."""
+        """Pass any message to the bot, including the opening of a window, which `ask` makes itself."""
         self._window = message.window if isinstance(message, Opened) else self._window
         self.hear(message)
 
     def take(self) -> list[ClientMessage]:
-        """What it has said since."""
+        """Return and clear the bot's new messages."""
         said, self.said[:] = self.said[:], []
         return said
 
     def tell(self, event: Event) -> None:
-        """An event of the game."""
+        """Pass an event of the game to the bot."""
         if self._hears_events:
             own: Any = unshared(event) if type(event) in self._event_types else decode_json(encode(event))
             self.hear(EventMessage(self._events, own))
         self._events += 1
 
     def ask(self, table: Table, owed: Owed, view: Any, *, main_ms: int, reserve_ms: int) -> None:
-        """Opens a window for it. What it says to that is in `said`."""
-        assert table.window is not None  # noqa: S101 - it is owed something
+        """Let the bot decide a window; its messages are added to `said`."""
+        assert table.window is not None  # noqa: S101 - a window is open because the seat owes an action
         name, session = table.window.name, self._session
         takes_it = type(view) is session.view_type
         own = unshared(view) if takes_it else decode_json(encode(view))
@@ -130,26 +130,26 @@ class Player:
             self._raised(error)
 
     def _default_of(self, owed: Owed) -> bytes:
-        """As JSON. Games open the same window again and again."""
+        """Return the default as JSON; it is cached because games open the same window many times."""
         if owed is not self._owed[0]:
             self._owed = owed, encode(owed.default)
         return self._owed[1]
 
     def answer(self, table: Table) -> Action | None:
-        """What is taken of all that it said to the open window; None: the default.
+        """Return the bot's valid action for the open window; None stands for the default.
 
         Raises:
-            IllegalActionError: it broke a rule, and that is to be raised.
+            IllegalActionError: an action broke a rule, and `on_illegal` is `raise`.
             BotError: as `hear`.
         """
         if self.gone:
             return None
         if not self.said and self._action is not None:
-            # Nothing that the bot could hear of it changes anything.
+            # Replies to the bot could not change its action in this case.
             try:
                 return table.read(self.seat, self._frame)
             except Illegal:
-                pass  # It hears of it below.
+                pass  # The code below rejects the action.
         self._session.submit(self.windows - 1, self._action, final=True)
         self._standing, self._final = None, False
         while self.said:
@@ -162,7 +162,7 @@ class Player:
         return None if self.gone else self._standing
 
     def _reply(self, table: Table, message: ClientMessage) -> ServerMessage | None:
-        """Takes a message as a referee does who is never late; the answer to it."""
+        """Handle a message like a referee without delays; return the reply."""
         number = self.windows - 1
         match message:
             case Submit(window=window) | Undo(window=window) if window != number or self._final:
@@ -192,7 +192,7 @@ class Player:
         return Accepted(self.windows - 1, self._standing)
 
     def close(self, taken: Taken, *, reserve_ms: int) -> None:
-        """The window is over, and that was taken."""
+        """Pass the end of the window and the resolved action to the bot."""
         if taken.by_default:
             self.defaults += 1
         if self._hears_closed:
@@ -202,7 +202,7 @@ class Player:
         self._window = None
 
     def refused(self, reason: str) -> None:
-        """An action of its open window broke a rule. Raises IllegalActionError if that is to be raised."""
+        """Count an illegal action; raise IllegalActionError if `on_illegal` is `raise`."""
         self.illegal += 1
         if self.rules.on_illegal == "raise":
             raise IllegalActionError(self.seat, self._window, reason)

@@ -1,6 +1,6 @@
-"""Plays a match in this process by the whole referee, in virtual time: for transcripts, and to try rules of time.
+"""Plays a match in this process by the whole referee in virtual time, for transcripts and tests of clocks.
 
-Every message passes through the codec, as over a wire. No time passes but what bots are said to think.
+Every message passes through the codec, as on the wire. Only the bots' stated thinking time passes.
 """
 
 import heapq
@@ -42,15 +42,15 @@ from referee.match import (
 )
 from referee.rules import Addressed, Table
 
-TOKEN = "in-process"  # noqa: S105 - nobody else can reach these lines
+TOKEN = "in-process"  # noqa: S105 - no other process can reach these lines
 ThinkMs = Callable[[int, Opened], float]
-"""How many milliseconds a seat thinks about a window."""
+"""Returns the milliseconds that a seat thinks about a window."""
 MOST_MS = 10**15
-"""Of thinking: longer than any clock runs, and so is infinity."""
+"""Maximum thinking time in milliseconds; it exceeds all clocks and replaces infinity."""
 
 
 class _Surroundings:
-    """What the match asks of the world around it: see `referee.match.MatchIO`."""
+    """Environment of the match: see `referee.match.MatchIO`."""
 
     def __init__(self) -> None:
         self.records: list[Record] = []
@@ -58,25 +58,25 @@ class _Surroundings:
         self.news: list[Addressed] = []
 
     def record(self, record: Record) -> None:
-        """A line for the transcript."""
+        """Add a line to the transcript."""
         self.records.append(record)
 
     def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
-        """A frame for a bot."""
+        """Queue a frame for a bot."""
         self.sent.append((seat, frame, timed))
 
     def told(self, told: tuple[Addressed, ...]) -> None:
-        """Events."""
+        """Collect events."""
         self.news += told
 
     def _pass_over(self, *_: Any, **__: Any) -> None:
-        """What matters only to bots that are processes."""
+        """Ignore what concerns only bots in processes."""
 
     nobody_handed = reconnected = hang_up = restart = paused = resumed = _pass_over
 
 
 class Hall:
-    """A match, its bots, and what is on its way from one to the other, in virtual microseconds."""
+    """A match, its bots, and the messages between them, in virtual microseconds."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Hall:
         *,
         think_ms: ThinkMs | None = None,
     ) -> None:
-        """Raises BotError: a bot's annotations are wrong."""
+        """Prepare the match. Raise BotError if a bot's annotations are wrong."""
         self._table, self._sources, self._terms, self._policy = table, sources, terms, policy
         self._think_ms = think_ms
         self._players = [Player(source.make(), seat, rules) for seat, source in enumerate(sources)]
@@ -97,23 +97,23 @@ class Hall:
         self._io = _Surroundings()
         self._match = Match(NAME, table, terms=terms, policy=policy, bots=self._bots, io=self._io)
         self._coming: list[tuple[int, int, int, ClientMessage]] = []
-        """When, in which order, from which seat, what."""
+        """Heap of the bots' messages: arrival time, order, seat, message."""
         self._count = 0
         self._busy_until = [0] * len(sources)
         self._now = 0
 
     def play(self) -> PlayedResult:
-        """Plays to the end. Raises IllegalActionError and BotError, as the rules say."""
+        """Play to the end. Raise IllegalActionError and BotError as the rules demand."""
         self.play_windows(None)
         ended = self._match.ended
-        assert ended is not None  # noqa: S101 - it is over
+        assert ended is not None  # noqa: S101 - the match is over
         assert ended.outcome is not None  # noqa: S101 - in virtual time nothing is the referee's fault
         for player, seat in zip(self._players, self._match.seats, strict=True):
             player.windows, player.defaults = seat.windows, seat.defaults
         return result_of(self._table, self._sources, self._players, ended.outcome, self._io.news)
 
     def play_windows(self, most: int | None) -> None:
-        """Play until so many windows have closed; None: to the end. Raises as `play`."""
+        """Play until `most` windows have closed, or to the end if None. Raise as `play`."""
         self._match.begin()
         for player in self._players:
             self._say(player.seat, 0, Hello(token=TOKEN, name="", version="", protocol=PROTOCOL))
@@ -121,7 +121,7 @@ class Hall:
             self._step()
 
     def write(self, path: Path) -> str:
-        """Writes the transcript of the match that was played. Raises TranscriptError."""
+        """Write the transcript of the match. Raise TranscriptError if that fails."""
         from referee.transcript import write_transcript  # noqa: PLC0415 - it needs trio
 
         write_transcript(path, self.header, self._io.records)
@@ -129,12 +129,12 @@ class Hall:
 
     @property
     def records(self) -> list[Record]:
-        """The lines of the transcript so far, without the header."""
+        """Lines of the transcript so far, without the header."""
         return self._io.records
 
     @property
     def header(self) -> Header:
-        """The first line of the transcript."""
+        """First line of the transcript."""
         return Header(
             format=FORMAT,
             arena=__version__,
@@ -153,7 +153,7 @@ class Hall:
         )
 
     def heard(self, seat: int) -> list[bytes]:
-        """All that a seat was sent, message by message."""
+        """Return all messages sent to a seat."""
         return [bytes(each.frame) for each in self._io.records if isinstance(each, Out) and each.seat == seat]
 
     def _step(self) -> None:
@@ -169,7 +169,7 @@ class Hall:
         self._deliver()
 
     def _deliver(self) -> None:
-        """Hands over what the match has sent. What bots say to it comes when they have thought."""
+        """Deliver the match's frames to the bots; their replies arrive after their thinking time."""
         while self._io.sent:
             seat, frame, timed = self._io.sent.popleft()
             player = self._players[seat]
@@ -194,17 +194,17 @@ class Hall:
 
 
 def _microseconds(think_ms: Any) -> int:
-    """What a seat thinks. Raises ValueError: it is no number."""
+    """Return a thinking time in microseconds. Raise ValueError if it is not a number."""
     if not isinstance(think_ms, Real) or isnan(think_ms):
         raise ValueError(f"think_ms: it gave {think_ms!r:.100}; expected milliseconds")
     return round(min(max(0.0, float(think_ms)), MOST_MS) * MICROSECONDS_PER_MS)
 
 
 def terms_of(table: Table, policy: Policy, clock: Mapping[str, Any] | None) -> ClockTerms:
-    """The times of a match: as given, or the variant's own.
+    """Return the times of a match, by default the variant's own.
 
     Raises:
-        ValueError: the fields of the clock make none.
+        ValueError: the fields of the clock are invalid.
     """
     return clock_terms(table.game, table.deal.variant, policy, _clock(clock))
 

@@ -1,4 +1,4 @@
-"""The page of a match in this process: its actions are played again by the whole referee, which records them."""
+"""Page of a match in this process: the whole referee replays and records its actions."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -19,28 +19,28 @@ from referee.match import AnyRecord, Policy
 from referee.rules import Table, Taken, WindowClosed
 
 LONGEST_NAME = 100
-"""Characters of a bot's name, as in bot.toml."""
+"""Maximum number of characters in a bot's name, as in bot.toml."""
 
 
 class ForfeitError(Exception):
-    """Raised where the bot raised that forfeited."""
+    """Raised at the point at which the original bot raised and forfeited."""
 
 
 class Script(Bot[Any, Any]):
-    """A bot that does again what was taken of its seat."""
+    """A bot that repeats the recorded actions of its seat."""
 
     def __init__(self, taken: Sequence[Taken], windows: int | None) -> None:
-        """Take all that was taken of the seat, and after how many windows it forfeited; None: it did not."""
+        """Repeat the actions `taken`; forfeit after `windows` windows unless it is None."""
         self._taken = taken
         self._windows = windows
 
     def welcome(self) -> None:
-        """Forfeit if it did so before its first window."""
+        """Forfeit if the original bot did so before its first window."""
         if self._windows == 0:
             raise ForfeitError
 
     def decide(self, window: Window[Any]) -> Any:
-        """Return the action of this window; where the default was taken, ask for it."""
+        """Return the action of this window; request the default where it was used."""
         taken = self._taken[window.id] if window.id < len(self._taken) else Taken(None, by_default=True)
         if not taken.by_default:
             return taken.action
@@ -50,15 +50,15 @@ class Script(Bot[Any, Any]):
         return None
 
     def closed(self, closed: Closed) -> None:
-        """Forfeit if it did so after this window."""
+        """Forfeit if the original bot did so after this window."""
         if closed.window + 1 == self._windows:
             raise ForfeitError
 
 
 def page(table: Table, forfeits: Mapping[int, int], names: Sequence[str]) -> str:
-    """Return the page of what was played at a table: see `Match.html`.
+    """Return the page of the match at a table: see `Match.html`.
 
-    `forfeits`: by seat that forfeited, how many windows it had had.
+    `forfeits` has the number of windows before the forfeit, by seat that forfeited.
     """
     closed = [move.taken for move in table.journal if isinstance(move, WindowClosed)]
     sources = []
@@ -71,6 +71,6 @@ def page(table: Table, forfeits: Mapping[int, int], names: Sequence[str]) -> str
     rules = Rules(on_error="forfeit" if forfeits else "raise")
     hall = Hall(again, sources, rules, terms_of(again, policy, None), policy)
     hall.play_windows(None if forfeits else len(closed))
-    # As they are read from a transcript: actions in them are JSON.
+    # Decoding gives records as read from a transcript, with actions as JSON.
     lines = [decode(encode(record), type=AnyRecord) for record in (hall.header, *hall.records)]
     return page_of(recorded(lines, Path(NAME), unfinished=True))

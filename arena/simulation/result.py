@@ -1,4 +1,4 @@
-"""What came of a match in this process."""
+"""Result of a match in this process."""
 
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
@@ -25,24 +25,24 @@ class Result(Struct, Generic[MatchT], frozen=True, kw_only=True):
     variant: str
     seed: int
     bots: tuple[str, ...]
-    """Their names."""
+    """Names of the bots."""
     outcome: Outcome
     windows: tuple[int, ...]
-    """How many windows each had."""
+    """Numbers of windows."""
     defaults: tuple[int, ...]
-    """How many of them took the default."""
+    """Numbers of windows in which the default was used."""
     illegal: tuple[int, ...]
-    """How many actions broke a rule."""
+    """Numbers of illegal actions."""
     notes: tuple[tuple[str, ...], ...]
-    """What each bot's log would have: exceptions that it survived, answers of the kit in its place."""
+    """Texts for the bots' logs: exceptions after which a bot played on, and answers of the kit in its place."""
     transcript: str | None = None
     """Path of the transcript, if one was asked for."""
     match: MatchT
-    """The match at its end, with `view` and `events` of each seat; None where many were played."""
+    """The match at its end, with `view` and `events` of each seat; None in results of `play_many`."""
 
     @property
     def scores(self) -> tuple[int | None, ...]:
-        """The game's scores; None where it has none."""
+        """Scores of the game; None for a seat without one."""
         scores = {int(seat): score for seat, score in (self.outcome.scores or {}).items()}
         return tuple(map(scores.get, range(len(self.bots))))
 
@@ -53,16 +53,16 @@ class Result(Struct, Generic[MatchT], frozen=True, kw_only=True):
 
     @property
     def reason(self) -> str:
-        """Why the match ended."""
+        """Reason for the end of the match."""
         return self.outcome.reason
 
     @property
     def points(self) -> tuple[float, ...]:
-        """The share of the other seats that each is ranked before, ties as a half: with two seats 1, 0.5 or 0."""
+        """Share of the other seats ranked below; a tie counts half. With two seats it is 1, 0.5 or 0."""
         return tuple(points(self.outcome, seat) for seat in range(len(self.bots)))
 
     def __repr__(self) -> str:
-        """Who won what."""
+        """Return the game, the seed and the ranking as text."""
         names = ["(" + " = ".join(f"{seat} {self.bots[seat]}" for seat in group) + ")" for group in self.ranking]
         return f"<Result of {self.game} {self.variant}, seed {self.seed}: {' > '.join(names)}, {self.reason}>"
 
@@ -90,7 +90,7 @@ class Result(Struct, Generic[MatchT], frozen=True, kw_only=True):
 
 
 PlayedResult = Result[Match[Any]]
-"""The result of `play`, of a game that is not known by type."""
+"""Result of `play` for a game whose view type is unknown."""
 
 
 def result_of(
@@ -102,7 +102,7 @@ def result_of(
     *,
     transcript: str | None = None,
 ) -> PlayedResult:
-    """The result of a match that is over."""
+    """Return the result of a finished match."""
     return Result(
         game=table.game.name,
         variant=table.deal.variant,

@@ -1,6 +1,6 @@
-"""Views and events of a bot's own: what it changes in them changes nothing in the match. Pure.
+"""Copies of views and events for bots, whose changes do not affect the match. Pure.
 
-A game's Structs are frozen, but may hold dicts, which the state may hold, too.
+A game's Structs are frozen, but may contain dicts that belong to the state.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ _LEAVES = (str, int, float, bool, bytes, type(None))
 
 
 def unshared(value: ValueT) -> ValueT:
-    """The same Struct; every dict and list in it is a new one."""
+    """Return the Struct with a copy of every dict and list in it."""
     kind: Any = type(value)
     own: dict[str, Any] = {}
     for name, copy in _copies(kind):
@@ -27,21 +27,21 @@ def unshared(value: ValueT) -> ValueT:
 
 @cache
 def _copies(kind: type[Any]) -> tuple[tuple[str, Copy], ...]:
-    """The fields of a Struct that may hold something that can be changed, each with how it is copied."""
+    """Return the fields of a Struct that may contain mutable values, each with its copy function."""
     info = msgspec.inspect.type_info(kind)
     assert isinstance(info, msgspec.inspect.StructType)  # noqa: S101 - views and events are
     return tuple((field.name, _copy_of(field.type)) for field in info.fields if _may_change(field.type, ()))
 
 
 def _copy_of(info: msgspec.inspect.Type) -> Copy:
-    """How a value of that type is copied: a dict of plain values in one go."""
+    """Return the copy function of a type; a dict of immutable values is copied in one step."""
     if isinstance(info, msgspec.inspect.DictType) and not _may_change(info.value_type, ()):
-        return lambda value: value.copy() if isinstance(value, dict) else value  # It may be left out.
+        return lambda value: value.copy() if isinstance(value, dict) else value  # The field may be unset.
     return _copied
 
 
 def _copied(value: Any) -> Any:
-    """A copy of a value whose type says little: `Any`, or a union."""
+    """Return a copy of a value of an unspecific type, such as `Any` or a union."""
     if isinstance(value, _LEAVES):
         return value
     if isinstance(value, Struct):
