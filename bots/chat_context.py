@@ -1,4 +1,4 @@
-"""What a language model is sent about a match: rules, commands, a bounded history, the window. Pure."""
+"""Messages to a language model about a match: rules, commands, a bounded history, the window. Pure."""
 
 from collections import deque
 from typing import Any
@@ -12,15 +12,15 @@ from protocol.text import GAME_TEXTS, Terms, drawing_of
 from protocol.words import Event
 
 MOST_TURNS = 10_000
-"""Windows that are remembered."""
+"""Maximum number of windows in the history."""
 MOST_LINE = 1_500
-"""Characters of one line of the history."""
+"""Maximum number of characters in a line of the history."""
 MOST_SUMMARY = 100
-"""Characters of an older window's line."""
+"""Maximum number of characters in an older window's line."""
 MOST_BOARD = 12_000
 MOST_FACTS = 6_000
 MOST_QUOTED = 1_000
-"""Characters of its own unreadable answer that the model is shown again."""
+"""Maximum number of characters of an unreadable answer that are sent back to the model."""
 MARK = "ACTION:"
 ANSWER = f"""\
 HOW TO ANSWER. The last line of your answer must be {MARK} and then your action, in one of the forms above, on one
@@ -32,10 +32,10 @@ UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
 class Context:
-    """One match, as a model is told of it."""
+    """One match, as described to a model."""
 
     def __init__(self, welcome: Welcome, history: int, *, brief: bool = False) -> None:
-        """`history`: characters of what happened before that are sent along. `brief`: ask for short thinking."""
+        """Start a match; send at most `history` characters of the past; with `brief`, request short thinking."""
         self._game = welcome.game
         self._text = GAME_TEXTS.get(welcome.game)
         self._history = history
@@ -49,11 +49,11 @@ class Context:
         self._told: list[Event] = []
         self._news: list[Event] = []
         self._lines: deque[list[str]] = deque([[]], MOST_TURNS)
-        """For each window what happened from it on, oldest first; before them what came before any window."""
+        """Lines of the history: first those before any window, then those from each window on, oldest first."""
         self._left_out = 0
 
     def event(self, event: Any) -> None:
-        """The game tells something."""
+        """Add an event to the history."""
         if self._text is None:
             self._lines[-1].append(_line(encode(event).decode()))
             return
@@ -63,7 +63,7 @@ class Context:
         self._lines[-1].append(_line(drawing_of(self._game).words(typed)))
 
     def closed(self, window: str, taken: Any, *, by_default: bool) -> None:
-        """A window is over: what was taken."""
+        """Add the resolved action of a window to the history."""
         if taken is None:
             did = game_text.say_default(self._game, window, None)
         else:
@@ -73,7 +73,7 @@ class Context:
         self._news = []
 
     def messages(self, opened: Opened, seconds: float) -> list[dict[str, str]]:
-        """Return what is sent for a window. `seconds`: how long there is to answer."""
+        """Return the messages for a window; `seconds` is the time to answer."""
         asked = (
             f"{self._seat}\n\nWHAT HAPPENED, oldest first\n{self.history() or 'nothing yet'}\n\n"
             f"NOW\n{self._board(opened)}\n\nThe window {opened.window} is open: {self._asked(opened)}\n"
@@ -82,7 +82,7 @@ class Context:
         return [{"role": "system", "content": self._system}, {"role": "user", "content": asked}]
 
     def _instructions(self, *, brief: bool) -> str:
-        """Return what is the same in all windows of a match: rules, forms of actions, fields, how to answer."""
+        """Return the text for all windows of a match: rules, forms of actions, fields, form of the answer."""
         parts = [
             self._text.rules(self._terms.variant) if self._text else f"The game is {self._game}.\n",
             f"ACTIONS\n{game_text.explain(self._game, self._terms)}\n",
@@ -101,7 +101,7 @@ class Context:
         return f"{board}\n\nThe same as data: {self._data(opened.view)}"
 
     def _data(self, view: Any) -> str:
-        """Return the fields of a view that are explained, as JSON; those that are too long are named instead."""
+        """Return the explained fields of a view as JSON, with the names of fields that are too long."""
         shown: dict[str, Any] = {}
         left, too_long = MOST_FACTS, []
         for field in self._fields:
@@ -115,7 +115,7 @@ class Context:
         return f"{encode(shown).decode()}{omitted}"
 
     def _asked(self, opened: Opened) -> str:
-        """Return what may be typed, what happens if nothing is, and examples."""
+        """Return the allowed answers, the effect of no answer, and examples."""
         nothing = game_text.if_nothing(self._game, opened.window, opened.default)[:MOST_LINE]
         if self._text is None:
             return f"answer with the action as JSON. {nothing}"
@@ -126,7 +126,7 @@ class Context:
         return "\n".join([asked, "Legal now, as examples of the form and not as advice:", *lines])
 
     def history(self) -> str:
-        """What happened, in at most so many characters: the newest windows whole, older ones in a line each."""
+        """Return the history within its limit: the newest windows in full, older ones in a line each."""
         left = self._history
         whole: list[str] = []
         turns = list(self._lines)
@@ -144,7 +144,7 @@ class Context:
 
 
 def repair(answer: str, complaint: str) -> list[dict[str, str]]:
-    """What is sent after an answer that was no action."""
+    """Return the messages after an answer without a valid action."""
     return [
         {"role": "assistant", "content": answer[-MOST_QUOTED:] or "(nothing)"},
         {
@@ -171,6 +171,6 @@ def _line(text: str) -> str:
 
 
 def _summary(lines: list[str]) -> str:
-    """A window in a line: what the seat did, and of what came then the beginning."""
+    """Return a window as one line: the seat's action and the start of the later events."""
     text = " | ".join(lines)
     return text if len(text) <= MOST_SUMMARY else f"{text[:MOST_SUMMARY]} ..."

@@ -1,4 +1,4 @@
-"""A seat for a language model: asks it in each window, has it answer again, and falls back to a legal action."""
+"""A seat for a language model: it requests an answer in each window, retries, and falls back to a legal action."""
 
 import sys
 from collections.abc import Callable
@@ -20,38 +20,38 @@ from protocol.words import Outcome
 
 Asker = Callable[[Settings, list[dict[str, str]], float, Random], tuple[Answer, int]]
 RESERVE_SHARE = 0.25
-"""Of a window's reserve, what a slow model may use. The rest is for later windows."""
+"""Share of a window's reserve that a slow model may use. The rest is for later windows."""
 MOST_NOTES = 2_000
-"""In a match."""
+"""Maximum number of notes in a match."""
 MILLION = 1_000_000
 MOST_TEXT, MOST_LINE = 200, 500
-"""Characters of a reason in a note, and of a line in the log."""
+"""Maximum numbers of characters of a reason in a note, and of a line in the log."""
 
 
 class Tally(msgspec.Struct):
-    """What asking has cost: of a window, or of a match."""
+    """Cost of requests in a window or a match."""
 
     asked: int = 0
-    """Requests, tries that failed among them."""
+    """Number of requests, including failed tries."""
     seconds: float = 0.0
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float = 0.0
     estimates: int = 0
-    """Answers whose tokens the endpoint did not tell."""
+    """Number of answers for which the endpoint did not report tokens."""
 
     def add(self, other: "Tally") -> None:
-        """Counts another one in."""
+        """Add another tally to this one."""
         for key in self.__struct_fields__:
             setattr(self, key, getattr(self, key) + getattr(other, key))
 
     def shown(self) -> dict[str, Any]:
-        """As notes have it."""
+        """Return the tally in the form of notes."""
         return msgspec.to_builtins(self) | {"seconds": round(self.seconds, 3), "cost": round(self.cost, 9)}  # type: ignore[no-any-return]
 
 
 class ChatSeat(Bot[Any, Any]):
-    """Plays what the model answers."""
+    """A bot that plays the model's answers."""
 
     view_type = event_type = Any
     on_error: OnError = "default"
@@ -60,22 +60,22 @@ class ChatSeat(Bot[Any, Any]):
         self._settings = settings
         self._ask = asker
         self.actions = 0
-        """How many of the model's answers held an action, legal or not."""
+        """Number of the model's answers with an action, legal or not."""
 
     def welcome(self) -> None:
-        """Begins with nothing known, and nothing spent."""
+        """Start the match with an empty context and tally."""
         self._context = Context(self.match, self._settings.history, brief=self._settings.brief)
         self._total = Tally()
         self._fallbacks = self._notes = 0
 
     def event(self, event: Any) -> None:
-        """Remembers it."""
+        """Add an event to the context."""
         self._context.event(event)
 
     def decide(self, window: Window[Any]) -> Any:
-        """What the model answers in time, else a legal action."""
+        """Return the model's answer if it is in time, otherwise a legal action."""
         seconds = window.left_ms() / 1000 + window.reserve_ms / 1000 * RESERVE_SHARE
-        # Of a short window, half is for the answer.
+        # In a short window, half of the time is for the answer.
         self._until = monotonic() + max(seconds / 2, seconds - self._settings.margin)
         self._open = window
         opened = Opened(window.id, window.name, window.view, window.default, window.main_ms, window.reserve_ms)
@@ -83,16 +83,16 @@ class ChatSeat(Bot[Any, Any]):
         return self._play(window)
 
     def rejected(self, rejected: Rejected) -> Any:
-        """Has the model answer again, where there is time; None leaves it to what stands, or the default."""
+        """Return the model's second answer, or a legal action if there is none in time."""
         self._messages += repair(self._reply, rejected.text)
         return self._play(self._open)
 
     def closed(self, closed: Closed) -> None:
-        """Remembers what was taken."""
+        """Add the resolved action to the context."""
         self._context.closed(self._open.name, closed.taken, by_default=closed.by_default)
 
     def over(self, outcome: Outcome) -> None:
-        """Says what the match has cost."""
+        """Log the cost of the match."""
         del outcome
         total = self._total
         self._say(
@@ -101,7 +101,7 @@ class ChatSeat(Bot[Any, Any]):
         )
 
     def _play(self, window: Window[Any]) -> Any:
-        """The model's action, or the fallback; with its note."""
+        """Return the model's action or the fallback, and send a note."""
         spent, failed = Tally(), ""
         try:
             return self._answer(window.name, spent)
@@ -114,10 +114,10 @@ class ChatSeat(Bot[Any, Any]):
             self._note(window, spent, failed)
 
     def _answer(self, name: str, spent: Tally) -> Any:
-        """The first action that can be read. Counts in `spent` what it cost.
+        """Return the first readable action; add the cost to `spent`.
 
         Raises:
-            Failure: there is none in time, or no more may be spent.
+            Failure: there is none in time, or the cost limit is reached.
         """
         complaint = ""
         for _ in range(1 + self._settings.repairs):
@@ -138,7 +138,7 @@ class ChatSeat(Bot[Any, Any]):
         raise Failure(f"gives no action that can be read: {complaint[:MOST_TEXT]}")
 
     def _asked(self, spent: Tally) -> Answer:
-        """One answer."""
+        """Request one answer; add its cost to `spent`."""
         started, settings = monotonic(), self._settings
         tries = 1
         try:
@@ -146,7 +146,7 @@ class ChatSeat(Bot[Any, Any]):
         except Failure as failure:
             tries = failure.tries
             raise
-        except Exception as error:  # noqa: BLE001 - its text may hold what was sent
+        except Exception as error:  # noqa: BLE001 - the error's text may contain the request
             raise Failure(f"cannot be asked ({type(error).__name__})") from None
         finally:
             spent.add(Tally(asked=tries, seconds=monotonic() - started))
@@ -162,7 +162,7 @@ class ChatSeat(Bot[Any, Any]):
         return answer
 
     def _note(self, window: Window[Any], spent: Tally, failed: str) -> None:
-        """Tells the transcript what a window has cost, and what the match has so far."""
+        """Send a note for the transcript with the cost of a window and of the match so far."""
         self._total.add(spent)
         self._notes += 1
         if self._notes > MOST_NOTES:
@@ -177,13 +177,13 @@ class ChatSeat(Bot[Any, Any]):
         window.say(Note(text[:MAX_NOTE_CHARACTERS]))
 
     def _say(self, text: str) -> None:
-        """A line in the author's own log."""
+        """Write a line to the author's own log."""
         print(f"chat: {self._settings.secret.hide(text)[:MOST_LINE]}", file=sys.stderr, flush=True)
 
 
 def legal_action(window: Window[Any]) -> Any:
-    """What is submitted where the model gives no action: the default. Each window has one, and it is legal.
+    """Return the action used if the model returns none: the default, which is legal in each window.
 
-    A better fallback has its place here: an action that the rules allow, chosen from the window's view.
+    Replace this by a better fallback: an action that the rules allow, chosen from the window's view.
     """
     return window.default

@@ -1,4 +1,4 @@
-"""What `bots/chat` is told by its environment: the endpoint, the model, prices, bounds. The key stays secret."""
+"""Settings of `bots/chat` from its environment: endpoint, model, prices, limits. The key remains secret."""
 
 import os
 import re
@@ -14,19 +14,19 @@ from protocol.codec import decode_json
 
 HIDDEN = "[key]"
 GRAM = 8
-"""Characters of the key that are hidden wherever they stand together; a key has at least so many."""
+"""Number of consecutive characters of the key that are hidden anywhere; the minimum length of a key."""
 RESERVED = ("messages", "model", "stream", "n")
 """Keys of the request that CHAT_EXTRA may not set."""
 MOST_EXTRA = 4_000
 
 
 class Secret:
-    """The key to an endpoint. It shows itself to the request's header only."""
+    """Key of an endpoint, which only the request's header reveals."""
 
     def __init__(self, text: str = "") -> None:
         self._text = text
         low = text.lower()
-        # In JSON, as actions are, a quotation mark in it is spelled.
+        # In JSON, such as actions, quotation marks of the key are escaped.
         forms = (low, msgspec.json.encode(low).decode()[1:-1])
         self._grams = {form[at : at + GRAM] for form in forms for at in range(len(form) - GRAM + 1)}
 
@@ -37,12 +37,12 @@ class Secret:
         return bool(self._text)
 
     def headers(self) -> dict[str, str]:
-        """The request's header that carries it; none without a key."""
+        """Return the request's header with the key; an empty dict without a key."""
         return {"authorization": f"Bearer {self._text}"} if self._text else {}
 
     def hide(self, text: str) -> str:
-        """The text with `[key]` in place of the key and of any part of it of eight characters or more."""
-        # Some characters beyond ASCII grow in lower case, and none of them is in a key.
+        """Return the text with `[key]` in place of the key and of any part of it of eight characters or more."""
+        # Some characters beyond ASCII become longer in lower case; none of them is in a key.
         low = "".join(char.lower() if char.isascii() else char for char in text)
         hidden = bytearray(len(text))
         for gram in self._grams:
@@ -57,50 +57,50 @@ class Secret:
         )
 
     def is_in(self, text: str) -> bool:
-        """Whether the text holds the key, or so long a part of it."""
+        """Return True if the text contains the key or a part of it of eight characters or more."""
         return self.hide(text) != text
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """How to reach the model, and how far to go."""
+    """Address of the model, and limits of its use."""
 
     url: str
-    """Of the endpoint's `chat/completions`."""
+    """URL of the endpoint's `chat/completions`."""
     host: str
-    """The endpoint's name, as notes have it."""
+    """Host name of the endpoint, for notes."""
     is_here: bool
-    """It is on this machine: no proxy is asked."""
+    """True if the endpoint is on this machine, so that no proxy is used."""
     model: str
     secret: Secret
     temperature: float | None
-    """None: not sent."""
+    """Temperature to send; None to send none."""
     max_tokens: int
-    """Of one answer; 0: not sent."""
+    """Maximum tokens of one answer to send; 0 to send none."""
     extra: dict[str, Any]
     """Further keys of the request."""
     price_in: float
-    """Of a million tokens that are sent."""
+    """Price of a million tokens sent."""
     price_out: float
-    """Of a million tokens that are answered."""
+    """Price of a million tokens received."""
     most_cost: float
-    """Of a match: when so much is spent, the model is asked no more."""
+    """Maximum cost per match; after it no more requests are sent."""
     history: int
-    """Characters of what happened before that are sent along."""
+    """Maximum number of characters of the history to send."""
     brief: bool
-    """The model is asked to think as briefly as it can."""
+    """True to request brief thinking."""
     repairs: int
-    """How often the model answers again, in one window, where an answer cannot be read."""
+    """Maximum number of retries per window after unreadable answers."""
     try_seconds: float
-    """The longest that one request may take."""
+    """Maximum seconds of one request."""
     margin: float
-    """Seconds before a window's end that are kept for the submission."""
+    """Seconds before a window's end that are reserved for the submission."""
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> Self:
-        """The settings, from variables whose names begin with CHAT_.
+        """Return the settings from variables whose names start with CHAT_.
 
         Raises:
-            SystemExit: one is missing or wrong; the text names it and says what would be right. It holds no key.
+            SystemExit: a variable is missing or wrong; the text names it and valid values, and contains no key.
         """
         url = environment.get("CHAT_URL", "")
         if not url:
@@ -165,7 +165,7 @@ def _url(text: str, secret: Secret) -> str:
 
 
 def _is_wrong(text: str, host: str) -> bool:
-    """Whether a base URL is none, or holds what belongs elsewhere."""
+    """Return True if a base URL is invalid or contains parts that do not belong in it."""
     return not (re.fullmatch(r"https?://[!-~]{1,2000}", text) and host) or bool(set("@?#\\") & set(text))
 
 
