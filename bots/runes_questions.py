@@ -1,4 +1,4 @@
-"""What bots of Runes to Ruins ask of a symbol: what best splits those that fit, for what it costs."""
+"""Questions of bots of Runes to Ruins: those that divide the possible symbols best for their cost."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -13,29 +13,29 @@ from protocol.games.runes_to_ruins import Count, Has, Learned, Pattern, RunesVie
 PATTERN_COST, CHEAP_COST = 2, 1
 FREE_MANTRA = 6
 MOST_LEARNED, MOST_OF_A_KIND = 2, 6
-"""Learned insights a round: so many times its number in all; and so many of each kind."""
+"""Limits of learned insights per round: in total, times the round's number; and of each kind."""
 HAS_MANTRA, COUNT_MANTRA = 4, 3
 MUST_TELL = 0.3
-"""Bits below which a question is not worth its place."""
+"""Minimum information of a question, in bits."""
 SEATS = 5
 CONDITIONS = (13, 14, 15, 11, 10, 12, 7, 6, 5, 9, 8, 4, 3, 2, 1)
-"""What is voted for, round by round."""
+"""Conditions to vote for, in the order of rounds."""
 
 
 def vote_of(view: RunesView) -> dict[str, int]:
-    """The vote of a round: the next condition."""
+    """Return the vote of a round: the next condition."""
     return {str(CONDITIONS[(view.round - 2) % len(CONDITIONS)]): 1}
 
 
 def target_of(view: RunesView) -> int | None:
-    """The next seat that is not discovered; None: there is none."""
+    """Return the next seat that is not discovered, or None."""
     own = view.seat or 0
     others = ((own + step) % SEATS for step in range(1, SEATS))
     return next((seat for seat in others if str(seat) not in view.discovered), None)
 
 
 def asked(view: RunesView, target: int, drawn: list[Symbol], purse: int) -> tuple[Visions, int]:
-    """The visions that this insight is spent on, and what they cost."""
+    """Return the visions that this insight buys, and their cost."""
     left = purse
     pattern: Pattern | UnsetType = UNSET
     assign: dict[str, RuneName] | UnsetType = UNSET
@@ -59,7 +59,7 @@ def asked(view: RunesView, target: int, drawn: list[Symbol], purse: int) -> tupl
 
 
 def believed(view: RunesView, target: int, drawn: list[Symbol], *, spare: bool) -> Iterator[Learned]:
-    """Beliefs to check: those that tell most for the mantra they are likely to bring."""
+    """Yield the beliefs to check: those with most information for their expected mantra."""
     budget: float = FREE_MANTRA + (FREE_MANTRA if spare else 0) - (view.mantra or 0)
     offers = sorted(
         [*_counts(target, drawn), *_runes(target, drawn)], key=lambda offer: -offer[0] / (offer[1] + 1)
@@ -76,7 +76,7 @@ def believed(view: RunesView, target: int, drawn: list[Symbol], *, spare: bool) 
 
 
 def _counts(target: int, drawn: list[Symbol]) -> Iterator[tuple[float, float, Learned]]:
-    """Bits, mantra on average, and the belief, of how many runes of each group there are."""
+    """Yield bits, expected mantra and the belief about the number of runes of each group."""
     for group, name in enumerate(GROUP_NAMES):
         numbers = Counter(sum(is_in(rune, group) for rune in symbol) for symbol in drawn)
         number = min(range(7), key=lambda n: sum(abs(n - count) * times for count, times in numbers.items()))
@@ -85,7 +85,7 @@ def _counts(target: int, drawn: list[Symbol]) -> Iterator[tuple[float, float, Le
 
 
 def _runes(target: int, drawn: list[Symbol]) -> Iterator[tuple[float, float, Learned]]:
-    """The same for each rune: whether it is in the symbol."""
+    """Yield bits, expected mantra and the belief that a rune is in the symbol, for each rune."""
     for rune, name in enumerate(NAMES):
         share = sum(rune in symbol for symbol in drawn) / len(drawn)
         bits = entropy((share, 1 - share))
@@ -93,7 +93,7 @@ def _runes(target: int, drawn: list[Symbol]) -> Iterator[tuple[float, float, Lea
 
 
 def best_split(drawn: list[Symbol], position: int) -> int:
-    """The group that divides the symbols most evenly by what they have in a position."""
+    """Return the group that divides the symbols most evenly by their rune in a position."""
     return min(
         range(len(GROUP_NAMES)),
         key=lambda group: abs(0.5 - sum(is_in(symbol[position], group) for symbol in drawn) / len(drawn)),
@@ -101,7 +101,7 @@ def best_split(drawn: list[Symbol], position: int) -> int:
 
 
 def best_group(drawn: list[Symbol], groups: range) -> int | None:
-    """The group that divides them most evenly by whether they use it; None where none tells enough."""
+    """Return the group whose use divides the symbols most evenly; None if that is not informative enough."""
     shares = {
         group: sum(any(is_in(rune, group) for rune in symbol) for symbol in drawn) / len(drawn) for group in groups
     }
@@ -110,7 +110,7 @@ def best_group(drawn: list[Symbol], groups: range) -> int | None:
 
 
 def assigned(view: RunesView, target: int, drawn: list[Symbol]) -> dict[str, RuneName]:
-    """The rune that divides them most evenly, for the target; any others for the other seats."""
+    """Return the rune that divides the symbols most evenly for the target, and any others for other seats."""
     uses = Counter(rune for symbol in drawn for rune in symbol)
     best = min(range(len(RUNES)), key=lambda rune: abs(0.5 - uses[rune] / len(drawn)))
     others = [seat for seat in range(5) if seat not in (view.seat, target)]
@@ -122,7 +122,7 @@ def assigned(view: RunesView, target: int, drawn: list[Symbol]) -> dict[str, Run
 
 
 def entropy(counts: Iterable[float]) -> float:
-    """Of a distribution, given by any counts, in bits."""
+    """Return the entropy in bits of a distribution with these counts."""
     counts = list(counts)
     total = sum(counts)
     return -sum(n / total * log2(n / total) for n in counts if n)
