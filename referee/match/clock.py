@@ -1,8 +1,8 @@
-"""The arithmetic of time: main time, reserve, pauses. Pure: it is told what time it is and reads no clock.
+"""The arithmetic of time: main time, reserve, pauses. Pure: times are passed in, and no clock is read.
 
-All times are whole microseconds. `at` is time on the match's own zero; a *reading* is time on the match's
-stopwatch, which stands still while the match is paused. Deadlines and charges are in readings, so that no pause,
-however it falls, costs anybody anything.
+All times are whole microseconds. `at` is the time since the start of the match; a *reading* is a time on the
+match's stopwatch, which stops while the match is paused. Deadlines and charges are in readings, so that pauses are
+never charged to bots.
 """
 
 from bisect import bisect_left
@@ -22,10 +22,10 @@ MICROSECONDS_PER_MS = 1_000
 
 
 def clock_terms(game: Game[Any], variant: str, policy: Policy, table: ClockTable | None = None) -> ClockTerms:
-    """The times of a match: the table's, or the variant's published ones where the policy sets no others.
+    """Return the terms of a match's clock: those of the table, or the variant's, as changed by the policy.
 
     Raises:
-        BadClockError: the table makes no clock, or does not go with the policy.
+        BadClockError: the table describes no clock, or contradicts the policy.
     """
     time = game.variant(variant).time
     if table is None:
@@ -43,32 +43,32 @@ def clock_terms(game: Game[Any], variant: str, policy: Policy, table: ClockTable
 
 
 class Stopwatch:
-    """A match's running time: stops in a pause, and can be read for any moment past."""
+    """A match's running time. It stops during pauses, and can be read for any time in the past."""
 
     def __init__(self) -> None:
         self._starts: list[int] = []
         self._lengths: list[int] = [0]
-        """The n-th is the length of the first n pauses together, so that a reading need not add them up."""
+        """Sums of the lengths of the first n pauses, at index n."""
         self._paused_at: int | None = None
 
     @property
     def paused(self) -> bool:
-        """Whether it stands still now."""
+        """Whether it is stopped now."""
         return self._paused_at is not None
 
     def pause(self, at: int) -> None:
-        """Stops it; not before its last start."""
+        """Stop it at a time, which must not be before its last start."""
         self._paused_at = at
 
     def resume(self, at: int) -> None:
-        """Starts it again."""
+        """Start it again."""
         if self._paused_at is not None:
             self._starts.append(self._paused_at)
             self._lengths.append(self._lengths[-1] + at - self._paused_at)
             self._paused_at = None
 
     def reading(self, at: int) -> int:
-        """What it showed at `at`: also for a moment before or within a pause, when a frame tells of one late."""
+        """Return its reading at a time. Frames that are processed late may be from before or within a pause."""
         if self._paused_at is not None:
             at = min(at, self._paused_at)
         if not self._starts:
@@ -80,12 +80,12 @@ class Stopwatch:
         return at - before - min(self._lengths[begun] - before, at - start)
 
     def when(self, reading: int) -> int | None:
-        """The moment at which it will show `reading`, from its last start on; None while it stands still."""
+        """Return the time at which it will show a reading, from its last start on; None while it is stopped."""
         return None if self.paused else reading + self._lengths[-1]
 
 
 class Stage(Enum):
-    """Where a moment falls in a seat's time for a window."""
+    """The part of a seat's time for a window in which a moment falls."""
 
     MAIN = "main"
     RESERVE = "reserve"
@@ -93,32 +93,32 @@ class Stage(Enum):
 
 
 class SeatClock(Struct, frozen=True):
-    """One seat's time in one window, in readings. What is counted is `used`: all else follows from it."""
+    """A seat's time in a window, in readings. Everything follows from `used`."""
 
     opened: int
-    """When its window was handed to the transport; for a remote bot, plus what it is credited for the network."""
+    """The time at which the transport accepted its window; for a remote bot, plus its credit for the network."""
     main: int
     reserve: int
-    """What the seat may use of its reserve in this window; 0 where there is none."""
+    """The reserve that the seat may use in this window; 0 if there is none."""
     wall_factor: int = 1
-    """How much time on the wall counts as one, at least."""
+    """The number of units of wall time that count as one, at least."""
     account: Account | None = None
-    """The bot's processor time in this window, which a `cpu` clock counts. None: only time on the wall counts."""
+    """The bot's processor time in this window, which a `cpu` clock counts. None: only wall time counts."""
     stands: bool = False
-    """Nothing is ever used of it: it is main time until the bot has answered."""
+    """Whether the clock never runs, so that it is main time until the bot has answered."""
 
     @property
     def main_ends(self) -> int:
-        """When main time ends at the latest. That moment is not in it any more: what arrives then is late."""
+        """The latest end of main time, exclusive: a submission that arrives at it is late."""
         return self.opened + self.main * self.wall_factor
 
     @property
     def deadline(self) -> int:
-        """When main time and reserve are gone at the latest."""
+        """The latest end of main time and reserve together."""
         return self.opened + (self.main + self.reserve) * self.wall_factor
 
     def used(self, reading: int) -> int:
-        """How much time was used up to that moment, as far as is known."""
+        """Return the time used up to a reading, as far as it is known."""
         if self.stands:
             return 0
         wall = max(0, reading - self.opened)
@@ -127,34 +127,37 @@ class SeatClock(Struct, frozen=True):
         return max(self.account.used(reading), wall // self.wall_factor)
 
     def stage(self, reading: int) -> Stage:
-        """Where a moment falls. What arrives *before* a deadline is in time, what arrives at it is not."""
+        """Return the stage of a reading. Submissions *before* a deadline are in time, those at it are not."""
         used = self.used(reading)
         if self.stands or used < self.main:
             return Stage.MAIN
         return Stage.RESERVE if used < self.main + self.reserve else Stage.OVER
 
     def reserve_used(self, used: int) -> int:
-        """How much of the reserve that is."""
+        """Return the part of the used time that is from the reserve."""
         return min(max(0, used - self.main), self.reserve)
 
     def left_ms(self, reading: int, reserve_ms: int) -> tuple[int, int]:
-        """Main time left, and of a reserve, in whole milliseconds."""
+        """Return the main time left, and that of a reserve, in whole milliseconds."""
         used = self.used(reading)
         reserve = reserve_ms - self.reserve_used(used) // MICROSECONDS_PER_MS
         return max(0, self.main - used) // MICROSECONDS_PER_MS, reserve
 
     def charged(self, used: int) -> int:
-        """How much of it is charged: never more than there was."""
+        """Return the part of the used time that is charged: at most main time and reserve."""
         return min(used, self.main + self.reserve)
 
     def own(self, charged: int) -> bool:
-        """Whether so much was charged by the bot's own doing: it had no time, or used it all as processor time."""
+        """Return whether a charge is the bot's own doing: it had no time, or used it all as processor time."""
         if self.main + self.reserve == 0:
             return True
         return self.account is not None and self.account.total >= charged
 
     def next_look(self, *, into_reserve: bool) -> int | None:
-        """When main time (`into_reserve`: main time and reserve) may next be found to have ended; None: never."""
+        """Return the time at which to check next whether main time is over; None: never.
+
+        With `into_reserve`, whether main time and reserve are.
+        """
         if self.stands:
             return None
         latest = self.deadline if into_reserve else self.main_ends
@@ -164,7 +167,7 @@ class SeatClock(Struct, frozen=True):
 
 
 def reserve_after(terms: ClockTerms, reserve: int, used: int) -> int:
-    """What is left of a seat's reserve after a window of its own that used so much of it, in microseconds."""
+    """Return what remains of a seat's reserve after a window of its own that used some of it, in microseconds."""
     given_back = 0 if terms.bronstein_ms is UNSET else min(used, terms.bronstein_ms * MICROSECONDS_PER_MS)
     increment = 0 if terms.increment_ms is UNSET else terms.increment_ms * MICROSECONDS_PER_MS
     return reserve - used + given_back + increment

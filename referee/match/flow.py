@@ -1,6 +1,6 @@
-"""The flow of a match: windows opened, answered, closed on what was taken, until the game is over. Pure.
+"""The flow of a match: opens windows, answers them, and closes them, until the game is over. Pure.
 
-What a bot's message means is `match`'s; which submission counts is `window`'s.
+`match` interprets bots' messages; `window` decides which submission counts.
 """
 
 from msgspec import UNSET
@@ -17,13 +17,13 @@ from referee.rules import Table, Taken, Window, reveal
 
 
 class Flow:
-    """The open window, and the way from one to the next."""
+    """The open window, and the transition to the next one."""
 
     def __init__(self, table: Table, terms: ClockTerms, seats: list[Seat], outbox: Outbox) -> None:
         self.table = table
         self.stopwatch = Stopwatch()
         self.lateness = 0
-        """How late the referee woke for the deadline it is acting on, in microseconds."""
+        """Microseconds by which the referee woke late for the deadline on which it acts."""
         self._terms = terms
         self._fixed, self._counted = terms.pacing == "fixed", terms.kind == "cpu"
         self._seats = seats
@@ -34,27 +34,27 @@ class Flow:
 
     @property
     def reading(self) -> int:
-        """What the match's stopwatch shows now."""
+        """The current reading of the match's stopwatch."""
         return self.stopwatch.reading(self._outbox.now)
 
     def part(self, number: int) -> SeatWindow | None:
-        """A seat's part in the open window, if it has one."""
+        """Return a seat's part in the open window, if it has one."""
         return self._open.parts.get(number) if self._open else None
 
     def begin(self) -> None:
-        """Sends the events of the deal, and opens the first window."""
+        """Send the events of the deal, and open the first window."""
         self._outbox.tell(self.table.start)
         self._open_next()
 
     def handed(self, at: int, number: int) -> None:
-        """The transport took the seat's `window` message: its clock runs from here."""
+        """Start the seat's clock: the transport has accepted its `window` message."""
         if self._open is not None:
             part = self._open.parts.get(number)
             if part is not None and part.clock is None:
                 part.clock = self._clock(self._open.window, self._seats[number], part, at)
 
     def opened(self, seat: Seat) -> Opened | None:
-        """The message of the open window for one seat, with the time it has left; None if it has no part left."""
+        """Return the `window` message for a seat, with the time that it has left; None if it has no open part."""
         part = self.part(seat.number)
         if self._open is None or part is None or part.settled:
             return None
@@ -68,7 +68,7 @@ class Flow:
         return reveal.opened(game, state, window, owed, number=part.number, main_ms=main, reserve_ms=reserve)
 
     def give_up(self, seat: Seat) -> None:
-        """The seat's bot will say nothing more: its part is not waited for."""
+        """Settle the part of a seat whose bot has left."""
         part = self.part(seat.number)
         if self._open is not None and part is not None:
             if part.clock is None:
@@ -76,13 +76,13 @@ class Flow:
             part.give_up(self.reading)
 
     def read_cpu(self, number: int, counter: int, cores: int) -> None:
-        """A seat's processor time was read."""
+        """Apply a reading of a seat's processor time."""
         part = self.part(number)
         if part is not None and part.account is not None:
             part.account.read(self.reading, counter, cores)
 
     def counted(self, *, stale: bool = False) -> list[int]:
-        """The seats whose processor time counts now; `stale`: those of them that should be read at once."""
+        """Return the seats whose processor time counts now; with `stale`, only those to be read at once."""
         if self._open is None:
             return []
         return [
@@ -92,38 +92,38 @@ class Flow:
         ]
 
     def pause(self) -> None:
-        """Stops the clocks."""
+        """Stop the clocks."""
         self.stopwatch.pause(self._outbox.now)
         self._read_anew()
 
     def resume(self) -> None:
-        """Lets the clocks run again."""
+        """Restart the clocks."""
         self.stopwatch.resume(self._outbox.now)
         self._read_anew()
 
     def _read_anew(self) -> None:
-        """What is used from here on counts otherwise than what was used before."""
+        """Have all processor times read again, since time counts differently from here on."""
         for part in () if self._open is None else self._open.parts.values():
             if part.account is not None:
                 part.account.stale = True
 
     def next_change(self) -> int | None:
-        """The moment at which time will next decide something; None where it will not."""
+        """Return the next time at which the open window may change without input; None: never."""
         change = self._open.next_change() if self._open else None
         return None if change is None else self.stopwatch.when(change)
 
     def pass_time(self) -> None:
-        """Settles what time has decided by now. All that had arrived by now must have been read."""
+        """Settle the parts whose time has run out. All frames that have arrived must have been applied."""
         if self._open is None:
             return
         for number, part in self._open.parts.items():
             if part.clock is None and part.ends_by is not None and self.reading >= part.ends_by:
-                # Its line should have said so; time runs from when it was given the message.
+                # The line did not report it in time: the clock runs from when it got the message.
                 self.handed(self._outbox.now - self._shortest(self._open.window, self._seats[number]), number)
         self._open.pass_time(self.reading)
 
     def advance(self) -> bool:
-        """Goes on as far as it can without more input. True once the game has its outcome."""
+        """Continue as far as possible without input; return whether the game has its outcome."""
         while self._open is not None and not self.stopwatch.paused:
             if self._open.window.asap:
                 self._answer(self._open)
@@ -134,7 +134,7 @@ class Flow:
         return self.table.outcome is not None
 
     def _answer(self, opened: OpenWindow) -> None:
-        """In a window answered at once, answers what has become final."""
+        """Answer the final submissions, in a window that is answered at once."""
         for number, part in opened.parts.items():
             if part.settled and part.action is not None and number not in self._answered:
                 self._answered.add(number)
@@ -166,8 +166,8 @@ class Flow:
             elif seat.gone:
                 self.give_up(seat)
             else:
-                # It is being restarted, on its own time; but from when a bot would have been handed this, not from
-                # the moment of what closed the last window: a referee that read that late would charge for it.
+                # The bot is being restarted, on its own time. That counts from now, when a bot would have received
+                # the window, not from the input that closed the last one, which the referee may have read late.
                 self._outbox.io.nobody_handed(number)
 
     def _clock(self, window: Window, seat: Seat, part: SeatWindow, at: int) -> SeatClock:
@@ -182,7 +182,7 @@ class Flow:
         )
 
     def _shortest(self, window: Window, seat: Seat) -> int:
-        """How soon time could decide something in a seat's part, in microseconds: its main time, if it has any."""
+        """Return the shortest time until a seat's part may settle, in microseconds: main time or reserve."""
         return self._main_ms(window) * MICROSECONDS_PER_MS or seat.reserve
 
     def _main_ms(self, window: Window) -> int:
@@ -208,7 +208,7 @@ class Flow:
                 reserve_ms=seat.reserve_ms,
             )
             if part.action is not None:
-                # Once more in the record of the window, and in what the bot is told of it.
+                # The action appears again in the window's record and in the `closed` message.
                 seat.allowance.written += 2 * len(encode(part.action))
             if opened.window.retold is None:
                 closed.append((seat, message))
@@ -228,7 +228,7 @@ class Flow:
         self._outbox.tell(told)
 
     def _asked_default(self, number: int, part: SeatWindow) -> bool:
-        """Whether the bot gave up its choice, or fell back on the default after an illegal action."""
+        """Return whether the bot chose the default, or submitted it after an illegal action."""
         if part.action is None:
             return part.final
         return part.refused and part.action == self.table.default(number)

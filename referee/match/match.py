@@ -1,10 +1,11 @@
-"""All that the referee decides in one match, told what happened and when. Pure: it reads no clock, no network.
+"""All decisions of the referee in one match, made from inputs with their times.
 
-`flow` opens and closes windows, `pauses` holds the pauses, `startup` times the starts, `evidence` says whose fault
-a lost window is.
-What comes from outside is data: the records marked *input*, each given to `apply`. As nothing else decides, a
-transcript's inputs given to a new `Match` make the same messages, byte for byte (`transcript.replayer`).
-Times (`at`) are whole microseconds since the match's zero.
+Pure: it reads no clock and no network.
+
+`flow` opens and closes windows, `pauses` handles pauses, `startup` times the starts, `evidence` finds out whose
+fault a lost window is. All inputs are data: the records marked *input*, each passed to `apply`. Since nothing else
+affects decisions, a transcript's inputs passed to a new `Match` produce the same messages, byte for byte
+(`transcript.replayer`). Times (`at`) are whole microseconds since the start of the match.
 """
 
 import math
@@ -74,13 +75,14 @@ from referee.rules import Illegal, Table
 
 MS_PER_SECOND = 1_000
 _PARTS = re.compile(rb"\(a message of [1-9][0-9]{0,2} parts\)")
-"""What the wire hands up in place of a message of parts. A bot that sends this text is told the same."""
+"""The text by which the wire replaces a message of several parts. A bot that sends this text gets the same
+reply."""
 MOST_CLOSED = 20
-"""Closed connections of one bot that are recorded in a match."""
+"""The most closed connections of a bot that are recorded in a match."""
 
 
 class Match:
-    """One match under way. `over` once its outcome, or its voiding, is known."""
+    """A match in progress. It is `over` once it has an outcome or is void."""
 
     def __init__(
         self,
@@ -94,27 +96,28 @@ class Match:
         measured: bool = False,
         unexcused: Collection[int] = (),
     ) -> None:
-        """Begin.
+        """Set up a match.
 
         Args:
-            name: unique in its tournament.
-            table: the game's.
-            terms: the clock's.
-            policy: how time and faults are treated.
-            bots: by seat.
-            io: takes what the match sends and records.
-            measured: whether `Used` comes for every seat window that is over.
-            unexcused: the seats whose bots were held up so often alone that it counts as their own doing: a
-                verdict `host` on their windows does not void the match.
+            name: the match's name, unique in its tournament.
+            table: the table of the game.
+            terms: the terms of the clock.
+            policy: the treatment of time and faults.
+            bots: the bots, indexed by seat.
+            io: receives messages and records.
+            measured: whether a `Used` follows each seat window that is over.
+            unexcused: the seats whose bots stalled alone so often that it counts as their own doing: a verdict
+            `host`
+                on their windows does not void the match.
         """
         self.name = name
         self.table = table
         self.seats = [Seat(number, bot, terms, policy) for number, bot in enumerate(bots)]
         self.over = False
-        """It takes no more input."""
+        """Whether the match accepts no more input."""
         self.ended: Ended | None = None
         self.held_up: HeldUp | None = None
-        """The bot whose hold-up voided the match; None: it is not void, or for another reason."""
+        """The bot that voided the match by stalling; None: the match is not void, or for another reason."""
         self._unexcused = frozenset(unexcused)
         self._terms = terms
         self._policy = policy
@@ -125,24 +128,24 @@ class Match:
         self._playing = False
         self._measured = measured
         self._outcome: Outcome | None = None
-        """The game's, while evidence of its last window is still to come."""
+        """The outcome of the game, while evidence of its last window is still expected."""
 
     @property
     def now(self) -> int:
-        """The time of its latest input."""
+        """The time of the latest input."""
         return self._outbox.now
 
-    # What comes from outside.
+    # Inputs.
 
     def begin(self) -> None:
-        """The bots have been started: zero of the match's time."""
+        """Start the match's time, and the start-up time of its bots."""
         for seat in self.seats:
             seat.start_up.begin(self.now)
 
     def apply(self, record: Frame | AnyRecord) -> bool:  # noqa: C901, PLR0912 - one case an input
-        """Takes an input: the only way in. Records that are no input, and what comes too late, change nothing.
+        """Apply an input. All inputs enter here. Other records, and inputs after the end, have no effect.
 
-        Returns whether a frame was accepted: not if it was refused, or its bot is gone.
+        Returns whether a frame was accepted: False if it was refused, or its bot has left.
         """
         if self.over:
             return False
@@ -208,7 +211,7 @@ class Match:
         return seat.refusals == before and not is_refused
 
     def _note_closed(self, record: In) -> None:
-        """Note why a bot's connection was closed. It may connect again."""
+        """Note the reason why a bot's connection was closed. It may connect again."""
         seat = self.seats[record.seat]
         if not seat.gone and seat.times_closed < MOST_CLOSED:
             self._write(record)
@@ -216,7 +219,7 @@ class Match:
             seat.closed_for = record.closed
 
     def _start(self, record: Started) -> None:
-        """A bot's start-up time counts from here: what came before was the referee's work."""
+        """Start to count a bot's start-up time. The time before was spent by the referee."""
         start_up = self.seats[record.seat].start_up
         if start_up.ends is not None:
             self._write(record)
@@ -236,7 +239,7 @@ class Match:
         self._advance()
 
     def _wake(self, record: Woke) -> None:
-        """The deadline is acted on. All that arrived before it has been heard."""
+        """Act on a deadline. All frames that arrived before it have been applied."""
         at, due = record.at, record.deadline
         if due != self.next_deadline() or at < due:
             return
@@ -254,8 +257,8 @@ class Match:
         self._flow.lateness = 0
 
     def _measure(self, record: Used) -> None:
-        """Takes the measurement of a part that is over, and judges whose fault its loss was."""
-        # Otherwise the part has not closed, or its measurement has come already.
+        """Apply the measurement of a closed part, and judge whose fault its loss was."""
+        # Otherwise the part has not closed, or was measured already.
         known = (record.seat, record.number) in self._flow.cases.unmeasured
         is_start = record.number == START and self.seats[record.seat].start_up.is_out(record.at)
         if not (known or is_start):
@@ -268,21 +271,21 @@ class Match:
         self._judge(self._flow.cases.due(self.now))
         self._end_once_measured()
 
-    # What the host asks.
+    # Queries of the host.
 
     def counted(self, *, stale: bool = False) -> list[int]:
-        """The seats whose processor time counts now; `stale`: those of them that should be read at once."""
+        """Return the seats whose processor time counts now; with `stale`, only those to be read at once."""
         return [] if self.over else self._flow.counted(stale=stale)
 
     def silent(self, at: int) -> list[int]:
-        """Seats whose bot has no time left at that moment for its `hello`.
+        """Return the seats whose bot has no time left for its `hello` at a time.
 
-        If the match is measured, `Used` of their start comes before the `Woke` that ends their part.
+        If the match is measured, the `Used` of their start is applied before the `Woke` that removes them.
         """
         return [seat.number for seat in self.seats if seat.start_up.is_out(at)]
 
     def _end_starts(self, at: int) -> None:
-        """Bots that have said no `hello` in their time have no part in the match."""
+        """Remove the bots that have sent no `hello` in time."""
         for number in self.silent(at):
             seat = self.seats[number]
             if not seat.start_up.prolong(at):
@@ -299,7 +302,7 @@ class Match:
                 return
 
     def closed(self) -> list[ClosedPart]:
-        """Parts in windows that have closed since the last call, for `Used`."""
+        """Return the parts that have closed since the last call, for `Used`."""
         cases = self._flow.cases
         if not cases.closed:
             return []
@@ -320,7 +323,7 @@ class Match:
         nobodys: Judged | None = None
         for judged in unfair:
             hogs = judged.evidence.hogs
-            # Only if it would not have been lost otherwise, too.
+            # Only if the window would not have been lost without the delay.
             if hogs is not UNSET and judge(replace(judged.evidence, behind=0)) is Verdict.BOT:
                 for hog in hogs:
                     self._put_out(self.seats[hog])
@@ -333,11 +336,11 @@ class Match:
             self._end(None, why)
 
     def _is_own_doing(self, judged: Judged) -> bool:
-        """Return whether a verdict `host` excuses nothing: this bot was held up alone too often before."""
+        """Return whether a verdict `host` is no excuse, because the bot has stalled alone too often before."""
         return judged.verdict is Verdict.HOST and judged.seat in self._unexcused
 
     def _put_out(self, seat: Seat) -> None:
-        """A bot kept the referee so busy that another lost a window: it forfeits, whatever the policy."""
+        """Forfeit a bot that kept the referee so busy that another bot lost a window, whatever the policy."""
         seat.forfeited = True
         if self.over:
             return
@@ -351,7 +354,7 @@ class Match:
             self._advance()
 
     def owes(self, number: int) -> bool:
-        """Whether a seat's bot has something to do: start, answer a window while the clocks run, or end."""
+        """Return whether a seat's bot has to act: start, answer a window while the clocks run, or exit."""
         seat = self.seats[number]
         if self.over or seat.gone or not seat.welcomed:
             return True
@@ -360,11 +363,11 @@ class Match:
 
     @property
     def shortest(self) -> float:
-        """The least main time of any window that has some, in seconds; infinity where none has."""
+        """The shortest main time of a window in seconds, without windows that have none; infinity if none has."""
         return min([ms for ms in self._terms.main_ms.values() if ms], default=math.inf) / MS_PER_SECOND
 
     def next_deadline(self) -> int | None:
-        """When it is next to be woken, if nothing else comes before."""
+        """Return the time at which the match must be woken if there is no input before; None: never."""
         soonest = self._flow.next_change()
         starts = [seat.start_up.ends for seat in self.seats]
         unheard = [seat.program.heard_by for seat in self.seats] if self._outcome is None else []
@@ -373,7 +376,7 @@ class Match:
                 soonest = moment
         return soonest
 
-    # What a bot says.
+    # Messages from bots.
 
     def _act_on(self, seat: Seat, message: ClientMessage, at: int) -> None:
         if not seat.welcomed and not isinstance(message, Hello):
@@ -432,7 +435,7 @@ class Match:
         self._pauses.tell(seat)
 
     def _part(self, seat: Seat, window: int, reading: int) -> SeatWindow | None:
-        """The seat's part in the open window, if it may change it now; otherwise the message is refused."""
+        """Return the seat's part in the open window if the bot may change it now; otherwise refuse the message."""
         part = self._flow.part(seat.number)
         refusal = why_not(part, window, seat.windows, reading)
         if refusal is not None and (part is None or part.number != window):
@@ -463,7 +466,7 @@ class Match:
         if not self._playing or not self._pauses.grant(seat):
             self._refuse(seat, Refusal.NO_PAUSE, "no pause is to be had now")
         else:
-            # All seats are told once more when it is over.
+            # All seats are notified once more at its end.
             seat.allowance.written += self._outbox.size - sent
 
     # Faults.
@@ -475,7 +478,7 @@ class Match:
         self._limit_refusals(seat)
 
     def _limit_refusals(self, seat: Seat) -> None:
-        """Hang up on a bot of which too many messages had to be refused."""
+        """Disconnect a bot if too many of its messages were refused."""
         if seat.refusals > self._policy.refusals_per_match:
             most = self._policy.refusals_per_match
             text = f"more than {most} of your messages had to be refused"
@@ -483,14 +486,14 @@ class Match:
             self._hang_up(seat, Conduct.MISBEHAVED, Fault.MISBEHAVED, text, why)
 
     def _hang_up(self, seat: Seat, conduct: Conduct, fault: Fault, text: str, why: str = "") -> None:
-        """Ends a bot's part for what it did. `text` is for the bot; `why` for others, where it says more."""
+        """Remove a bot from the match for its conduct. `text` is for the bot; `why`, if given, for people."""
         self._outbox.send_unwelcomed(seat, Faulted(reason=fault, text=text))
         seat.lost(why or text, self.now)
         self._blame(seat, conduct)
         self._gone(seat)
 
     def _lost(self, seat: Seat, exit_code: int, why: str) -> None:
-        """A bot's process has ended before the match was over."""
+        """Handle the exit of a bot's process before the match is over."""
         seat.lost(f"{CLOSED}{seat.closed_for}; {why}" if seat.closed_for else why, self.now)
         if not seat.started:
             self._blame(seat, Conduct.NEVER_STARTED)
@@ -517,9 +520,9 @@ class Match:
             self._flow.give_up(seat)
 
     def _decided_by_forfeits(self) -> bool:
-        """Ends the match if at most one seat is left.
+        """End the match if at most one seat has not forfeited; return whether it ended.
 
-        Not while other bots are starting, for they may be out too, nor once the game has its outcome.
+        Not while other bots are starting, since they may fail too, and not once the game has its outcome.
         """
         outcome = None
         if self._outcome is None and (self._playing or not self._starting()):
@@ -531,10 +534,10 @@ class Match:
         return outcome is not None
 
     def _waits_for(self, seat: Seat) -> bool:
-        """Return whether the match goes on until it is known whether the last seat's program runs at all.
+        """Return whether the match must go on until it is known that the last seat's program runs.
 
-        It speaks by lines, and may end a moment after the bot that has forfeited: nobody wins by that. It is
-        waited for as long as a start may take.
+        A program that speaks by lines may exit a moment after the bot that has forfeited, and must not win by
+        that. The match waits for it as long as a start may take.
         """
         seat.program.wait(self.now + seat.start_up.whole)
         return seat.program.is_unheard and not seat.gone
@@ -543,7 +546,7 @@ class Match:
         return any(seat.start_up.ends is not None for seat in self.seats)
 
     def _advance(self) -> None:
-        """Goes on as far as it can without being told more."""
+        """Continue as far as possible without further input."""
         if not self._playing and not self.over and not self._starting() and not self._decided_by_forfeits():
             self._playing = True
             self._flow.begin()
@@ -551,7 +554,7 @@ class Match:
         if not self.over:
             self._judge(self._flow.cases.due(self.now))
         if is_over and not self.over:
-            assert self.table.outcome is not None  # noqa: S101 - it has just said so
+            assert self.table.outcome is not None  # noqa: S101 - `Flow.advance` returned True
             self._outcome = self.table.outcome
             if not self._measured:
                 self._flow.cases.unmeasured.clear()
@@ -564,7 +567,7 @@ class Match:
                 if self.over:
                     return
         if outcome is not None and self._outcome is not None:
-            # After the judgements: they may have put a bot out.
+            # After the verdicts, which may have removed a bot.
             outcome = with_forfeits(outcome, self._forfeited())
         if outcome is not None:
             self._outbox.send_all(Over(outcome=outcome))
@@ -583,14 +586,14 @@ class Match:
 
 
 def _speaks(message: ClientMessage | Refused) -> bool:
-    """Return whether a program that speaks by lines shows by this that it has started."""
+    """Return whether a message shows that a program which speaks by lines has started."""
     if isinstance(message, Refused):
         return message.refusal not in {Refusal.NO_MESSAGE, Refusal.FLOOD, Refusal.TOO_MUCH}
     return not isinstance(message, Hello)
 
 
 def _message(seat: Seat, came: Frame) -> ClientMessage | Refused:
-    """The message in a frame, or why it is refused."""
+    """Return the message in a frame, or the refusal of it."""
     refused = seat.allowance.hear(came.size) or oversized(came.size)
     if refused is None and came.complaint is not None:
         printed = seat.program.bridged and came.refusal == Refusal.NO_MESSAGE

@@ -1,4 +1,4 @@
-"""What comes out of a match: messages to its seats, lines to its transcript, requests to its `MatchIO`. Pure."""
+"""The outputs of a match: messages to its seats, records for its transcript, requests to its `MatchIO`. Pure."""
 
 from typing import Protocol
 
@@ -12,63 +12,63 @@ from referee.rules import Addressed, Quoted, reveal
 
 
 class MatchIO(Protocol):
-    """What a match asks of its surroundings. None of it waits, none of it fails."""
+    """The services that a match uses. They must not block or fail."""
 
     def record(self, record: Record) -> None:
-        """A line for the transcript."""
+        """Write a record to the transcript."""
 
     def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
-        """A frame for a bot. `timed`: `Match.handed` is to be told when the transport has taken it."""
+        """Send a frame to a bot. If `timed`, apply a `Handed` when the transport has accepted it."""
 
     def nobody_handed(self, seat: int) -> None:
-        """The seat has a window, and no bot just now: `Match.handed` is to be told all the same."""
+        """Apply a `Handed` for a seat that has a window but no bot at the moment."""
 
     def reconnected(self, seat: int) -> None:
-        """The seat's bot has begun anew: what was sent and not yet taken is not for it."""
+        """Drop unsent frames of a seat whose bot has reconnected."""
 
     def hang_up(self, seat: int) -> None:
-        """The seat's bot has no part in the match any more."""
+        """Disconnect a seat's bot, which has left the match."""
 
     def restart(self, seat: int) -> None:
-        """The seat's bot has ended and is to be started again."""
+        """Start a seat's bot again, which has exited."""
 
     def told(self, told: tuple[Addressed, ...]) -> None:
-        """These events are being sent to the seats: for spectators."""
+        """Show spectators the events that are being sent to the seats."""
 
     def paused(self, reason: str) -> None:
-        """Every clock of the match stands still: for spectators."""
+        """Show spectators that all clocks are stopped."""
 
     def resumed(self) -> None:
-        """The clocks run again: for spectators."""
+        """Show spectators that the clocks run again."""
 
 
 class Outbox:
-    """Sends a match's messages, each with its record. `now` is the time of the latest input."""
+    """Sends the messages of a match, and writes a record of each. `now` is the time of the latest input."""
 
     def __init__(self, io: MatchIO, seats: list[Seat]) -> None:
         self.io = io
         self.now = 0
         self.size = 0
-        """Bytes that what was sent has added to the transcript."""
+        """Bytes that the messages sent have added to the transcript."""
         self._seats = seats
 
     def send(self, seat: Seat, message: Message | Raw, *, timed: bool = False) -> None:
-        """To one seat, if its bot is there."""
+        """Send a message to a seat, if its bot is connected."""
         if seat.present:
             self._send(seat, message, timed=timed)
 
     def send_unwelcomed(self, seat: Seat, message: Message) -> None:
-        """To a bot that may not have said a right `hello` yet."""
+        """Send a message to a bot that may not have sent a valid `hello` yet."""
         if not seat.gone:
             self._send(seat, message)
 
     def send_all(self, message: Message) -> None:
-        """To every seat whose bot is there."""
+        """Send a message to every seat whose bot is connected."""
         for seat in self._seats:
             self.send(seat, message)
 
     def tell(self, told: tuple[Addressed, ...]) -> None:
-        """Sends the game's events to their seats, which can ask for them again."""
+        """Send the game's events to their seats, and store them for bots that reconnect."""
         for one in told:
             if isinstance(one.event, Quoted):
                 self._quote(one.event, one.seat)

@@ -1,4 +1,4 @@
-"""What the referee keeps of one seat over a match. Plain mutable data, changed by `match` and its parts only."""
+"""The state of one seat over a match. Plain mutable data, changed only by `match` and its parts."""
 
 from collections import Counter
 
@@ -17,33 +17,33 @@ from referee.match.seat_report import MOST_COMPLAINTS, TEXT, Complaint, SeatRepo
 from referee.match.startup import StartUp
 
 KINDS_OF_COMPLAINTS = 100
-"""Of one bot, that are counted at once: the texts may hold what the bot wrote."""
+"""The most different complaints about a bot that are counted: their texts may contain the bot's own words."""
 
 
 class Seat:
-    """One seat of one match."""
+    """A seat of a match."""
 
     def __init__(self, number: int, bot: BotIdentity, terms: ClockTerms, policy: Policy) -> None:
         self.number = number
         self.bot = bot
         self.welcomed = False
-        """Its bot has said a right `hello`, and is connected as far as we know."""
+        """Whether its bot has sent a valid `hello`, and is connected as far as is known."""
         self.hellos = 0
-        """How many right ones it has said: more than one means that it came back."""
+        """Number of valid `hello`s. More than one means that the bot has reconnected."""
         self.program = LineProgram()
         self.gone = False
-        """Its bot's part is over; whatever still comes is not read."""
+        """Whether its bot has left the match, so that its frames are not read any more."""
         self.conduct = Conduct.OK
-        """The first fault, once there is one: a restarted bot keeps it."""
+        """The bot's first fault, which it keeps after a restart."""
         self.forfeited = False
         startup_ms = LONGEST_MS if bot.debugged is True else policy.startup_ms
         self.start_up = StartUp(startup_ms * MICROSECONDS_PER_MS)
         self.told: list[Raw] = []
         self.windows = 0
         self.allowance = Allowance(policy)
-        """What it may still say until its next window opens."""
+        """The messages that its bot may still send until its next window opens."""
         self.refused: Counter[str] = Counter()
-        """Messages of its bot that were turned down, by `Refusal`."""
+        """Numbers of refused messages, keyed by `Refusal`."""
         self.refusals = 0
         self.pauses_left = policy.pauses
         self.restarts_left = policy.restarts if policy.fault == "restart" else 0
@@ -53,15 +53,15 @@ class Seat:
         """Time charged over all its windows, in microseconds."""
         self.defaults = 0
         self.verdicts: Counter[str] = Counter()
-        """Of its windows that took the default or used reserve, by `Verdict`."""
+        """Numbers of verdicts on windows that took the default or used reserve, keyed by `Verdict`."""
         self.times: list[int] = []
-        """Time charged for each window that its bot was there for, in microseconds."""
+        """Time charged for each window before its bot left, in microseconds."""
         self.hello_us: int | None = None
-        """From its bot's start to its first `hello`, in microseconds."""
+        """Microseconds from its bot's start to its first `hello`."""
         self.loss = ""
-        """Why its bot was lost for the first time."""
+        """The reason for which its bot was lost the first time."""
         self.closed_for = ""
-        """Why its bot's connection was closed the last time; empty: it was not."""
+        """The reason for which its bot's connection was closed the last time; empty: it was not closed."""
         self.times_closed = 0
         self._complaints: Frequent[tuple[str, str]] = Frequent(KINDS_OF_COMPLAINTS)
         self._late: list[int] = []
@@ -69,17 +69,17 @@ class Seat:
         self._asked_default = self._fallbacks = 0
         self._no_action: Counter[NoAction] = Counter()
         self._refusals_before = 0
-        """As the last window closed."""
+        """Number of refusals when the last window closed."""
         self._restarts = policy.restarts if policy.fault == "restart" else 0
 
     def closed(self, charged: int, *, by_default: bool, asked: bool, no_action: NoAction | None = None) -> None:
-        """Count a window that has closed.
+        """Count a closed window.
 
         Args:
-            charged: time charged, in microseconds.
-            by_default: whether the default was taken.
+            charged: the time charged, in microseconds.
+            by_default: whether the default action was used.
             asked: whether the bot chose the default itself.
-            no_action: why its kit chose it in its place; None: it did not.
+            no_action: the reason for which its kit chose the default in its place; None: it did not.
         """
         self.charged += charged
         if not self.gone:
@@ -92,20 +92,20 @@ class Seat:
         self._refusals_before = self.refusals
 
     def complain(self, refusal: str, text: str) -> None:
-        """One of its messages was refused."""
+        """Count a refused message."""
         self.refused[refusal] += 1
         self.refusals += 1
-        if refusal != Refusal.LATE:  # Of which it is told by how much.
+        if refusal != Refusal.LATE:  # Late messages are reported with their delay.
             self._complaints.add((refusal, text[:TEXT]))
 
     def prints(self, line: bytes) -> None:
-        """Take note of a line of its bot that is no message. Counts as refused once a window."""
+        """Note a line of its bot that is no message. It counts as refused once per window."""
         if self.program.prints(line, self.windows):
             self.refused[Refusal.NO_MESSAGE] += 1
             self.refusals += 1
 
     def judged(self, judged: Judged) -> None:
-        """It is known whose fault a lost window is."""
+        """Count the verdict on a lost window."""
         self.verdicts[judged.verdict.value] += 1
         evidence = judged.evidence
         if evidence.by_default and not evidence.gone:
@@ -115,12 +115,12 @@ class Seat:
                 self._late.append(evidence.late_by)
 
     def lost(self, why: str, at: int) -> None:
-        """Its bot is gone, or is being started again."""
+        """Note the reason for which its bot has left, or is being restarted."""
         self.loss = self.loss or why[:TEXT]
         self.program.answers.end(at)
 
     def report(self) -> SeatReport:
-        """How its bot did, as far as the match knows."""
+        """Return the report on its bot, as far as the match knows."""
         return SeatReport(
             loss=self.loss,
             closed_for=self.closed_for,
@@ -148,12 +148,12 @@ class Seat:
 
     @property
     def started(self) -> bool:
-        """Whether its bot has said a right `hello`; and if the bridge did, a message of its own."""
+        """Whether its bot has sent a valid `hello`; if the bridge sent it, also a message of its own."""
         return self.hellos > 0 and (self.program.spoke or not self.program.bridged)
 
     @property
     def present(self) -> bool:
-        """Whether messages to it have somebody to go to."""
+        """Whether its bot can receive messages."""
         return self.welcomed and not self.gone
 
     @property

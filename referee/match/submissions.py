@@ -1,4 +1,4 @@
-"""What a bot's messages do. Pure."""
+"""Applies bots' messages to their windows. Pure."""
 
 import hmac
 from collections.abc import Callable
@@ -11,17 +11,17 @@ from protocol.words import Action
 from referee.match.window import SeatWindow
 
 HELLOS_PER_MATCH = 20
-"""A bot that says `hello` oftener than this over a match misbehaves: each is answered with all it was told."""
+"""The most `hello`s of a bot in a match: each is answered with all events sent so far."""
 WHY_NOT = {
     Refusal.LATE: "this window is over for you",
     Refusal.UNKNOWN_WINDOW: "you have been given no window of this id",
     Refusal.FINAL: "your final submission stands",
 }
-"""What a bot is told of a message about a window that it may not change."""
+"""Texts for a bot whose message about a window is refused."""
 
 
 def wrong_hello(hello: Hello, token: str) -> tuple[Fault, str] | None:
-    """What is wrong with a `hello`, with a text for its bot; None: nothing."""
+    """Return the fault of a `hello`, with a text for its bot; None: it is valid."""
     if not hmac.compare_digest(hello.token.encode(errors="replace"), token.encode()):
         return Fault.WRONG_TOKEN, "this is not the token of ARENA_TOKEN"
     if hello.protocol != PROTOCOL:
@@ -30,9 +30,13 @@ def wrong_hello(hello: Hello, token: str) -> tuple[Fault, str] | None:
 
 
 def why_not(part: SeatWindow | None, window: int, windows: int, reading: int) -> Refusal | None:
-    """Why the submission to a window may not be changed now; None: it may.
+    """Return the refusal of a change to a window's submission; None: it is allowed.
 
-    `part` is the bot's in the open window, `windows` counts those it was given, `reading` the message's.
+    Args:
+        part: the bot's part in the open window, if it has one.
+        window: the number of the window that the bot names.
+        windows: the number of windows that the bot has had.
+        reading: the time of the message.
     """
     if part is not None and part.number == window:
         return part.refusal(reading)
@@ -40,7 +44,11 @@ def why_not(part: SeatWindow | None, window: int, windows: int, reading: int) ->
 
 
 def take(part: SeatWindow, submit: Submit, read: Callable[[Raw], Action], reading: int) -> Accepted:
-    """Applies a submission to a part that it may change; returns the answer. Raises Illegal as `read`."""
+    """Apply a submission to a part that may be changed, and return the answer.
+
+    Raises:
+        Illegal: `read` rejects the action.
+    """
     if bytes(submit.action) == b"null":
         accepted = undo(part)
         if submit.final is True:
@@ -58,6 +66,6 @@ def _no_action(submit: Submit) -> NoAction | None:
 
 
 def undo(part: SeatWindow) -> Accepted:
-    """Back to the default; the answer to that."""
+    """Remove a part's submission, and return the answer."""
     part.undo()
     return Accepted(window=part.number, action=None)

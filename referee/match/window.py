@@ -1,9 +1,9 @@
 """Holds the submissions to one open window until it closes, and fills in defaults. Pure.
 
-The rules of time (docs/timing.md): while main time runs, submissions replace one another, and when it ends the
-last legal one is taken; if there is none the reserve runs, and the first legal submission is taken at once; when
-that is gone, the default is taken. A final submission gives up the right to change it. Times are readings of the
-match's stopwatch (`clock`), in microseconds.
+The rules of time (docs/timing.md): while main time runs, submissions replace one another, and at its end the last
+legal one is used. If there is none, the reserve runs, and the first legal submission is used at once. When the
+reserve has run out, the default is used. A final submission cannot be changed. Times are readings of the match's
+stopwatch (`clock`), in microseconds.
 """
 
 from protocol.messages import NoAction
@@ -15,37 +15,38 @@ from referee.rules import Window
 
 
 class SeatWindow:
-    """One seat's part in an open window. It is *settled* once nothing can change what is taken."""
+    """A seat's part in an open window. It is *settled* once its action cannot change any more."""
 
     def __init__(self, number: int, account: Account | None = None) -> None:
         self.number = number
-        """The seat's own count of its windows: the `id` on the wire."""
+        """The number of the window among the seat's own: the `id` on the wire."""
         self.clock: SeatClock | None = None
-        """None until the window has been handed to the seat's transport."""
+        """The seat's clock; None until the window was passed to the seat's transport."""
         self.account = account
         """The bot's processor time, if the clock counts it."""
         self.ends_by: int | None = None
-        """Until then: the earliest moment at which its main time may end. Whether it was handed is seen then."""
+        """The earliest time at which its main time may end, for a part without a clock yet, which is checked
+        then."""
         self.action: Action | None = None
-        """The submission that stands; None: none does."""
+        """The valid submission; None: there is none."""
         self.arrived: int | None = None
         self.used = 0
-        """How much time was used by then."""
+        """The time used when the submission arrived."""
         self.final = False
-        """Whether the right to change it was given up."""
+        """Whether the submission is final."""
         self.settled = False
         self.charged = 0
         self.reserve_used = 0
-        """Of it, from the reserve."""
+        """The part of `charged` that was used from the reserve."""
         self.refused = False
         """Whether a submission was illegal."""
         self.late_by: int | None = None
-        """By how much the first submission that came after the end of its time was late."""
+        """The delay of the first submission after the end of its time; None: there was none."""
         self.no_action: NoAction | None = None
-        """Why the kit chose the submission that stands in its bot's place; None: it did not."""
+        """The reason for which the kit submitted in its bot's place; None: it did not."""
 
     def refusal(self, reading: int) -> Refusal | None:
-        """Why a submission or undo that arrives now must be turned down; None where it may be acted on."""
+        """Return the refusal of a submission or undo that arrives now; None: it is allowed."""
         if self.clock is None:
             return Refusal.UNKNOWN_WINDOW
         self.pass_time(reading)
@@ -54,12 +55,12 @@ class SeatWindow:
         return Refusal.LATE if self.settled else None
 
     def note_late(self, reading: int) -> None:
-        """A submission was turned down for having come too late."""
+        """Note the delay of a submission that was refused as late."""
         if self.late_by is None and self.clock is not None:
             self.late_by = max(0, reading - self.clock.deadline)
 
     def submit(self, action: Action, *, final: bool, reading: int) -> None:
-        """A legal submission arrives; `refusal` has let it pass."""
+        """Store a legal submission. Call `refusal` before."""
         self.action, self.arrived, self.final = action, reading, final
         self.used = 0 if self.clock is None else self.clock.used(reading)
         if final:
@@ -67,7 +68,7 @@ class SeatWindow:
         self.pass_time(reading)
 
     def undo(self) -> None:
-        """Back to the default; `refusal` has let it pass."""
+        """Remove the submission. Call `refusal` before."""
         self.action = self.arrived = self.no_action = None
 
     def forgo(self, reading: int) -> None:
@@ -76,7 +77,7 @@ class SeatWindow:
         self._settle_at(reading)
 
     def pass_time(self, reading: int) -> None:
-        """Settles what time has decided by now. All that arrived before must have been submitted."""
+        """Settle the part if its time has run out. Submissions that arrived before must be stored already."""
         if self.settled or self.clock is None:
             return
         stage = self.clock.stage(reading)
@@ -86,7 +87,7 @@ class SeatWindow:
             self._settle(self.clock.main + self.clock.reserve)
 
     def give_up(self, reading: int) -> None:
-        """Its bot will say nothing more: what stands is taken, or the default, without waiting for the time."""
+        """Settle the part at once on its submission or the default, because its bot has left."""
         if self.settled:
             return
         if self.arrived is None:
@@ -95,7 +96,7 @@ class SeatWindow:
             self._settle(self.used)
 
     def next_change(self) -> int | None:
-        """When time will next decide something; None where it will not."""
+        """Return the next time at which the part may settle without input; None: never."""
         if self.settled:
             return None
         if self.clock is None:
@@ -113,10 +114,17 @@ class SeatWindow:
 
 
 class OpenWindow:
-    """A window and its parts, by seat."""
+    """An open window with its parts, keyed by seat."""
 
     def __init__(self, window: Window, numbers: dict[int, int], *, fixed: bool, counted: bool = False) -> None:
-        """`numbers`: the seats' own window counts. `fixed`: it takes its full time. `counted`: a `cpu` clock."""
+        """Open a window.
+
+        Args:
+            window: the window.
+            numbers: the number of the window among each seat's own, keyed by seat.
+            fixed: whether it lasts for its full main time.
+            counted: whether the clock counts processor time.
+        """
         self.window = window
         self.parts = {
             owed.seat: SeatWindow(numbers[owed.seat], Account() if counted else None) for owed in window.owed
@@ -124,16 +132,16 @@ class OpenWindow:
         self._fixed = fixed
 
     def pass_time(self, reading: int) -> None:
-        """Settles what time has decided by now, for every seat."""
+        """Settle every part whose time has run out."""
         for part in self.parts.values():
             part.pass_time(reading)
 
     def complete(self, reading: int) -> bool:
-        """Whether it may close now: all is settled, and with fixed pacing main time is over for all."""
+        """Return whether it may close: all parts are settled, and with fixed pacing main time is over for all."""
         return self._all_settled() and (not self._fixed or reading >= self._earliest_close())
 
     def next_change(self) -> int | None:
-        """When time will next decide something."""
+        """Return the next time at which the window may change without input; None: never."""
         soonest = self._earliest_close() if self._fixed and self._all_settled() else None
         for part in self.parts.values():
             change = part.next_change()
