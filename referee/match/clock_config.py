@@ -1,7 +1,7 @@
-"""The `[clock]` table: how much time there is, of which kind, as a host writes it down. Pure.
+"""The `[clock]` table of a host's file: the kind and amounts of time in a match. Pure.
 
-The table says all of a match's times: what is not in it is not there, whatever the variant's rules give. What the
-times mean is `clock`'s; pauses and pacing are the policy's.
+The table replaces all times of the variant's rules: times that it leaves out do not apply. `clock` implements the
+times; pauses and pacing belong to the policy.
 """
 
 from typing import Annotated, Literal
@@ -12,9 +12,9 @@ from protocol.messages import ClockTerms
 from referee.rules import TimeTerms
 
 LONGEST_MS = 10**12
-"""Thirty years: sums of a match's times stay numbers that every JSON reader takes."""
+"""The longest time in milliseconds, thirty years. Sums of a match's times remain exact in every JSON reader."""
 WALL_FACTOR = 10
-"""A bot that is given less than a tenth of a core pays for more than it used."""
+"""The default `wall_factor`: a bot that gets less than a tenth of a core is charged for more than it used."""
 
 MOST_WALL_FACTOR = 1_000
 
@@ -26,24 +26,24 @@ class ClockTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The fields of `[clock]`. Times are in milliseconds."""
 
     kind: Literal["wall", "cpu"] = "wall"
-    """What is counted: time on the wall, or the bot's own processor time."""
+    """The time that counts: wall time, or the bot's own processor time."""
     wall_factor: Annotated[int, Meta(ge=1, le=MOST_WALL_FACTOR)] | None = None
-    """So many milliseconds on the wall count as one of a `cpu` clock's, at least. None: ten."""
+    """Milliseconds of wall time that count as one of a `cpu` clock, at least. None: ten."""
     main_ms: AnyOrNone | dict[str, AnyOrNone] | None = None
-    """Main time of every window, or of each by its name."""
+    """Main time of every window, or of each window by its name."""
     reserve_ms: AnyOrNone | None = None
-    """What each seat may use beyond main time, over the match. None: nothing."""
+    """The time that each seat may use beyond main time, over the match. None: none."""
     budget_ms: Some | None = None
-    """Each seat's time over the match, of windows without main time: in place of the two."""
+    """Each seat's time over the match, for windows without main time. It replaces main time and reserve."""
     increment_ms: AnyOrNone = 0
-    """Added to what a seat has left, after each window of its own."""
+    """The time added to a seat's reserve or budget after each window of its own."""
     delay: Literal["simple", "bronstein"] | None = None
-    """Whether `delay_ms` passes before the budget runs, or is given back as far as it was used. None: simple."""
+    """Whether `delay_ms` passes before the budget runs, or is refunded as far as it was used. None: simple."""
     delay_ms: Some | None = None
 
 
 class BadClockError(ValueError):
-    """A table that makes no clock. `field`: where, as in a file with `[clock]` and `[policy]`."""
+    """A table describes no valid clock. `field` names the field in a file with `[clock]` and `[policy]`."""
 
     def __init__(self, field: str, what: str) -> None:
         super().__init__(f"{field}: {what}")
@@ -52,15 +52,15 @@ class BadClockError(ValueError):
 
 
 def table_of(time: TimeTerms) -> ClockTable:
-    """A variant's published times as a table."""
+    """Return a variant's published times as a table."""
     return ClockTable(main_ms=time.main_ms, reserve_ms=time.reserve_ms)
 
 
 def terms_of(table: ClockTable, time: TimeTerms) -> ClockTerms:
-    """The times of a match by this table, where the variant's times name its windows.
+    """Return the terms of the clock that a table describes. The variant's times name the windows.
 
     Raises:
-        BadClockError: its fields do not go together, or with the windows.
+        BadClockError: its fields contradict one another, or the windows.
     """
     _check_fields(table)
     main = _main(table, time)

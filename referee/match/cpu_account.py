@@ -1,7 +1,7 @@
-"""A bot's processor time in one window, from what was read of it now and then. Pure: it is told every reading.
+"""A bot's processor time in one window, from occasional readings. Pure: readings are passed in.
 
-Readings are taken a little after the moments that count: a frame has arrived, the referee has woken. What may have
-been used in between is left out of the account, so that no bot pays for how late it was looked at.
+Readings are made a little after the relevant time, such as the arrival of a frame. The time that may have been
+used in between is excluded, so that no bot is charged for a late reading.
 """
 
 from collections import deque
@@ -9,35 +9,41 @@ from collections import deque
 from msgspec import Struct
 
 KEPT = 16
-"""Readings kept: older ones could only tell of moments that have been judged."""
+"""Number of readings kept. Older ones concern only times that have been judged already."""
 LOOK_US = 10_000
-"""Between looks at a bot from which nothing comes, at least. What arrives is judged by a reading of its own."""
+"""The shortest time between two readings of a bot that sends no frame. Each frame is judged by a reading of its
+own."""
 LOOKS = 64
-"""Nor are there many more looks at a window than this: a bot that sleeps is not worth more."""
+"""The approximate maximum of such readings in a window."""
 
 
 class _Point(Struct, frozen=True):
     reading: int
-    """Of the match's stopwatch, at the latest when it was taken."""
+    """The latest time on the match's stopwatch at which it can have been made."""
     used: int
 
 
 class Account:
-    """One bot's account in one window; it begins with the first reading after its window was sent."""
+    """The processor time of a bot in a window, from the first reading after the window was sent."""
 
     def __init__(self) -> None:
         self.stale = True
-        """Whether it should be read now: it has not begun, or the stopwatch was stopped or started since."""
+        """Whether a reading is needed now: there is none yet, or the stopwatch was stopped or started since."""
         self._points: deque[_Point] = deque(maxlen=KEPT)
         self._began = 0
         self._counter = 0
         self._cores = 1
 
     def read(self, reading: int, counter: int, cores: int) -> None:
-        """It was read: the bot's processor time over the match so far, in microseconds, on at most so many cores.
+        """Add a reading.
 
-        In a pause the stopwatch stands, and what was used meanwhile is nothing: no more than `cores` for each
-        microsecond of the stopwatch's.
+        In a pause the stopwatch is stopped, so that no time counts: at most `cores` microseconds count per
+        microsecond of the stopwatch.
+
+        Args:
+            reading: the time on the match's stopwatch.
+            counter: the bot's processor time over the match so far, in microseconds.
+            cores: the number of cores that the bot may use at once.
         """
         used = 0
         if not self._points:
@@ -52,17 +58,17 @@ class Account:
         self.stale = False
 
     def used(self, reading: int) -> int:
-        """The least that it can have used up to a moment."""
+        """Return the least time that it can have used up to a time on the stopwatch."""
         known = (point.used - max(0, point.reading - reading) * self._cores for point in self._points)
         return max(0, max(known, default=0))
 
     @property
     def total(self) -> int:
-        """What it has used up to the last reading."""
+        """The time used up to the last reading."""
         return self._points[-1].used if self._points else 0
 
     def next_look(self, goal: int) -> int:
-        """The moment of the reading that showed so much used, or else the next at which one could."""
+        """Return the time of the last reading if it reached a goal, else the earliest at which one could."""
         if not self._points:
             return 0
         last = self._points[-1]

@@ -1,4 +1,4 @@
-"""Keeps the windows of a match that somebody may be at fault for until all is known, then judges them. Pure."""
+"""Keeps the lost windows of a match until all evidence is known, then judges whose fault they are. Pure."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -14,65 +14,65 @@ from referee.match.verdicts import Evidence, Verdict, judge
 from referee.match.window import SeatWindow
 
 MOSTLY = 2
-"""Bots are to blame for the lateness of the referee if they took at least one part in so many of it."""
+"""Bots caused the lateness of the referee if they took at least one part in this many of it."""
 
 
 class ClosedPart(Struct, frozen=True):
-    """A seat's part in a window that has closed."""
+    """A seat's part in a closed window."""
 
     seat: int
     number: int
     is_missed: bool
-    """Its bot had time and let it pass."""
+    """Whether its bot let its time pass without an answer."""
 
 
 class HeldUp(Struct, frozen=True, kw_only=True):
-    """The bot that lost a window by the fault of the machine or the referee, so that the attempt is void."""
+    """A bot that lost a window by the fault of the machine or the referee, which made the attempt void."""
 
     seat: Annotated[int, Meta(ge=0, le=LARGEST)]
     verdict: Verdict
     window: Annotated[int, Meta(ge=0, le=LARGEST)] | None
-    """The seat's own count of its windows; None: it was kept from starting."""
+    """The number of the window among the seat's own; None: the bot was kept from starting."""
     evidence: Annotated[str, Meta(max_length=TEXT)]
-    """What the verdict rests on, in words."""
+    """The evidence for the verdict in words."""
     allowed: Annotated[int, Meta(ge=0, le=LARGEST)] = 0
     """The time of the window, in microseconds."""
 
 
 LONG_US = 100_000
-"""A part that took so long is measured, whatever came of it."""
+"""Microseconds from which a part is measured even if it was not lost."""
 
 
 class Case(Struct):
-    """A part in a window that took the default, or used reserve."""
+    """A seat's part in a window that took the default, or used the reserve."""
 
     part: SeatWindow
     gone: bool
     lateness: int
-    """How late the referee woke at the window's end."""
+    """Microseconds by which the referee woke late at the window's end."""
     used: Used | None = None
 
     @property
     def by_default(self) -> bool:
-        """Whether the default was taken."""
+        """Whether the default was used."""
         return self.part.action is None
 
 
 class OpenCases:
-    """One match's cases, by seat. A default waits for a late submission until the next window is over."""
+    """The open cases of a match. A default waits for a late submission until the seat's next window is over."""
 
     def __init__(self, seats: list[Seat]) -> None:
         self._seats = seats
         self._cases: dict[tuple[int, int], Case] = {}  # by seat and number, in the order of the windows
         self.closed: list[ClosedPart] = []
-        """Parts that are over and are to be measured; `match.closed` takes them."""
+        """Closed parts to be measured, which `Match.closed` returns."""
         self.unmeasured: set[tuple[int, int]] = set()
-        """Seat and number of those that are not measured yet."""
+        """Seat and number of the parts that are not measured yet."""
         self._newest: dict[int, int] = {}
-        """By seat: the latest window that is over."""
+        """The number of the latest closed window, keyed by seat."""
 
     def close(self, seat: int, part: SeatWindow, lateness: int) -> None:
-        """A part is over."""
+        """Add a closed part."""
         self._newest[seat] = part.number
         gone = self._seats[seat].gone
         defaulted = part.action is None and not part.final
@@ -85,20 +85,20 @@ class OpenCases:
             self.closed.append(ClosedPart(seat, part.number, is_missed=defaulted and not gone))
 
     def late(self, seat: int, number: int, reading: int, refusal: Refusal) -> None:
-        """A submission was turned down. If it was for the window in question, it tells by how much it was late."""
+        """Note a refused submission. If it was for the window of an open case, it shows the delay."""
         case = self._cases.get((seat, number))
         if refusal is Refusal.LATE and case is not None:
             case.part.note_late(reading)
 
     def used(self, used: Used) -> None:
-        """A part was measured."""
+        """Add the measurement of a part."""
         self.unmeasured.discard((used.seat, used.number))
         case = self._cases.get((used.seat, used.number))
         if case is not None:
             case.used = used
 
     def due(self, at: int) -> Sequence[Judged]:
-        """The judgements that can be made now: a seat's latest missed window waits for a late submission."""
+        """Return the verdicts that can be given now. A seat's latest missed window waits for a late submission."""
         if not self._cases:
             return ()
         judged: list[Judged] = []
@@ -110,7 +110,7 @@ class OpenCases:
         return judged
 
     def judge(self, seat: int, at: int, *, before: int | None = None) -> list[Judged]:
-        """Judges the cases of a seat that have been measured; with `before`, those before that window only."""
+        """Judge the measured cases of a seat; with `before`, only those before that window."""
         known = [
             (number, case, case.used)
             for (whose, number), case in self._cases.items()
@@ -123,10 +123,10 @@ class OpenCases:
 
 def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
     clock = case.part.clock
-    # Waiting takes wall time from a bot, so it is compared with wall time.
+    # A bot waits in wall time, so the comparison is with wall time.
     scale = 1 if clock is None else clock.wall_factor
     behind = max(used.behind, case.lateness)
-    # Together: many that each take a little make the referee as late as one that takes much.
+    # Summed: many bots that each take a little make the referee as late as one that takes much.
     brought_about = used.hogs and used.hogs_taken * MOSTLY >= behind
     time = case.part.charged * scale
     evidence = Evidence(
@@ -148,12 +148,12 @@ def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
 
 
 def _slept(time: int, case: Case, used: Used) -> int | UnsetType:
-    """Return for how long, in microseconds, a bot did nothing for its answer until that came or was given up.
+    """Return for how many microseconds a bot did nothing for its answer, until that arrived or was given up.
 
     Args:
-        time: how much of the window passed until then, or until its end.
+        time: the time of the window until then, or until its end.
         case: the seat's part in the window.
-        used: what was measured of it, perhaps from a little before the window to a little after its end.
+        used: its measurement, which may start a little before the window and end a little after it.
     """
     if used.active is UNSET:
         return UNSET
@@ -164,12 +164,12 @@ def _slept(time: int, case: Case, used: Used) -> int | UnsetType:
 
 
 def is_unfair(judged: Judged) -> bool:
-    """Whether what was taken was changed by somebody else than the bot."""
+    """Return whether the default was used by a fault of something other than the bot."""
     return judged.evidence.by_default and judged.verdict is not Verdict.BOT
 
 
 def held_up_of(judged: Judged) -> HeldUp:
-    """Return who was held up, by a verdict that voids the attempt."""
+    """Return the bot of a verdict that voids the attempt."""
     found = judged.evidence
     late = "no answer came" if found.late_by is None else f"{_ms(found.late_by)} late"
     text = f"{late} after {_ms(found.time)}; withheld {_ms(found.withheld)}, referee behind {_ms(found.behind)}"

@@ -1,4 +1,4 @@
-"""What a forfeit makes of an outcome. Pure."""
+"""Outcomes of matches with forfeits. Pure."""
 
 from msgspec.structs import replace
 
@@ -6,7 +6,7 @@ from protocol.words import Outcome
 
 
 def forfeited_at_once(seats: int, forfeited: frozenset[int]) -> Outcome | None:
-    """The outcome when at most one seat is left that has not forfeited; None while the match can go on."""
+    """Return the outcome if at most one seat has not forfeited; None if the match can continue."""
     left = tuple(seat for seat in range(seats) if seat not in forfeited)
     if len(left) > 1 or not forfeited:
         return None
@@ -16,7 +16,7 @@ def forfeited_at_once(seats: int, forfeited: frozenset[int]) -> Outcome | None:
 
 
 def with_forfeits(outcome: Outcome, forfeited: frozenset[int]) -> Outcome:
-    """The outcome of a match that went on without them: they stand last, tied, and win nothing."""
+    """Return the outcome of a match that continued without some seats: they are last, tied, and win nothing."""
     if not forfeited:
         return outcome
     kept = [tuple(seat for seat in group if seat not in forfeited) for group in outcome.ranking]

@@ -10,19 +10,19 @@ ItemT = TypeVar("ItemT", bound=Hashable)
 class Frequent(Generic[ItemT]):
     """A bounded counter: "space-saving" of Metwally, Agrawal and El Abbadi (2005).
 
-    What is more than one part in `most` of all that was added is never missing. As long as no more than `most`
-    kinds were added, counts are exact; then they may be too low, by no more than that part.
+    An item that makes up more than one part in `most` of all items added is never missing. While at most `most`
+    kinds were added, counts are exact; after that they may be too low, by at most that part.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._counts: dict[ItemT, int] = {}
-        """Never too low: a new kind takes over the count of the one that it takes the place of."""
+        """Counts that are never too low: a new kind inherits the count of the one that it replaces."""
         self._inherited: dict[ItemT, int] = {}
-        """How much of it that was."""
+        """The inherited part of each count."""
 
     def add(self, item: ItemT, times: int = 1) -> None:
-        """So many more of this."""
+        """Add an item a number of times."""
         if item not in self._counts:
             inherited = 0
             if len(self._counts) >= self._most:
@@ -33,7 +33,10 @@ class Frequent(Generic[ItemT]):
         self._counts[item] += times
 
     def most_common(self, most: int | None = None) -> list[tuple[ItemT, int]]:
-        """The most frequent first, with what is counted of each for sure; of equals, the first. None: all kept."""
+        """Return the most frequent items with their certain counts, highest first; equal ones in order of arrival.
+
+        None returns all items kept.
+        """
         return Counter({item: self._counts[item] - self._inherited[item] for item in self._counts}).most_common(
             most
         )

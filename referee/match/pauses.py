@@ -1,4 +1,4 @@
-"""A match's pauses: ordered by the operator, or granted to bots within their budget. Pure."""
+"""The pauses of a match: ordered by the operator, or granted to bots within their budget. Pure."""
 
 from protocol.messages import ClockTerms, Paused, Resumed
 from referee.match.clock import MICROSECONDS_PER_MS
@@ -8,18 +8,21 @@ from referee.match.seat import Seat
 
 
 class Pauses:
-    """Stops the clocks of a match, and tells its seats."""
+    """Stops the clocks of a match, and notifies its seats."""
 
     def __init__(self, flow: Flow, outbox: Outbox, terms: ClockTerms) -> None:
         self.ends: int | None = None
-        """The moment, in microseconds, at which the clocks run again by themselves; None: none is set."""
+        """The time in microseconds at which the clocks restart by themselves; None: there is none."""
         self._flow = flow
         self._outbox = outbox
         self._terms = terms
         self._reason = ""
 
     def order(self, *, pause: bool) -> None:
-        """The operator's word. A pause of theirs, and one of a bot's that they make theirs, ends by it alone."""
+        """Pause or resume on the operator's order.
+
+        A pause that the operator ordered or confirmed ends only by order.
+        """
         if pause:
             self.ends = None
             self._begin("operator")
@@ -27,7 +30,7 @@ class Pauses:
             self.resume()
 
     def grant(self, seat: Seat) -> bool:
-        """A bot asks for one; whether it gets it: not while the clocks stand, nor if it has had all it may."""
+        """Grant a bot a pause, unless the clocks are stopped or it has none left; return whether it was granted."""
         if seat.pauses_left == 0 or self._flow.stopwatch.paused:
             return False
         seat.pauses_left -= 1
@@ -36,11 +39,11 @@ class Pauses:
         return True
 
     def are_over(self, at: int) -> bool:
-        """Whether one that ends by itself has come to its end by that moment."""
+        """Return whether a pause that ends by itself is over at a time."""
         return self.ends is not None and at >= self.ends
 
     def resume(self) -> None:
-        """The clocks run again, if they stood."""
+        """Restart the clocks, if they are stopped."""
         if self._flow.stopwatch.paused:
             self._flow.resume()
             self.ends = None
@@ -48,7 +51,7 @@ class Pauses:
             self._outbox.io.resumed()
 
     def tell(self, seat: Seat) -> None:
-        """Tells a bot that has come (back) that the clocks stand, if they do."""
+        """Notify a bot that has connected if the clocks are stopped."""
         if self._flow.stopwatch.paused:
             self._outbox.send(seat, Paused(reason=self._reason))
 

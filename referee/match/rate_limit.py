@@ -1,4 +1,4 @@
-"""How much a bot may say: from one of its windows to the next, and over a match as its transcript has it. Pure."""
+"""Limits on a bot's messages: from one of its windows to the next, and in the transcript of a match. Pure."""
 
 from protocol.codec import Refused
 from protocol.refusals import Refusal
@@ -6,24 +6,24 @@ from referee.match.policy import Policy
 
 
 class Allowance:
-    """What one bot has said, against what the match's policy allows."""
+    """Compares a bot's messages with the limits of the match's policy."""
 
     def __init__(self, policy: Policy) -> None:
         self._most = policy.messages_per_window
         self._most_bytes = policy.bytes_per_window
         self._most_written = policy.transcript_bytes_per_match
         self.written = 0
-        """Bytes that its messages, and the answers to them, have added to the transcript."""
+        """Bytes that its messages and their answers have added to the transcript."""
         self.renew()
 
     def renew(self) -> None:
-        """A window opens."""
+        """Reset the limits per window, when a window opens."""
         self._messages = self._bytes = 0
         self.exceeded = 0
         self._too_much = 0
 
     def hear(self, size: int) -> Refused | None:
-        """Count a message of so many bytes. Return why it is one too many, if it is; so are all that follow."""
+        """Count a message. Return a refusal once a limit is exceeded; all later messages are refused too."""
         if self.written >= self._most_written:
             self._too_much += 1
             why = f"you have added more than {self._most_written} bytes to the transcript of this match"
@@ -40,7 +40,7 @@ class Allowance:
         return Refused(Refusal.FLOOD, why)
 
     def is_told(self, refusal: Refusal) -> bool:
-        """Return whether a message refused for this is answered: of many, only the first is."""
+        """Return whether a refused message is answered. Of many refused for the same limit, only the first is."""
         if refusal is Refusal.FLOOD:
             return self.exceeded == 1
         if refusal is Refusal.TOO_MUCH:

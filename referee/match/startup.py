@@ -1,52 +1,51 @@
-"""How long a bot may take to start: until it must have said `hello`. Pure: told the moments, as `match` is.
+"""The start-up time of a bot, in which it must send `hello`. Pure: times are passed in.
 
-A bot does not pay for a busy machine: what that, or the referee, took from its start is given back to it, for as
-long as that is worth it.
+Delays of a busy machine, or of the referee, are never charged to a bot: they are refunded, as long as they matter.
 """
 
 from referee.match.records import Used
 
 MICROSECONDS = 1_000_000
 WORTH_PROLONGING = 100
-"""A bot's start-up time is not prolonged by less than one part in so many of it."""
+"""The smallest extension is one part in this many of the start-up time."""
 MOST_STARTS = 10
-"""Nor by more than so many times of it: then the attempt is void."""
+"""The largest extension in start-up times. Beyond it, the attempt is void."""
 
 
 class StartUp:
-    """One seat's. Times are microseconds."""
+    """The start-up time of a seat's bot. Times are in microseconds."""
 
     def __init__(self, whole: int) -> None:
-        """`whole`: how long a start may take."""
+        """Set the longest time that a start may take."""
         self.whole = whole
-        """How long a start may take."""
+        """The longest time that a start may take."""
         self._prolonged = 0
         self._cpu: int | None = None
         self.began = 0
-        """The moment since which it runs."""
+        """The time at which it started to run."""
         self.ends: int | None = None
-        """The moment by which a (re)started bot must have said `hello`; None: it has, or need not any more."""
+        """The time by which a (re)started bot must have sent `hello`; None: it has, or has left the match."""
         self.used: Used | None = None
-        """What it was like, once it has run out."""
+        """The measurement of the start, after it has run out."""
 
     def begin(self, now: int) -> None:
-        """It is whole, and runs from now."""
+        """Start the whole time now."""
         self.began = now
         self.ends = now + self.whole
         self._prolonged = 0
 
     def end(self) -> None:
-        """The bot has said `hello`, or has no part in the match any more."""
+        """Stop it, because the bot has sent `hello` or left the match."""
         self.ends = None
 
     def is_out(self, at: int) -> bool:
-        """Whether it runs, and has run out by that moment."""
+        """Return whether it runs, and has run out at a time."""
         return self.ends is not None and at >= self.ends
 
     def prolong(self, at: int) -> bool:
-        """Gives back, from now on, what the machine and the referee took of it; False: that is not worth it.
+        """Refund delays of the machine and the referee by an extension; return False if they are too small.
 
-        What they took follows from `used`, and is prolonged for once.
+        The delays follow from `used`, and are refunded once.
         """
         used, self.used = self.used, None
         self._cpu = None if used is None else used.cpu
@@ -60,12 +59,12 @@ class StartUp:
         return True
 
     def why_out(self) -> str:
-        """In words, why a bot is out that has said no `hello`."""
+        """Return the reason in words for which a bot without `hello` is removed."""
         text = f"no hello in {self.whole / MICROSECONDS:g} s"
         if self._cpu is None:
             return text
         return f"{text} ({self._cpu / MICROSECONDS:.1f} s of processor time used)"
 
     def is_kept(self) -> bool:
-        """Whether so much was taken of it that the bot is kept from starting at all."""
+        """Return whether the delays are so large that the bot is kept from starting at all."""
         return self._prolonged > MOST_STARTS * self.whole

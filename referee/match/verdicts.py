@@ -1,6 +1,8 @@
-"""Whose fault it is that a window took the default, or cost reserve: the bot's, the referee's, the host's. Pure.
+"""Verdicts on windows that took the default or used the reserve: the bot's fault, the referee's or the host's.
 
-The rule is published in docs/timing.md. It reads only what stands in the transcript, so anybody can judge again.
+Pure.
+
+The rule is published in docs/timing.md. It uses only data of the transcript, so that everyone can verify it.
 """
 
 from enum import StrEnum
@@ -8,77 +10,78 @@ from enum import StrEnum
 from msgspec import UNSET, Struct, UnsetType
 
 ENOUGH = 4
-"""If nobody can say how much more time a bot would have needed, it is not at fault if at least one part in so many
-of its time was taken from it."""
+"""If it is unknown how much more time a bot would have needed, it is not at fault if at least one part in this
+many of its time was withheld from it."""
 
 NAP = 5_000
-"""Microseconds for which a bot may do nothing while it owes an answer: messages take some time to be carried."""
+"""Microseconds for which a bot may do nothing while it owes an answer, since messages take time to be carried."""
 
 
 class Verdict(StrEnum):
-    """Who is at fault."""
+    """The party at fault."""
 
     BOT = "bot"
     REFEREE = "referee"
     HOST = "host"
-    """The machine: it did not let the bot run although it wanted to."""
+    """The machine, which did not run the bot although it was ready."""
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """What is known of one seat's part in a window that took the default or used reserve. Microseconds."""
+    """The facts about a seat's part in a window that took the default or used the reserve, in microseconds."""
 
     gone: bool
-    """Its bot's part in the match was over."""
+    """Whether its bot had left the match."""
     own: bool = False
-    """It had nothing left of its budget; or all that is charged is processor time, which it used itself; or it
-    flooded the referee in this window: see `records.Used`."""
+    """Whether its bot is at fault in any case: it had no budget left, or used all that is charged as processor
+    time, or flooded the referee in this window; see `records.Used`."""
     time: int
     reserve: int
     by_default: bool
     late_by: int | None
-    """By default: how long after the end its submission for this window arrived; None: none did, or not yet."""
+    """Time from the end to the arrival of its late submission, if the default was used; None: none arrived so
+    far."""
     behind: int
-    """The longest that the referee's loop was busy at a stretch in the window, or how late it woke at its end."""
+    """The longest event-loop stall in the window, or the referee's lateness at its end."""
     withheld: int
-    """How long the bot was ready to run, and others were running instead: see `records.Used`."""
+    """Time for which the bot was ready to run while others ran; see `records.Used`."""
     slept: int | UnsetType = UNSET
-    """How long the bot's main thread neither ran nor waited for a processor before it answered; left out: nobody
-    can say."""
+    """Time for which the bot's main thread neither ran nor waited for a processor before it answered. Absent:
+    unknown."""
     after: int | UnsetType = UNSET
-    """For how long after the window's end that, and `withheld`, were looked at; left out with `slept`."""
+    """Time after the window's end that `slept` and `withheld` include. Absent with `slept`."""
     rested: int | UnsetType = UNSET
-    """For how long it was frozen after the window's end, because it owed nothing, until `slept` was looked at;
-    left out: it was not. `after` leaves it out, `late_by` does not."""
+    """Time for which the bot was frozen between the window's end and the measurement, because it owed nothing.
+    Absent: none. `after` excludes it, `late_by` does not."""
     stopped: int | UnsetType = UNSET
-    """How long the referee's process was stopped in the window, or the machine suspended; left out: it was not."""
+    """Time for which the referee's process was stopped in the window, or the machine suspended. Absent: none."""
     hogs: tuple[int, ...] | UnsetType = UNSET
-    """The other seats whose bots brought about most of `behind` by what they sent in vain; left out: none did."""
+    """The other seats whose rejected messages caused most of `behind`. Absent: there are none."""
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """The verdict.
+    """Return the verdict.
 
-    What the bot was short of is compared with what was taken from it. Short of: by default, how late it was; else
-    the reserve it used; and if it never came, one part in ENOUGH of its time stands for it. An arrival is stamped
-    with the last moment at which the referee's loop had looked and it was not there, so no stretch in which the
-    loop was busy can have cost anything where there was one; where there was none, nobody knows. A bot's own
-    processor time, and being throttled to its bounds, are its own business. So is its sleep: a bot that slept for
-    as long as it was short of, or for one part in ENOUGH of its time, could have been in time.
+    The time that the bot lacked is compared with the time withheld from it. It lacked its delay if the default was
+    used, the used reserve if it was not, and one part in ENOUGH of its time if no answer arrived. An arrival is
+    stamped with the last time at which the referee's loop had polled without finding it, so that stalls cannot
+    have cost anything if there was an arrival; without one that is unknown. A bot is responsible for its own
+    processor time, for throttling to its limits, and for its sleep: a bot that slept for as long as it lacked, or
+    for one part in ENOUGH of its time, could have been in time.
 
-    A stop of the referee costs nothing by itself, for its clock stands meanwhile. But a bot that was stopped with
-    it may have gone on a little later, and slowly.
+    A stop of the referee costs nothing by itself, because its clock pauses. But a bot that was stopped with it may
+    have continued a little later, and slowly.
     """
     if evidence.gone or evidence.own:
         return Verdict.BOT
     if not evidence.by_default:
         short, behind = evidence.reserve, 0
     elif evidence.late_by is not None:
-        # Of a bot that answered later than it was looked at, only that counts as late: it was still at it then.
+        # If a bot answered after the measurement, only the time up to that counts: it was still working then.
         short, behind = evidence.late_by, 0
         if evidence.after is not UNSET:
             looked_at = max(1, evidence.after)
             if evidence.rested is not UNSET:
-                # It could not go on. If it was frozen until it was looked at, nobody knows what it still needed.
+                # The bot was frozen. If it was so until the measurement, the time that it still needed is unknown.
                 short = max(1, short - evidence.rested)
                 looked_at = max(looked_at, evidence.time // ENOUGH)
             short = min(short, looked_at)
