@@ -1,4 +1,4 @@
-"""What the referee decides in one match: windows, clocks, verdicts. Pure."""
+"""The decisions of the referee in one match: windows, clocks, verdicts. Pure."""
 
 from referee.match.clock import MICROSECONDS_PER_MS, clock_terms
 from referee.match.clock_config import LONGEST_MS, MOST_WALL_FACTOR, BadClockError, ClockTable, table_of

@@ -30,7 +30,7 @@ class Pauses:
             self.resume()
 
     def grant(self, seat: Seat) -> bool:
-        """Grant a bot a pause, unless the clocks are stopped or it has none left; return whether it was granted."""
+        """Grant a bot a pause, unless the clocks are stopped or it has none left; return whether it got one."""
         if seat.pauses_left == 0 or self._flow.stopwatch.paused:
             return False
         seat.pauses_left -= 1

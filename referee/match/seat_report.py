@@ -1,4 +1,4 @@
-"""How one seat's bot did in one match, and why it lost what it lost, for results, tables and people. Pure."""
+"""Reports on a seat's bot in a match: its use of time and memory, and the causes of its losses. Pure."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -12,108 +12,112 @@ from referee.printable import printable
 
 MICROSECONDS = 1_000_000
 STEPS = 8
-"""Parts of the time scale from one value to its double: a bucket is 9 % wide."""
+"""Number of buckets from a time to its double. A bucket is 9 % wide."""
 MOST_COMPLAINTS = 3
-"""Kinds of refusals that a report names, the most frequent first."""
+"""The most kinds of refusals that a report names, most frequent first."""
 TEXT = 300
-"""Characters of a text in a report, at most."""
+"""The most characters of a text in a report."""
 FLOOD_BYTES = 64 * 1024
-"""Of output, as much as a pipe holds: a bot that prints so much more than its log keeps waits for the reading."""
+"""Bytes of discarded output, the size of a pipe, from which a bot may have waited until it was read."""
 BYTES_PER_MEGABYTE = 1024 * 1024
 CLOSED = "its connection was closed: "
-"""The beginning of a sentence; the reason follows."""
+"""Start of a sentence that the reason completes."""
 QUOTED = 60
-"""Characters of a line of a bot's that are quoted, at most."""
+"""The most characters that are quoted of a line by a bot."""
 HARDLY, NEARLY = 0.1, 0.8
-"""Of the time of its windows: a bot that used less processor time waited, and one that used more computed."""
+"""Shares of the time of its windows: with less processor time a bot was waiting, with more it was computing."""
 MOSTLY = 2
-"""A bot that asks for the default in one window of so many, or less, may well mean it."""
+"""A bot that chooses the default in at most one window in this many probably intends it."""
 
 Text = Annotated[str, Meta(max_length=TEXT)]
 Bucket = Annotated[str, Meta(pattern=r"\A[0-9]{1,3}\Z")]
 Spread = dict[Bucket, Count]
-"""How many windows took how long: by `bucket`, as text, for JSON has no other keys."""
+"""A histogram of the times of windows, keyed by `bucket` as text, since JSON has no other keys."""
 
 
 class Complaint(Struct, frozen=True):
-    """Messages of one bot that were refused for the same reason."""
+    """Messages of a bot that were refused for the same reason."""
 
     refusal: Annotated[str, Meta(max_length=32)]
     """A `Refusal`."""
     text: Text
-    """What the bot was told."""
+    """The text sent to the bot."""
     times: Count
 
 
 class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the referee knows of one seat's bot beyond conduct and counts. All defaults: nothing went wrong."""
+    """The facts about a seat's bot besides conduct and counts.
+
+    If all have their defaults, there was no problem.
+    """
 
     loss: Text = ""
-    """Why the bot was lost, or never started, the first time; empty: it was there to the end."""
+    """The reason why the bot was lost, or never started, the first time; empty: it stayed to the end."""
     closed_for: Text = ""
-    """Why the bot's connection was closed the last time, for what came over it; empty: it was not."""
+    """The reason why the bot's connection was closed the last time because of its bytes; empty: it was not."""
     hello_us: Microseconds | None = None
-    """From the bot's start to its first `hello`; None: it said none."""
+    """Time from the bot's start to its first `hello`; None: it sent none."""
     restarts: Count = 0
-    """How often it was started again."""
+    """Number of restarts."""
     late: Count = 0
-    """Windows that took the default because the answer came too late."""
+    """Windows that took the default because the answer arrived too late."""
     worst_late_us: Microseconds = 0
-    """By how much, at the worst."""
+    """The largest delay of such an answer."""
     unanswered: Count = 0
-    """Windows that took the default because no answer had come by the end of the next one."""
+    """Windows that took the default because no answer had arrived by the end of the next one."""
     asked_default: Count = 0
-    """Windows in which the bot itself asked for the default."""
+    """Windows in which the bot itself chose the default."""
     fallbacks: Count = 0
-    """Of these, windows in which an action had been refused before: the kit does so."""
+    """Those of `asked_default` in which an action had been refused before, as the kit does."""
     returned_nothing: Count = 0
-    """Windows in which the bot's function returned nothing, so that its kit submitted the default."""
+    """Windows in which the bot's function returned None, so that its kit submitted the default."""
     raised: Count = 0
-    """Of `asked_default`, windows in which the bot's function raised an error and the bot went on."""
+    """Those of `asked_default` in which the bot's function raised an error and the bot continued."""
     refused_late: Count = 0
-    """Messages that were refused for coming too late."""
+    """Messages that were refused as late."""
     printed: Text = ""
-    """The first line that a program printed to standard output and that is no message: short and printable."""
+    """The first line on a program's standard output that is no message, shortened and printable."""
     printed_windows: Count = 0
-    """In how many windows it printed such lines."""
+    """Number of windows in which it printed such lines."""
     answers_at_end: Count = 0
-    """Answers of a program that speaks by lines which came when it ended, if none came before: too late."""
+    """Answers of a program that speaks by lines which arrived, too late, when it exited, if none arrived
+    before."""
     answers_at_once: Count = 0
-    """The most answers of such a program that came at once, each after its window was over."""
+    """The largest number of answers of such a program that arrived at once, each after its window was over."""
     complaints: Annotated[tuple[Complaint, ...], Meta(max_length=MOST_COMPLAINTS)] = ()
     last_line: Text = ""
-    """What a bot that was lost, or chose the default, wrote last: with Python, the error."""
+    """The last line of output of a bot that was lost or chose the default: with Python, the error."""
     stuck_at: Text = ""
-    """File and line of its own code in which it was when the time of a window was over: `bot.py:4`."""
+    """File and line of its own code at which it was when a window's time ran out, such as `bot.py:4`."""
     spread: Spread = {}
-    """Time charged, of each window that the bot was there for."""
+    """Histogram of the time charged for each window before the bot left."""
     worst_us: Microseconds = 0
-    """The most that one window took."""
+    """The longest time charged for a window."""
     cpu_us: Microseconds | None = None
     """Processor time over the match; None: unknown."""
     start_cpu_us: Microseconds | None = None
     """Processor time before the bot's first `hello`, which is part of `cpu_us`; None: unknown."""
     peak_bytes: Annotated[int, Meta(ge=0, le=LARGEST)] | None = None
-    """The most memory that the bot's processes held at once, since their start; None: unknown."""
+    """Peak memory of the bot's processes since their start; None: unknown."""
     unlogged_bytes: Annotated[int, Meta(ge=0, le=LARGEST)] = 0
-    """Of its output, what its log had no place for. A bot that prints waits until this has been read."""
+    """Bytes of its output for which its log had no room. A bot that prints waits until they are read."""
     output_wait_us: Microseconds = 0
-    """For how long the bot's output was full of this: it waited for at most so long to print more."""
+    """Time for which its pipe was full of such output: the bot waited for at most that long."""
 
 
 def quoted(line: bytes) -> str:
-    """Return the beginning of a line of a bot's, to be shown: at most `QUOTED` characters that do nothing."""
+    """Return the start of a line by a bot for display: at most `QUOTED` printable characters."""
     text = printable(line[: 4 * QUOTED].decode(errors="backslashreplace").strip())
     return text if len(text) <= QUOTED else f"{text[: QUOTED - 1]}…"
 
 
 def bucket(microseconds: int) -> int:
-    """The place of a time on a scale with `STEPS` places from each value to its double."""
+    """Return the bucket of a time on a logarithmic scale with `STEPS` buckets per doubling."""
     return round(STEPS * math.log2(max(1, microseconds)))
 
 
 def spread_of(times: Iterable[int]) -> Spread:
-    """How many of these times, in microseconds, are in each bucket."""
+    """Return the histogram of times in microseconds."""
     found: Spread = {}
     for each in times:
         key = str(bucket(each))
@@ -122,9 +126,9 @@ def spread_of(times: Iterable[int]) -> Spread:
 
 
 def percentile(spread: Spread, share: float) -> int | None:
-    """The time, in microseconds, that this share (0 to 1) of windows took at most; None: there were none.
+    """Return the time in microseconds that a share (0 to 1) of windows did not exceed; None: no windows.
 
-    It is right to about 5 %.
+    It is exact to about 5 %.
     """
     rest = share * sum(spread.values())
     for place, count in sorted((int(key), count) for key, count in spread.items()):
@@ -135,7 +139,7 @@ def percentile(spread: Spread, share: float) -> int | None:
 
 
 def merged(spreads: Iterable[Spread]) -> Spread:
-    """Many matches' as one."""
+    """Return the sum of the histograms of several matches."""
     found: Spread = {}
     for spread in spreads:
         for key, count in spread.items():
@@ -144,7 +148,7 @@ def merged(spreads: Iterable[Spread]) -> Spread:
 
 
 def summed(reports: Sequence[SeatReport]) -> SeatReport:
-    """Many matches' as one: counts added, times and sizes the most; without losses and complaints."""
+    """Return one report for several matches: sums of counts, largest times and sizes, no losses or complaints."""
     lines = [each.last_line for each in reports if each.last_line and not each.loss]
     cpu = [each.cpu_us for each in reports if each.cpu_us is not None]
     start_cpu = [each.start_cpu_us for each in reports if each.start_cpu_us is not None]
@@ -177,12 +181,12 @@ def summed(reports: Sequence[SeatReport]) -> SeatReport:
 
 
 def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
-    """Why a bot lost what it lost, in words; none where nothing went wrong.
+    """Return sentences on the problems of a bot; none if there were none.
 
     Args:
-        report: the bot's.
-        windows: how many it had.
-        refused: how many of its messages were refused.
+        report: the bot's report.
+        windows: the number of its windows.
+        refused: the number of its refused messages.
     """
     said = [report.loss] if report.loss else []
     if report.closed_for and not report.loss.startswith(CLOSED):
@@ -212,7 +216,7 @@ def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
 
 
 def _by_choice(report: SeatReport, windows: int) -> list[str]:
-    """Return in how many windows the bot, or its kit, chose the default, and why."""
+    """Return sentences on the windows in which the bot or its kit chose the default."""
     said: list[str] = []
     if report.returned_nothing:
         said.append(f"decide returned nothing in {report.returned_nothing} of {windows} windows")
@@ -230,12 +234,12 @@ def _mostly_by_choice(report: SeatReport, windows: int) -> bool:
 
 
 def _own_choices(report: SeatReport) -> int:
-    """Return in how many windows the bot itself chose the default."""
+    """Return the number of windows in which the bot itself chose the default."""
     return report.asked_default - report.raised
 
 
 def _of_lines(report: SeatReport, windows: int) -> list[str]:
-    """What a program that speaks by lines does wrong as no other can."""
+    """Return sentences on mistakes that only a program that speaks by lines can make."""
     said: list[str] = []
     if report.answers_at_end:
         said.append("all its answers arrived when it ended: does it flush its output?")
@@ -248,7 +252,7 @@ def _of_lines(report: SeatReport, windows: int) -> list[str]:
 
 
 def _in_windows(some: int, windows: int) -> str:
-    """In how many windows. What came before the first one counts for a window, too."""
+    """Return the number of windows as text. Lines before the first window count as in a window too."""
     return f"in {min(some, windows)} of {windows} windows" if windows else "before its first window"
 
 
@@ -257,7 +261,7 @@ def _most(values: Iterable[int | None]) -> int | None:
 
 
 def _worked(report: SeatReport) -> str:
-    """Whether a bot that did not answer computed or waited: a loop without end, or a message that never came."""
+    """Return as text whether a bot without an answer was computing or waiting: in a loop, or for a message."""
     place = f", at {report.stuck_at}" if report.stuck_at else ""
     if report.cpu_us is None:
         return place
@@ -270,7 +274,7 @@ def _worked(report: SeatReport) -> str:
 
 
 def _charged(spread: Spread) -> float:
-    """The time of all windows, in microseconds, right to about 5 %."""
+    """Return the time of all windows in microseconds, exact to about 5 %."""
     return sum(count * 2 ** (int(place) / STEPS) for place, count in spread.items())
 
 
