@@ -1,6 +1,6 @@
-"""What a bot's process is given on this machine: its interpreter, the packages, our words, its environment.
+"""The parts of this machine that a bot's process gets: interpreter, packages, messages and rules, environment.
 
-Under a sandbox these lie at neutral places of its own; without one, where they are.
+In a sandbox they are mounted at neutral paths; without one, they are used where they are.
 """
 
 import compileall
@@ -16,34 +16,34 @@ from msgspec import Struct
 from referee.bot_folder import PATH, PYTHON, BotFolder
 
 PROJECT = Path(__file__).resolve().parents[2]
-"""Where protocol, bots, referee and arena lie: the checkout, or the packages' folder they were installed into."""
+"""The folder of protocol, bots, referee and arena: the checkout, or the folder into which they were installed."""
 
 PURE = ("protocol", "referee/__init__.py", "referee/rules", "referee/games")
-"""The words and the rules, which bots may import: code that holds no secret of any match."""
+"""Messages and rules, which bots may import: this code contains no secret of any match."""
 
 
 class Machine(Struct, frozen=True, kw_only=True):
-    """Where a Python bot's parts are on this machine."""
+    """The paths of a Python bot's parts on this machine."""
 
     interpreter: Path
-    """The real program: a version manager's stand-in would take as long to start as Python itself."""
+    """The real program: a version manager's wrapper would take as long to start as Python itself."""
     base: Path
-    """The interpreter's own library lies below it."""
+    """The folder that contains the interpreter's own library."""
     packages: tuple[Path, ...]
-    """Folders of installed packages, ZeroMQ's and msgspec's among them."""
+    """Folders of installed packages, ZeroMQ and msgspec among them."""
     foreign: tuple[Path, ...]
-    """Folders of packages that the interpreter would find and the arena does not use: no bot's business either.
+    """Folders of packages that the interpreter would find but the arena does not use. They are hidden from bots.
 
-    What lies there may also run at every start of Python.
+    Code in them may run at every start of Python.
     """
 
 
 @cache
 def this_machine() -> Machine:
-    """The parts of the Python that the arena itself runs on."""
+    """Return the parts of the Python on which the arena itself runs."""
     folders = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     if sys.prefix == sys.base_prefix:
-        # Without an environment of its own the arena finds its packages where the machine's owner put them.
+        # Without an environment of its own the arena uses the packages of the machine's owner.
         folders += [*site.getsitepackages(), site.getusersitepackages()]
     base = Path(sys.base_prefix).resolve()
     return Machine(
@@ -55,15 +55,15 @@ def this_machine() -> Machine:
 
 
 def _folders(names: Iterable[str]) -> tuple[Path, ...]:
-    """Those that are there, each once."""
+    """Return the folders that exist, without duplicates."""
     return tuple(dict.fromkeys(Path(name) for name in names if Path(name).is_dir()))
 
 
 @cache
 def importable() -> tuple[Path, ...]:
-    """All of the project that bots may import, as files and folders below it: words, rules, kit. No bot's own.
+    """Return all files and folders of the project that bots may import: messages, rules, kit. No bot's own files.
 
-    With what bots share goes what Python has compiled of it: no bot could keep that for the next one.
+    Compiled modules are included: a bot could not store them for the next one.
     """
     bots = PROJECT / "bots"
     if not sys.dont_write_bytecode:
@@ -74,7 +74,7 @@ def importable() -> tuple[Path, ...]:
 
 
 def link_importable(folder: Path) -> None:
-    """Puts links to it into an empty folder. Without walls, Python finds nothing else of the project."""
+    """Fill an empty folder with links to the importable files: without walls, Python finds nothing else."""
     for path in importable():
         link = folder / path
         link.parent.mkdir(exist_ok=True)
@@ -84,14 +84,14 @@ def link_importable(folder: Path) -> None:
 def environment(
     *, endpoint: str, token: str, scratch: str, python_path: str, kept: bool = False
 ) -> dict[str, str]:
-    """All of a bot's environment.
+    """Return a bot's whole environment.
 
     Args:
-        endpoint: where its socket is, as ZeroMQ spells it.
-        token: what its `hello` must carry.
-        scratch: the one folder it may write to.
-        python_path: where Python finds packages and our words.
-        kept: whether it is to wait for another match after `over`.
+        endpoint: its socket as a ZeroMQ endpoint.
+        token: the token that its `hello` must contain.
+        scratch: the one folder to which it may write.
+        python_path: the value of PYTHONPATH.
+        kept: whether it must wait for another match after `over`.
     """
     return {
         **({"ARENA_KEPT": "1"} if kept else {}),
@@ -103,15 +103,15 @@ def environment(
         "LANG": "C.UTF-8",
         "PYTHONPATH": python_path,
         "PYTHONDONTWRITEBYTECODE": "1",
-        # What a bot printed before it was killed is in its log, not in a buffer.
+        # Output of a bot that is killed must be in its log, not in a buffer.
         "PYTHONUNBUFFERED": "1",
-        # A bot that draws from the seed it is given, and walks through sets, plays the same match again.
+        # A bot that uses its seed and iterates over sets must play the same match again.
         "PYTHONHASHSEED": "0",
     }
 
 
 def command_line(bot: BotFolder, interpreter: Path) -> list[str]:
-    """A bot's command with the real interpreter for `python`, behind the bridge if it speaks by lines."""
+    """Return a bot's command with the real interpreter for `python`, behind the bridge if it speaks by lines."""
     command = with_interpreter(bot.command, interpreter)
     if bot.transport == "zmq":
         return command
@@ -119,6 +119,6 @@ def command_line(bot: BotFolder, interpreter: Path) -> list[str]:
 
 
 def with_interpreter(command: tuple[str, ...], interpreter: Path) -> list[str]:
-    """A command with the real interpreter for `python`."""
+    """Return a command with the real interpreter for `python`."""
     program, *arguments = command
     return [str(interpreter) if program == PYTHON else program, *arguments]

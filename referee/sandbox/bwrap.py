@@ -1,9 +1,9 @@
-"""The levels `strict` and `standard`: a bot in namespaces of its own, with nothing of this machine but its mounts.
+"""The levels `strict` and `standard`: a bot in namespaces of its own, which sees only its mounts.
 
-Layers: no network, no other files, processes, users or host name; read-only but for a scratch in memory; no
-privileges, none to be gained, no further namespaces; limits for each process and for their number; where the
-machine has them, a filter of system calls, Landlock, and control groups. This file lives with one such process;
-`bwrap_args` says how it is made, and `launcher` is the first program inside.
+Layers: no network, no other files, processes, users or host name; all mounts read-only except scratch folders in
+memory; no privileges, no way to gain them, no further namespaces; limits per process and of their number; and, if
+the machine has them, a filter of system calls, Landlock, and control groups. This module runs such a sandbox;
+`bwrap_args` makes its command line, and `launcher` is the first program inside.
 """
 
 import os
@@ -29,22 +29,22 @@ from referee.sandbox.init_process import FirstProcess, InSandbox
 from referee.sandbox.levels import find_layers, group_for, processes_beyond
 
 SET_UP_SECONDS = 20.0
-"""A sandbox that does not stand by then never will; it takes a hundredth of a second."""
+"""Seconds after which a sandbox that is not ready has failed. It usually takes a hundredth of a second."""
 SIGNALLED = 128
-"""Bubblewrap's exit code for a program that a signal ended is this and the signal's number."""
+"""Bubblewrap's exit code for a program that was killed is this plus the signal's number."""
 PROBE_SECONDS = 20
 GO = b"\n"
-"""The word that the launcher waits for."""
+"""The message that permits the launcher to run the bot."""
 _INIT = re.compile(rb'"child-pid": (\d+)')
 _CREDENTIALS = struct.Struct("3i")
 
 
 class SetUpError(Exception):
-    """Bubblewrap did not get as far as the bot's program. Its own words are in the bot's log."""
+    """Bubblewrap failed before the bot's program. Its complaint is in the bot's log."""
 
 
 class Setting:
-    """A sandbox from bubblewrap's start until the bot may begin: two processes to know, and a gate to open."""
+    """A sandbox from bubblewrap's start until the bot may run: two processes to identify, and a gate to open."""
 
     def __init__(
         self,
@@ -53,28 +53,28 @@ class Setting:
         told: dict[str, str],
         output: int,
     ) -> None:
-        """Starts bubblewrap.
+        """Start bubblewrap.
 
         Args:
-            bot: whom to start.
-            line: the socket's file, in a folder that holds nothing else.
+            bot: the bot to start.
+            line: the socket file, alone in its folder.
             told: the bot's environment.
             output: descriptor for its standard output and error.
 
         Raises:
-            OSError: no process, descriptor or control group is to be had.
+            OSError: no process, descriptor or control group is available.
         """
         layers = find_layers()
         self.first = 0
-        """The sandbox's first process, by this machine's number, once admitted."""
+        """The number on this machine of the sandbox's first process, once it is admitted."""
         self.program = 0
-        """The process that becomes the bot's program, likewise."""
+        """The number on this machine of the process that becomes the bot's program, once it is admitted."""
         with ExitStack() as undo, ExitStack() as given:
             self.group = None if layers.no_groups is not None else group_for(bot.limits)
             """The bot's control group, empty until `admit`."""
             if self.group is not None:
                 undo.callback(self.group.close)
-            # No pipe: if we died, writing to it would end bubblewrap half-way, its child waiting for it for ever.
+            # Not a pipe: if this process died, writing to it would end bubblewrap, whose child would wait for ever.
             self._info = os.memfd_create("info")
             undo.callback(os.close, self._info)
             self.gate, gate = socket.socketpair()
@@ -87,7 +87,7 @@ class Setting:
             split = words.index("--")
             options = _readable("\0".join(words[1:split]).encode(), given)
             with nullcontext() if self.group is None else self.group.inside():
-                # Not by trio: it would start it from a thread, and with that thread's end the bot would be killed.
+                # Not by trio, which would start it from a thread: the bot would be killed when that thread ends.
                 self.popen = subprocess.Popen(  # noqa: S603 - this is the door
                     # Options are not on the command line, where the bot could read the machine's paths.
                     [words[0], "--args", str(options), *words[split:]],
@@ -102,20 +102,21 @@ class Setting:
             undo.pop_all()
 
     def admit(self) -> int | None:
-        """Lets the bot begin, once `gate` can be read. Returns as `take_hold`."""
+        """Permit the bot to run. Call when `gate` is readable. Returns the result of `take_hold`."""
         init = self.take_hold()
         if init is not None:
             self.begin()
         return init
 
     def begin(self) -> None:
-        """Lets the bot begin, once `take_hold` has found its sandbox."""
+        """Permit the bot to run. Call after `take_hold`."""
         self.gate.send(GO)
 
     def take_hold(self) -> int | None:
-        """Puts its processes into their group, once `gate` can be read. Nothing of the bot's runs yet.
+        """Move the sandbox's processes into their group. Call when `gate` is readable; the bot does not run yet.
 
-        A descriptor of the sandbox's first process; None: it did not stand.
+        Returns:
+            A descriptor of the sandbox's first process; None: the sandbox failed.
         """
         said, ancillary, _, _ = self.gate.recvmsg(1, socket.CMSG_SPACE(_CREDENTIALS.size))
         if not said:
@@ -125,22 +126,22 @@ class Setting:
             return None
         self.first = int(told[1])
         try:
-            # A descriptor can never come to mean another process, as a number can.
+            # Unlike a number, a descriptor is never reused for another process.
             init = os.pidfd_open(self.first)
         except ProcessLookupError:
             return None
-        # The kernel says who spoke: nothing of the bot's runs before it hears the word.
+        # The kernel identifies the sender: no code of the bot runs before the permission.
         speakers = _speakers(ancillary)
         self.program = next(iter(speakers), 0)
         if self.group is not None:
             for pid in (self.first, *speakers):
                 self.group.add(pid)
-            # Of version 1 bubblewrap is in the group, too, with its init.
+            # In version 1, bubblewrap itself is in the group too, with its init.
             self.group.bound_processes(OWN_PROCESSES if self.group.version == 1 else 1)
         return init
 
     def abandon(self) -> None:
-        """Ends bubblewrap, and with it all that is inside."""
+        """Kill bubblewrap, and with it all processes inside."""
         self.popen.kill()
         self.popen.wait()
         if self.group is not None:
@@ -149,7 +150,7 @@ class Setting:
         self.close()
 
     def close(self) -> None:
-        """When all its processes are gone."""
+        """Release descriptors. Call only after all processes have ended."""
         os.close(self._info)
         self.gate.close()
         if self.group is not None:
@@ -157,7 +158,7 @@ class Setting:
 
 
 def _readable(content: bytes, until: ExitStack) -> int:
-    """A new descriptor from which this can be read, once."""
+    """Return a new descriptor from which the bytes can be read once."""
     descriptor = os.memfd_create("words")
     until.callback(os.close, descriptor)
     os.write(descriptor, content)
@@ -166,7 +167,7 @@ def _readable(content: bytes, until: ExitStack) -> int:
 
 
 def _speakers(ancillary: Sequence[tuple[int, int, bytes]]) -> list[int]:
-    """The process that wrote to the gate, by this machine's number."""
+    """Return the number on this machine of the process that wrote to the gate."""
     return [
         _CREDENTIALS.unpack(data[: _CREDENTIALS.size])[0]
         for level, kind, data in ancillary
@@ -175,19 +176,19 @@ def _speakers(ancillary: Sequence[tuple[int, int, bytes]]) -> list[int]:
 
 
 class Bubble(InSandbox):
-    """One sandboxed bot, from the start of bubblewrap to the end of the last process in it."""
+    """A sandboxed bot, from the start of bubblewrap to the end of its last process."""
 
     def __init__(self, bot: BotFolder, line: Path, token: str, output: int) -> None:
-        """Starts bubblewrap.
+        """Start bubblewrap.
 
         Args:
-            bot: whom to start.
-            line: the socket's file, bound, in a folder that holds nothing else.
-            token: for the bot's environment.
+            bot: the bot to start.
+            line: the bound socket file, alone in its folder.
+            token: the token for the bot's environment.
             output: descriptor for its standard output and error.
 
         Raises:
-            OSError: no process, descriptor or control group is to be had.
+            OSError: no process, descriptor or control group is available.
         """
         super().__init__()
         told = environment(
@@ -207,25 +208,29 @@ class Bubble(InSandbox):
 
     @property
     def group(self) -> Group | None:
-        """Its control group, where there are such."""
+        """The bot's control group, if this machine has them."""
         return self._setting.group
 
     async def ready(self) -> None:
-        """Waits until the sandbox stands, and the bot's program begins.
+        """Wait until the sandbox is ready and the bot's program runs.
 
         Raises:
-            SetUpError: it does not stand.
+            SetUpError: the sandbox failed.
         """
         if not await self._stands():
             raise SetUpError
 
     async def exited(self) -> None:
-        """Waits until the bot's program has ended; other processes of the bot may still be there."""
+        """Wait until the bot's program has ended. Other processes of the bot may still run."""
         await trio.lowlevel.wait_readable(self._outer)
 
     async def end(self) -> int:
-        """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
-        # What is not yet a sandbox is let become one, or fail: before it is, there is nobody to kill for certain.
+        """Kill all processes of the bot, and wait until they have ended.
+
+        Returns:
+            The exit code of its program, negative for a signal.
+        """
+        # Wait until the sandbox is ready or has failed: before that, its first process is unknown.
         with suppress(OSError):  # `ready` has raised it, and bubblewrap was killed then.
             await self._stands()
         if self._first is not None:
@@ -233,24 +238,24 @@ class Bubble(InSandbox):
         await trio.lowlevel.wait_readable(self._outer)
         code: int = self._setting.popen.wait()
         if self._first is None and self.group is not None:
-            # What was to be the sandbox ends with bubblewrap, but may need a moment more.
+            # The unfinished sandbox ends with bubblewrap, but may need a moment more.
             self.group.kill()
         os.close(self._outer)
         self._setting.close()
         return SIGNALLED - code if code > SIGNALLED else code
 
     async def _stands(self) -> bool:
-        """Waits until the sandbox stands, and takes hold of its first process; False: it failed."""
+        """Wait until the sandbox is ready, and take over its first process; return False if the sandbox failed."""
         if self._first is None:
             with trio.move_on_after(SET_UP_SECONDS) as waiting:
                 await trio.lowlevel.wait_readable(self._setting.gate)
             if waiting.cancelled_caught:
-                self._setting.popen.kill()  # Stopped or stuck: the match must not wait for it for ever.
+                self._setting.popen.kill()  # It is stopped or stuck, and the match must not wait for ever.
             else:
                 try:
                     descriptor = self._setting.admit()
                 except OSError:
-                    # There is no hold on its first process. With bubblewrap all that is inside ends.
+                    # Its first process is unknown. All processes inside end with bubblewrap.
                     self._setting.popen.kill()
                     raise
                 if descriptor is not None:
@@ -261,13 +266,13 @@ class Bubble(InSandbox):
 
 
 def run(bot: BotFolder, line: Path, told: dict[str, str], output: int, *, seconds: float) -> int:
-    """Runs a bot's command to its end, in a sandbox as a bot's; the exit code as bubblewrap gives it.
+    """Run a bot's command to its end, in a sandbox like a bot's; return bubblewrap's exit code.
 
-    Args: as for `Setting`. `seconds`: then all is killed.
+    The arguments are those of `Setting`, and the seconds after which all processes are killed.
 
     Raises:
-        subprocess.TimeoutExpired: the time was up.
-        OSError: as for `Setting`.
+        subprocess.TimeoutExpired: the command took too long.
+        OSError: as in `Setting`.
     """
     setting = Setting(bot, line, told, output)
     try:
@@ -275,7 +280,7 @@ def run(bot: BotFolder, line: Path, told: dict[str, str], output: int, *, second
         init = setting.admit()
         if init is not None:
             os.close(init)
-        # When time is up bubblewrap is killed, and with it all that is inside.
+        # After the timeout bubblewrap is killed, and with it all processes inside.
         return setting.popen.wait(seconds)
     except TimeoutError:
         raise subprocess.TimeoutExpired(bot.command, seconds) from None
@@ -285,15 +290,15 @@ def run(bot: BotFolder, line: Path, told: dict[str, str], output: int, *, second
 
 @cache
 def python_path() -> str:
-    """Where Python finds packages and our words, inside."""
+    """Return PYTHONPATH inside the sandbox: packages, messages, rules and kit."""
     return ":".join([CODE, *packages_inside(this_machine())])
 
 
 def probe() -> str | None:
-    """Whether a sandbox can be made on this machine: None, or bubblewrap's complaint.
+    """Try to create a sandbox on this machine; return None, or bubblewrap's complaint.
 
     Raises:
-        OSError: as for `arguments`, or no process or namespace is to be had.
+        OSError: as in `arguments`, or no process or namespace is available.
     """
     nobody = BotFolder(
         given="probe",

@@ -1,18 +1,14 @@
 """The first program inside a sandbox: puts up the walls that can only be put up from inside, and becomes the bot.
 
-Run as `launcher.py NAME=VALUE… -- COMMAND…`, it gives up what rights it has, limits itself, locks itself
-in with Landlock, says on standard input that the sandbox stands, waits for the referee's word, and only then
-runs the bot: within the same interpreter where the bot is a Python script (no time is lost on a second one),
-else in its place. It imports nothing of ours, to be quick.
+Run as `launcher.py NAME=VALUE… -- COMMAND…`, it drops its rights, sets its limits, restricts itself with Landlock,
+reports on standard input that the sandbox is ready, and waits for the referee's permission. Only then it runs the
+bot: in the same interpreter if the bot is a Python script, which saves the start of a second one, else in its
+place. It imports nothing of this project, to be quick.
 
-    user=N          become this user (of root's bots), without any rights
-    script=yes      the command is this interpreter with a script
-    landlock=N      this machine's version of Landlock
-    list=PATH       its folders may be listed (Landlock)
-    read=PATH       may be read and run (Landlock)
-    device=PATH     may be read and written, nothing made (Landlock)
-    write=PATH      anything goes (Landlock)
-    AS=N …          resource limits
+    user=N          become this user (of root's bots), without any rights script=yes      the command is this
+    interpreter with a script landlock=N      this machine's version of Landlock list=PATH       its folders may be
+    listed (Landlock) read=PATH       may be read and run (Landlock) device=PATH     may be read and written,
+    nothing made (Landlock) write=PATH      anything goes (Landlock) AS=N …          resource limits
 """
 
 import ctypes
@@ -25,7 +21,7 @@ from typing import Any
 
 SET_DUMPABLE, DROP_FROM_BOUNDING_SET, SET_NO_NEW_PRIVS, AMBIENT, CLEAR_AMBIENT = 4, 24, 38, 47, 4
 CAPABILITIES = 64
-"""More than any kernel knows."""
+"""A number larger than that of any kernel's capabilities."""
 CAPABILITY_VERSION = 0x2008_0522
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 BENEATH_PATH = 1
@@ -42,7 +38,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main() -> None:
-    """Does not return to a program of ours: it becomes the bot, or ends."""
+    """Become the bot, or exit."""
     split = sys.argv.index("--")
     told, command = [word.split("=", 1) for word in sys.argv[1:split]], sys.argv[split + 1 :]
     values = dict(told)
@@ -54,7 +50,7 @@ def main() -> None:
             limit(getattr(resource, f"RLIMIT_{name}"), int(value))
     if "landlock" in values:
         lock_in(int(values["landlock"]), [(name, value) for name, value in told if name in RIGHTS])
-    # It stands. A referee that is gone says nothing: then nobody would end the bot.
+    # The sandbox is ready. Without the referee's answer, no process would end the bot.
     os.write(0, b"\n")
     if os.read(0, 1) != b"\n":
         sys.exit(COMMAND_NOT_RUN)
@@ -72,7 +68,7 @@ def main() -> None:
 
 
 def check(result: int, what: str) -> int:
-    """Ends the program if a wall cannot be put up."""
+    """Exit if a wall could not be put up, else return the result."""
     if result < 0:
         sys.stderr.write(f"{what}: {os.strerror(ctypes.get_errno())}\n")
         sys.exit(COMMAND_NOT_RUN)
@@ -80,10 +76,10 @@ def check(result: int, what: str) -> int:
 
 
 def become(user: int | None) -> None:
-    """Gives up all capabilities, for good, and becomes another user if one is given."""
+    """Drop all capabilities for good, and become another user if one is passed."""
     for capability in range(CAPABILITIES):
         if libc.prctl(DROP_FROM_BOUNDING_SET, capability, 0, 0, 0) < 0 and ctypes.get_errno() == errno.EINVAL:
-            break  # The kernel knows no more.
+            break  # The kernel has no more.
     check(libc.prctl(AMBIENT, CLEAR_AMBIENT, 0, 0, 0), "ambient capabilities")
     if user is not None:
         os.setgroups([])
@@ -91,14 +87,14 @@ def become(user: int | None) -> None:
         os.setresuid(user, user, user)
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
     check(libc.capset(header, (ctypes.c_uint32 * 6)()), "capabilities")
-    # Else its own /proc would be root's.
+    # Otherwise its own /proc would belong to root.
     check(libc.prctl(SET_DUMPABLE, 1, 0, 0, 0), "dumpable")
 
 
 def limit(kind: int, wanted: int) -> None:
-    """For this process and all that come from it; never more than there was.
+    """Set a resource limit of this process and its descendants, but never above the current one.
 
-    At its bound of processor time a process gets SIGXCPU, which tells the cause; SIGKILL follows a second later.
+    At its limit of processor time a process gets SIGXCPU, which shows the cause; SIGKILL follows a second later.
     """
     most = resource.getrlimit(kind)[1]
     bounds = wanted, wanted + (kind == resource.RLIMIT_CPU)
@@ -116,7 +112,7 @@ RIGHTS = {
 
 
 def lock_in(version: int, places: list[tuple[str, str]]) -> None:
-    """Landlock: no file but beneath these places, no TCP, no abstract sockets and no signals of others."""
+    """Apply Landlock: only files below these paths, no TCP, no abstract sockets, no signals to other processes."""
     everything = (1 << KNOWN_RIGHTS.get(version, 16)) - 1
     ruleset = (ctypes.c_uint64 * 3)(everything, BIND_AND_CONNECT_TCP, ABSTRACT_SOCKETS_AND_SIGNALS)
     rules = check(libc.syscall(CREATE_RULESET, ruleset, RULESET_BYTES.get(version, 24), 0), "Landlock")
@@ -149,7 +145,7 @@ def hide_sendmsg() -> None:
 
 
 def run_script(argv: list[str]) -> None:
-    """Runs a script as `python SCRIPT ARGUMENTS…` would, and ends as it ends."""
+    """Run a script as `python SCRIPT ARGUMENTS…` would, and exit as it exits."""
     if sys.version_info >= (3, 12):
         hide_sendmsg()
     path = os.path.abspath(argv[0])
@@ -167,7 +163,7 @@ def run_script(argv: list[str]) -> None:
 
 
 def without_us(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:
-    """A traceback that begins with the bot's own code."""
+    """Print a traceback that starts with the bot's own code. An `excepthook`."""
     while trace is not None and os.path.dirname(trace.tb_frame.f_code.co_filename) == os.path.dirname(__file__):
         trace = trace.tb_next
     sys.__excepthook__(kind, error.with_traceback(trace), trace)

@@ -1,7 +1,8 @@
-"""Warm starts: Python bots forked from a process that has the interpreter and the kit's imports already.
+"""Warm starts: Python bots forked from a process that has already loaded the interpreter and the kit's imports.
 
-The walls are those of `bwrap`; what is saved is the start of bubblewrap, of the interpreter, and the imports:
-nine tenths of a bot's start. `prefork_server` is that process; there is one for this arena, and it ends with it.
+The walls are those of `bwrap`. A warm start saves the start of bubblewrap and the interpreter, and the imports:
+nine tenths of a bot's start. That process runs `prefork_server`; there is one per arena, and it ends with the
+arena.
 """
 
 import array
@@ -40,44 +41,44 @@ from referee.sandbox.init_process import FirstProcess, InSandbox
 from referee.sandbox.levels import find_layers, group_for, processes_beyond
 
 MODULES = ("bots.kit", *(f"protocol.games.{module.name}" for module in iter_modules(games.__path__)))
-"""What bots find imported."""
+"""The modules that are imported already when a bot starts."""
 NO_FILTER = b"\n"
 INTRODUCTION = b"!"
 OUT_OF = b"E"
-"""Before the number of an error: the process that bots are forked from has run out of something."""
+"""Prefix of an error number in a message: the process from which bots are forked has run out of a resource."""
 INTRODUCED = 2
-"""Processes: the sandbox's init and the bot."""
+"""Number of processes in an introduction: the sandbox's init and the bot."""
 STARTER_ENDED = "the process that warm bots are forked from has ended"
 _PID = re.compile(rb"^Pid:\s+(\d+)$", re.MULTILINE)
 
 
 def can_be_warm(bot: BotFolder) -> bool:
-    """Whether a bot can be started so: a Python script that opens its own ZeroMQ socket."""
+    """Return whether a bot can be started warm: it must be a Python script that opens its own ZeroMQ socket."""
     program, *arguments = bot.command
     return bot.transport == "zmq" and program == PYTHON and bool(arguments) and not arguments[0].startswith("-")
 
 
 class Warm(InSandbox):
-    """One warm bot, from the fork to the end of the last process in its sandbox."""
+    """A warm bot, from the fork to the end of the last process in its sandbox."""
 
     def __init__(self, bot: BotFolder, line: Path, token: str, output: int) -> None:
-        """Asks for the fork. Arguments and errors as for `bwrap.Bubble`."""
+        """Request the fork. Arguments and errors are those of `bwrap.Bubble`."""
         super().__init__()
         check_readable(bot, line)
         self._starter = _living_starter()
         user = roots_user(line).number if os.geteuid() == 0 else None
         layers = find_layers()
         self.pid = 0
-        """Of the bot's process on this machine, once `ready`."""
+        """The number of the bot's process on this machine, once it is `ready`."""
         self._says_it_stands = False
         self._code: int | None = None
-        """The bot's exit code, once it was told."""
+        """The bot's exit code; None: not received yet."""
         self._out_of: OSError | None = None
-        """What there was not enough of to make it, or to take hold of it."""
+        """The shortage that prevented its start; None: there was none."""
         self._is_closed = False
-        """Nothing more is said at the gate."""
+        """Whether the other end has closed the gate."""
         self._stands = trio.Event()
-        """It does, or never will."""
+        """Set when the sandbox is ready, or has failed."""
         request = {
             "folder": str(bot.folder),
             "sockets": str(line.parent.resolve()),
@@ -98,7 +99,7 @@ class Warm(InSandbox):
         }
         with ExitStack() as undo, ExitStack() as given:
             self.group = None if layers.no_groups is not None else group_for(bot.limits)
-            """Its control group, where there are such."""
+            """The bot's control group, if this machine has them."""
             if self.group is not None:
                 undo.callback(self.group.close)
             self._gate, gate = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -116,22 +117,22 @@ class Warm(InSandbox):
 
     @property
     def lost(self) -> str:
-        """Why it has ended, if that is because the process it was forked from has; empty: it is not."""
+        """The reason why it ended, if the process from which it was forked has ended; empty: it has not."""
         return STARTER_ENDED if self._code is None and not self._starter.lives() else ""
 
     async def ready(self) -> None:
-        """Waits until the sandbox stands, and lets the bot's program begin.
+        """Wait until the sandbox is ready, and start the bot's program.
 
         Raises:
-            SetUpError: it does not stand.
-            OSError: there is not enough of something to make it.
+            SetUpError: the sandbox could not be created.
+            OSError: the machine has run out of a resource for it.
         """
         try:
             with trio.move_on_after(SET_UP_SECONDS):
                 while not self._can_begin() and self._out_of is None and await self._listen():
                     pass
             if self._is_closed and not self._is_introduced() and self._starter.lives():
-                # The gate itself has not arrived: the process that bots are forked from may open no more files.
+                # The gate itself has not arrived: the process from which bots are forked may open no more files.
                 self._out_of = self._out_of or _no_descriptor()
             if self._out_of is not None:
                 raise self._out_of
@@ -147,13 +148,17 @@ class Warm(InSandbox):
             self._stands.set()
 
     async def exited(self) -> None:
-        """Waits until the bot's program has ended."""
+        """Wait until the bot's program has ended."""
         await self._stands.wait()
         while self._code is None and await self._listen():
             pass
 
     async def end(self) -> int:
-        """Ends all that is left of the bot and waits until nothing is. The exit code, negative for a signal."""
+        """Kill all processes of the bot, and wait until they have ended.
+
+        Returns:
+            The exit code of its program, negative for a signal.
+        """
         with trio.move_on_after(SET_UP_SECONDS):
             while not self._is_introduced() and self._out_of is None and await self._listen():
                 pass
@@ -167,26 +172,26 @@ class Warm(InSandbox):
         return -signal.SIGKILL if self._code is None else self._code
 
     def _turn_away(self) -> None:
-        """End a bot that waits for its word, and of which nobody has hold: it ends when it can get none."""
+        """End a bot that waits for permission to start and is not introduced: it exits if it cannot get it."""
         with suppress(OSError):
             self._gate.shutdown(socket.SHUT_WR)
 
     def _can_begin(self) -> bool:
-        """Whether the sandbox stands, and there is somebody to end."""
+        """Return whether the sandbox is ready and its processes are known."""
         return self._says_it_stands and self._is_introduced()
 
     def _is_introduced(self) -> bool:
         return self._first is not None
 
     async def _listen(self) -> bool:
-        """Waits for what is said at the gate, and takes it in; False: it has closed."""
+        """Wait for a message at the gate and process it; return False if the gate is closed."""
         await trio.lowlevel.wait_readable(self._gate)
         return self._hears()
 
     def _hears(self) -> bool:
-        """Takes in one thing that was said: who the processes are, that it stands, or how the bot ended.
+        """Process one message: the introduction of the processes, the sandbox's readiness, or the exit code.
 
-        The first two come from two processes, in any order. False: nothing is there, or nothing will be.
+        The first two are sent by two processes, in any order. Returns False if there is no message.
         """
         size = array.array("i").itemsize
         try:
@@ -206,7 +211,10 @@ class Warm(InSandbox):
         return bool(said)
 
     def _meet(self, descriptors: list[int]) -> None:
-        """The sandbox's init, and the bot; one or both are missing where this process may open no more files."""
+        """Take over the descriptors of the sandbox's init and the bot.
+
+        Some are missing if files have run out here.
+        """
         try:
             if len(descriptors) < INTRODUCED:
                 raise _no_descriptor()
@@ -231,7 +239,7 @@ def _no_descriptor() -> OSError:
 
 
 def _number_of(process: int) -> int:
-    """The number, on this machine, of the process behind a descriptor."""
+    """Return the number on this machine of the process of a pidfd."""
     file = os.open(f"/proc/self/fdinfo/{process}", os.O_RDONLY | os.O_CLOEXEC)
     try:
         told = _PID.search(os.read(file, 4096))
@@ -241,13 +249,13 @@ def _number_of(process: int) -> int:
 
 
 class _Starter:
-    """The process that bots are forked from."""
+    """The process from which bots are forked."""
 
     def __init__(self) -> None:
-        """Starts it and waits until it has imported what it is to hold: some tens of milliseconds, once an arena.
+        """Start it, and block until it has imported its modules: some tens of milliseconds, once per arena.
 
         Raises:
-            OSError: as for `bwrap.Setting`; number 0, with bubblewrap's complaint, where it cannot be.
+            OSError: as in `bwrap.Setting`; number 0 with bubblewrap's complaint if the sandbox cannot be created.
         """
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control.settimeout(SET_UP_SECONDS)
@@ -282,7 +290,7 @@ class _Starter:
                 raise OSError(0, complaint or late, "warm start")
 
     def lives(self) -> bool:
-        """Whether it can still be asked."""
+        """Return whether it still runs."""
         if self._popen.poll() is not None:
             self.control.close()
         return self._popen.returncode is None
@@ -297,7 +305,7 @@ _deaths = 0
 
 
 def _living_starter() -> _Starter:
-    """The arena's own; a new one where that has died."""
+    """Return the arena's process, or a new one if that has ended."""
     global _deaths  # noqa: PLW0603 - one process has one starter
     starter = _starter(_deaths)
     if not starter.lives():

@@ -1,15 +1,15 @@
-"""A process that holds an interpreter with the kit's imports and nothing else, and makes Python bots by forking.
+"""A process that holds an interpreter with the kit's imports and nothing else, and creates Python bots by forking.
 
-Run by `prefork` inside a sandbox that bubblewrap made: there it has the root that bots will see, with the
-machine's own still below OUTSIDE, and the rights to make namespaces. Each request comes with a bot's places and
-limits, its log and a gate. The fork goes into fresh namespaces and a control group, mounts the bot's own folders,
-loses the machine's root, all rights and most system calls, says at the gate that it stands, and loads the bot
-when it hears the word: it is the sandbox of `bwrap`, without its start. This process is told by the kernel how
-the bot ended, and tells it at the gate.
+`prefork` runs it inside a sandbox made by bubblewrap. There it has the root that bots will see, with the machine's
+own root below OUTSIDE, and the rights to create namespaces. Each request contains a bot's folders and limits, its
+log and a gate. The fork enters fresh namespaces and a control group, mounts the bot's own folders, and drops the
+machine's root, all rights and most system calls. It reports at the gate that it is ready, and runs the bot when
+permitted: that is the sandbox of `bwrap` without its start. This process learns from the kernel how the bot ended,
+and reports it at the gate.
 
-A bot is not the first process of its namespace: the kernel keeps most signals from a first process, even its own,
-and nobody would see what killed it. The first one is an init that waits for nothing and runs no Python: it shares
-the memory of a process that makes such inits and does nothing else, and costs no fork.
+A bot is not the first process of its namespace: the kernel blocks most signals to a first process, even its own,
+and the cause of its death would not be visible. The first process is an init that only waits and runs no Python:
+it shares the memory of a process that only makes such inits, and so costs no fork.
 """
 
 import array
@@ -46,28 +46,29 @@ READ_ONLY_NO_SUID_NO_DEVICES = 1 | 2 | 4
 SET_DEATH_SIGNAL, SET_SECCOMP, FILTER = 1, 22, 2
 SHARED_MEMORY, WITH_DESCRIPTOR = 0x100, 0x1000
 SIGNALS, NO_STOPS = 1024, 1
-"""Of the C library: how many a set of signals has room for; SIGCHLD tells of ends alone (SA_NOCLDSTOP)."""
+"""Values of the C library: the size of a set of signals; SA_NOCLDSTOP, with which SIGCHLD reports ends only."""
 STACK_BYTES, STACK_ALIGNMENT = 65_536, 64
 INIT_SECONDS = 10.0
-"""If there is none by then, the process that makes them has ended: inits still hold its end of the way to it."""
+"""Seconds to wait for an init. After that the process that makes them has ended: inits keep its socket open."""
 REQUEST_BYTES, DESCRIPTORS = 65_536, 16
 GATE = 1
-"""The place of the gate among the descriptors of a request."""
+"""Index of the gate among the descriptors of a request."""
 MOST_DESCRIPTORS = 65_536
-"""Two for each bot that lives."""
+"""The limit of open files: two per running bot are needed."""
 SHORTAGES = frozenset(
     {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.ENOSPC, errno.EUSERS}
 )
-"""What may run out as a sandbox is made; `referee.linux.shortage` is not to be had here."""
+"""Shortages when a sandbox is created. `referee.linux.shortage` cannot be imported here."""
 INTRODUCTION = b"!"
 OUT_OF = b"E"
-"""Before the number of an error, at a gate: this process has run out of something, and makes no bot."""
+"""Prefix of an error number in a message at a gate: this process has run out of a resource, and creates no bot."""
 OWN_USER = 1_000
-"""What an ordinary user's bots see as their user. The starter is the same user under another number: 0."""
+"""The user id that an ordinary user's bots see. The starter is the same user, seen as 0."""
 
 libc = launcher.libc
 fork = ctypes.PyDLL(None, use_errno=True).fork
-"""The C library's own: Python's touches five times the memory, to mend what only threads could have broken.
+"""The C library's fork. Python's touches five times the memory, to repair state that only threads could have
+broken.
 
 There are none here: one thread holds the interpreter before and after.
 """
@@ -75,14 +76,17 @@ check = launcher.check
 
 
 class Request(msgspec.Struct, frozen=True):
-    """One bot to be made. With it come descriptors: its log, the gate, and the ways into its control group."""
+    """A request for a bot.
+
+    Its descriptors are those of the log, the gate, and the entrances of its control group.
+    """
 
     folder: str
     sockets: str
     scratch_bytes: int
     shared_bytes: int
     user: int | None
-    """The user it becomes; None: the ordinary user that this is already, in a user namespace of its own."""
+    """The user that the bot becomes; None: the current ordinary user, in a user namespace of its own."""
     limits: list[tuple[str, int]]
     landlock: int
     places: list[tuple[str, str]]
@@ -94,7 +98,7 @@ REQUESTS = msgspec.msgpack.Decoder(Request)
 
 
 def main() -> Request | None:
-    """Serves until the referee is gone; in a bot's process it returns, with what that is to run."""
+    """Serve until the referee has ended. In a bot's process, return the request of the bot to run."""
     control = socket.socket(fileno=int(sys.argv[1]))
     inits, maker = keep_inits(control)
     launcher.limit(launcher.resource.RLIMIT_NOFILE, MOST_DESCRIPTORS)
@@ -104,7 +108,7 @@ def main() -> Request | None:
     for call in ("prctl", "unshare", "setns", "mount", "umount2", "sethostname", "syscall", "capset"):
         getattr(libc, call)
     bots = Bots(maker)
-    # What is here now is never looked at by a collection again: a page that is not touched is shared by all bots.
+    # Garbage collections skip the current objects from now on: pages that are not touched are shared by all bots.
     gc.collect()
     gc.freeze()
     control.send(b"\n")
@@ -112,10 +116,10 @@ def main() -> Request | None:
 
 
 def rehearse(module: ModuleType) -> None:
-    """Do now, for all bots, what the first use of a module would do in each."""
+    """Do the work of a module's first use now, for all bots."""
     for word in vars(module).values():
         if isinstance(word, type) and issubclass(word, msgspec.Struct):
-            msgspec.msgpack.Decoder(word)  # It keeps with the class how to read it.
+            msgspec.msgpack.Decoder(word)  # It caches the class's layout in the class.
     own = getattr(module, "rehearse", None)
     if own is not None:
         own()
@@ -131,7 +135,7 @@ def serve(control: socket.socket, inits: socket.socket, bots: "Bots", filter_wor
         if not size:
             return None
         if not is_whole:
-            # This process may open no more files. Without the ways into its groups a bot would have no bounds.
+            # This process may open no more files. Without the entrances of its groups a bot would have no bounds.
             refuse_birth(descriptors)
             continue
         log, gate, *groups = descriptors
@@ -141,7 +145,7 @@ def serve(control: socket.socket, inits: socket.socket, bots: "Bots", filter_wor
             bots.forget()
             request = REQUESTS.decode(asked[:size])
             return be_a_sandbox(request, filter_words, log, gate, groups)
-        # What was asked for one bot is not in the memory of the next.
+        # The request of one bot must not be in the memory of the next.
         asked[:size] = bytes(size)
         check(libc.setns(own_pids, NEW_PIDS), "own namespace of processes")
         for descriptor in (log, *groups):
@@ -155,10 +159,10 @@ def serve(control: socket.socket, inits: socket.socket, bots: "Bots", filter_wor
 
 
 class Bots:
-    """Those that live, each with its namespace's init and its gate."""
+    """The running bots, each with its namespace's init and its gate."""
 
     def __init__(self, maker: int) -> None:
-        """From here on this process is told when one ends, or the process that makes inits."""
+        """Start to watch for the end of bots, and of the process that makes inits."""
         self._maker = maker
         self._living: dict[int, tuple[int, int]] = {}
         self._some_ended, self._tells = socket.socketpair()
@@ -168,16 +172,16 @@ class Bots:
         tell_of_ends_alone()
 
     def forget(self) -> None:
-        """In a bot's own process, which closes what it holds."""
+        """Stop watching, in a bot's own process."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
     def add(self, child: int, init: int, gate: int) -> None:
-        """One more."""
+        """Add a bot."""
         self._living[child] = init, gate
 
     def tell_of_ends_until(self, control: socket.socket) -> None:
-        """Tells at their gates how bots have ended, until there is something to be read from a socket."""
+        """Report ended bots at their gates, until a socket is readable."""
         while True:
             readable, _, _ = select.select([control, self._some_ended], [], [])
             if self._some_ended in readable:
@@ -194,7 +198,7 @@ class Bots:
             if child == self._maker:
                 sys.exit("the process that makes inits has ended")
             if child not in self._living:
-                continue  # Where nothing forbids it, a bot can make children of ours.
+                continue  # Without a filter of system calls, a bot can create children of this process.
             init, gate = self._living.pop(child)
             with suppress(OSError):  # The referee may not wait for it any more.
                 os.write(gate, b"%d" % os.waitstatus_to_exitcode(status))
@@ -202,7 +206,7 @@ class Bots:
 
 
 class SignalAction(ctypes.Structure):
-    """What is done about a signal, as the C library takes it."""
+    """The C library's `struct sigaction`."""
 
     _fields_ = (
         ("handler", ctypes.c_void_p),
@@ -213,7 +217,7 @@ class SignalAction(ctypes.Structure):
 
 
 def tell_of_ends_alone() -> None:
-    """Keeps stops from waking this process: a bot that stops and goes on all the time would cost others time."""
+    """Ignore stops of children: a bot that stops and resumes all the time would cost others time."""
     action = SignalAction()
     check(libc.sigaction(signal.SIGCHLD, None, ctypes.byref(action)), "signals")
     action.flags |= NO_STOPS
@@ -221,7 +225,7 @@ def tell_of_ends_alone() -> None:
 
 
 def keep_inits(control: socket.socket) -> tuple[socket.socket, int]:
-    """Starts the process that makes inits: where they come from, and its number. One is always there already."""
+    """Start the process that makes inits, one ahead; return the socket from which they come, and its number."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if (maker := check(fork(), "fork")) > 0:
         theirs.close()
@@ -229,11 +233,11 @@ def keep_inits(control: socket.socket) -> tuple[socket.socket, int]:
         return ours, maker
     for other in (ours, control):
         other.close()
-    # Without handlers it is never woken: these are all that Python sets. A bot's orphans end as if waited for.
+    # Without handlers, which Python sets for these signals only, it is never woken. A bot's orphans are reaped.
     for number in (signal.SIGINT, signal.SIGCHLD):
         signal.signal(number, signal.SIG_IGN)
     check(libc.prctl(launcher.SET_DUMPABLE, 0, 0, 0, 0), "not to be looked into")
-    # All inits stand on it, at one and the same place, and never go on from there.
+    # All inits use the same stack, at the same place, and never run on from there.
     stack = ctypes.create_string_buffer(STACK_BYTES)
     top = (ctypes.addressof(stack) + STACK_BYTES) // STACK_ALIGNMENT * STACK_ALIGNMENT
     flags = SHARED_MEMORY | WITH_DESCRIPTOR | NEW_PIDS | signal.SIGCHLD
@@ -264,8 +268,8 @@ def offer(inits: socket.socket, made: list[int]) -> bool:
 
 
 def next_init(inits: socket.socket) -> int | None:
-    """A descriptor of one; None: the machine has no more processes, or no descriptor, which `errno` says."""
-    for _ in range(2):  # It may have had none when the first was made.
+    """Return the descriptor of an init; None: processes or descriptors have run out, as `errno` tells."""
+    for _ in range(2):  # There may have been a shortage when the first one was made.
         size, found, is_whole = receive(inits, bytearray(1))
         if not size:
             sys.exit("there are no inits any more")
@@ -277,7 +281,7 @@ def next_init(inits: socket.socket) -> int | None:
 
 
 def refuse_birth(descriptors: list[int]) -> None:
-    """Say at the gate, if that has come, that not all has come, and close what has."""
+    """Report missing descriptors at the gate, if that has arrived, and close those that have."""
     if len(descriptors) > GATE:
         say_out_of(descriptors[GATE], errno.EMFILE)
     for descriptor in descriptors:
@@ -285,13 +289,13 @@ def refuse_birth(descriptors: list[int]) -> None:
 
 
 def say_out_of(gate: int, number: int) -> None:
-    """Tell who waits at a gate what this process has run out of, by the number of the error."""
-    with suppress(OSError):  # Nobody waits there any more.
+    """Report a shortage of this process at a gate, by the number of the error."""
+    with suppress(OSError):  # The other end may be closed.
         os.write(gate, OUT_OF + b"%d" % (number or errno.EAGAIN))
 
 
 def end_sandbox(init: int | None, gate: int) -> None:
-    """With the init of a bot's namespace all its processes end. That its gate closes says it, too."""
+    """Kill the init of a bot's namespace, and with it all its processes, and close the gate."""
     if init is not None:
         with suppress(ProcessLookupError):
             signal.pidfd_send_signal(init, signal.SIGKILL)
@@ -300,9 +304,9 @@ def end_sandbox(init: int | None, gate: int) -> None:
 
 
 def give_birth(init: int | None, log: int) -> int:
-    """Forks into an init's namespace of processes: the child, or 0 in it; or -1, with the reason in a log.
+    """Fork into an init's namespace; return the child's number, 0 in the child, or -1 with the reason in a log.
 
-    The machine may have no more of them just now: this process lives on, for with it all bots would end.
+    A shortage of processes does not end this process: all bots would end with it.
     """
     if init is None or libc.setns(init, NEW_PIDS) < 0 or (child := fork()) < 0:
         os.write(log, f"no process: {os.strerror(ctypes.get_errno())}\n".encode())
@@ -311,7 +315,7 @@ def give_birth(init: int | None, log: int) -> int:
 
 
 def receive(way: socket.socket, words: bytearray) -> tuple[int, list[int], bool]:
-    """The next message: how long it is, 0 at the end, the descriptors that came with it, and whether all did."""
+    """Receive a message; return its length, 0 at the end, its descriptors, and whether all of them arrived."""
     size = array.array("i").itemsize
     length, ancillary, flags, _ = way.recvmsg_into([words], socket.CMSG_SPACE(DESCRIPTORS * size))
     found = array.array("i")
@@ -326,15 +330,15 @@ def send_descriptors(way: socket.socket, word: bytes, descriptors: list[int]) ->
 
 
 def introduce(gate: int, init: int, child: int) -> None:
-    """Tells who the sandbox's init and the bot are, by descriptors, which can never come to mean others."""
+    """Send descriptors of the sandbox's init and the bot to a gate. Unlike numbers, they are never reused."""
     found: list[int] = []
-    # Where no descriptor is to be had fewer are sent, which says so. Else the referee would wait in vain.
+    # If descriptors have run out, fewer are sent, as a notice. Otherwise the referee would wait for ever.
     with suppress(OSError):
         found.append(os.dup(init))
         found.append(os.pidfd_open(child))
     way = socket.socket(fileno=gate)
     try:
-        with suppress(OSError):  # It may be that nobody is there to hear it.
+        with suppress(OSError):  # The other end may be closed.
             send_descriptors(way, INTRODUCTION, found)
     finally:
         way.detach()
@@ -343,12 +347,12 @@ def introduce(gate: int, init: int, child: int) -> None:
 
 
 def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, groups: list[int]) -> Request:
-    """Puts up all walls around this process, and returns when it is to be the bot; else not."""
+    """Put up all walls around this process, and return when it may run the bot; otherwise exit."""
     os.dup2(log, 1)
     os.dup2(log, 2)
     short = 0
     try:
-        # Ours is every bot's: what one sets of it, others would read.
+        # The standard input is shared by all bots, which could set and read its flags.
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         for group in groups:
             os.write(group, b"0")
@@ -372,8 +376,8 @@ def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, gro
             prepare(request)
             return request
     except SystemExit:
-        short = ctypes.get_errno()  # `check` has said why.
-    except BaseException as error:  # noqa: BLE001 - there is nobody to raise it to
+        short = ctypes.get_errno()  # `check` has printed the reason.
+    except BaseException as error:  # noqa: BLE001 - there is no caller to raise it to
         os.write(2, f"{error}\n".encode())
         short = getattr(error, "errno", None) or 0
     if short in SHORTAGES:
@@ -382,24 +386,24 @@ def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, gro
 
 
 def prepare(request: Request) -> None:
-    """What a process has that is started as a bot, and no more."""
+    """Give this process the session, folder and environment of a started bot."""
     os.setsid()
     os.chdir("/bot")
-    # The rest is as this process has it.
+    # All other variables are the same in this process.
     os.environ.update({name: word for name, word in request.environment.items() if name.startswith("ARENA_")})
-    # What Python does itself after a fork of its own, as far as it is needed: no two bots share their chance.
+    # Python does this itself after its own fork. No two bots may share their random numbers.
     sys.modules["random"].seed()
     threading.main_thread()._set_native_id()  # type: ignore[attr-defined]  # noqa: SLF001 - nobody else can
 
 
 def furnish(request: Request) -> None:
-    """The bot's own folders, and nothing of the machine's beyond what the root has."""
+    """Mount the bot's own folders, and unmount the machine's root."""
     libc.sethostname(b"bot", 3)
     for here, inside in ((request.folder, "/bot"), (request.sockets, "/run/arena")):
         mount(OUTSIDE + here, inside, None, BIND | RECURSIVE)
         make_read_only(inside)
     check(libc.umount2(b"/proc", DETACH), "the starter's processes")
-    # What is not the bot's to look into is not to be seen either: the init, which has the machine's root.
+    # Hide processes that the bot may not inspect: the init, which has the machine's root.
     mount("proc", "/proc", "proc", NO_SUID | NO_DEVICES | NO_EXEC, "hidepid=2")
     mount("tmpfs", "/proc/sys/fs", "tmpfs", NO_SUID | NO_DEVICES | NO_EXEC | READ_ONLY, "size=4k,mode=0555")
     for place, size in (("/tmp", request.scratch_bytes), ("/dev/shm", request.shared_bytes)):  # noqa: S108 - its own
@@ -408,20 +412,20 @@ def furnish(request: Request) -> None:
 
 
 def mount(source: str, place: str, kind: str | None, flags: int, options: str = "") -> None:
-    """Mounts something."""
+    """Call `mount`, and exit if it fails."""
     words = [None if word is None else word.encode() for word in (source, place, kind)]
     check(libc.mount(*words, ctypes.c_ulong(flags), options.encode()), place)
 
 
 def make_read_only(place: str) -> None:
-    """Also what is mounted below; nothing there gives rights or is a device."""
+    """Make a mount and all below it read-only, without set-uid programs and devices."""
     attributes = (ctypes.c_uint64 * 4)(READ_ONLY_NO_SUID_NO_DEVICES, 0, 0, 0)
     call = (SET_MOUNT_ATTRIBUTES, FROM_HERE, place.encode(), ATTRIBUTES_RECURSIVE, attributes, 32)
     check(libc.syscall(*call), place)
 
 
 def shut_user_in() -> None:
-    """A user namespace of its own, so that its processes are counted apart; no further ones are to be had."""
+    """Enter a user namespace of its own, so that its processes are counted apart, and forbid further ones."""
     check(libc.unshare(NEW_USER), "user namespace")
     for name, text in (
         ("/proc/self/setgroups", "deny"),
@@ -434,33 +438,33 @@ def shut_user_in() -> None:
 
 
 class Program(ctypes.Structure):
-    """A filter, as the kernel takes it."""
+    """The kernel's `struct sock_fprog`."""
 
     _fields_ = (("length", ctypes.c_ushort), ("words", ctypes.c_char_p))
 
 
 def forbid_the_rest(filter_words: bytes) -> None:
-    """No system calls but those of the filter, where there is one."""
+    """Apply the filter of system calls, if there is one."""
     if filter_words != b"\n":
         program = Program(len(filter_words) // 8, filter_words)
         check(libc.prctl(SET_SECCOMP, FILTER, ctypes.byref(program), 0, 0), "filter of system calls")
 
 
 def play_out(argv: list[str]) -> None:
-    """Runs the bot's script, and ends as Python would, but for taking itself apart.
+    """Run the bot's script, and exit as Python would, but without finalising the interpreter.
 
-    That would touch all that is here, and so copy the memory that bots share: it took most of a short bot's time.
-    Only files that a bot left open and unwritten could have needed it, and they end with its sandbox.
+    That would touch all objects and so copy the memory that bots share, which took most of a short bot's time.
+    Only files that a bot left unflushed could have needed it, and they end with its sandbox.
     """
     code = 0
     try:
         launcher.run_script(argv)
     except SystemExit as said:
         code = exit_code(said.code)
-    except Exception:  # noqa: BLE001 - whatever it is, it is told as Python does
+    except Exception:  # noqa: BLE001 - any error is printed as Python does
         sys.excepthook(*sys.exc_info())
         code = 1
-    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - what Python itself does at its end
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - as Python itself does at its end
     atexit._run_exitfuncs()  # noqa: SLF001
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
@@ -469,7 +473,7 @@ def play_out(argv: list[str]) -> None:
 
 
 def exit_code(said: object) -> int:
-    """What `sys.exit` of this comes to."""
+    """Return the exit code of a `sys.exit` with this argument, after printing it if it is a text."""
     if said is None or isinstance(said, int):
         return said or 0
     sys.stderr.write(f"{said}\n")

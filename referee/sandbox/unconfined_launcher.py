@@ -1,6 +1,6 @@
-"""A program that becomes a bot's: it ties its life to the arena's, limits itself, and runs the bot's command.
+"""A program that becomes a bot without a sandbox: it ends with the arena, sets limits, and runs the command.
 
-Run as `unconfined_launcher.py ARENA_PID NAME=LIMIT… -- COMMAND…`. It imports nothing of ours, to be quick.
+Run as `unconfined_launcher.py ARENA_PID NAME=LIMIT… -- COMMAND…`. It imports nothing of this project, to be quick.
 """
 
 import ctypes
@@ -16,23 +16,23 @@ COMMAND_NOT_RUN = 127
 
 
 def main() -> None:
-    """Does not return: it becomes the command, or ends."""
+    """Become the command, or exit."""
     arena, rest = int(sys.argv[1]), sys.argv[2:]
     split = rest.index("--")
     limits, command = rest[:split], rest[split + 1 :]
     prctl = ctypes.CDLL(None).prctl
     prctl(SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != arena:
-        # The arena was gone before its death could be our end.
+        # The arena ended before this process was bound to it.
         sys.exit(1)
-    # Its own orphans stay its children: when it is killed, they are found.
+    # Its orphans become its children, so that they are found when it is killed.
     prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     prctl(SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     for limit in limits:
         name, value = limit.split("=")
         kind, wanted = getattr(resource, f"RLIMIT_{name}"), int(value)
         most = resource.getrlimit(kind)[1]
-        # SIGXCPU tells the cause; SIGKILL follows a second later.
+        # SIGXCPU shows the cause; SIGKILL follows a second later.
         bounds = wanted, wanted + (kind == resource.RLIMIT_CPU)
         if most != resource.RLIM_INFINITY:
             bounds = min(bounds[0], most), min(bounds[1], most)
