@@ -74,7 +74,7 @@ class Setting:
             """The bot's control group, empty until `admit`."""
             if self.group is not None:
                 undo.callback(self.group.close)
-            # Not a pipe: if this process died, writing to it would end bubblewrap, whose child would wait for ever.
+            # Not a pipe: a write after this process's death would end bubblewrap, whose child would wait for ever.
             self._info = os.memfd_create("info")
             undo.callback(os.close, self._info)
             self.gate, gate = socket.socketpair()

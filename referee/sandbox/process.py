@@ -1,12 +1,11 @@
-"""The one door through which a bot's process is started, limited and ended. Nothing of it outlives its `Process`.
+"""The one place where a bot's process is started, limited and ended. None of its processes outlives its `Process`.
 
-Its levels: `strict` promises no network, no foreign files, no foreign processes, and bounds on memory,
-processes, processor time, disk and system calls, or else it is an error; `standard` promises what bubblewrap and
-limits for each process can, and uses the rest where the machine has it; `none` promises nothing, and must be
-asked for by name.
+The levels: `strict` promises no network, no foreign files, no foreign processes, and bounds on memory, processes,
+processor time, disk and system calls, or else fails; `standard` promises what bubblewrap and limits per process
+can, and uses the rest if the machine has it; `none` promises nothing, and must be requested by name.
 
-`bwrap`, `prefork` and `unconfined` are the three ways to start one. Its bot.toml says what it may use,
-`bot_environment` what it is given.
+`bwrap`, `prefork` and `unconfined` are the three ways to start a bot. Its bot.toml sets its limits,
+`bot_environment` its environment.
 """
 
 import re
@@ -55,25 +54,28 @@ READABLE = (
 
 
 _OF_RIGHTS = re.compile(r"namespace|uid map|[Pp]ermission|not permitted")
-"""In a complaint of bubblewrap's that a setting of the machine may be behind."""
+"""Words in a complaint of bubblewrap that may be caused by a setting of the machine."""
 
 
 class SandboxError(Exception):
-    """This machine cannot do what was asked for: no fault of a bot. The text says what is missing, what helps."""
+    """This machine cannot provide the sandbox: no fault of a bot.
+
+    The text names the missing part and the remedy.
+    """
 
 
 def no_sandbox(said: str) -> SandboxError:
-    """Return the error for a sandbox that bubblewrap could not make. `said`: its complaint, in one line."""
+    """Return the error for a sandbox that bubblewrap could not create, given its complaint in one line."""
     helps = f"{what_forbids()}, {OTHERWISE}" if _OF_RIGHTS.search(said) else OTHERWISE
     return SandboxError(f"no sandbox: bubblewrap says: {said}; {helps}")
 
 
 def find_isolation() -> Isolation:
-    """The best level that this machine can give, tried out. It is never `none`: that must be asked for.
+    """Return the best level of this machine, by trying. It is never `none`, which must be requested.
 
     Raises:
-        SandboxError: it has none; the text is one line on how to get it.
-        OSError: no process or descriptor is to be had.
+        SandboxError: there is no sandbox; the text is one line on how to get it.
+        OSError: no process or descriptor is available.
     """
     try:
         complaint = bwrap.probe()
@@ -89,7 +91,7 @@ def find_isolation() -> Isolation:
 
 
 def missing() -> tuple[str, ...]:
-    """What this machine lacks, beside bubblewrap, of what `strict` promises; each with what helps."""
+    """Return the promises of `strict` that this machine cannot keep besides bubblewrap's, each with the remedy."""
     layers = find_layers()
     return tuple(
         f"{promise}: {lack}"
@@ -102,10 +104,10 @@ def missing() -> tuple[str, ...]:
 
 
 def demand(isolation: Isolation) -> None:
-    """Whether a level can be given, as far as can be said without starting a bot.
+    """Check that a level is available, as far as possible without starting a bot.
 
     Raises:
-        SandboxError: it cannot. The text is one line: what is missing, and how to get it.
+        SandboxError: it is not. The text is one line with the missing part and the remedy.
     """
     if isolation == "strict" and (lacks := missing()):
         try:
@@ -114,12 +116,12 @@ def demand(isolation: Isolation) -> None:
         except SandboxError as error:
             helps = f"and {error}"
         except OSError:
-            helps = LESS  # The machine is short of something just now.
+            helps = LESS  # The machine is out of a resource at the moment.
         raise SandboxError(f"no strict sandbox: {'; '.join(lacks)}; {helps}")
 
 
 def cannot(error: OSError) -> Exception:
-    """What to do about what stands in a sandbox's way; the error itself, where something has run out."""
+    """Return the error to raise for an OSError in the making of a sandbox; a shortage is returned as it is."""
     match error:
         case NoGroupError():
             return SandboxError(
@@ -147,22 +149,22 @@ def _kind(bot: BotFolder, isolation: Isolation, *, warm: bool) -> type[Box]:
 
 
 class _CountersBefore(Struct, frozen=True):
-    """What the kernel had counted of a bot when its match began: more than nothing if it had stayed."""
+    """The kernel's counters of a bot at the start of its match, which are not 0 if it was kept."""
 
     kills: int = 0
-    """Of its processes, for their memory."""
+    """Number of its processes killed because of the memory limit."""
     processes_refused: int = 0
     bound_met: int = 0
-    """How often its processes had wanted more memory than they may have together."""
+    """How often its processes had met the memory limit of the group."""
     peak_bytes: int = 0
-    """The most that they had held; 0 where the kernel counts anew for each match."""
+    """Its peak memory in bytes; 0 if the kernel can reset it for each match."""
 
 
 class Process:
-    """A bot that was started. Its nursery's end is its own, if nothing was before."""
+    """A started bot. It ends with its nursery at the latest."""
 
     def __init__(self, box: Box, log: BotLog, limits: Limits, *, bridged: bool = False) -> None:
-        """See `start`. `bridged`: whether the bot speaks by lines, so that a program of ours stands before it."""
+        """See `start`. `bridged`: whether the bot speaks by lines, so that the bridge runs in front of it."""
         self._limits = limits
         self._bridged = bridged
         self._box = box
@@ -172,27 +174,27 @@ class Process:
         self._ended = trio.Event()
         self._exit = 0
         self.lost = ""
-        """Why it has ended, if that is the fault of the referee's machine; empty: it is not."""
+        """The reason why it ended, if that is the fault of the referee's machine; empty: it is not."""
         self._cpu_us = 0
         self._peak_bytes: int | None = None
         self._memory_kills = 0
         self._met_process_bound = False
         self._before = _CountersBefore()
         self.last_line = ""
-        """What it wrote last, once it has ended."""
+        """The last line of its output, once it has ended."""
 
     @property
     def pid(self) -> int:
-        """Of the first process that was started for it on this machine."""
+        """The number of the first process that was started for it on this machine."""
         return self._box.pid
 
     @property
     def how(self) -> str:
-        """How it was started: `warm` from a process with the kit, `cold` in a sandbox, `bare` without one."""
+        """The way it was started: `warm` from a process with the kit, `cold` in a sandbox, `bare` without one."""
         return {Warm: "warm", bwrap.Bubble: "cold", unconfined.Bare: "bare"}[type(self._box)]
 
     def meter(self) -> Meter:
-        """Reads what the kernel counts for it; to be closed."""
+        """Return a meter for its counters, which the caller must close."""
         cpus = min(self._limits.cpus, most_cores(None))
         return Meter(
             self._box.roots,
@@ -204,27 +206,27 @@ class Process:
         )
 
     async def wait(self) -> int:
-        """The exit code of the bot's program, negative for a signal, once all its processes are gone.
+        """Wait until all its processes have ended, and return its program's exit code, negative for a signal.
 
-        With the program all other processes of the bot are ended, and its log is complete.
+        All other processes of the bot are killed when the program ends. Its log is complete then.
         """
         await self._ended.wait()
         return self._exit
 
     @property
     def has_ended(self) -> bool:
-        """Whether `wait` would return at once, or soon."""
+        """Whether it is ending or has ended, so that `wait` returns soon."""
         return self._is_ending
 
     def end_log(self) -> None:
-        """What a frozen bot has written so far is all that its log gets."""
+        """Complete the log of a frozen bot."""
         self._log.complete()
 
     def begin_match(self, path: Path) -> None:
-        """What a frozen bot does from now on belongs to another match: what it writes, to another file.
+        """Assign a frozen bot to another match, with a new file for its output.
 
         Raises:
-            OSError: that cannot be made.
+            OSError: the file cannot be created.
         """
         self._log.complete()
         self._log.begin(path, self._limits.log_kb * KILOBYTE)
@@ -240,37 +242,37 @@ class Process:
                 )
 
     async def empty_scratch(self) -> bool:
-        """Removes what a frozen bot has put into the folders that it can write to; False: not all of it."""
+        """Empty the folders to which a frozen bot can write; return whether that succeeded."""
         scratch = self._box.scratch()
         if all(is_empty(each) for each in scratch):
             return True
         return await trio.to_thread.run_sync(lambda: all(empty(each) for each in scratch))
 
     def freeze(self) -> None:
-        """Stops all its processes where they are. It uses no time then, and cannot tell that time passed.
+        """Freeze all its processes. It uses no processor time then, and cannot notice it.
 
-        One that has ended has none: it may have, before anybody was told.
+        Does nothing if the bot has ended, which may have happened unnoticed.
         """
         if not self._is_ending:
             self._box.freeze()
 
     def thaw(self) -> None:
-        """Lets them go on. Idempotent."""
+        """Thaw all its processes. Idempotent."""
         if not self._is_ending:
             self._box.thaw()
 
     def cpu_us(self) -> int:
-        """Processor time of all its processes so far, in microseconds; of one that has ended, as was last read."""
+        """Return the processor time of all its processes in microseconds; after its end, as last read."""
         if not self._ended.is_set():
             with ButForShortages():
                 self._cpu_us = max(self._cpu_us, self._box.cpu_us())
         return self._cpu_us
 
     def peak_bytes(self) -> int | None:
-        """Return the most memory that its processes held at once in this match. Of one that has ended, too.
+        """Return the peak memory of its processes in this match in bytes, also after its end.
 
-        None: nobody counts. Nobody does either where the kernel cannot count anew for another match, and the bot
-        held more in an earlier one.
+        None: unknown, also if the kernel cannot reset the peak for another match, and an earlier one had a higher
+        peak.
         """
         if not self._ended.is_set() and self._box.group is not None:
             with suppress(ValueError), ButForShortages():
@@ -279,19 +281,19 @@ class Process:
         return self._peak_bytes
 
     def unlogged_bytes(self) -> int:
-        """How much of its output so far its logs had no place for."""
+        """Return the number of bytes of its output so far for which its logs had no room."""
         return self._log.thrown_away()
 
     def output_wait_us(self) -> int:
-        """Return the microseconds, at most, for which it has waited to print what its logs had no place for."""
+        """Return the most microseconds that it can have waited to print output for which its logs had no room."""
         return round(self._log.waited * MICROSECONDS)
 
     def stuck_at(self) -> str:
-        """Return file and line in which it was when the time of a window was over, as its kit has written."""
+        """Return the file and line at which it was when a window's time ran out, as its kit wrote."""
         return self._log.stuck_at()
 
     def _read_counters(self) -> None:
-        """Keeps what the kernel has counted so far: with the bot's end the counters go."""
+        """Store the kernel's counters, which disappear with the bot."""
         try:
             self.cpu_us()
             self.peak_bytes()
@@ -310,7 +312,7 @@ class Process:
             self.lost = shortage_text(error)
 
     def why_ended(self) -> str:
-        """In words, how its program ended. Only once it has."""
+        """Return in words how its program ended. Call only after its end."""
         why = self._how_ended()
         if self._met_process_bound and self._exit:
             most = self._limits.processes
@@ -319,12 +321,12 @@ class Process:
 
     def _how_ended(self) -> str:
         limits = self._limits
-        # The kernel ends one process of the group, not always the first, and counts; it does not say when.
+        # The kernel kills one process of the group, not always the first one. It counts, but does not tell when.
         if self._memory_kills and -self._exit == signal.SIGKILL:
             return f"killed: memory over {limits.memory_mb} MB"
         if self._exit >= 0:
             return self._why_exited()
-        # A process that ignores SIGXCPU, or has it at the machine's own bound, gets SIGKILL.
+        # A process that ignores SIGXCPU, or gets it at the machine's own bound, gets SIGKILL.
         if -self._exit == signal.SIGXCPU or (-self._exit == signal.SIGKILL and self._used_its_processor_time()):
             return f"killed: more than {limits.cpu_seconds} s of processor time (cpu_seconds)"
         if -self._exit == signal.SIGXFSZ:
@@ -348,35 +350,35 @@ class Process:
 
     @property
     def has_group(self) -> bool:
-        """Whether a control group bounds how many cores it uses."""
+        """Whether a control group bounds the number of cores that it uses."""
         return self._box.group is not None
 
     async def kill(self) -> None:
-        """Ends all processes of the bot, and returns when none is left. Idempotent."""
+        """Kill all processes of the bot, and wait until they have ended. Idempotent."""
         self._until_exit.cancel()
         await self._ended.wait()
 
     async def _live(self) -> None:
-        """From start to end; cancelled, it brings the end about."""
+        """Wait for the end of the bot, or end it when cancelled."""
         try:
             with self._until_exit:
                 await self._box.exited()
         finally:
-            self._is_ending = True  # From here on it is let run, and its group removed.
+            self._is_ending = True  # From here on it is thawed, and its group is removed.
             with trio.CancelScope(shield=True):
                 self._read_counters()
                 try:
                     self._exit = await self._box.end()
-                    # Whoever ended well has not missed anything.
+                    # A bot that exited well lacked nothing.
                     self.lost = self._box.lost or (self.lost if self._exit else "")
                     self.last_line = self._log.finish()
                 finally:
-                    # Whatever is raised: who waits for its end may be shielded, and would wait for ever.
+                    # After any error: a task that waits for the end may be shielded, and would wait for ever.
                     self._ended.set()
 
 
 def _signal_name(number: int) -> str:
-    """Such as `SIGSEGV (segmentation fault)`."""
+    """Return a signal as text, such as `SIGSEGV (segmentation fault)`."""
     if number not in set(signal.Signals):
         return f"signal {number}"
     return f"{signal.Signals(number).name} ({(signal.strsignal(number) or 'unknown').lower()})"
@@ -394,26 +396,27 @@ async def start(
     kept: bool = False,
     terminal: unconfined.Terminal | None = None,
 ) -> Process:
-    """Starts a bot's program in its sandbox.
+    """Start a bot's program in its sandbox.
 
-    Call it from the arena's main thread: the kernel ends the bot with the thread that started it.
+    Call it from the arena's main thread: the kernel kills the bot when the thread that started it ends.
 
     Args:
-        nursery: its tasks live there; when that is cancelled the bot is killed.
-        bot: whom to start.
-        line: the file of its socket, bound, in a folder that holds nothing else; as root it is given to the bot's
-            user. The bot finds its endpoint in ARENA_ENDPOINT.
-        token: what its `hello` must carry; it finds it in ARENA_TOKEN.
-        isolation: `none` limits its processes, hides nothing, and lets it escape if it wants to.
-        warm: whether a Python bot may be forked from a process that has its imports already: that saves most of
-            the time of its start; the walls are the same.
-        kept: whether it is told to wait for another match when one is over.
-        log: file for its standard output and error, bounded; overwritten.
-        terminal: of a bot that writes there instead, outside the sandbox whatever the isolation.
+        nursery: the nursery of its tasks. The bot is killed when that is cancelled.
+        bot: the bot to start.
+        line: the bound socket file, alone in its folder. As root, it is given to the bot's user. The bot gets its
+            endpoint in ARENA_ENDPOINT.
+        token: the token that its `hello` must contain. The bot gets it in ARENA_TOKEN.
+        isolation: the level; `none` only limits its processes, hides nothing, and allows it to escape.
+        warm: whether a Python bot may be forked from a process that has its imports already. That saves most of
+        the
+            time of its start; the walls are the same.
+        kept: whether it must wait for another match when one is over.
+        log: the bounded file for its standard output and error. It is overwritten.
+        terminal: the terminal of a bot that writes there instead, outside the sandbox at any level.
 
     Raises:
-        SandboxError: its sandbox cannot be made.
-        OSError: the log cannot be made, or no process or descriptor is to be had.
+        SandboxError: its sandbox cannot be created.
+        OSError: the log cannot be created, or no process or descriptor is available.
     """
     make: Callable[[BotFolder, Path, str, int], Box] = _kind(bot, isolation, warm=warm)
     if terminal is not None:
@@ -425,12 +428,12 @@ async def start(
     try:
         return await once()
     except _LostError:
-        # There is another process to be forked from now. A second death is no accident.
+        # Another process to fork from is started now. A second failure is no accident.
         return await once()
 
 
 class _LostError(SandboxError):
-    """It ended before it stood, with the process that it was forked from."""
+    """The sandbox ended before it was ready, with the process from which it was forked."""
 
 
 async def _start(
