@@ -1,7 +1,9 @@
-"""The contract of a game. One contract serves all: a turn is a window with one seat, a secret round one with many.
+"""The contract of a game.
 
-A game is pure. It holds no state of its own: every function takes the state and gives back a new one. It never
-reads a clock, never rolls dice but with the luck it is handed, and says whom each event is for.
+It fits all games: a turn is a window with one seat, a secret round is one with many seats.
+
+A game is pure. It has no state of its own: every method takes the state and returns a new one. It never reads a
+clock, draws random numbers only from the `Luck` passed in, and names the audience of each event.
 """
 
 from abc import ABC, abstractmethod
@@ -27,7 +29,7 @@ SPECTATOR = None
 
 
 class Illegal(Exception):  # noqa: N818 - a refusal, not an error of ours
-    """An action that breaks a rule. The reason tells only what the action's sender may know."""
+    """An action breaks a rule. The reason contains only facts that the action's sender may know."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -35,87 +37,88 @@ class Illegal(Exception):  # noqa: N818 - a refusal, not an error of ours
 
 
 class NoWorldInTimeError(TimeoutError):
-    """No world was found before the caller's time was over. Others may exist."""
+    """No world was found before the caller's time ran out, although some may exist."""
 
 
 class BadSetupError(ValueError):
-    """A given setup, or an option's value, that breaks the game's rules. The text names the place."""
+    """A setup or an option breaks the game's rules. The text names the place."""
 
 
 class Addressed(Struct, frozen=True, gc=False):
-    """An event and whom it is for: one seat, or everyone where `seat` is None."""
+    """An event with its audience: one seat, or everyone if `seat` is None."""
 
     event: Event
     seat: int | None = None
 
 
 class Quoted(Event, tag="quoted", frozen=True):
-    """A message of an earlier match that one seat is sent again as it stands, by a game that retells the match."""
+    """A message of an earlier match that is sent to a seat again unchanged, by a game that repeats the match."""
 
     frame: Raw
     event: Raw | None = None
-    """The event in the message, if it holds one: a bot that comes back can ask for it again."""
+    """The event in the message, if it contains one, which is sent again to a bot that reconnects."""
 
 
 class Step(Struct, Generic[StateT], frozen=True, gc=False):
-    """What a deal, an answer or a closed window leads to: the new state, and what is told, in order."""
+    """The result of a deal, an answer or a closed window: the new state, and the events in order."""
 
     state: StateT
     told: tuple[Addressed, ...] = ()
 
 
 class Owed(Struct, frozen=True, gc=False):
-    """One seat's part in an open window."""
+    """A seat's part in an open window."""
 
     seat: int
     default: Action | None
-    """The action taken if none comes. None: nothing at all, or (`drawn`) one drawn when the window closes."""
+    """The action used if none arrives. None: no action, or (`drawn`) one drawn when the window closes."""
     drawn: bool = False
-    """The default comes from `Game.draw_default` when the window closes."""
+    """Whether the default is drawn by `Game.draw_default` when the window closes."""
     shown: Any = None
-    """What the window itself tells this seat, beyond its events (who stands in a vote): its view may show it."""
+    """Facts that the window itself reveals to this seat, besides its events, such as the candidates of a vote. The
+    seat's view may show them."""
 
 
 class Retold(Struct, frozen=True, kw_only=True):
-    """How a window of an earlier match was opened, for a game that asks its one seat again.
+    """The terms of a window of an earlier match, for a game that puts it to its one seat again.
 
-    The seat has the time that it had. The window closes as soon as it has answered, whatever the pacing. No
-    `closed` is sent: the game tells what came of the window.
+    The seat has the same time as then. The window closes as soon as it has answered, whatever the pacing. No
+    `closed` is sent: the game sends the window's result.
     """
 
     number: int
-    """The seat's own count of its windows."""
+    """The number of the window among the seat's own."""
     main_ms: int
     reserve_ms: int
     unlimited: bool = False
-    """The seat's time never ends, whatever it is told."""
+    """Whether the seat's time never ends, whatever times are sent to it."""
 
 
 class Window(Struct, frozen=True, gc=False):
-    """A span of time in which the seats that owe an action may submit it, in secret."""
+    """A span of time in which the seats that owe an action may submit it in secret."""
 
     name: str
     owed: tuple[Owed, ...]
-    """Ascending by seat; never empty."""
+    """The parts, ascending by seat; never empty."""
     asap: bool = False
-    """Each seat is answered by `Game.answer` as soon as its submission is final, not when the window closes."""
+    """Whether `Game.answer` answers each seat as soon as its submission is final, before the window closes."""
     timed: bool = False
-    """A rule depends on the time a seat took (`Taken.elapsed_ms`)."""
+    """Whether a rule depends on the time that a seat used (`Taken.elapsed_ms`)."""
     retold: Retold | None = None
-    """Set by a game that retells an earlier match."""
+    """The terms of an earlier match's window, set by a game that repeats the match."""
 
 
 class Announced(Enum):
-    """What everyone may know of an open window, spectators included."""
+    """The public knowledge about an open window, also for spectators."""
 
     NAME = "name"
-    """That it is open, and what it is; not who owes an action in it."""
+    """That it is open, and its name, but not which seats owe an action."""
     SEATS = "seats"
-    """Who owes an action in it, too."""
+    """Also the seats that owe an action."""
 
 
 class Taken(Struct, frozen=True, gc=False):
-    """What a seat's part in a closed window came to."""
+    """The result of a seat's part in a closed window."""
 
     action: Action | None
     by_default: bool = False
@@ -123,44 +126,45 @@ class Taken(Struct, frozen=True, gc=False):
 
 
 class TimeTerms(Struct, frozen=True):
-    """The times that a variant's published rules give, in milliseconds."""
+    """The times of a variant's published rules, in milliseconds."""
 
     main_ms: dict[str, int]
-    """Window name to its main time."""
+    """Main times, keyed by window name."""
     reserve_ms: int = 0
 
 
 class Variant(Struct, frozen=True):
-    """One published rule set of a game."""
+    """A published rule set of a game."""
 
     name: str
     time: TimeTerms
 
 
 class Game(ABC, Generic[StateT]):
-    """What a game must say for itself. `proofs.conformance.check_game` proves that it keeps these promises."""
+    """The base class of games. `proofs.conformance.check_game` checks that a game keeps these promises."""
 
     name: ClassVar[str]
     """The game's id, as on the command line."""
     variants: ClassVar[tuple[Variant, ...]]
-    """All its variants, the default first."""
+    """All variants, the default first."""
     actions: ClassVar[dict[str, type[Action]]]
-    """Window name to the form of its actions."""
+    """The types of actions, keyed by window name."""
     announced: ClassVar[dict[str, Announced]] = {}
-    """Window name to what everyone may know of it while it is open; of one left out, not even that it is."""
+    """The public knowledge about open windows, keyed by window name. Windows that are left out are secret."""
     events: ClassVar[tuple[type[Event], ...]]
-    """Every event it may tell."""
+    """All types of events that the game sends."""
     options: ClassVar[type[Options]]
     setup: ClassVar[type[Setup]] = Setup
-    """The host's secrets; as it stands for a game that has none."""
+    """The type of the host's secrets. Keep the default for a game without secrets."""
     view_type: ClassVar[type[View]]
     choices: ClassVar[tuple[str, ...]] = ()
-    """What actions are built of, by number: names for people, the same numbers in all windows (`rules.legal`)."""
+    """Names of the choices of which actions are built, indexed by number; the same in all windows
+    (`rules.legal`)."""
 
     def read_options(self, variant: str, given: Raw | None) -> Options:
-        """The options of a match: those given, checked, and defaults for the rest.
+        """Return the options of a match: those passed, checked, and defaults for the rest.
 
-        A game whose defaults depend on the variant, or whose options depend on each other, extends this.
+        Extend this if defaults depend on the variant, or options on each other.
 
         Raises:
             BadSetupError: an unknown option, or a value that breaks its rule.
@@ -168,74 +172,77 @@ class Game(ABC, Generic[StateT]):
         return read_given(self.options, given, "options")
 
     def read_setup(self, variant: str, options: Options, given: Raw | None, luck: Luck) -> Setup:
-        """The setup of a match: the given one, checked, or one drawn. A game without secrets takes `{}` only.
+        """Return the setup of a match: the one passed, checked, or a drawn one.
+
+        A game without secrets accepts only `{}`.
 
         Raises:
-            BadSetupError: the given one breaks the game's rules; names the count or place that is off.
+            BadSetupError: the setup breaks the game's rules; the text names the wrong count or place.
         """
         return read_given(Setup, given, "setup")
 
     @abstractmethod
     def seats(self, options: Options) -> int:
-        """How many seats there are."""
+        """Return the number of seats."""
 
     @abstractmethod
     def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[StateT]:
-        """The state before the first window, and what is told before it."""
+        """Return the state before the first window, and the events before it."""
 
     @abstractmethod
     def window(self, state: StateT) -> Window | None:
-        """The open window; None exactly when there is an outcome."""
+        """Return the open window; None exactly if there is an outcome."""
 
     @abstractmethod
     def check(self, state: StateT, seat: int, action: Action) -> Action:
-        """The canonical spelling of an action by a seat that owes one in the open window.
+        """Return the canonical form of an action by a seat that owes one in the open window.
 
         Raises:
-            Illegal: it breaks a rule.
+            Illegal: the action breaks a rule.
         """
 
     def draw_default(self, state: StateT, seat: int, luck: Luck) -> Action:
-        """The default of a seat whose `Owed.drawn` is set."""
+        """Return the drawn default of a seat whose `Owed.drawn` is set."""
         raise NotImplementedError(f"{self.name} draws no default in {self.window(state)} for {seat}, {luck}")
 
     def answer(self, state: StateT, seat: int, action: Action, luck: Luck) -> Step[StateT]:
-        """Answers one final submission to an `asap` window. The order of answers must not matter.
+        """Answer a final submission to an `asap` window. The order of answers must not matter.
 
-        A seat that is settled by default is not answered. `close` is told all that was taken, and must not tell
-        again what `answer` told.
+        Seats that take the default are not answered. `close` gets all actions, and must not send the events of
+        answers again.
         """
         raise NotImplementedError(f"{self.name} answers nothing at once: {seat}, {action}, {luck}")
 
     @abstractmethod
     def close(self, state: StateT, taken: tuple[Taken | None, ...], luck: Luck) -> Step[StateT]:
-        """Closes the open window. `taken` is indexed by seat, None for seats that owed nothing."""
+        """Close the open window. `taken` is indexed by seat, with None for seats that owed nothing."""
 
     @abstractmethod
     def view(self, state: StateT, seat: int | None) -> View:
-        """Everything that seat may know now, the open window's terms included, built up from nothing.
+        """Return everything that a seat may know now, with the terms of the open window.
 
-        `seat` None is a spectator, who knows what is public.
+        Build it up from nothing rather than removing secrets from the state. `seat` is None for a spectator, who
+        knows only public facts.
         """
 
     @abstractmethod
     def host_view(self, state: StateT) -> View:
-        """Everything, secrets included: for the host's own eyes, never sent to a bot."""
+        """Return the whole state with its secrets, for the host. It is never sent to a bot."""
 
     @abstractmethod
     def outcome(self, state: StateT) -> Outcome | None:
-        """The outcome, once there is one."""
+        """Return the outcome; None: the match is not over."""
 
     def legal_actions(self, source: StateT | View, seat: int) -> LegalActions:
-        """What this seat may submit to the open window, in which it owes an action.
+        """Return the legal actions of a seat that owes one in the open window.
 
         Args:
-            source: the state, or the view of that seat, which is all that it depends on.
+            source: the state, or the view of that seat; the result depends only on the view.
             seat: the seat.
 
         Raises:
             ValueError: the view is another seat's or a spectator's.
-            TypeError: it is plain JSON values.
+            TypeError: the view consists of plain JSON values.
         """
         is_view = isinstance(source, (self.view_type, dict))
         view: Any = source if is_view else self.view(cast("StateT", source), seat)
@@ -243,15 +250,15 @@ class Game(ABC, Generic[StateT]):
         return LegalActions(self, view, seat)
 
     def build(self, view: Any, seat: int) -> Building:
-        """Builds a legal action to the window that this view shows open, choice by choice."""
+        """Build a legal action for the open window of a view, choice by choice."""
         raise NotImplementedError(f"{self.name} cannot build actions: {view}, {seat}")
 
     def spell(self, view: Any, action: Action) -> Sequence[int]:
-        """The choices with which `build` makes this legal action, given in its canonical spelling."""
+        """Return the choices with which `build` makes a legal action, which must be in canonical form."""
         raise NotImplementedError(f"{self.name} cannot build actions: {view}, {action}")
 
     def listed(self, view: Any, seat: int) -> Sequence[Action] | None:
-        """Every legal action once, always in the same order; None where they are too many."""
+        """Return every legal action once, always in the same order; None if there are too many."""
         return None
 
     def worlds(
@@ -264,22 +271,25 @@ class Game(ABC, Generic[StateT]):
         variant: str | None = None,
         options: Options | None = None,
     ) -> Iterator[StateT]:
-        """Draws states in which this seat would have been told exactly what it was, without an end.
+        """Yield random states in which the seat would have received exactly its events and view. Never ends.
 
         Args:
-            view: what the seat knows now.
-            events: all that it was told in this match, in order. Not read by games whose views hold all of it:
-                of the five, only Mist reads them.
+            view: the seat's current view.
+            events: all events sent to the seat in this match, in order. Games whose views contain all of them do
+            not
+                read these: of the five games, only Mist does.
             seat: the seat.
-            luck: where chance comes from.
-            variant: the match's, as in `welcome`; None: the default.
-            options: the match's, of the game's own type, `convert(welcome.options, game.options)`; None: the
-                defaults. A field that is left out there has the variant's default.
+            luck: the source of random numbers.
+            variant: the match's variant, as in `welcome`; None: the default one.
+            options: the match's options in the game's own type, `convert(welcome.options, game.options)`; None:
+            the
+                defaults. Missing fields have the variant's defaults.
 
         Raises:
-            ValueError: the view is another seat's or a spectator's, or the options are not this match's; or, when
-                a world is asked for: the match is over, or none was found that fits.
-            TypeError: the view is plain JSON values.
+            ValueError: the view is another seat's or a spectator's, or the options are not those of this match;
+            or, at
+                the first `next`: the match is over, or no state was found that fits.
+            TypeError: the view consists of plain JSON values.
         """
         raise NotImplementedError(f"{self.name} cannot draw worlds: {view}, {events}, {seat}, {luck}")
 
@@ -294,13 +304,13 @@ class Game(ABC, Generic[StateT]):
         variant: str | None = None,
         options: Options | None = None,
     ) -> Iterator[StateT]:
-        """Draw the same states as `worlds`, but end as soon as `over()` is true.
+        """Yield the same states as `worlds`, but end as soon as `over()` is true.
 
         `over` is called for each number that is drawn from `luck`, so it must be quick.
 
         Raises:
-            NoWorldInTimeError: `over()` was true before the first was found.
-            ValueError, TypeError: as `worlds`.
+            NoWorldInTimeError: `over()` was true before the first state was found.
+            ValueError, TypeError: as in `worlds`.
         """
         drawn = self.worlds(view, events, seat, _Watched(luck, over), variant=variant, options=options)
         found = False
@@ -315,37 +325,41 @@ class Game(ABC, Generic[StateT]):
                 raise NoWorldInTimeError(f"{self.name}: no world was found in time") from None
 
     def plausible(self, state: StateT, seat: int, luck: Random) -> Any:
-        """A likely legal submission of that seat to the open window: an action, or plain JSON values.
+        """Return a probably legal submission of a seat to the open window: an action, or plain JSON values.
 
-        For playing without players, in conformance and golden matches: a game overrides it where a guess from the
-        form of an action alone would hardly ever be legal; None leaves it at that guess. It is the host's own and
-        may look at secrets.
+        It serves conformance and golden matches, which have no players. Override it if a guess from the type of an
+        action alone would rarely be legal; None uses that guess. It may use secrets.
         """
         return None
 
     def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
-        """The action as it reads where everyone has moved, from seat `s` to `seat_of[s]`.
+        """Return the action with its seats renamed, from `s` to `seat_of[s]`.
 
-        For conformance, which holds anonymous events to their word. A game whose actions name seats extends this.
+        It serves conformance, which checks that anonymous events are anonymous. Override it if actions name seats.
         """
         return action
 
     def disguise(self, state: StateT, observer: int | None, luck: Random) -> StateT:
-        """Another state in which the observer (None: a spectator) was told the same, as unlike as can be drawn.
+        """Return another state in which the observer (None: a spectator) would have received the same events.
 
-        For conformance: a game whose secrets chance would hardly ever change unnoticed says here what they are.
+        It should differ as much as possible. It serves conformance: override it if random play rarely changes the
+        game's secrets without changing events.
         """
         return state
 
     def variant(self, name: str) -> Variant:
-        """The variant of that name; KeyError where there is none."""
+        """Return the variant of a name.
+
+        Raises:
+            KeyError: there is none.
+        """
         return {variant.name: variant for variant in self.variants}[name]
 
     def read_action(self, state: StateT, seat: int, raw: bytes | Raw) -> Action:
-        """Decodes and checks a submission to the open window.
+        """Decode and check a submission to the open window.
 
         Raises:
-            Illegal: it is not of the window's form, or breaks a rule.
+            Illegal: it is not of the window's type, or breaks a rule.
         """
         window = self.window(state)
         if window is None:
@@ -358,11 +372,14 @@ class Game(ABC, Generic[StateT]):
 
 
 class _TimeOver(BaseException):
-    """Time was over while a number was drawn. No search handles it as a failed try."""
+    """The time ran out while a number was drawn.
+
+    It is no Exception, so that no search takes it for a failed try.
+    """
 
 
 class _Watched(Random):
-    """The numbers of another generator, as long as there is time."""
+    """The numbers of another generator, until the time runs out."""
 
     def __init__(self, luck: Random, over: Callable[[], bool]) -> None:
         super().__init__(0)
@@ -370,20 +387,33 @@ class _Watched(Random):
         self._over = over
 
     def random(self) -> float:
-        """Draw from 0 to 1. Raises _TimeOver."""
+        """Return a number from 0 to 1.
+
+        Raises:
+            _TimeOver: the time has run out.
+        """
         if self._over():
             raise _TimeOver
         return self._luck.random()
 
     def getrandbits(self, k: int, /) -> int:
-        """Draw so many bits. Raises _TimeOver."""
+        """Return a number of `k` random bits.
+
+        Raises:
+            _TimeOver: the time has run out.
+        """
         if self._over():
             raise _TimeOver
         return self._luck.getrandbits(k)
 
 
 def check_own(view: View, seat: int | None) -> None:
-    """Raises ValueError: the view is not this seat's. Raises TypeError: it is plain JSON values."""
+    """Check that a view is a seat's own.
+
+    Raises:
+        ValueError: it is another seat's or a spectator's.
+        TypeError: it consists of plain JSON values.
+    """
     if isinstance(view, dict):
         raise TypeError("view: plain values; a bot is shown the game's own view if its annotations name that type")
     shown = getattr(view, "seat", seat)
@@ -395,10 +425,10 @@ GivenT = TypeVar("GivenT", bound=Options | Setup)
 
 
 def read_given(form: type[GivenT], given: Raw | None, place: str) -> GivenT:
-    """Decodes a host's options or setup; None and null count as left out.
+    """Decode a host's options or setup. None and null stand for the defaults.
 
     Raises:
-        BadSetupError: names `place` and the key within it.
+        BadSetupError: they are not valid; the text names `place` and the key in it.
     """
     try:
         return form() if given in (None, Raw(b"null")) else msgspec.json.decode(given, type=form)

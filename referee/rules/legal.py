@@ -1,8 +1,9 @@
-"""Legal actions: listed where there are few enough, and built choice by choice where there are not. Pure.
+"""Legal actions: listed if there are few enough, otherwise built choice by choice. Pure.
 
-An action is spelled with numbered choices, the same numbers in all windows of a game (`Game.choices` names them).
-Before each choice a mask says which may come next: bit `n` is set if choice `n` may. Every choice of a mask leads
-to a legal action. So a policy with one output a choice can play any game, and a random one is always legal.
+An action is a sequence of numbered choices, with the same numbers in all windows of a game (`Game.choices` names
+them). Before each choice a mask tells which choices are legal: bit `n` is set if choice `n` is. Every legal choice
+leads to a legal action. So a policy with one output per choice can play any game, and a random one always plays
+legally.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -13,14 +14,14 @@ from typing import Any, Protocol
 from protocol.words import Action, View
 
 Building = Generator[int, int, Action]
-"""How a game builds an action: it yields the mask of what may come next, is sent a choice, and returns the action.
+"""A generator that builds an action: it yields masks of legal choices, receives choices, and returns the action.
 
-At least one choice is made; no mask is 0.
+There is at least one choice, and no mask is 0.
 """
 
 
 class IllegalChoiceError(ValueError):
-    """A choice that the mask does not hold, or one more for an action that is complete."""
+    """A choice is not in the mask, or the action is already complete."""
 
 
 class Draft:
@@ -31,18 +32,18 @@ class Draft:
     def __init__(self, building: Building) -> None:
         self._building = building
         self.choices: tuple[int, ...] = ()
-        """What has been chosen so far."""
+        """The choices made so far."""
         self.mask = next(building)
-        """Bit `n` is set if choice `n` may come next; 0 once the action is complete."""
+        """The legal choices: bit `n` is set if choice `n` is legal; 0 if the action is complete."""
         self.action: Action | None = None
-        """The action, in its canonical spelling, once it is complete."""
+        """The complete action in canonical form; None: not complete yet."""
 
     def choose(self, choice: int) -> None:
-        """Makes the next choice.
+        """Make the next choice.
 
         Raises:
-            IllegalChoiceError: it may not come here.
-            TypeError: it is no whole number.
+            IllegalChoiceError: it is not legal here.
+            TypeError: it is not a whole number.
         """
         choice = index(choice)  # A mask of many bits cannot be shifted by NumPy's numbers.
         if choice < 0 or not self.mask >> choice & 1:
@@ -56,7 +57,7 @@ class Draft:
 
 
 class BuildsActions(Protocol):
-    """What these functions of a game say is told at `Game`."""
+    """The methods of `Game` that build actions."""
 
     def build(self, view: Any, seat: int) -> Building:
         """See `Game.build`."""
@@ -69,17 +70,17 @@ class BuildsActions(Protocol):
 
 
 class LegalActions:
-    """What one seat may submit to the open window; `Game.legal_actions` makes it.
+    """The legal actions of a seat in the open window; made by `Game.legal_actions`.
 
-    Where the actions are listed (`count` is not None), iterating gives each once, and `sample` is uniform.
-    Elsewhere `sample` takes each choice uniformly from its mask: it can draw every legal action, and one of few
-    choices more often than one of many.
+    If the actions are listed (`count` is not None), iteration yields each once, and `sample` is uniform. Otherwise
+    `sample` draws each choice uniformly from its mask: it can return every legal action, but those with few
+    choices more often than those with many.
     """
 
     __slots__ = ("_game", "_listed", "_seat", "_view")
 
     def __init__(self, game: BuildsActions, view: View, seat: int) -> None:
-        """Takes whose actions they are, and what that seat knows."""
+        """Set up the legal actions of a seat, given its view."""
         self._game = game
         self._view = view
         self._seat = seat
@@ -87,17 +88,21 @@ class LegalActions:
 
     @property
     def count(self) -> int | None:
-        """How many legal actions there are; None where they are not listed."""
+        """The number of legal actions; None if they are not listed."""
         return None if self._listed is None else len(self._listed)
 
     def __iter__(self) -> Iterator[Action]:
-        """Every legal action once, canonical, always in the same order. Raises TypeError where none are listed."""
+        """Yield every legal action once in canonical form, always in the same order.
+
+        Raises:
+            TypeError: they are not listed.
+        """
         if self._listed is None:
             raise TypeError("these actions are too many to list: take `sample`, or build one with `draft`")
         return iter(self._listed)
 
     def sample(self, luck: Random) -> Action:
-        """A random legal action, in its canonical spelling."""
+        """Return a random legal action in canonical form."""
         if self._listed is not None:
             return self._listed[int(luck.random() * len(self._listed))]
         draft = self.draft()
@@ -106,10 +111,10 @@ class LegalActions:
         return draft.action
 
     def draft(self, choices: Sequence[int] = ()) -> Draft:
-        """An action under construction, after these choices.
+        """Return an action under construction, after some choices.
 
         Raises:
-            IllegalChoiceError: one of them may not come there.
+            IllegalChoiceError: one of them is not legal at its place.
         """
         draft = Draft(self._game.build(self._view, self._seat))
         for choice in choices:
@@ -117,12 +122,12 @@ class LegalActions:
         return draft
 
     def choices(self, action: Action) -> tuple[int, ...]:
-        """The choices that build this legal action, which must be in its canonical spelling."""
+        """Return the choices that build a legal action, which must be in canonical form."""
         return tuple(self._game.spell(self._view, action))
 
 
 def drawn(mask: int, luck: Random) -> int:
-    """The number of one of the mask's bits, each as likely."""
+    """Return the number of a random bit of a mask, drawn uniformly."""
     for _ in range(int(luck.random() * mask.bit_count())):
         mask &= mask - 1
     return (mask & -mask).bit_length() - 1

@@ -1,6 +1,6 @@
-"""The only door outward: (state, events, seat) to what that seat is sent.
+"""The only way from a state to an audience: computes what each seat is sent.
 
-Nothing of a state reaches a bot, a spectator or a seat's transcript but through here.
+No part of a state reaches a bot, a spectator or a seat's transcript on any other way.
 """
 
 from collections.abc import Callable
@@ -16,30 +16,38 @@ from referee.rules.contract import Addressed, Announced, Game, Owed, StateT, Win
 MadeT = TypeVar("MadeT")
 
 
-class Leak(Exception):  # noqa: N818 - names what would happen if this did not stop it
-    """An event whose type is not allowed for its audience. A fault of ours: the match is void."""
+class Leak(Exception):  # noqa: N818 - named after the accident that it prevents
+    """An event's type is not allowed for its audience. It is a fault of the arena, and voids the match."""
 
 
 def check_audience(addressed: Addressed) -> Addressed:
-    """Passes on what may be told. Raises Leak where an event for one seat is addressed to everyone."""
+    """Return an event after checking its audience.
+
+    Raises:
+        Leak: an event for one seat is addressed to everyone.
+    """
     if addressed.seat is None and type(addressed.event).audience is not Audience.PUBLIC:
         raise Leak(f"{type(addressed.event).__name__} must not be told in public")
     return addressed
 
 
 def audience(addressed: Addressed, seats: int) -> range:
-    """The seats that are to hear it. Raises Leak as `check_audience`."""
+    """Return the seats that receive an event.
+
+    Raises:
+        Leak: as in `check_audience`.
+    """
     check_audience(addressed)
     return range(seats) if addressed.seat is None else range(addressed.seat, addressed.seat + 1)
 
 
 def event_message(event: Raw, n: int) -> EventMessage:
-    """A seat's n-th event message; the event is encoded once for all."""
+    """Return a seat's n-th event message. The event itself is encoded only once for all seats."""
     return EventMessage(n=n, event=event)
 
 
 def remembered(function: Callable[[StateT], MadeT]) -> Callable[[StateT], MadeT]:
-    """The function, which keeps what it made of the last state: each seat's view of one state asks it the same."""
+    """Return the function with a cache of one state: each seat's view of the same state calls it."""
     last: Any = (None, None)
 
     @wraps(function)
@@ -56,20 +64,20 @@ def remembered(function: Callable[[StateT], MadeT]) -> Callable[[StateT], MadeT]
 
 
 def shown(game: Game[Any], state: Any, seat: int | None) -> View:
-    """What a seat, or a spectator, sees now."""
+    """Return the view of a seat, or of a spectator."""
     return game.view(state, seat)
 
 
 class Announcement(Struct, frozen=True):
-    """What everyone may know of the open window."""
+    """The public knowledge about the open window."""
 
     window: str
     seats: tuple[int, ...] | None
-    """The seats that owe an action in it; None: that is secret."""
+    """The seats that owe an action in it; None: they are secret."""
 
 
 def announced(game: Game[Any], window: Window) -> Announcement | None:
-    """What everyone may know of an open window; None: not even that it is open."""
+    """Return the public knowledge about an open window; None: the window is secret."""
     match game.announced.get(window.name):
         case None:
             return None
@@ -84,7 +92,7 @@ def announced(game: Game[Any], window: Window) -> Announcement | None:
 def opened(
     game: Game[Any], state: Any, window: Window, owed: Owed, *, number: int, main_ms: int, reserve_ms: int
 ) -> Opened:
-    """The message that opens a window for the seat of `owed`, as the `number`-th of that seat (from 0)."""
+    """Return the message that opens a window for the seat of `owed`, as the seat's `number`-th window (from 0)."""
     return Opened(
         id=number,
         window=window.name,

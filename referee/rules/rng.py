@@ -1,6 +1,6 @@
-"""Luck: the only source of chance in a match, made from its seed, so that the same match can be had again.
+"""`Luck`: the only source of random numbers in a match, derived from its seed, so that a match can be repeated.
 
-Streams are named by window and seat, never by order of arrival: no bot can reroll anyone's luck with traffic.
+Streams depend on window and seat, never on the order of arrival: no bot can change random numbers by its messages.
 """
 
 from collections.abc import MutableSequence, Sequence
@@ -12,21 +12,22 @@ from msgspec import Struct
 ItemT = TypeVar("ItemT")
 
 FEW, FEW_DRAWN, MANY = 21, 5, 85
-"""Of more than 21 items `Random.sample` draws up to 5 in another way, and of more than 85 perhaps more than 5."""
+"""Sizes at which `Random.sample` changes its method: up to 5 of more than 21 items, or any number of more than
+85."""
 
 
 class Luck(Struct, frozen=True, gc=False):
-    """The chance of one window (or, with no window, of the deal). Streams are made when asked for."""
+    """The random numbers of a window or, without a window, of the deal. Streams are created on request."""
 
     _seed: int
     _window: int | None = None
 
     def shared(self) -> Random:
-        """The stream of the window itself. Each call starts it anew: ask once and keep it."""
+        """Return the stream of the window itself. Each call starts it from the beginning, so call once."""
         return Random(self._name)
 
     def seat(self, seat: int, k: int = 0) -> Random:
-        """The k-th stream of one seat in this window, whatever others do."""
+        """Return the k-th stream of a seat in this window, independent of other seats."""
         return Random(f"{self._name}/{seat}/{k}")
 
     @property
@@ -35,7 +36,7 @@ class Luck(Struct, frozen=True, gc=False):
 
 
 def shuffle(luck: Random, items: MutableSequence[Any]) -> None:
-    """Shuffles in place. Draws what `Random.shuffle` would, and takes half its time."""
+    """Shuffle items in place. The result is that of `Random.shuffle`, in half its time."""
     draw = luck.getrandbits
     for last in range(len(items) - 1, 0, -1):
         bits = (last + 1).bit_length()
@@ -45,7 +46,7 @@ def shuffle(luck: Random, items: MutableSequence[Any]) -> None:
 
 
 def below(luck: Random, count: int) -> int:
-    """A whole number from 0 on. Draws what `Random.randrange` would, and takes half its time."""
+    """Return a whole number from 0 to `count` - 1. The result is that of `Random.randrange`, in half its time."""
     bits = count.bit_length()
     while (number := luck.getrandbits(bits)) >= count:
         pass
@@ -53,7 +54,7 @@ def below(luck: Random, count: int) -> int:
 
 
 def choice(luck: Random, items: Sequence[ItemT]) -> ItemT:
-    """One item. Draws what `Random.choice` would, and takes half its time."""
+    """Return a random item. The result is that of `Random.choice`, in half its time."""
     count = len(items)
     bits = count.bit_length()
     while (number := luck.getrandbits(bits)) >= count:
@@ -62,7 +63,7 @@ def choice(luck: Random, items: Sequence[ItemT]) -> ItemT:
 
 
 def sample(luck: Random, items: Sequence[ItemT], count: int) -> list[ItemT]:
-    """So many items, each at most once. Draws what `Random.sample` would, and takes half its time."""
+    """Return `count` different items. The result is that of `Random.sample`, in half its time."""
     total = len(items)
     if total > FEW:
         if count <= FEW_DRAWN:
@@ -82,7 +83,7 @@ def sample(luck: Random, items: Sequence[ItemT], count: int) -> list[ItemT]:
 
 
 def _few_of_many(luck: Random, items: Sequence[ItemT], count: int) -> list[ItemT]:
-    """As `Random.sample` does it where it is not worth a copy of the items: what was drawn is drawn again."""
+    """Return `count` of many items as `Random.sample` does without copying them, by redrawing repeated numbers."""
     drawn: list[int] = []
     total, draw = len(items), luck.getrandbits
     bits = total.bit_length()

@@ -1,7 +1,7 @@
-"""One match of one game, without time: its state, and the journal of all that was taken.
+"""A match of a game without time: its state, and the journal of all actions.
 
-Pure. `window` and `match` decide what is submitted, and when a window closes; this folds what was taken
-into the state. `transcript.replayer` folds a journal anew and gets the same state and events.
+Pure. `window` and `match` decide which submissions count, and when a window closes; this module applies the
+actions to the state. `transcript.replayer` applies a journal again, and gets the same state and events.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from referee.rules.rng import Luck
 
 
 class Deal(Struct, frozen=True):
-    """What a match starts from. With the journal it determines every event."""
+    """The start of a match. Together with the journal it determines every event."""
 
     variant: str
     seed: int
@@ -25,14 +25,14 @@ class Deal(Struct, frozen=True):
 
 
 class Answered(Struct, frozen=True, tag="answered", gc=False):
-    """Journal: a seat's final submission to an `asap` window was answered."""
+    """A journal entry: a final submission to an `asap` window was answered."""
 
     seat: int
     action: Action
 
 
 class WindowClosed(Struct, frozen=True, tag="closed", gc=False):
-    """Journal: the open window was closed with this, indexed by seat."""
+    """A journal entry: the open window was closed with these results, indexed by seat."""
 
     taken: tuple[Taken | None, ...]
 
@@ -41,10 +41,14 @@ Move = Answered | WindowClosed
 
 
 class Table:
-    """A match under way: `state`, the open `window`, the `outcome`, and the `journal` that led here."""
+    """A match in progress: `state`, the open `window`, the `outcome`, and the `journal` that led to them."""
 
     def __init__(self, game: Game[Any], deal: Deal) -> None:
-        """Deals. Raises BadSetupError."""
+        """Deal the match.
+
+        Raises:
+            BadSetupError: options or setup break the game's rules.
+        """
         self.game = game
         self.deal = deal
         luck = Luck(deal.seed)
@@ -52,53 +56,61 @@ class Table:
         self.setup: Setup = game.read_setup(deal.variant, self.options, deal.setup, luck)
         self.seats = game.seats(self.options)
         self.number = 0
-        """Counts the match's windows from 0; names the open window's luck."""
+        """Number of the open window in the match, from 0, on which its random numbers depend."""
         self.journal: list[Move] = []
         self.window: Window | None = None
         self.start = self._take(game.deal(deal.variant, self.options, self.setup, luck))
-        """What was told before the first window."""
+        """The events before the first window."""
 
     @property
     def owed(self) -> tuple[Owed, ...]:
-        """The parts of the open window; none when the match is over."""
+        """The parts of the open window; none if the match is over."""
         return self.window.owed if self.window else ()
 
     def read(self, seat: int, raw: bytes | Raw) -> Action:
-        """The canonical action that `raw` submits to the open window. Raises Illegal."""
+        """Decode a submission to the open window, and return the action in canonical form.
+
+        Raises:
+            Illegal: the seat owes no action, or the action is not legal.
+        """
         if self._part(seat) is None:
             raise Illegal("this seat owes nothing now")
         return self.game.read_action(self.state, seat, raw)
 
     def default(self, seat: int) -> Action | None:
-        """What a seat that owes is taken to have submitted if it has nothing; a drawn one is drawn here."""
+        """Return the default action for a seat. Draws it if the default is random.
+
+        Raises:
+            KeyError: the seat owes no action.
+        """
         owed = self._part(seat)
         if owed is None:
             raise KeyError(seat)
         return self.game.draw_default(self.state, seat, self._luck()) if owed.drawn else owed.default
 
     def answer(self, seat: int, action: Action) -> tuple[Addressed, ...]:
-        """Answers a final submission to an `asap` window at once."""
+        """Answer a final submission to an `asap` window, and return the events."""
         self.journal.append(Answered(seat, action))
         return self._take(self.game.answer(self.state, seat, action, self._luck()))
 
     def close(self, taken: tuple[Taken | None, ...]) -> tuple[Addressed, ...]:
-        """Closes the open window with what each seat is taken to have submitted; opens the next."""
+        """Close the open window with the result of each seat, open the next one, and return the events."""
         self.journal.append(WindowClosed(taken))
         step = self.game.close(self.state, taken, self._luck())
         self.number += 1
         return self._take(step)
 
     def fork(self) -> "Table":
-        """A table of its own that stands where this one does: what is played on one leaves the other alone."""
+        """Return an independent copy of this table."""
         fork = Table.__new__(Table)
         fork.__dict__.update(self.__dict__)
         fork.journal = self.journal.copy()
         return fork
 
     def _part(self, seat: int) -> Owed | None:
-        """What the seat owes to the open window."""
+        """Return the seat's part in the open window."""
         owed = self.window.owed if self.window else ()
-        # In most windows all seats owe, and each stands at its own number.
+        # In most windows all seats owe an action, so that a part's index is its seat.
         if seat < len(owed) and owed[seat].seat == seat:
             return owed[seat]
         for part in owed:
@@ -120,7 +132,7 @@ class Table:
 
 
 def replay(game: Game[Any], deal: Deal, journal: Iterable[Move]) -> Table:
-    """The table that this journal leads to."""
+    """Return the table to which a journal leads."""
     table = Table(game, deal)
     for move in journal:
         match move:
