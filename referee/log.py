@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 MAX_WAITING = 4_096
 BATCH_SECONDS = 0.1
-"""How long the first line of a batch waits for others."""
+"""Seconds for which the first line of a batch waits for others."""
 CLOSE_SECONDS = 2.0
-"""How long the end of a command waits for what still has to be written."""
+"""Seconds for which the end of a command waits for lines that are not written yet."""
 MAX_CHARACTERS = 300
 """The longest text; texts in a list get `MAX_IN_LIST`. So a line is shorter than `WRITE_BYTES`."""
 MAX_IN_LIST = 40
 WRITE_BYTES = select.PIPE_BUF
-"""Written at once, in whole lines: what several processes write to one pipe does not mix then."""
+"""The most bytes written at once, in whole lines, so that lines of several processes in one pipe do not mix."""
 STANDARD_ERROR = 2
 CLEAR_LINE = "\r\N{ESCAPE}[K"
 """A progress bar may stand where the line is to go."""
 
 
 class Logger(Protocol):
-    """What the arena uses of structlog's loggers."""
+    """The part of structlog's loggers that the arena uses."""
 
     def bind(self, **values: Any) -> Self:
         """Return a logger that adds these values to each event."""
@@ -78,11 +78,11 @@ SILENT: Logger = _Silent()
 
 
 class OperatorLog(Struct, frozen=True):
-    """Where events go."""
+    """The operator's log."""
 
     logger: Logger = SILENT
     descriptor: int | None = None
-    """The file's, for processes that are to inherit it; None: there is no log."""
+    """The descriptor of its file, for processes that inherit it; None: there is no log."""
 
 
 NO_LOG = OperatorLog()
@@ -93,22 +93,22 @@ class Writer:
 
     def __init__(self, descriptor: int) -> None:
         self.failure: OSError | None = None
-        """Why a line could not be written, at last."""
+        """The latest error of writing a line; empty: there was none."""
         self._descriptor = descriptor
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
         self._closing = Event()
         self._given = self._written = 0
         self._dropped = self._failed = 0
-        """Lines that found the queue full, and lines that could not be written."""
+        """Number of lines that found the queue full, or could not be written."""
         self._is_cut = False
-        """The file ends within a line."""
+        """Whether the file ends within a line."""
         self._render = _logger_of(None, descriptor)
         self.log = OperatorLog(_logger_of(self, descriptor), descriptor)
         self._thread = Thread(target=self._write_all, name="operator's log", daemon=True)
         self._thread.start()
 
     def info(self, line: bytes) -> None:
-        """Takes a line. Never waits."""
+        """Queue a line. Never waits."""
         self._given += 1
         if self._queue.qsize() < MAX_WAITING:
             self._queue.put(line)
@@ -118,7 +118,7 @@ class Writer:
     warning = error = info
 
     def close(self) -> int:
-        """Writes what waits, for `CLOSE_SECONDS` at most. Returns how many lines were lost in all."""
+        """Write the queued lines, for at most `CLOSE_SECONDS`, and return the number of all lines lost."""
         self._closing.set()
         self._queue.put(None)
         self._thread.join(CLOSE_SECONDS)
@@ -150,7 +150,7 @@ class Writer:
             lines = [self._queue.get()]
 
     def _write(self, lines: list[bytes]) -> bool:
-        """Writes lines, `WRITE_BYTES` at once; whether that went well."""
+        """Write lines, `WRITE_BYTES` at once, and return whether that succeeded."""
         try:
             for block in _blocks(lines):
                 rest = b"\n" + block if self._is_cut else block
@@ -166,7 +166,7 @@ class Writer:
 
 
 def opened(target: str) -> int:
-    """A descriptor of the file at a path, to append to; `-` is standard error.
+    """Open a file for appending, and return its descriptor; `-` is standard error.
 
     Raises:
         OSError: it cannot be written.
@@ -181,7 +181,7 @@ def opened(target: str) -> int:
 
 @contextmanager
 def inherited(descriptor: int | None) -> Iterator[OperatorLog]:
-    """The log that the process that started this one left it; bots that are started here do not get it."""
+    """Use the log that this process inherited. Bots that are started here do not inherit it."""
     if descriptor is None:
         yield NO_LOG
         return
@@ -212,7 +212,7 @@ def _logger_of(wrapped: Any, descriptor: int) -> Any:
 
 
 def _bound_texts(_wrapped: Any, _method: str, event: "EventDict") -> "EventDict":
-    """A processor: texts are others' words, and may neither act on a terminal nor fill a disk."""
+    """Bound and escape texts, which are untrusted: they may neither control a terminal nor fill a disk."""
     return {key: _bounded(value, MAX_CHARACTERS) for key, value in event.items()}
 
 
@@ -230,7 +230,7 @@ def _bounded(value: Any, most: int) -> Any:
 
 
 def _in_order(_wrapped: Any, _method: str, event: "EventDict") -> "EventDict":
-    """A processor: what every line has comes first."""
+    """Put the fields that every line has first."""
     first = {key: event.pop(key) for key in ("timestamp", "level", "event")}
     return first | dict(event)
 

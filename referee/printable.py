@@ -18,16 +18,16 @@ _TWO_DIGITS, _FOUR_DIGITS = 0xFF, 0xFFFF
 
 
 def printable(text: str) -> str:
-    r"""The text on one line that does nothing, with each such character as `\xNN`, `\uNNNN` or `\UNNNNNNNN`."""
+    r"""Return a text as one harmless line, with such characters as `\xNN`, `\uNNNN` or `\UNNNNNNNN`."""
     if text.isprintable() and (text.isascii() or not _BLANK.search(text)):
         return text
     return "".join(char if char.isprintable() and not _BLANK.match(char) else _spelled(char) for char in text)
 
 
 def printable_name(text: str) -> str:
-    """The same of a name, where spaces count too: one at an end, or behind another, is spelled.
+    """Return a name as `printable` does a text, with spaces at an end or after another space escaped too.
 
-    So are all letters beyond ASCII if some are written as no keyboard does: an accent by itself behind its letter.
+    All letters beyond ASCII are escaped if some are not in composed form, such as a letter with a separate accent.
     """
     if not is_normalized("NFC", text):
         text = "".join(char if char.isascii() else _spelled(char) for char in text)

@@ -6,11 +6,11 @@ from typing import Any
 
 
 class RepeatedKeyError(ValueError):
-    """A key that stands twice in one JSON object."""
+    """A key appears twice in one JSON object."""
 
 
 def refuse_repeated_keys(text: bytes) -> None:
-    """A key that stands twice reads differently with different readers; what is so written would settle nothing.
+    """Check that no JSON object repeats a key: parsers differ in which of the two values they use.
 
     Raises:
         RepeatedKeyError: names the key.

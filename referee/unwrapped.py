@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def unwrapped() -> Iterator[None]:
-    """The first failure comes out as itself: callers tell a full disk from a missing sandbox by it."""
+    """Raise the first exception of a group by itself: callers distinguish a full disk from a missing sandbox."""
     try:
         yield
     except BaseExceptionGroup as group:

@@ -125,9 +125,9 @@ def _close_window(table: Table, step: dict[str, Raw], place: str) -> StepResult:
 
 
 def _submissions(table: Table, step: dict[str, Raw], place: str) -> tuple[dict[int, Action], dict[str, str]]:
-    """The legal actions of a step by seat, ascending, and the reasons for which others are rejected.
+    """Return the legal actions of a step, keyed by seat in ascending order, and the reasons of rejections.
 
-    All are read before any is answered: as in play, what one seat sends cannot depend on another's answer.
+    All are read before any is answered: as in play, a submission cannot depend on the answer to another one.
     """
     _check_seats(table, step.keys() - {"elapsed_ms"}, place)
     actions: dict[int, Action] = {}

@@ -94,7 +94,7 @@ class Failed(Struct, frozen=True, kw_only=True):
 
 
 def read_scenario(text: bytes) -> Scenario:
-    """Decodes one scenario, strictly.
+    """Decode a scenario strictly.
 
     Raises:
         ScenarioError: it is too long, not UTF-8, not JSON, names a key twice, or is not of a scenario's form.
@@ -121,7 +121,11 @@ def read_scenario(text: bytes) -> Scenario:
 
 
 def decode_part(raw: bytes | Raw, form: type[FormT], place: str) -> FormT:
-    """Decodes a part of a scenario. Raises ScenarioError, as `place.key[index]: …`."""
+    """Decode a part of a scenario.
+
+    Raises:
+        ScenarioError: it is not valid; the text names `place.key[index]`.
+    """
     try:
         return msgspec.json.decode(raw, type=form)
     except RecursionError:
