@@ -1,8 +1,8 @@
-"""How a transcript's lines hang together: numbered, each with the hash of the one before, the last one sealed.
+"""The chain of a transcript's lines: each has a number and the hash of the one before, and the last one is sealed.
 
 Line 17 reads `{"line":17,"prev":"…","kind":"in",…}`, where `prev` is the SHA-256 of line 16 with its newline, so
-that `sed -n 16p FILE | sha256sum` gives it. The last line is the footer. No line follows that could carry its
-hash, so it ends with `"seal":"…"`: the SHA-256 of itself as it was before the seal was put in.
+that `sed -n 16p FILE | sha256sum` prints it. The last line is the footer. No line follows that could contain its
+hash, so it ends with `"seal":"…"`: the SHA-256 of the line without the seal.
 """
 
 from collections.abc import Iterable
@@ -13,21 +13,21 @@ from protocol.codec import encode
 from referee.match import Footer
 
 NO_LINE = "0" * 64
-"""What the first line carries as the hash of the one before."""
+"""The hash in the first line, which has no line before it."""
 NEWLINE = ord("\n")
 MAX_LINE_BYTES = 8 * 1024 * 1024
-"""The longest line, newline included. A reader need not keep more in memory, whatever it is given."""
+"""The longest line in bytes, newline included. A reader never needs more in memory, even for a hostile file."""
 MOST_LEVELS = 128
-"""How deep a line may be nested: twice as deep as a bot's message, which may be told back in a line. How deep the
-interpreter can read depends on who reads: what was read could not be sent, or drawn."""
+"""The deepest nesting of a line: twice that of a bot's message, which may be quoted in a line. The interpreter's
+own limit depends on the caller, so that text which was parsed once could fail to be sent or drawn."""
 _BEFORE_SEAL, _AFTER_SEAL = b',"seal":"', b'"}\n'
 _SEAL_BYTES = len(_BEFORE_SEAL) + len(NO_LINE) + len(_AFTER_SEAL)
 
 
 class TranscriptError(Exception):
-    """A transcript cannot be written or read. `path` names it, where it is known; `what` says what is wrong.
+    """A transcript cannot be written or read. `path` is the file, if known; `what` is the error.
 
-    While a match is written it is a fault of the referee's machine: the attempt is void, and no bot's loss.
+    During a match it is a fault of the referee's machine: the attempt is void, and no bot loses by it.
     """
 
     def __init__(self, what: str, path: Path | None = None) -> None:
@@ -37,7 +37,7 @@ class TranscriptError(Exception):
 
 
 class Broken(TranscriptError):  # noqa: N818 - a finding about a file, not an error of ours
-    """A transcript is not as it was written. `line` counts from 1; `what` names it, too."""
+    """A transcript was changed. `line` counts from 1; `what` names it too."""
 
     def __init__(self, line: int, what: str, path: Path | None = None) -> None:
         super().__init__(what, path)
@@ -45,7 +45,7 @@ class Broken(TranscriptError):  # noqa: N818 - a finding about a file, not an er
 
 
 class Chain:
-    """Makes lines out of records, each linked to the one before. `lines`: how many there are; `size`: in bytes."""
+    """Makes lines from records, each linked to the one before. `lines` is their number, `size` their bytes."""
 
     __slots__ = ("_head", "lines", "size")
 
@@ -55,20 +55,26 @@ class Chain:
 
     @property
     def head(self) -> str:
-        """Hash of the last line."""
+        """The hash of the last line."""
         return self._head.decode()
 
     def link(self, body: bytes) -> bytes:
-        """The line of a record, newline included; `body` is its JSON. Raises as `link_all`."""
+        """Return the line of a record with its newline, given the record's JSON.
+
+        Raises:
+            ValueError: as in `link_all`.
+        """
         lines: list[bytes] = []
         self.link_all((body,), lines)
         return lines[0]
 
     def link_all(self, bodies: Iterable[bytes], lines: list[bytes]) -> None:
-        """Adds the lines of records to `lines`, up to the first that cannot be one. One loop for all of a step.
+        """Append the lines of records to `lines`, up to the first that cannot be written.
+
+        One loop serves a whole step.
 
         Raises:
-            ValueError: a record cannot be written as one line, or what `bodies` raises.
+            ValueError: a record cannot be written as one line. Errors of `bodies` are passed on.
         """
         number, size, head = self.lines, self.size, self._head
         try:
@@ -86,13 +92,13 @@ class Chain:
             self.lines, self.size, self._head = number, size, head
 
     def link_parts(self, before: bytes, number: int, after: bytes) -> bytes:
-        """The line of a record that was one already, with another number in it; `after` ends with the newline."""
+        """Return the line of a record that is a line already, with another time; `after` ends with the newline."""
         line = b'{"line":%d,"prev":"%b",%b%d%b' % (self.lines + 1, self._head, before, number, after)
         self._add(line)
         return line
 
     def seal(self, footer: Footer) -> bytes:
-        """The last line."""
+        """Return the last line, with its seal."""
         line = sealed(opening(self.lines + 1, self.head) + encode(footer)[1:])
         self._add(line)
         return line
@@ -104,20 +110,20 @@ class Chain:
 
 
 def opening(number: int, prev: str) -> bytes:
-    """How line `number` begins, given the hash of the line before."""
+    """Return the start of line `number`, given the hash of the line before."""
     return b'{"line":%d,"prev":"%s",' % (number, prev.encode())
 
 
 def hash_of(line: bytes) -> str:
-    """The hash by which the next line refers to this one, newline included."""
+    """Return the hash of a line with its newline, by which the next line refers to it."""
     return sha256(line).hexdigest()
 
 
 def seal_holds(line: bytes) -> bool:
-    """Whether a footer's line, its seal included, is byte for byte as it was written."""
+    """Return whether a footer's line with its seal is unchanged."""
     return line == sealed(line[:-_SEAL_BYTES] + b"}")
 
 
 def sealed(unsealed: bytes) -> bytes:
-    """The last line, given what it is before its seal is put in, without an end of line."""
+    """Return the last line with its seal, given the line without seal and newline."""
     return unsealed[:-1] + _BEFORE_SEAL + sha256(unsealed).hexdigest().encode() + _AFTER_SEAL

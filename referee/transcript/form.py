@@ -1,7 +1,7 @@
-"""What the records of a transcript must be beside their types: in which file, in what order, of which seats. Pure.
+"""Checks of a transcript's records beyond their types: their file, order and seats. Pure.
 
-A forger can make the hashes of a changed file anew. So nothing that is read here is taken to be as a match wrote
-it, and a record that no match can have written is found before anybody acts on it. `replayer` follows the rules.
+A forger can compute new hashes for a changed file. So no record is trusted here, and one that no match can have
+written is found before it is used. `replayer` checks the records against the rules.
 """
 
 import re
@@ -30,29 +30,33 @@ from referee.match import (
 from referee.wire import MAX_TAKEN_BYTES, stands_for_parts
 
 MOST_PARTS_BYTES = MAX_TAKEN_BYTES + 1_024
-"""On the wire, the last one's head and seal included."""
+"""The largest message of several parts on the wire in bytes, with the last part's head and encryption."""
 _SALT = re.compile(r"[0-9a-f]{32}")
 _HASH = re.compile(r"[0-9a-f]{64}")
 _OF_FRAMES = frozenset({Refusal.TOO_MUCH, Refusal.FLOOD, Refusal.OVERSIZED, Refusal.MALFORMED, Refusal.NO_MESSAGE})
-"""Why a frame can be refused for what it is."""
+"""The refusals of a frame for its content or size."""
 _SEATED = In | Out | Handed | Cpu | Started | Left | Used | Judged
 _OWN = In | Out | Handed | Left | SeatEnded | Footer
-"""What may follow the header of one seat's own transcript."""
+"""The records that may follow the header of a seat's own transcript."""
 _ONLY_OWN = SeatHeader | SeatEnded
 
 
 class Form:
-    """One transcript's, told its records in order. Every complaint is a ValueError that says what is wrong."""
+    """Checks the records of one transcript, in order. Every error is a ValueError that names the fault."""
 
     def __init__(self) -> None:
         self._seats = 0
         self._own: int | None = None
-        """The seat whose own transcript this is; None: it is a whole one."""
+        """The seat, if this is a seat's own transcript; None: it is a whole one."""
         self._began = False
         self._ended = False
 
     def check(self, record: AnyRecord) -> None:
-        """Checks the next record. Raises ValueError where no match would have written it here."""
+        """Check the next record.
+
+        Raises:
+            ValueError: no match can have written it at this place.
+        """
         if not self._began:
             self._began = True
             self._begin(record)
@@ -127,7 +131,7 @@ class Form:
 
 
 def _check_frame(record: In) -> None:
-    """A bot's frame, as `In.of` writes it."""
+    """Check that the record of a frame has the form that `In.of` writes."""
     if not record.spelled():
         raise ValueError("frame and octets: not one frame, as text or, if it is not UTF-8, as base64")
     if record.closed and record != In(at=record.at, seat=record.seat, closed=record.closed):
@@ -149,6 +153,6 @@ def _check_frame(record: In) -> None:
 
 
 def _check_plain(raw: msgspec.Raw, field: str) -> None:
-    """JSON that is kept as it stands: no key twice, nothing that another reader reads otherwise."""
+    """Check raw JSON: it may not repeat keys, or contain anything that parsers read differently."""
     if encode(decode_json(raw)) != bytes(raw):
         raise ValueError(f"{field}: not as JSON is written here, or a key stands twice")

@@ -1,6 +1,6 @@
-"""Whether the terms in a transcript's header are ones that a match can have. Pure.
+"""Checks that the terms in a transcript's header are possible for a match. Pure.
 
-A match is dealt from them and runs by them, so what makes no match is found before one is made of it.
+A match is dealt from them, so impossible terms must be found before.
 """
 
 from typing import Any
@@ -15,14 +15,15 @@ from referee.rules import BadSetupError, Deal, Game, Table
 
 
 class BadTermsError(ValueError):
-    """Terms that no match has. The text names the field."""
+    """Terms are not possible for a match. The text names the field."""
 
 
 def dealt(header: Header) -> tuple[Table, Policy]:
-    """The table of a match as its header says, and its policy.
+    """Return the table that a header describes, and the match's policy.
 
     Raises:
-        BadTermsError: there is no such game, variant or policy, they do not go together, or the options or setup
+        BadTermsError: there is no such game, variant or policy, they contradict one another, or the options or
+        setup
             break the game's rules.
     """
     game = _game(header)
@@ -46,7 +47,11 @@ def dealt(header: Header) -> tuple[Table, Policy]:
 
 
 def check_seat_terms(header: SeatHeader) -> None:
-    """The same, as far as one seat's own transcript says its terms. Raises BadTermsError."""
+    """Check the terms of a seat's own transcript.
+
+    Raises:
+        BadTermsError: they are not possible.
+    """
     game = _game(header)
     try:
         seats = game.seats(game.read_options(header.variant, header.options))

@@ -1,7 +1,7 @@
-"""A file that is called `NAME` only when it is whole: until then it is `NAME.part`. Its calls block.
+"""A file that is called `NAME` only when it is complete; until then it is `NAME.part`. Its calls block.
 
-So `NAME` is always a finished match, and one that was cut short by a crash, a kill or a full disk is still there
-to be looked at. Neither is ever written over: what an earlier run left behind its owner must move.
+So `NAME` is always a finished match, and the part of one that was cut short by a crash, a kill or a full disk can
+still be read. Neither is ever overwritten: the owner must move files of an earlier run.
 """
 
 import os
@@ -14,19 +14,23 @@ from referee.transcript.chain import TranscriptError
 
 READ_BYTES = 1024 * 1024
 WRITE_BYTES = 1024 * 1024
-"""How much is written at once: lines are copied for it, and there may be many megabytes of them."""
+"""Bytes written at once. Lines are copied for that, and there may be many megabytes of them."""
 
 
 def part_of(path: Path) -> Path:
-    """Where a file is until it is whole."""
+    """Return the path of a file until it is complete."""
     return path.with_name(f"{path.name}.part")
 
 
 class PartFile:
-    """A file in the making. Every method raises TranscriptError, naming the path, if the machine fails."""
+    """An incomplete file. Every method raises TranscriptError with the path if the machine fails."""
 
     def __init__(self, path: Path) -> None:
-        """Makes `NAME.part`, for its owner alone; refuses if it, or `NAME`, is there."""
+        """Create `NAME.part`, for its owner alone.
+
+        Raises:
+            TranscriptError: it cannot be created, or it or `NAME` exists.
+        """
         self.path = path
         self.part = part_of(path)
         self._whole = 0
@@ -37,11 +41,11 @@ class PartFile:
 
     @property
     def size(self) -> int:
-        """Bytes of all lines that were added."""
+        """Number of bytes of all lines written."""
         return self._whole
 
     def write(self, lines: Sequence[bytes]) -> None:
-        """Adds lines. If they do not all fit, none stays half written."""
+        """Append lines. If they do not all fit, no partial line remains."""
         with self._named():
             try:
                 for batch in _batches(lines):
@@ -52,13 +56,13 @@ class PartFile:
                 raise
 
     def read_lines(self, offset: int) -> list[bytes]:
-        """Lines that were added, from that offset on, a megabyte of them or so; none at the end."""
+        """Return written lines from an offset on, about a megabyte of them; none at the end."""
         with self._named(), self.part.open("rb") as file:
             file.seek(offset)
             return file.readlines(READ_BYTES)
 
     def finish(self, lines: Sequence[bytes]) -> None:
-        """Adds the last lines, makes sure that all is on the disk, and gives the file its name. Idempotent."""
+        """Append the last lines, flush the file to the disk, and rename it. Idempotent."""
         self.write(lines)
         if self._file.closed:
             return
@@ -70,12 +74,12 @@ class PartFile:
             self.part.rename(self.path)
             directory = os.open(self.path.parent, os.O_RDONLY)
             try:
-                os.fsync(directory)  # Or the new name could be lost with the power.
+                os.fsync(directory)  # Otherwise a power failure could lose the new name.
             finally:
                 os.close(directory)
 
     def abandon(self, lines: Sequence[bytes]) -> None:
-        """Adds lines, and leaves the file unfinished, as `NAME.part`."""
+        """Append lines, and leave the file incomplete, as `NAME.part`."""
         try:
             self.write(lines)
         finally:

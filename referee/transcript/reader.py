@@ -1,8 +1,7 @@
-"""Reads transcripts, a whole match's or one seat's, and verifies them while it reads.
+"""Reads and verifies transcripts, a whole match's or one seat's.
 
-No record is given out before the line after it has vouched for it (the last line has its seal), so that nobody who
-iterates acts on a line that was changed. What is wrong is named by line. A file from elsewhere is a stranger's: of
-whatever it holds, no more than two lines are in memory.
+Each record is returned only after the next line has confirmed it (the last line has its seal), so that no caller
+uses a changed line. Errors name the line. Files are untrusted: at most two lines of a file are in memory.
 """
 
 import os
@@ -33,11 +32,11 @@ from referee.transcript.form import Form
 from referee.transcript.seat import SeatChains
 
 _SHOWN_BYTES = 40
-"""As much is shown of a line that is spelled otherwise."""
+"""Bytes shown of a line in the wrong form."""
 
 
 class Verified(Struct, frozen=True, kw_only=True):
-    """What a transcript that holds comes to."""
+    """The result of verifying a transcript."""
 
     lines: int
     head: str
@@ -46,10 +45,10 @@ class Verified(Struct, frozen=True, kw_only=True):
 
 
 class Reading:
-    """One reading of a transcript, as its records, footer included, one by one. It verifies what it reads.
+    """An iterator over the records of a transcript, footer included, which verifies them.
 
-    Iterate once. `Broken` is raised where a line is not as it was written, after all records before it;
-    `TranscriptError` where the file cannot be read.
+    Iterate once. `Broken` is raised at a changed line, after all records before it; `TranscriptError` if the file
+    cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,7 +56,7 @@ class Reading:
         self._verified: Verified | None = None
 
     def __iter__(self) -> Iterator[AnyRecord]:
-        """Its records. The footer is given out when all of the file has been verified."""
+        """Yield the records. The footer comes after the whole file was verified."""
         try:
             with open_regular(self._path) as file:
                 yield from self._records(file)
@@ -67,7 +66,7 @@ class Reading:
             raise TranscriptError(f"cannot be read: {error.strerror or error}", self._path) from error
 
     def verified(self) -> Verified:
-        """What it came to; to be asked once the footer was given out."""
+        """Return the result. Call after the footer."""
         if self._verified is None:
             raise AssertionError("what is read has a header and a footer, or is broken")
         return self._verified
@@ -89,19 +88,19 @@ class Reading:
 
 
 def read_transcript(path: Path) -> Iterator[AnyRecord]:
-    """The records of a transcript, footer included, one by one. Raises as `Reading`."""
+    """Return the records of a transcript, footer included. Errors are those of `Reading`."""
     return iter(Reading(path))
 
 
 def verify_transcript(path: Path) -> Verified:
-    """Reads a transcript to its end. Raises as `Reading`."""
+    """Verify a transcript. Errors are those of `Reading`."""
     reading = Reading(path)
     deque(reading, maxlen=0)
     return reading.verified()
 
 
 class Line(Struct, frozen=True):
-    """A line that the one after it, or its seal, has vouched for."""
+    """A line that the next one, or its seal, has confirmed."""
 
     number: int
     hash: str
@@ -110,7 +109,7 @@ class Line(Struct, frozen=True):
 
 
 class _Link(Struct, frozen=True):
-    """What a line says of its place."""
+    """A line's number and the hash of the line before, as written in it."""
 
     line: int
     prev: str
@@ -121,7 +120,11 @@ _links = msgspec.json.Decoder(_Link)
 
 
 def lines_of(file: BinaryIO) -> Iterator[Line]:
-    """The lines of an open transcript, each once it has been vouched for. Raises Broken."""
+    """Yield the lines of an open transcript, each after it was confirmed.
+
+    Raises:
+        Broken: a line was changed.
+    """
     number, prev, form = 0, NO_LINE, Form()
     waiting: Line | None = None
     for raw in _raw_lines(file):
@@ -146,7 +149,7 @@ def lines_of(file: BinaryIO) -> Iterator[Line]:
 
 
 def _raw_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of what the file holds now: one that is being written to has no end."""
+    """Yield the lines of the file's current content: a file that is being written has no end."""
     left = file.seek(0, os.SEEK_END)
     file.seek(0)
     number = 0
@@ -166,7 +169,7 @@ def _record(raw: bytes, number: int) -> AnyRecord:
     if number == 1 and raw.startswith(BOM_UTF8):
         raise Broken(1, "line 1 begins with a byte order mark, which no transcript has: the file was changed")
     try:
-        raw.decode()  # The decoder does not look into strings that it skips, or leaves raw.
+        raw.decode()  # The decoder does not check strings that it skips or leaves raw.
         record = _records.decode(raw)
     except msgspec.ValidationError as error:
         raise Broken(number, f"line {number} is no record: {error}") from None
@@ -185,9 +188,9 @@ def _record(raw: bytes, number: int) -> AnyRecord:
 
 
 def _check(raw: bytes, number: int, prev: str, record: AnyRecord, form: Form) -> None:
-    """That a line is what the writer makes of its record, to the byte, and the record one that can stand here.
+    """Check that a line is exactly what the writer makes of its record, and that the record may be at this place.
 
-    So there is nothing in a line beside its record: no field that is not known, none that stands twice.
+    So a line contains nothing but its record: no unknown fields, and no repeated ones.
     """
     try:
         _check_spelling(raw, opening(number, prev) + encode(record)[1:], record)
@@ -199,7 +202,11 @@ def _check(raw: bytes, number: int, prev: str, record: AnyRecord, form: Form) ->
 
 
 def _check_spelling(raw: bytes, body: bytes, record: AnyRecord) -> None:
-    """Raises ValueError if a line is not what is written of its record, of which `body` is the JSON."""
+    """Check that a line is exactly what the writer makes of its record, whose JSON is `body`.
+
+    Raises:
+        ValueError: it is not.
+    """
     due = sealed(body) if isinstance(record, Footer) else body + b"\n"
     if raw != due:
         at = next((at for at, (one, other) in enumerate(zip(raw, due, strict=False)) if one != other), len(due))
@@ -214,9 +221,9 @@ def _check_heads(number: int, footer: Footer, chains: SeatChains | None) -> None
 
 
 def _misplaced(raw: bytes, number: int, prev: str, record: AnyRecord, file: BinaryIO) -> Broken:
-    """Says of a line that does not begin as it must whether it was changed, or the one before.
+    """Return the error for a line with a wrong start: either it or the line before was changed.
 
-    The line after tells: if it vouches for this one, this one is as it was, and the one before is not.
+    The next line decides: if it confirms this one, the line before was changed.
     """
     try:
         link = _links.decode(raw)

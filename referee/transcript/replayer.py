@@ -1,6 +1,6 @@
-"""Proves a transcript: gives its inputs to a new match, which must make every other record, byte for byte.
+"""Verifies a transcript against the rules: a new match gets its inputs, and must make every other record.
 
-Reading the file, and proving that its bytes are the ones written, is `reader`'s.
+Records are compared byte for byte. `reader` reads the file, and checks that its bytes are unchanged.
 """
 
 from collections import deque
@@ -16,7 +16,7 @@ from referee.transcript.header import BadTermsError, dealt
 
 
 class Differs(Exception):  # noqa: N818 - the answer to a question, not a failure of ours
-    """The rules do not lead to what a transcript says."""
+    """The rules contradict a transcript."""
 
     def __init__(self, line: int, what: str) -> None:
         super().__init__(f"line {line}: {what}")
@@ -24,13 +24,17 @@ class Differs(Exception):  # noqa: N818 - the answer to a question, not a failur
 
 
 class Replayed:
-    """A match that is being replayed; its `MatchIO`. It sends nothing: what it would send is compared."""
+    """A match that is being replayed, with its `MatchIO`. Messages are compared instead of sent."""
 
     def __init__(self, header: Header, watch: "Watch | None" = None) -> None:
-        """Deals as the header says; `watch` is called with what is told, as in the match. Raises Differs."""
+        """Deal the match of a header. `watch` is called with the events, as in the match.
+
+        Raises:
+            Differs: the header's terms are not possible.
+        """
         self.header = header
         self.made: deque[Record] = deque()
-        """Records made and not yet compared."""
+        """Records that are made but not compared yet."""
         self._watch = watch
         try:
             self.table, policy = dealt(header)
@@ -58,7 +62,7 @@ class Replayed:
             self._watch(self, told)
 
     def _pass_over(self, *_: Any, **__: Any) -> None:
-        """A request of the match that matters only where bots play."""
+        """Ignore a request of the match that matters only if bots play."""
 
     send = nobody_handed = reconnected = hang_up = restart = paused = resumed = _pass_over
 
@@ -67,13 +71,13 @@ Watch = Callable[[Replayed, tuple[Addressed, ...]], None]
 
 
 def replay(records: Iterable[AnyRecord], watch: Watch | None = None) -> Replayed:
-    """Replays a whole transcript, given as its records from the header on.
+    """Replay a whole transcript, given its records from the header on.
 
     Returns:
-        The match as it ended.
+        The match at its end.
 
     Raises:
-        Differs: the first line that the rules do not lead to, or the end of an unfinished transcript.
+        Differs: at the first line that the rules contradict, or at the end of an unfinished transcript.
     """
     walk = steps(records, watch)
     _, replayed = next(walk)
@@ -82,10 +86,12 @@ def replay(records: Iterable[AnyRecord], watch: Watch | None = None) -> Replayed
 
 
 def steps(records: Iterable[AnyRecord], watch: Watch | None = None) -> Iterator[tuple[AnyRecord, Replayed]]:
-    """The records from the header on, each once the rules have led to it, with the match as it then stands.
+    """Yield the records from the header on, each after the rules have confirmed it, with the match at that point.
 
-    The match stands after all that the last input led to, be it in this record or in those that follow.
-    Raises Differs.
+    The match includes all effects of the last input, also those in later records.
+
+    Raises:
+        Differs: as in `replay`.
     """
     lines = enumerate(records, start=1)
     _, header = next(lines, (0, None))
@@ -100,7 +106,7 @@ def steps(records: Iterable[AnyRecord], watch: Watch | None = None) -> Iterator[
         try:
             _take(replayed, number, record)
         except RecursionError:
-            # How deep is too deep depends on who reads.
+            # The limit of nesting depends on the caller.
             raise Differs(number, "nested too deeply") from None
         yield record, replayed
     if replayed.made or not replayed.match.over:
@@ -108,7 +114,7 @@ def steps(records: Iterable[AnyRecord], watch: Watch | None = None) -> Iterator[
 
 
 def _take(replayed: Replayed, number: int, record: AnyRecord) -> None:
-    """The next record: given to the match, which takes its inputs, and compared with what the match makes."""
+    """Apply the next record to the match, and compare it with the match's own."""
     replayed.match.apply(record)
     if not replayed.made:
         raise Differs(number, f"the rules lead to no such line: {_short(record)}")

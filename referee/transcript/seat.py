@@ -1,15 +1,15 @@
-"""One seat's part of a transcript: a file of its own, with only what that seat could know.
+"""A seat's own transcript: a file with only the facts that the seat could know.
 
-It is built up from nothing, by the same code when a match's file is finished (its last hash goes into the full
-file's footer) and when it is taken out of a full file later. So a host can publish each seat's hash right after a
-match, and hand each author the file that belongs to it.
+It is built up from nothing, by the same code when a match's file is finished (its last hash is in the full file's
+footer) and when it is extracted from a full file later. So a host can publish each seat's hash right after a
+match, and send each author the file that belongs to it.
 
-In it: the match's public terms, the seat's own bot, the frames from and to it, when its windows were handed over,
-how its bot left. Times count from the seat's own first record, for when others started is not its business. Not in
-it: whatever else happened, or how much of it. The record of a closed window is left out, too: the seat's `closed`
-message tells its part, and where the record stands would tell when the others were done, or, to a bot that is
-gone, how the match goes on. Each file opens with a salt that only it and the full file hold: the hash of another
-seat's file then gives no way to try out what may be in it.
+It contains the match's public terms, the seat's own bot, the frames from and to it, the times at which its windows
+were sent, and how its bot left. Times count from the seat's own first record, since the starts of other bots are
+secret. It contains nothing about other events, not even their number. The records of closed windows are left out
+too: the seat's `closed` message has its own part, and the place of the record would reveal when the others had
+answered, or to a bot that has left, how the match went on. Each file starts with a salt that only it and the full
+file contain, so that the published hash of another seat's file cannot be used to guess its content.
 """
 
 import re
@@ -44,18 +44,18 @@ from referee.transcript.chain import Chain, TranscriptError
 SALT_BYTES = 16
 _KIND = b'"kind":"'
 _OWN = re.compile(rb'("kind":"(?:in|out|handed|left)","at":)(\d+)(,"seat":(\d+).*)', re.DOTALL)
-"""A line of the whole transcript that is one seat's own, from its kind on: its time, what follows, its seat."""
+"""A line of the whole transcript that belongs to a seat, from its kind on: its time, the rest, its seat."""
 _AT = b'"at":'
 _ended = msgspec.json.Decoder(Ended)
 
 
 def fresh_salts(seats: int) -> tuple[str, ...]:
-    """A salt for each seat's file: 128 bits that nobody can guess."""
+    """Return a salt of 128 random bits for each seat's file."""
     return tuple(token_hex(SALT_BYTES) for _ in range(seats))
 
 
 class SeatChain:
-    """A seat's own transcript, grown as the match's records pass. `head`: hash of its last line."""
+    """Builds a seat's own transcript from the match's records. `head` is the hash of its last line."""
 
     def __init__(self, seat: int) -> None:
         self._seat = seat
@@ -64,11 +64,11 @@ class SeatChain:
 
     @property
     def head(self) -> str:
-        """Hash of the last line so far."""
+        """The hash of the last line so far."""
         return self._chain.head
 
     def take(self, record: AnyRecord, body: bytes) -> bytes | None:
-        """The line that the seat gets for a record, of which `body` is the JSON; None if it is not its own."""
+        """Return the seat's line for a record with its JSON; None if the record does not belong to the seat."""
         match record:
             case Out() | In() | Handed() | Left():
                 return self.take_own(record.at, body) if record.seat == self._seat else None
@@ -95,26 +95,26 @@ class SeatChain:
         return None
 
     def take_own(self, at: int, body: bytes) -> bytes:
-        """The line for a record that is the seat's own, made at that time."""
-        # The same JSON but for its time: `at` comes right after the record's kind.
+        """Return the line for a record that belongs to the seat."""
+        # The JSON is the same but for its time: `at` comes right after the record's kind.
         before = body.index(_AT) + len(_AT)
         return self.take_parts(body[1:before], at, body[body.index(b",", before) :] + b"\n")
 
     def take_parts(self, before: bytes, at: int, after: bytes) -> bytes:
-        """The same, given what stands before and after its time: from the kind on, and up to the line's end."""
+        """Return the same line, given the bytes before its time, from the kind on, and those after it."""
         if self._zero is None:
             self._zero = at
         return self._chain.link_parts(before, at - self._zero, after)
 
     def close(self) -> bytes:
-        """The last line."""
+        """Return the last line."""
         return self._chain.seal(Footer(heads=()))
 
 
 class SeatChains:
-    """All seats' own transcripts, grown from the lines of the whole one as they stand in its file.
+    """Builds all seats' own transcripts from the lines of the whole one.
 
-    Nothing of them is kept but their last hashes. A line is taken as it was written, without reading its JSON.
+    Only their last hashes are stored. Lines are used as written, without parsing their JSON.
     """
 
     def __init__(self, header: Header) -> None:
@@ -122,7 +122,7 @@ class SeatChains:
         self._take(header, b"")
 
     def take_line(self, line: bytes) -> None:
-        """The next line; the header's is passed over."""
+        """Add the next line; the header's has no effect."""
         kind = line.index(_KIND)
         own = _OWN.match(line, kind)
         if own is not None:
@@ -132,7 +132,7 @@ class SeatChains:
             self._take(_ended.decode(b"{" + line[kind:]), b"")
 
     def close(self) -> tuple[str, ...]:
-        """By seat: the hash of its last line. Nothing may follow."""
+        """Close all chains, and return the hashes of their last lines, indexed by seat."""
         for chain in self._chains:
             chain.close()
         return tuple(chain.head for chain in self._chains)
@@ -143,11 +143,12 @@ class SeatChains:
 
 
 def seat_lines(records: Iterable[AnyRecord], seat: int) -> Iterator[bytes]:
-    """The lines of one seat's own transcript, from the records of a whole match as `read_transcript` gives them.
+    """Yield the lines of a seat's own transcript, from the records of a whole match by `read_transcript`.
 
     Raises:
-        TranscriptError: there is no such seat, the records are a seat's own already, or what comes out is not what
-            the match's footer says it was.
+        TranscriptError: there is no such seat, the records are a seat's own already, or the result has not the
+        hash
+            in the match's footer.
     """
     chain = SeatChain(seat)
     for number, record in enumerate(records, 1):

@@ -1,4 +1,4 @@
-"""Looks into a transcript that is still being written. Nothing of it is verified: it tells how a match goes on."""
+"""Reads a transcript that is still being written, to show the progress of a match. Nothing is verified."""
 
 import os
 from pathlib import Path
@@ -24,16 +24,16 @@ from referee.match import AnyRecord, Out
 from referee.transcript.part_file import part_of
 
 TAIL_BYTES = 256 * 1024
-"""Looked at: a window's message and what follows it fit in."""
+"""Bytes read from its end, which suffice for a `window` message and the lines after it."""
 _records: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
 
 
 def unanswered_window(path: Path, seat: int) -> Opened | None:
-    """The open window in which nothing stands that a seat has submitted; None: there is none, as far as is seen.
+    """Return the open window without a submission by a seat; None: there is none, as far as can be seen.
 
     Args:
-        path: where the transcript will be, once its match is over.
-        seat: of whom.
+        path: the path of the finished transcript.
+        seat: the seat.
     """
     try:
         with part_of(path).open("rb") as file:
@@ -48,7 +48,7 @@ def unanswered_window(path: Path, seat: int) -> Opened | None:
                 continue
             message = decode_server_message(bytes(record.frame))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            continue  # It was cut: the first line that was read, or the last.
+            continue  # The first or the last line is incomplete.
         match message:
             case Opened():
                 return message

@@ -1,7 +1,7 @@
-"""Writes a match's transcript as it happens: lines are made and chained between steps, a thread writes them.
+"""Writes a match's transcript during the match: makes and chains lines between steps, writes them in a thread.
 
-`reader` reads and verifies, `seat` has what one seat could know, `chain` says how the lines hang together, and
-`part_file` how the file is named and when it is there.
+`reader` reads and verifies, `seat` makes the seats' own transcripts, `chain` links lines, and `part_file` names
+and finishes the file.
 """
 
 from collections import deque
@@ -20,35 +20,35 @@ from referee.transcript.seat import SeatChains, fresh_salts
 from referee.wire import Bell
 
 FLUSH_SECONDS = 0.5
-"""How long a line may wait in memory. One trip to a thread costs as much as writing a hundred lines, and of many
-matches at once each makes its own."""
+"""Seconds for which a line may wait in memory. A call in a thread costs as much as writing a hundred lines, and
+each match makes its own."""
 MAX_WAITING = 200_000
-"""How many records may wait for a disk that does not keep up."""
+"""The most records that may wait for a slow disk."""
 MAX_WAITING_BYTES = 16 * 1024 * 1024
-"""How many bytes of lines may: what bots said may be most of a line. Of 250 matches at once, 4 GiB."""
+"""The most bytes of lines that may wait: bots' messages may be most of a line. For 250 matches that is 4 GiB."""
 HURRY_BYTES = 1024 * 1024
-"""With so many bytes of lines the disk is not made to wait for more: a hostile bot makes them in no time."""
+"""Bytes of lines that are written at once, without waiting for more: a hostile bot produces them quickly."""
 SLICE = 32
-"""Records made into lines before other tasks get their turn: a tenth of a millisecond's work."""
+"""Records made into lines before other tasks run: a tenth of a millisecond's work."""
 SLICE_BYTES = 64 * 1024
-"""Of long lines, so many bytes."""
+"""Bytes of lines hashed before other tasks run."""
 
 
 class Transcript:
-    """A transcript under way; made by `open_transcript`.
+    """A transcript in progress; made by `open_transcript`.
 
-    Records are made into lines after each of the match's steps (`catch_up`), when bots have what it has for them:
-    no bot waits for a hash.
+    Records are made into lines after each step of the match (`catch_up`), when bots have their messages: no bot
+    waits for a hash.
     """
 
     def __init__(self, path: Path, header: Header, file: PartFile) -> None:
         self.path = path
         self.error: TranscriptError | None = None
-        """Why no more is taken."""
+        """The error after which no more records are accepted; None: there was none."""
         self.head: str | None = None
-        """Hash of the last line, once there is one: a transcript that was left unfinished has none."""
+        """The hash of the last line; None: the transcript is not finished."""
         self.seat_heads: tuple[str, ...] = ()
-        """By seat: the hash of the last line of its own transcript; in the footer, too."""
+        """Hashes of the last lines of the seats' own transcripts, as in the footer; indexed by seat."""
         self._chain = Chain()
         self._header = header
         self._records: deque[Record] = deque()
@@ -63,19 +63,18 @@ class Transcript:
         self.append(header)
 
     def append(self, record: Record) -> None:
-        """Adds a record. Never waits: it is made into a line, and taken to the disk, later.
+        """Add a record. Never waits: it is made into a line, and written, later.
 
         Raises:
-            TranscriptError: the disk has failed or does not keep up, an earlier record was none that can be
-                written, or it was closed. It is raised again for every record that follows, and by
-                `open_transcript`.
+            TranscriptError: the disk has failed or is too slow, an earlier record could not be written, or the
+                transcript is closed. It is raised again for every later record, and by `open_transcript`.
         """
         if self.error is not None or not 0 < len(self._records) < MAX_WAITING:
             self._begin_step()
         self._records.append(record)
 
     def _begin_step(self) -> None:
-        """What is looked at before the first record of a step, for all of them."""
+        """Check the limits once for all records of a step."""
         if (
             self.error is not None
             or self._ends
@@ -86,7 +85,7 @@ class Transcript:
         self._bell.ring()
 
     def catch_up(self) -> None:
-        """Makes what was appended into lines, if nothing has gone wrong yet."""
+        """Make the added records into lines, unless there was an error."""
         if self._records and self.error is None:
             try:
                 self._make_lines(len(self._records))
@@ -96,10 +95,10 @@ class Transcript:
 
     @property
     def _waiting_bytes(self) -> int:
-        """Of lines that are not yet on the disk, those on their way to it among them.
+        """Bytes of lines that are not written yet.
 
-        Records that are no lines yet are left out: they are those of one step, in which no more is heard of a bot
-        than its line holds.
+        Records that are no lines yet are excluded: they belong to one step, in which at most the frames that a
+        line holds are processed per bot.
         """
         return self._chain.size - self._file.size
 
@@ -113,12 +112,12 @@ class Transcript:
         self.check()
 
     def check(self) -> None:
-        """Raises the error, if there is one."""
+        """Raise the error, if there is one."""
         if self.error is not None:
             raise self.error
 
     async def keep_writing(self, match: trio.CancelScope) -> None:
-        """Takes what comes to the disk, until it is cancelled. Cancels the match if that fails."""
+        """Write lines until cancelled. Cancels the match if that fails."""
         try:
             while True:
                 await self._bell.wait()
@@ -133,9 +132,9 @@ class Transcript:
             match.cancel()
 
     async def close(self) -> None:
-        """Finishes it when the match is over and its bots still have to end: nobody waits for the disk then.
+        """Finish the file when the match is over but its bots still have to end: no bot waits for the disk then.
 
-        What goes wrong is raised by `open_transcript`.
+        Errors are raised by `open_transcript`.
         """
         try:
             await self.finish()
@@ -143,7 +142,7 @@ class Transcript:
             self.error = error
 
     async def finish(self) -> None:
-        """Seals it, takes the rest to the disk, makes sure it is there, gives the file its name. Idempotent."""
+        """Seal the transcript, write the rest, flush it to the disk, and rename the file. Idempotent."""
         self.check()
         if self.head is None:
             self._make_lines(len(self._records))
@@ -154,7 +153,7 @@ class Transcript:
         await self._in_thread(self._file.finish)
 
     async def abandon(self) -> None:
-        """Keeps what there is, under the name of an unfinished file."""
+        """Write the rest, and leave the file under the name of an unfinished one."""
         with suppress(TranscriptError):  # There is an error to report already.
             if self.error is None:
                 self._make_lines(len(self._records))
@@ -177,22 +176,22 @@ class Transcript:
         return bool(self._records)
 
     async def _in_thread(self, put: Callable[[list[bytes]], None], *, anyway: bool = False) -> None:
-        """`anyway`: also after an error."""
+        """Pass all lines to a function in a thread. With `anyway`, also after an error."""
         async with self._at_the_disk:
             if not anyway:
-                self.check()  # The last write may have failed meanwhile.
+                self.check()  # The last write may have failed since.
             lines = self._lines[:]
             self._lines.clear()
             try:
-                # Shielded: what was taken out must get there, also if the match ends just now.
+                # Shielded: the lines must be written even if the match ends just now.
                 with trio.CancelScope(shield=True):
                     await trio.to_thread.run_sync(put, lines, limiter=self._limiter)
             except TranscriptError:
-                self._lines.clear()  # What was made meanwhile is never written: it would follow on a gap.
+                self._lines.clear()  # Later lines are never written: they would follow a gap.
                 raise
 
     async def _tally(self) -> None:
-        """Takes the seats' own hashes: they are of whole lines, and no decision is to wait for them."""
+        """Compute the hashes of the seats' own transcripts at the end, so that no decision waits for them."""
         async with self._at_the_disk:
             chains, offset = SeatChains(self._header), 0
             waiting = self._lines[:]
@@ -214,10 +213,10 @@ class Transcript:
 
 
 def write_transcript(path: Path, header: Header, records: Iterable[Record]) -> str:
-    """Writes the transcript of a match that is over; returns the hash of its last line.
+    """Write the transcript of a match that is over, and return the hash of its last line.
 
     Raises:
-        TranscriptError: it cannot be written, or a file of that name is there.
+        TranscriptError: it cannot be written, or the file exists.
     """
     if not header.salts:
         header = replace(header, salts=fresh_salts(len(header.bots)))
@@ -232,17 +231,17 @@ def write_transcript(path: Path, header: Header, records: Iterable[Record]) -> s
 
 @asynccontextmanager
 async def open_transcript(path: Path, header: Header) -> AsyncIterator[Transcript]:
-    """A transcript to append to. When its block ends well, it is closed with its footer and gets its name.
+    """Open a transcript for appending. If its block ends well, it gets its footer and its name.
 
-    If the block ends by an exception or is cancelled, all that was appended is kept in `NAME.part`. If the disk
-    fails meanwhile, the block is cancelled.
+    If the block raises or is cancelled, all added records are kept in `NAME.part`. If the disk fails, the block is
+    cancelled.
 
     Args:
-        path: where it is to be, once finished. Nothing may be there yet, nor at `NAME.part`.
-        header: its first line; salts are made for the seats if it has none.
+        path: the path of the finished file. Neither it nor `NAME.part` may exist.
+        header: the first line. Salts for the seats are added if it has none.
 
     Raises:
-        TranscriptError: it cannot be written. The attempt is void; what has been written stays.
+        TranscriptError: it cannot be written. The attempt is void; written lines are kept.
     """
     if not header.salts:
         header = replace(header, salts=fresh_salts(len(header.bots)))
@@ -254,10 +253,10 @@ async def open_transcript(path: Path, header: Header) -> AsyncIterator[Transcrip
                 yield transcript
                 nursery.cancel_scope.cancel()
         except BaseExceptionGroup as group:
-            # The writing task never raises: this is what the block raised, wrapped by our nursery.
+            # The writing task never raises: this is the exception of the block, wrapped by the nursery.
             raised = group.exceptions[0]
             if transcript.error is not None and isinstance(raised, Exception):
-                raise transcript.error from raised  # However deep in the block's own nurseries it was met.
+                raise transcript.error from raised  # It may have been raised deep in the block's own nurseries.
             raise raised from None
         with trio.CancelScope(shield=True):
             await transcript.finish()
