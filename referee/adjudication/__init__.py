@@ -1,4 +1,4 @@
-"""Plays scenarios: a match that is written down, without a bot or a clock. Pure."""
+"""Plays scenarios, which describe a match, without a bot or a clock. Pure."""
 
 from referee.adjudication.adjudicate import adjudicate_line, adjudicate_stream
 from referee.adjudication.scenario import MAX_SCENARIO_BYTES

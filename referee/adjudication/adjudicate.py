@@ -1,6 +1,6 @@
-"""Adjudicates scenarios: the match that a scenario writes down is played, without a bot or a clock.
+"""Adjudicates scenarios: plays the match that a scenario describes, without a bot or a clock.
 
-`adjudicate` is the pure core; `adjudicate_line` puts JSON around it, `adjudicate_stream` many lines.
+`adjudicate` is the pure core, `adjudicate_line` reads and writes JSON, and `adjudicate_stream` handles many lines.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ from referee.match import LONGEST_MS
 from referee.rules import Addressed, BadSetupError, Deal, Game, Illegal, Table, Taken, Window
 
 MAX_ERROR_CHARACTERS = 300
-"""An error may quote the scenario; this bounds it."""
+"""The maximum length of an error's text, which may quote the scenario."""
 
 Games = Mapping[str, Game[Any]]
 Milliseconds = Annotated[int, Meta(ge=0, le=LONGEST_MS)]
@@ -36,10 +36,10 @@ PresentT = TypeVar("PresentT")
 
 
 def adjudicate(scenario: Scenario, games: Games = GAMES) -> Adjudged:
-    """Plays a scenario.
+    """Play a scenario.
 
     Raises:
-        ScenarioError: the scenario as a whole is wrong; a rejected action is not, it is part of the result.
+        ScenarioError: the scenario as a whole is wrong. A rejected action is part of the result instead.
     """
     steps = _present(scenario.steps, "steps")
     table = _deal(scenario, games)
@@ -61,7 +61,7 @@ def adjudicate(scenario: Scenario, games: Games = GAMES) -> Adjudged:
 
 
 def adjudicate_line(line: bytes, games: Games = GAMES) -> bytes:
-    """One scenario as JSON to its result, or to `{"error": "…"}`, as JSON without an end of line."""
+    """Return the result of a JSON scenario, or `{"error": "…"}`, as JSON without a newline."""
     try:
         return encode(adjudicate(read_scenario(line), games))
     except ScenarioError as error:
@@ -70,12 +70,12 @@ def adjudicate_line(line: bytes, games: Games = GAMES) -> bytes:
 
 
 def adjudicate_stream(lines: BinaryIO, out: BinaryIO, games: Games = GAMES) -> int:
-    """Adjudicates one scenario a line and writes one result a line, each flushed before the next is read.
+    """Adjudicate one scenario per line; write one result per line, each flushed before the next line is read.
 
-    Blank lines are skipped. An error stands in its scenario's place, and the next line is read.
+    Blank lines are skipped. An error takes the place of its scenario's result and does not end the stream.
 
     Returns:
-        How many of the scenarios were errors.
+        The number of scenarios that were errors.
     """
     errors = 0
     for line in _lines(lines):
@@ -125,9 +125,9 @@ def _close_window(table: Table, step: dict[str, Raw], place: str) -> StepResult:
 
 
 def _submissions(table: Table, step: dict[str, Raw], place: str) -> tuple[dict[int, Action], dict[str, str]]:
-    """Return the legal actions of a step, keyed by seat in ascending order, and the reasons of rejections.
+    """Return a step's legal actions by seat, ascending, and the reasons for rejecting the others.
 
-    All are read before any is answered: as in play, a submission cannot depend on the answer to another one.
+    All are read before any is answered: as in play, a seat's action cannot depend on another's answer.
     """
     _check_seats(table, step.keys() - {"elapsed_ms"}, place)
     actions: dict[int, Action] = {}
@@ -143,7 +143,7 @@ def _submissions(table: Table, step: dict[str, Raw], place: str) -> tuple[dict[i
 
 
 def _elapsed(table: Table, given: Raw | None, place: str) -> dict[str, int]:
-    """Seat to the time that a rule is to take it to have used; nothing for those left out."""
+    """Return the milliseconds that each seat used, for rules that depend on time; omitted seats are absent."""
     if given is None:
         return {}
     elapsed = decode_part(given, dict[str, Milliseconds], place)
@@ -187,7 +187,7 @@ def _present(value: PresentT | None, key: str) -> PresentT:
 
 
 def _lines(source: BinaryIO) -> Iterator[bytes]:
-    """Lines that are not blank; of one that is too long, only as much as shows that it is."""
+    """Yield the lines that are not blank, without their ends; cut lines that are too long just past the limit."""
     while line := source.readline(MAX_SCENARIO_BYTES + 2):
         rest = line
         while rest and not rest.endswith(b"\n"):

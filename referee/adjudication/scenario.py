@@ -1,8 +1,8 @@
-"""Scenarios as they are written down, their results, and the strict reading of them. `adjudicate` plays them.
+"""The JSON form of scenarios and results, and a strict reader. `adjudicate` plays them.
 
 A scenario is one JSON object: `game`, `variant`, `seed`, `options`, `setup` and `steps`. Each step closes one
-window: it maps seats (`"0"`) to actions; a seat that is left out or null submitted nothing, and its default is
-taken. Where a rule depends on time taken, a step's `elapsed_ms` maps seats to milliseconds.
+window: it maps seats (`"0"`) to actions. A seat that is absent or null submitted nothing, so that its default
+applies. Where a rule depends on elapsed time, a step's `elapsed_ms` maps seats to milliseconds.
 """
 
 import re
@@ -15,22 +15,22 @@ from protocol.words import Action, Event, Options, Outcome, Setup
 from referee.repeated_keys import RepeatedKeyError, refuse_repeated_keys
 
 MAX_SCENARIO_BYTES = 8 * 1024 * 1024
-"""The longest scenario that is read, far above what the longest matches take."""
+"""The maximum length of a scenario, far above that of the longest matches."""
 MAX_STEPS = 100_000
-"""The most windows a scenario may close: its result is many times its size and is held in memory."""
+"""The maximum number of steps: the result is many times longer than the scenario and is held in memory."""
 
 NULL = Raw(b"null")
-"""The JSON value null, as it stands in what is kept raw. (msgspec does not decode `Raw | None`.)"""
+"""The JSON value null in a raw field. (msgspec does not decode `Raw | None`.)"""
 
 FormT = TypeVar("FormT")
 
 
 class ScenarioError(ValueError):
-    """A scenario that cannot be adjudicated as a whole. The text names the place: `steps[3].elapsed_ms: …`."""
+    """A scenario cannot be adjudicated as a whole. The text names the place: `steps[3].elapsed_ms: …`."""
 
 
 class Scenario(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A match as it is written down. Null counts as left out."""
+    """A description of a match. Null means the same as an absent field."""
 
     game: str | None = None
     variant: str | None = None
@@ -41,29 +41,29 @@ class Scenario(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     setup: Raw = NULL
     """Null: drawn from the seed."""
     steps: tuple[dict[str, Raw], ...] | None = None
-    """Actions stay raw, for the game's own decoder."""
+    """One dict per window; actions are raw for the game's own decoder."""
 
 
 class Start(Struct, frozen=True, kw_only=True):
-    """What is told before the first window closes."""
+    """Events sent before the first window closes."""
 
     public: tuple[Event, ...]
     told: dict[str, tuple[Event, ...]]
-    """Only seats that were told something."""
+    """The private events of each seat that received any."""
 
 
 class StepResult(Struct, frozen=True, kw_only=True):
-    """What came of one window."""
+    """The result of one window."""
 
     window: str
     seats: tuple[int, ...]
     taken: dict[str, Action | None]
-    """Every seat of the window to its action in canonical spelling, defaults included."""
+    """The canonical action of each seat in the window, defaults included."""
     rejected: dict[str, str]
-    """Seat to the reason for which its action was turned down."""
+    """The reason for rejecting a seat's action, by seat."""
     public: tuple[Event, ...]
     told: dict[str, tuple[Event, ...]]
-    """Every seat to what only it was told."""
+    """The private events of every seat."""
 
 
 class Next(Struct, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ class Adjudged(Struct, frozen=True, kw_only=True):
 
 
 class Failed(Struct, frozen=True, kw_only=True):
-    """What stands in the place of a result when the scenario as a whole is an error."""
+    """The result of a scenario that is an error as a whole."""
 
     error: str
 
@@ -97,14 +97,14 @@ def read_scenario(text: bytes) -> Scenario:
     """Decode a scenario strictly.
 
     Raises:
-        ScenarioError: it is too long, not UTF-8, not JSON, names a key twice, or is not of a scenario's form.
+        ScenarioError: it is too long, not UTF-8, not JSON, repeats a key, or does not have a scenario's form.
     """
     if len(text) > MAX_SCENARIO_BYTES:
         raise ScenarioError(f"scenario: longer than {MAX_SCENARIO_BYTES} bytes")
     if text.startswith(b"\xef\xbb\xbf"):
         raise ScenarioError("scenario: starts with a byte order mark; write plain UTF-8")
     try:
-        # The decoder does not look into strings that it skips, such as those of actions it leaves raw.
+        # The decoder does not check strings inside raw values, such as actions.
         text.decode()
     except UnicodeDecodeError as error:
         raise ScenarioError(f"scenario: not UTF-8 at byte {error.start}") from None
@@ -121,11 +121,7 @@ def read_scenario(text: bytes) -> Scenario:
 
 
 def decode_part(raw: bytes | Raw, form: type[FormT], place: str) -> FormT:
-    """Decode a part of a scenario.
-
-    Raises:
-        ScenarioError: it is not valid; the text names `place.key[index]`.
-    """
+    """Decode a part of a scenario. Raise ScenarioError, whose text is `place.key[index]: …`."""
     try:
         return msgspec.json.decode(raw, type=form)
     except RecursionError:
