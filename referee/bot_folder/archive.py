@@ -1,10 +1,10 @@
-"""A bot's content as bytes, for another machine. `content` says what is let through, on both ends.
+"""A bot's content as bytes, for another machine. `content` checks it on both ends.
 
-The form is our own: tar has more kinds of members, headers and names than a bot needs, and Python's reader of it
-has no bounds (a pax header of 61 KiB took it 45 s).
+This is a format of the project: tar has more kinds of members, headers and names than a bot needs, and Python's
+reader of it has no limits (a pax header of 61 KiB took 45 s).
 
     packed  = zlib(member*  four zero bytes)
-    member  = length of the header (4 bytes, the highest first)  header  the file's bytes, or where the link leads
+    member  = length of the header (4 bytes, big-endian)  header  the file's bytes, or the link's target
     header  = a `Member` as JSON
 """
 
@@ -19,16 +19,16 @@ from msgspec import Meta, Struct
 from referee.bot_folder.content import IGNORED, ContentError, Item, bounded
 
 LONGEST_HEADER = 16 * 1024
-"""Bytes. JSON takes at most six for one of a name's."""
+"""Maximum bytes of a header. JSON takes at most six bytes per byte of a name."""
 BLOCK = 256 * 1024
 LEVEL = 6
-"""Of compression: a folder is packed once, and sent to each machine."""
+"""The level of compression. A folder is packed once and sent to each machine."""
 _LENGTH = 4
-"""Bytes of a header's length."""
+"""Bytes of the field with a header's length."""
 
 
 class Member(Struct, frozen=True, forbid_unknown_fields=True):
-    """A file or link, as `content.Item`."""
+    """The header of a file or link; fields as in `content.Item`."""
 
     name: str
     kind: Literal["f", "x", "l"]
@@ -36,10 +36,10 @@ class Member(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def pack(items: Iterable[Item]) -> bytes:
-    """A bot's content, for `unpacked`.
+    """Return a bot's content as bytes for `unpacked`.
 
     Raises:
-        ContentError: there is what a bot may not have.
+        ContentError: the content is not allowed.
     """
     deflater = zlib.compressobj(LEVEL)
     packed = io.BytesIO()
@@ -57,7 +57,7 @@ def pack(items: Iterable[Item]) -> bytes:
 
 
 def unpacked(packed: bytes) -> Iterator[Item]:
-    """What was packed, for `content.copied`, which checks it.
+    """Yield the items of packed bytes, for `content.copied`, which checks them.
 
     Raises:
         ContentError: these bytes are no archive.
@@ -78,14 +78,14 @@ def unpacked(packed: bytes) -> Iterator[Item]:
 
 
 class _Inflated:
-    """What was packed, a bounded piece at a time."""
+    """A decompressor of packed bytes, in pieces of bounded size."""
 
     def __init__(self, packed: bytes) -> None:
         self._packed = io.BytesIO(packed)
         self._inflater = zlib.decompressobj()
 
     def blocks(self, size: int) -> Iterator[bytes]:
-        """The next bytes, in blocks."""
+        """Yield the next `size` bytes in blocks."""
         while size:
             block = self._read(min(size, BLOCK))
             if not block:
@@ -94,16 +94,16 @@ class _Inflated:
             yield block
 
     def read_all(self, size: int) -> bytes:
-        """The next bytes."""
+        """Return the next `size` bytes."""
         return b"".join(self.blocks(size))
 
     def end(self) -> None:
-        """Refuses what follows."""
+        """Raise ContentError if more bytes follow."""
         if self._read(1) or self._inflater.unused_data or self._packed.read(1):
             raise ContentError(b"", "it goes on after its end")
 
     def _read(self, size: int) -> bytes:
-        """At most so many bytes, and at least one, or none at the end."""
+        """Return from one to `size` bytes, or none at the end."""
         while not self._inflater.eof:
             given = self._inflater.unconsumed_tail or self._packed.read(BLOCK)
             try:

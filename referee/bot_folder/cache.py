@@ -1,4 +1,4 @@
-"""Folders of the arena's cache: this user's alone, complete or not there, none left over from a killed arena."""
+"""Folders of the arena's cache: private to this user, complete or absent, and removed after a crash."""
 
 import errno
 import fcntl
@@ -13,21 +13,21 @@ from pathlib import Path
 from referee.linux.private_file import FOLDER_MODE
 
 MAKING = "making-"
-"""What a folder is called that is not complete."""
+"""The prefix of an incomplete folder's name."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 REMEDY = "set XDG_CACHE_HOME to a folder of your own"
 
 
 class CacheError(ValueError):
-    """Others could put what this user would run into the cache. The text is one line: which folder, what helps."""
+    """Another user could put programs into the cache. The text is one line with the folder and a remedy."""
 
 
 def private(folder: Path) -> None:
-    """Makes a folder of the cache if it is not there. No other user may read it, or put another in its place.
+    """Create a folder of the cache if it does not exist. No other user may read or replace it.
 
     Raises:
         CacheError: another user owns it or a folder above it, or may write there.
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     folder.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
     folder = folder.resolve()
@@ -42,16 +42,16 @@ def private(folder: Path) -> None:
 
 
 def own_temporary_folder(name: str) -> Path:
-    """Return this user's folder of a name among temporary files, made if it is not there.
+    """Return this user's folder with a name among temporary files, after creating it if necessary.
 
     Raises:
-        OSError: another user was there first, or could replace it; or there is no folder for temporary files.
+        OSError: another user owns or could replace the folder, or there is no folder for temporary files.
     """
     folder = Path(tempfile.gettempdir()) / f"{name}-{os.geteuid()}"
     with suppress(FileExistsError):
         folder.mkdir(FOLDER_MODE)
     status = folder.lstat()
-    # Whoever put a link there could let it lead to any folder of this user's.
+    # A link created by another user could lead to any folder of this user.
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         raise OSError(errno.EROFS, f"is not a folder of this user's; {REMEDY}", str(folder))
     try:
@@ -62,11 +62,11 @@ def own_temporary_folder(name: str) -> Path:
 
 
 def _check_above(folder: Path) -> None:
-    """A user who may write to a folder can replace what lies there, but for a sticky one like /tmp."""
+    """Raise CacheError if another user could replace the entries of a folder that is not sticky (like /tmp)."""
     status = folder.stat()
     if status.st_uid not in (0, os.geteuid()):
         raise CacheError(f"{folder}: belongs to user {status.st_uid}, who could replace the cache in it; {REMEDY}")
-    # Many systems give each user a group of their own, and files that it may write to.
+    # Many systems give each user a private group that may write to the user's files.
     foreign_group = status.st_mode & stat.S_IWGRP and status.st_gid not in (0, os.getegid())
     if (foreign_group or status.st_mode & stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX:
         raise CacheError(f"{folder}: may be written by other users, who could replace the cache in it; {REMEDY}")
@@ -74,12 +74,12 @@ def _check_above(folder: Path) -> None:
 
 @contextmanager
 def making(among: Path) -> Iterator[Path]:
-    """A new folder beside those that are complete, which is gone afterwards; `settle` what is made in it before.
+    """Create a new folder in `among` and remove it at the end of the block; call `settle` on the result before.
 
-    What other arenas left there when they were killed is removed: each holds a lock on what it makes.
+    Folders that killed arenas left are removed first; a live arena holds a lock on its folder.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     _sweep(among)
     made, lock = _locked(among)
@@ -91,10 +91,10 @@ def making(among: Path) -> Iterator[Path]:
 
 
 def settle(made: Path, wanted: Path) -> None:
-    """Puts a complete folder where it is looked for, unless somebody else was faster.
+    """Move a complete folder to its place, unless another process was faster.
 
     Raises:
-        OSError: it cannot be put there.
+        OSError: it cannot be moved.
     """
     try:
         made.rename(wanted)
@@ -105,19 +105,19 @@ def settle(made: Path, wanted: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Removes a folder, as far as that is possible, however deep it is and whatever rights its folders have.
+    """Remove a folder as far as possible, at any depth and with any permissions.
 
-    Python's own would follow each folder by a call of itself.
+    Programs do this because Python's `shutil.rmtree` is recursive.
     """
     for command in (("chmod", "-R", "u+rwX"), ("rm", "-rf")):
         subprocess.run([*command, "--", str(folder)], check=False, capture_output=True)  # noqa: S603 - no shell
 
 
 def _locked(among: Path) -> tuple[Path, int]:
-    """A new folder and a descriptor that holds its lock."""
+    """Create a folder; return it with a descriptor that holds its lock."""
     while True:
         made = Path(tempfile.mkdtemp(prefix=MAKING, dir=among))
-        # Before it is locked it may be taken for a dead arena's.
+        # Before it is locked, another process may remove it as a dead arena's folder.
         with suppress(FileNotFoundError):
             lock = os.open(made, _FOLDER)
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,8 +1,8 @@
-"""What counts as a bot's content: read within bounds, hashed, and copied to where the bot is run from.
+"""A bot's content: reads it within limits, hashes it and copies it to the cache, from which the bot runs.
 
-A bot's folder is a stranger's: it may hold pipes, devices, links out of it, files without end, and may change
-while it is read. So it is read through descriptors that follow no link, and what runs is a copy that was hashed as
-it was made: nothing that is not hashed is mounted, built from or sent to another machine.
+A bot's folder is untrusted: it may contain pipes, devices, outward links and endless files, and may change during
+the reading. So it is read through descriptors that follow no link, and the bot runs from a copy that was hashed
+while it was written: only hashed bytes are mounted, built or sent to another machine.
 """
 
 import ctypes
@@ -25,73 +25,74 @@ from referee.linux.shortage import SHORTAGES
 from referee.printable import printable
 
 IGNORED = frozenset({b"__pycache__", b".git", b".pytest_cache", b".mypy_cache", b".ruff_cache"})
-"""Names that are not part of a bot's content, wherever they lie and whatever they are."""
+"""Names of files and folders that are not part of a bot's content, at any depth."""
 MEGABYTE = 1024 * 1024
 MOST_MB = 2_048
-"""Of a bot's files together."""
+"""Maximum megabytes of a bot's files together."""
 MOST_BYTES = MOST_MB * MEGABYTE
 MOST_FILES = 50_000
-"""Files, folders and links."""
+"""Maximum number of files, folders and links."""
 DEEPEST = 32
-"""Folders within one another."""
+"""Maximum depth of nested folders."""
 LONGEST_NAME = 1_000
-"""Bytes of a name in the folder, or of where a link leads."""
+"""Maximum bytes of a path within the folder, or of a link's target."""
 FILE_HASH_DIGITS = 12
-"""Of a single file's hash are kept: it names what changed, the folder's whole hash says that something did."""
+"""Number of digits of a single file's hash. It shows which file changed; the folder's full hash proves a
+change."""
 LONGEST_PART = 255
-"""Bytes of a name in its own folder, as the kernel has it."""
+"""Maximum bytes of a file's name without its folder: the kernel's limit."""
 UNUSED_DAYS = 7
-"""A copy that nobody used for longer is removed, by a process that finds that nobody looked for a day."""
+"""Days after which an unused copy is removed. A process checks this if no process did for a day."""
 _BLOCK = MEGABYTE
 _DAY_SECONDS = 86_400
 _ANY_TO_READ = {b"f": 0o444, b"x": 0o555}
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _MAKING = "making-"
 _LOCK = "lock"
-"""Held shared by every process that may run bots from the copies; exclusively by one that removes some."""
+"""The lock file that processes hold shared while bots may run from copies, and exclusively to remove copies."""
 _PLACING = "placing"
-"""Held exclusively by a process that replaces a damaged copy."""
+"""The lock file that a process holds exclusively while it replaces a damaged copy."""
 _LOCKS = frozenset({_LOCK, _PLACING})
 _EXCHANGE = 2
 """The kernel's RENAME_EXCHANGE."""
 _HERE = -100
-"""The kernel's AT_FDCWD: paths are taken as they are."""
+"""The kernel's AT_FDCWD: paths are relative to the current folder."""
 
 
 class ContentError(ValueError):
-    """What a bot may not have. The text is one line that begins with the name of a file in its folder."""
+    """A bot's content is not allowed. The text is one line that starts with the name of a file in its folder."""
 
     def __init__(self, name: bytes, what: str) -> None:
-        """Args: the file's name in the folder, empty for the folder itself; what is wrong."""
+        """Take the file's name in the folder (empty for the folder itself) and a description of the fault."""
         self.name = printable(name.decode(errors="backslashreplace"))
         self.what = what
         super().__init__(f"{self.name}: {what}" if name else what)
 
 
 class Item(NamedTuple):
-    """One file or link of a bot's content. Its bytes are to be read before the next one is asked for."""
+    """A file or link of a bot's content. Read its bytes before you request the next item."""
 
     name: bytes
-    """In the folder, parts joined by `/`."""
+    """The path in the folder, with `/` between parts."""
     kind: bytes
-    """`f`: a file, `x`: one that can be executed, `l`: a link."""
+    """`f` for a file, `x` for an executable file, `l` for a link."""
     size: int
-    """Bytes, as far as is known before they are read."""
+    """The expected size in bytes. The number of bytes read may differ."""
     blocks: Iterable[bytes]
-    """The file's bytes, or where the link leads."""
+    """The file's bytes, or the link's target."""
 
 
 def cache_folder() -> Path:
-    """Return where the arena keeps what it can make again.
+    """Return the arena's cache folder.
 
-    That is below XDG_CACHE_HOME, or else at home. If the home is missing or cannot be written to, it is a folder
-    for temporary files, which no other user can have put there.
+    It is below XDG_CACHE_HOME or, by default, the home folder. If the home folder is missing or not writable, it
+    is among temporary files, owned by this user.
 
     Raises:
-        OSError: another user has put something there, or there is no folder for temporary files.
+        OSError: another user has created the folder, or there is no folder for temporary files.
     """
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # By the XDG base directory specification, a relative path is to be ignored.
+    # The XDG base directory specification says to ignore a relative path.
     if given.is_absolute():
         return given / "mist-arena"
     with suppress(RuntimeError):  # This user has no home.
@@ -103,7 +104,7 @@ def cache_folder() -> Path:
 
 
 def forbidden_execution(program: Path) -> str:
-    """Return why a file in the cache cannot be executed, whatever its mode is, and what helps; "": it can be."""
+    """Return why a file in the cache cannot be executed, with a remedy; "" if the file system allows it."""
     if not os.statvfs(program).f_flag & os.ST_NOEXEC:
         return ""
     return (
@@ -112,31 +113,31 @@ def forbidden_execution(program: Path) -> str:
 
 
 def content_hash(folder: Path, *, most: int = MOST_BYTES) -> str:
-    """The hash of a folder's content: names, which are executable, and bytes. `sha256:…`.
+    """Return the hash of a folder's names, executable bits and bytes as `sha256:…`.
 
     Args:
-        folder: a bot's.
-        most: bytes of all its files together.
+        folder: a bot's folder.
+        most: the maximum bytes of all its files together.
 
     Raises:
-        ContentError: something in it cannot be read, or is what a bot may not have.
-        OSError: the machine is too short of something to read it.
+        ContentError: a part of it cannot be read or is not allowed.
+        OSError: the machine lacks memory, descriptors or another resource.
     """
     return _hashed(folder_items(folder), None, most)
 
 
 def copy_into(directory: int, into: Path, *, most: int) -> str:
-    """Copies a folder's content, by the folder's descriptor, into an empty one of ours; the content's hash.
+    """Copy the content of a folder, given as a descriptor, into an empty folder; return the content's hash.
 
     Raises:
-        ContentError: as `content_hash`; a part of it may lie in `into`.
+        ContentError: as `content_hash`. A part of the content may be in `into`.
         OSError: the copy cannot be written.
     """
     return _hashed(_items(directory, IGNORED), into, most)
 
 
 def file_hashes(folder: Path) -> dict[str, str]:
-    """The same for each file by itself, by its name in the folder: to tell which of them changed.
+    """Return a short hash for each file, by its name in the folder, to find the files that changed.
 
     Raises:
         ContentError: as `content_hash`.
@@ -148,7 +149,7 @@ def file_hashes(folder: Path) -> dict[str, str]:
 
 
 def size_of(folder: Path) -> tuple[int, int]:
-    """How many files and links a folder's content has, and how many bytes they have together.
+    """Return the number of files and links in a folder's content, and their total bytes.
 
     Raises:
         ContentError: as `content_hash`.
@@ -158,27 +159,27 @@ def size_of(folder: Path) -> tuple[int, int]:
 
 
 def copy_of(folder: Path) -> tuple[str, Path]:
-    """The content hash of a folder, and the copy of its content that bots run from, made if it is not there.
+    """Return a folder's content hash and the path of its copy, which is created if necessary.
 
     Raises:
         ContentError: as `content_hash`.
         OSError: the copy cannot be written.
     """
     content = content_hash(folder)
-    # Most often it is there. If the folder changes before it is copied, another hash is found then.
+    # Usually the copy exists. If the folder changes before it is copied, `copied` returns another hash.
     return (content, copy_place(content)) if is_whole(content) else copied(folder_items(folder))
 
 
 def copied(items: Iterable[Item]) -> tuple[str, Path]:
-    """Copies a bot's content, hashing what it writes; the hash, and where the copy is.
+    """Copy a bot's content to the cache; return its hash, computed during the copy, and the copy's path.
 
     Raises:
-        ContentError: there is what a bot may not have.
+        ContentError: the content is not allowed.
         OSError: the copy cannot be written.
     """
     copies = _copies()
     if not copies.is_dir():
-        _hold.cache_clear()  # Somebody has removed it since.
+        _hold.cache_clear()  # The folder was removed after the last call.
     _hold(copies)
     making = Path(tempfile.mkdtemp(prefix=_MAKING, dir=copies))
     try:
@@ -195,7 +196,7 @@ def copied(items: Iterable[Item]) -> tuple[str, Path]:
 
 
 def _check_links(copy: Path) -> None:
-    """Raises: ContentError: a link leads to itself, perhaps by way of others."""
+    """Raise ContentError if a link leads to itself, directly or through others."""
     for item in folder_items(copy, frozenset()):
         if item.kind == b"l":
             try:
@@ -206,17 +207,17 @@ def _check_links(copy: Path) -> None:
 
 
 def copy_place(content: str) -> Path:
-    """Where the copy of a content is; not there before it was made."""
+    """Return the path of the copy with a content hash, whether or not it exists."""
     return _copies() / content.removeprefix("sha256:")
 
 
 def is_whole(content: str) -> bool:
-    """Whether the copy of a content is there, as it was made. One that is counts as used now.
+    """Return whether the copy with a content hash exists and is undamaged; if so, mark it as used now.
 
-    A loss of power may have harmed it, or a bot without a sandbox.
+    A power failure or a bot without a sandbox may have damaged it.
 
     Raises:
-        OSError: the machine is too short of something to tell.
+        OSError: the machine lacks memory, descriptors or another resource.
     """
     place = copy_place(content)
     if not place.is_dir():
@@ -237,13 +238,13 @@ def _copies() -> Path:
 
 @cache
 def _hold(copies: Path) -> None:
-    """Makes the folder of copies; from now to this process's end no other removes what lies there.
+    """Create the folder of copies and lock it until this process exits, so that no other process removes copies.
 
-    Where nobody else holds it, and nobody looked for a day, this first removes what was not used for long.
+    If no other process holds the lock, first remove unfinished copies and, once a day, unused ones.
 
     Raises:
-        ContentError: another user could change what bots run.
-        OSError: it cannot be made.
+        ContentError: another user could change the copies.
+        OSError: the folder cannot be created.
     """
     try:
         private(cache_folder())
@@ -251,7 +252,7 @@ def _hold(copies: Path) -> None:
     except CacheError as error:
         raise ContentError(b"", str(error)) from None
     lock = os.open(copies / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    # A file system without locks is one on which nothing is removed.
+    # On a file system without locks, copies are never removed.
     with suppress(OSError):
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _remove_unfinished(copies)
@@ -264,7 +265,7 @@ def _hold(copies: Path) -> None:
 
 
 def _remove_unfinished(copies: Path) -> None:
-    """Removes what killed processes had not finished, and damaged copies that were replaced."""
+    """Remove unfinished copies of killed processes, and damaged copies that were replaced."""
     for place in copies.glob(f"{_MAKING}*"):
         shutil.rmtree(place, ignore_errors=True)
 
@@ -277,7 +278,7 @@ def _remove_unused(copies: Path) -> None:
 
 
 def _placed(making: Path, place: Path) -> bool:
-    """Puts a complete copy where nothing is. False: something is there, which the kernel does not replace."""
+    """Move a complete copy to its place. Return False if the place is occupied."""
     try:
         making.rename(place)
     except OSError as error:
@@ -288,9 +289,9 @@ def _placed(making: Path, place: Path) -> bool:
 
 
 def _replace_damaged(making: Path, place: Path, content: str) -> None:
-    """Puts a complete copy in the place of a damaged one; a whole one stays, for others run from it.
+    """Replace a damaged copy by a complete one. An undamaged copy remains, since bots may run from it.
 
-    Others may run from the damaged one, too: it is kept under the name of `making` until nobody runs anything.
+    Bots may run from the damaged copy, too: it remains under the name of `making` until no process holds the lock.
     """
     lock = os.open(place.parent / _PLACING, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -305,8 +306,8 @@ def _replace_damaged(making: Path, place: Path, content: str) -> None:
 
 
 def _exchange(one: Path, other: Path) -> None:
-    """Lets two folders have each other's names, so that there is one under each at every moment."""
-    # Some C libraries, kernels and file systems cannot.
+    """Exchange the names of two folders, atomically if possible."""
+    # Some C libraries, kernels and file systems do not support this.
     with suppress(AttributeError):
         library = ctypes.CDLL(None, use_errno=True)
         if library.renameat2(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0:
@@ -319,18 +320,18 @@ def _exchange(one: Path, other: Path) -> None:
 
 
 def _hashed(items: Iterable[Item], into: Path | None, most: int = MOST_BYTES) -> str:
-    """The content hash of items, which are copied into an empty folder if there is one."""
+    """Return the content hash of items; copy them into an empty folder if one is passed."""
     total = hashlib.sha256()
     writing = None if into is None else _Writing(into)
     for item in bounded(items, most):
         digest = _digest(item, writing)
-        # Lengths keep one file's end from being read as another's beginning.
+        # Lengths make the hashed text unambiguous.
         total.update(b"%s %d %d\n%s" % (item.kind, len(item.name), len(digest), item.name) + digest)
     return f"sha256:{total.hexdigest()}"
 
 
 def _digest(item: Item, writing: "_Writing | None") -> bytes:
-    """What stands for an item's bytes in the hash; it is written too, if it is to be."""
+    """Return the part of the hashed text for an item's bytes; copy the item if `writing` is passed."""
     if item.kind == b"l":
         target = b"".join(item.blocks)
         if writing is not None:
@@ -351,14 +352,14 @@ def _digest(item: Item, writing: "_Writing | None") -> bytes:
 
 
 class _Writing:
-    """An empty folder of ours that is filled; nothing is ever written through a link."""
+    """An empty folder that is filled with a copy, never through a link."""
 
     def __init__(self, into: Path) -> None:
         self._into = os.fsencode(into)
         self._folders = {b""}
 
     def place(self, name: bytes) -> bytes:
-        """The path of a new file, in a folder that is there."""
+        """Return the path of a new file, after creating its folder."""
         self._make(name.rpartition(b"/")[0])
         return b"%s/%s" % (self._into, name)
 
@@ -376,10 +377,10 @@ class _Writing:
 
 
 def bounded(items: Iterable[Item], most: int = MOST_BYTES) -> Iterator[Item]:
-    """The items, in order of their names, each found to be what a bot may have; with so many bytes together.
+    """Yield items, which must be in the order of their names, after checking them and the total number of bytes.
 
     Raises:
-        ContentError: one of them may not be had.
+        ContentError: an item is not allowed.
     """
     left = most
     last = b""
@@ -411,7 +412,7 @@ def bounded(items: Iterable[Item], most: int = MOST_BYTES) -> Iterator[Item]:
 
 
 def check_name(name: bytes) -> None:
-    """Raises: ContentError: it is no name that a file of a bot may have."""
+    """Raise ContentError if a bot's file may not have this name."""
     try:
         fits = name.decode().isprintable()
     except UnicodeDecodeError:
@@ -430,7 +431,10 @@ def check_name(name: bytes) -> None:
 
 
 def _checked_target(item: Item) -> bytes:
-    """A link leads up first, not above the folder, then only down: it ends inside, through other links too."""
+    """Return a link's target, in which `..` may only be first and not lead above the folder.
+
+    So the link ends inside the folder even if it leads through other links.
+    """
     target = b"".join(item.blocks) if item.size <= LONGEST_NAME else b""
     shown = printable(target[:LONGEST_NAME].decode(errors="backslashreplace"))
     parts = [part for part in target.split(b"/") if part not in (b"", b".")]
@@ -450,10 +454,10 @@ def _too_many(name: bytes) -> ContentError:
 
 
 def folder_items(folder: Path, ignored: frozenset[bytes] = IGNORED) -> Iterator[Item]:
-    """All files and links of a folder, in order of their names. No link is followed, nothing but files is opened.
+    """Yield a folder's files and links in order of their names. Follow no links; open only files and folders.
 
     Raises:
-        ContentError: something in it cannot be read, or is neither file, folder nor link.
+        ContentError: an entry cannot be read, or is neither file, folder nor link.
     """
     try:
         directory = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -470,7 +474,7 @@ def _items(directory: int, ignored: frozenset[bytes]) -> Iterator[Item]:
 
 
 class _Walk:
-    """One walk through a folder, and how much was found so far."""
+    """A walk through a folder, with the number of entries found so far."""
 
     def __init__(self, owner: int, ignored: frozenset[bytes]) -> None:
         self._owner = owner
@@ -495,7 +499,7 @@ class _Walk:
                 raise ContentError(name, "is neither a file nor a folder")
 
     def _listed(self, directory: int, prefix: bytes) -> list[tuple[bytes, int]]:
-        """What is in one folder, with its mode; so ordered that a walk meets names in their order as a whole."""
+        """Return one folder's entries with their modes, in the order that sorts the full names of the walk."""
         found = []
         try:
             with os.scandir(directory) as listing:
@@ -517,7 +521,7 @@ class _Walk:
             raise _changed(name)
         if info.st_uid == self._owner:
             return
-        # Where the kernel lets users link to files that are not theirs, root would hand out what they cannot read.
+        # If the kernel lets users hard-link other users' files, root would otherwise copy files they cannot read.
         if info.st_nlink > 1:
             raise ContentError(name, "is another user's file, under a second name")
         # The second name may have been removed since the file was opened.
@@ -531,7 +535,7 @@ class _Walk:
 
 @contextmanager
 def _opened(directory: int, entry: bytes, name: bytes, flags: int) -> Iterator[tuple[int, os.stat_result]]:
-    """A file or folder in a folder, itself and no link, with what is known of it."""
+    """Open an entry of a folder without following a link; yield its descriptor and status."""
     try:
         opened = os.open(entry, _OPEN | flags, dir_fd=directory)
     except OSError as error:

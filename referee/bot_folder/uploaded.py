@@ -1,7 +1,7 @@
-"""Archives that authors send, unpacked into a folder, which is then read as any bot's folder is.
+"""Unpacks archives from authors into a folder, which is then read like any bot's folder.
 
-Python's readers of ZIP and tar have no bounds. So a process of its own unpacks an archive (`unpacking`), within
-bounds of memory, time and disk that the kernel keeps.
+Python's readers of ZIP and tar have no limits. So a separate process (`unpacking`) unpacks an archive, within
+limits of memory, time and disk that the kernel enforces.
 """
 
 import subprocess
@@ -17,27 +17,27 @@ from referee.linux.regular_file import open_regular
 from referee.printable import printable
 
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
-"""How the names of archives end."""
+"""Suffixes of the names of archives."""
 MOST_MEMORY = 1_024 * MEGABYTE
 MOST_SECONDS = 60
-"""Of the processor's time."""
+"""Maximum seconds of processor time for unpacking."""
 LONGEST_COMPLAINT = 500
 PATIENCE_SECONDS = 300
-"""How long it may take altogether: the machine may be busy."""
+"""Maximum seconds of wall time for unpacking; generous, since the machine may be busy."""
 
 
 class UploadError(ValueError):
-    """An archive that cannot be used. The text is one line that says why, without the archive's name."""
+    """An archive cannot be used. The text is one line with the reason, without the archive's name."""
 
 
 def label_of_upload(name: str) -> str | None:
-    """Return an archive's name without its ending; None: it is no archive's name."""
+    """Return an archive's name without its suffix, or None if it is not the name of an archive."""
     ending = max((each for each in ENDINGS if name.lower().endswith(each)), key=len, default=None)
     return name[: -len(ending)] if ending and len(name) > len(ending) else None
 
 
 def is_upload(path: Path) -> bool:
-    """Return whether a path is that of an archive: a file, or a link to one, whose name ends so."""
+    """Return whether a path is a file, or a link to one, with the suffix of an archive."""
     try:
         return label_of_upload(path.name) is not None and path.is_file()
     except OSError:
@@ -52,12 +52,12 @@ def unpacked_upload(archive: Path, *, most_mb: int = MOST_MB, most_files: int = 
 
     Args:
         archive: its path; not followed if it is a symbolic link.
-        most_mb: megabytes of all its files together.
-        most_files: how many files it may have.
+        most_mb: the maximum megabytes of all its files together.
+        most_files: the maximum number of files.
 
     Raises:
-        UploadError: it cannot be read, or holds what a bot may not have.
-        OSError: the machine is too short of something.
+        UploadError: it cannot be read, or has content that is not allowed.
+        OSError: the machine lacks memory, disk or another resource.
     """
     with tempfile.TemporaryDirectory(prefix="arena-upload-", ignore_cleanup_errors=True) as folder:
         _unpack_apart(archive, Path(folder), most_mb * MEGABYTE, most_files)
@@ -75,7 +75,7 @@ def _bot_in(folder: Path) -> Path:
 
 
 def _unpack_apart(archive: Path, into: Path, most_bytes: int, most_files: int) -> None:
-    """Unpack in a process of its own. Raises as `unpacked_upload`."""
+    """Unpack in a separate process. Raises as `unpacked_upload`."""
     try:
         file = open_regular(archive, follow=False)
     except (OSError, ValueError) as error:
