@@ -1,9 +1,9 @@
-"""A bot's content as it was at a git revision. What git reads of the repository is its objects, and nothing else.
+"""A bot's content at a git revision. Git reads only the objects of the bot's repository.
 
-A bot's repository may be a stranger's, and git does what a repository's settings say: fetches what is missing
-through a command that they name, runs filters, hooks and monitors, borrows objects from elsewhere. So git works in
-a bare repository of our own, with settings of our own; it is only lent the other's folder of objects, in which no
-link leads elsewhere. Which repository it is, and what its branches and tags point at, is read here.
+The repository is untrusted, and git obeys a repository's settings: it fetches missing objects through a command of
+their choice, runs filters, hooks and monitors, and borrows objects from other places. So git runs in a temporary
+bare repository with safe settings and uses only the objects folder of the bot's repository, which may contain no
+links. This module finds the repository and reads its branches and tags.
 """
 
 import os
@@ -33,20 +33,20 @@ from referee.linux.regular_file import read_regular
 from referee.printable import printable
 
 SECONDS = 120
-"""For each run of git: what it reads may have been made to keep it busy for ever."""
+"""Maximum seconds of each run of git, since objects may be crafted to keep git busy forever."""
 MEMORY_BYTES = 2048 * MEGABYTE
-"""Address space of git: a small file may be packed so that it takes any amount to unpack."""
+"""Maximum address space of git, since a small packed file may need any amount of memory."""
 MOST_REFS = 100_000
-"""Branches, tags and the like."""
+"""Maximum number of loose refs: branches, tags and others."""
 MOST_PACKED_BYTES = 32 * MEGABYTE
-"""Of the file that lists most of them."""
+"""Maximum bytes of the file packed-refs."""
 MOST_OBJECT_FILES = 2_000_000
 SHORT_BYTES = 4_096
-"""Of a file that holds one line."""
+"""Maximum bytes of a file with one line."""
 MOST_LINKS = 5
-"""From one branch's name to another's."""
+"""Maximum number of symbolic refs that are followed from a ref."""
 WORDS = 400
-"""Characters of git's complaints."""
+"""Maximum characters quoted from git's error messages."""
 _SETTINGS = """\
 [core]
 repositoryformatversion = 1
@@ -60,7 +60,7 @@ deltaBaseCacheLimit = 64m
 objectFormat = {kind}
 """
 _KINDS = {40: "sha1", 64: "sha256"}
-"""By the digits of a hash."""
+"""Git's object formats, by the number of digits in a hash."""
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REF = re.compile(r"refs(?:/(?!\.)(?:(?!\.\.|@\{)[^\x00-\x20\x7f~^:?*\[\\/])+(?<!\.lock)(?<!\.))+")
 _LISTED = re.compile(rb"(\d{6}) (\w+) ([0-9a-f]+) +(\d+|-|BAD)\t(.*)", re.DOTALL)
@@ -69,21 +69,23 @@ _SUBMODULE = b"160000"
 
 
 class RevisionError(ValueError):
-    """The folder or the revision is not there, or cannot be read safely. The text says which and why."""
+    """The folder or the revision does not exist or cannot be read safely. The text has the reason."""
 
 
 @contextmanager
 def revision_items(folder: Path, revision: str) -> Iterator[Iterator[Item]]:
-    """All files and links of a folder as it was. Nothing is written in the repository, nothing of it is run.
+    """Yield an iterator over a folder's files and links at a revision.
+
+    Nothing in the repository is written or run.
 
     Args:
         folder: a folder in a git work tree; it need not exist in the work tree's present state.
-        revision: whatever names a commit: a branch, a tag, a hash or its beginning, `HEAD~2`.
+        revision: any name of a commit: a branch, a tag, a hash or its first digits, `HEAD~2`.
 
     Raises:
-        RevisionError: there is no such folder at that revision, it is in no git repository, or in one that keeps
-            its objects elsewhere. Also while it is read.
-        ContentError: while it is read, as the content of any bot.
+        RevisionError: the folder does not exist at that revision, is in no git repository, or its repository has
+            objects elsewhere. Also raised by the iterator.
+        ContentError: raised by the iterator, as for the content of any bot.
     """
     anchor = folder.absolute()
     while not anchor.is_dir():
@@ -110,7 +112,7 @@ def revision_items(folder: Path, revision: str) -> Iterator[Iterator[Item]]:
 
 
 def _top(anchor: Path, folder: Path) -> Path:
-    """The folder with the repository that a folder belongs to."""
+    """Return the top folder of the work tree that contains a folder."""
     for top in (anchor, *anchor.parents):
         if os.path.lexists(top / ".git"):
             return top
@@ -118,13 +120,13 @@ def _top(anchor: Path, folder: Path) -> Path:
 
 
 class _Git:
-    """Git at work on the objects of a repository."""
+    """A runner of git commands on the objects of a repository."""
 
     def __init__(self, top: Path, ours: Path) -> None:
-        """Args: the folder with the repository; an empty folder for ours.
+        """Set up a bare repository in the empty folder `ours` for the objects of the work tree `top`.
 
         Raises:
-            RevisionError: it is no repository that can be read safely.
+            RevisionError: the work tree's repository cannot be read safely.
         """
         own, common = _repository(top)
         objects = _objects(common)
@@ -136,7 +138,7 @@ class _Git:
         lines = (f"{value} {name}\n" for name, value in sorted(refs.items()) if len(value) == digits)
         (ours / "packed-refs").write_text("".join(lines))
         self._here = ours
-        # The arena's own environment may name a repository (in a git hook) and programs: only git's place is kept.
+        # The arena's environment may name a repository (in a git hook) and programs, so only PATH is passed on.
         self._environment = {
             "PATH": os.environ.get("PATH", os.defpath),
             "HOME": str(ours),
@@ -154,10 +156,10 @@ class _Git:
         }
 
     def says(self, *arguments: str, complaint: str) -> str:
-        """The line that git prints.
+        """Return the line that git prints.
 
         Raises:
-            RevisionError: it fails; the complaint, and git's own words where it has any.
+            RevisionError: git fails. The text is `complaint` with git's error message, if any.
         """
         with self._running(*arguments) as process:
             assert process.stdout is not None  # noqa: S101 - asked for
@@ -167,14 +169,14 @@ class _Git:
         return output.decode(errors="replace").strip()
 
     def items(self, tree: str) -> Iterator[Item]:
-        """The files of a tree."""
+        """Yield the files and links of a tree in order of their names."""
         listed = sorted(self._listed(tree))
         with self._running("cat-file", "--batch") as process:
             for name, kind, size, blob in listed:
                 yield Item(name, kind, size, self._blocks(process, name, blob))
 
     def _listed(self, tree: str) -> Iterator[tuple[bytes, bytes, int, bytes]]:
-        """Name, kind, size and hash of all files of a tree that count as a bot's content."""
+        """Yield the name, kind, size and hash of each file of a tree that is part of a bot's content."""
         with self._running("ls-tree", "-r", "-z", "-l", tree) as process:
             assert process.stdout is not None  # noqa: S101 - asked for
             for number, line in enumerate(_lines(process.stdout), start=1):
@@ -198,7 +200,7 @@ class _Git:
                 raise RevisionError(self._complaint("git cannot list the files"))
 
     def _blocks(self, process: "subprocess.Popen[bytes]", name: bytes, blob: bytes) -> Iterator[bytes]:
-        """The bytes of one file."""
+        """Yield the bytes of a file in blocks."""
         assert process.stdin is not None  # noqa: S101 - asked for
         assert process.stdout is not None  # noqa: S101 - asked for
         try:
@@ -218,7 +220,7 @@ class _Git:
 
     @contextmanager
     def _running(self, *arguments: str) -> Iterator["subprocess.Popen[bytes]"]:
-        """Git at work, for so long, with so much memory; at the end it is ended."""
+        """Start git with limits of time and memory; kill it at the end of the block."""
         with (self._here / "said").open("wb") as said:
             try:
                 process = subprocess.Popen(  # noqa: S603 - no shell, and a revision cannot be taken for an option
@@ -249,14 +251,14 @@ class _Git:
             process.wait()
 
     def _complaint(self, complaint: str) -> str:
-        """With git's own words."""
+        """Return a complaint with git's error message, if any."""
         with (self._here / "said").open(errors="replace") as file:
             words = printable(" ".join(file.read(WORDS).split()))
         return f"{complaint}: {words}" if words else complaint
 
 
 def _lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """What ends with NUL, each as long as a name may be."""
+    """Yield the records of a stream that end with NUL. Raise RevisionError if one is too long."""
     rest = b""
     while block := stream.read(MEGABYTE):
         *lines, rest = (rest + block).split(b"\0")
@@ -266,10 +268,10 @@ def _lines(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _repository(top: Path) -> tuple[Path, Path]:
-    """The repository's folder for this work tree, and the one that all its work trees share.
+    """Return the repository's folder for this work tree, and the folder shared by all its work trees.
 
     Raises:
-        RevisionError: it lies elsewhere, and knows nothing of this folder: it may be anybody's.
+        RevisionError: `.git` names a repository that does not name this work tree, so it may be another user's.
     """
     dot = top / ".git"
     mode = dot.lstat().st_mode
@@ -290,10 +292,10 @@ def _repository(top: Path) -> tuple[Path, Path]:
 
 
 def _objects(common: Path) -> Path:
-    """The folder of a repository's objects, all of which lie there.
+    """Return the folder of a repository's objects after checking that it contains all of them.
 
     Raises:
-        RevisionError: some may lie elsewhere.
+        RevisionError: some objects may be elsewhere, or the folder has too many files.
     """
     objects = common / "objects"
     borrowed = objects / "info" / "alternates"
@@ -312,10 +314,10 @@ def _objects(common: Path) -> Path:
 
 
 def _refs(own: Path, common: Path) -> tuple[str, dict[str, str]]:
-    """What HEAD says, and the hash that each branch, tag and the like points at.
+    """Return the content of HEAD, and the hash of each ref (branch, tag or other) by its name.
 
     Raises:
-        RevisionError: they are not kept in files of their usual kinds and sizes.
+        RevisionError: they are not in files of the usual kinds and sizes.
     """
     if os.path.lexists(common / "reftable"):
         raise RevisionError(f"{common}: keeps its branches in a reftable, which is not read: git refs migrate")
@@ -333,7 +335,7 @@ def _refs(own: Path, common: Path) -> tuple[str, dict[str, str]]:
 
 
 def _packed(file: Path) -> Iterator[tuple[str, str]]:
-    """The branches and tags that are listed in one file."""
+    """Yield the name and hash of each ref in the file packed-refs."""
     if os.path.lexists(file):
         for line in _text(file, MOST_PACKED_BYTES).split("\n"):
             value, _, name = line.partition(" ")
@@ -341,7 +343,7 @@ def _packed(file: Path) -> Iterator[tuple[str, str]]:
 
 
 def _loose(folder: Path, common: Path) -> Iterator[tuple[str, str]]:
-    """Those that have a file of their own."""
+    """Yield the name and content of each ref that has a file of its own."""
     waiting, found = [folder], 0
     while waiting:
         for entry in _entries(waiting.pop()):
@@ -356,7 +358,7 @@ def _loose(folder: Path, common: Path) -> Iterator[tuple[str, str]]:
 
 
 def _entries(folder: "Path | os.DirEntry[str]") -> Iterator["os.DirEntry[str]"]:
-    """What is in a folder that is no link."""
+    """Yield the entries of a folder. Raise RevisionError if it is a link."""
     try:
         opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         os.close(opened)
@@ -376,7 +378,7 @@ def _line(file: Path) -> str:
 
 
 def _text(file: Path, most: int) -> str:
-    """The text of a file of a repository. What is no UTF-8 in it names nothing that can be asked for."""
+    """Return the text of a repository's file, with invalid UTF-8 replaced: no valid name contains it."""
     try:
         content = read_regular(file, most, follow=False)
     except OSError as error:

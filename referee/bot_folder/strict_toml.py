@@ -1,7 +1,7 @@
-"""TOML files that people write (bot.toml, tournament files), read strictly: an error names file, line and field.
+"""A strict reader of TOML files (bot.toml, tournament files) whose errors name the file, line and field.
 
-`tomllib` knows lines only for broken syntax, and msgspec names a wrong value only by its path; `line_of` finds the
-line that belongs to such a path. Some of these files are strangers': size, nesting and numbers have bounds.
+`tomllib` reports lines only for broken syntax, and msgspec names a wrong value only by its path; `line_of` finds
+the line of such a path. Some of these files are untrusted, so size, nesting and numbers have limits.
 """
 
 import errno
@@ -23,16 +23,16 @@ from referee.suggestions import did_you_mean
 
 FormT = TypeVar("FormT", bound=Struct)
 Steps = tuple[str | int, ...]
-"""A path, taken apart: keys of tables and indexes of arrays."""
+"""A path as a tuple: keys of tables and indexes of arrays."""
 
 MOST_BYTES = 256 * 1024
-"""The largest file; a tournament of a thousand bots needs a quarter of that."""
+"""Maximum bytes of a file. A tournament of a thousand bots needs a quarter of that."""
 MOST_PARTS = 32
-"""The most parts of a dotted key: the time that `tomllib` takes grows with their square."""
+"""Maximum number of parts of a dotted key, since the time of `tomllib` grows with its square."""
 LONGEST_COMPLAINT = 400
-"""Characters: a key or a value may be as long as the file."""
+"""Maximum characters of an error, which may quote a key or value as long as the file."""
 _INT64 = range(-(2**63), 2**63)
-"""What TOML demands of integers, and what JSON carries."""
+"""The range of integers in TOML."""
 
 _STEP = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
 _HEADER = re.compile(r"\s*+(\[\[?+)([^\]]++)\]")
@@ -49,26 +49,25 @@ _UNKNOWN = re.compile(r"Object contains unknown field `(?P<key>.*)`", re.DOTALL)
 
 
 class TomlError(ValueError):
-    """A file that cannot be read as what it should be. The text is one line: `FILE:LINE: FIELD: what is wrong`."""
+    """A file does not have the required form. The text is one line: `FILE:LINE: FIELD: what is wrong`."""
 
 
 def read_toml(path: Path, form: type[FormT], *, shown: Path | None = None) -> FormT:
-    """The file's content, in exactly the form's fields and types.
+    """Return a file's content, which must have exactly the form's fields and types.
 
     Args:
         path: the file.
-        form: what it must fit.
-        shown: how errors name the file; None: by its path.
+        form: the type of the content.
+        shown: the file's name in errors; None: its path.
 
     Raises:
-        TomlError: it is missing, too long, is not TOML, or does not fit the form.
+        TomlError: it is missing, too long, not TOML, or does not fit the form.
     """
     return read_toml_with_text(path, form, shown=shown)[0]
 
 
 def read_toml_with_text(path: Path, form: type[FormT], *, shown: Path | None = None) -> tuple[FormT, str]:
-    """Return the same, and the text that it was read from: a second reading may find another.
-
+    """Return the content as `read_toml` and the text, since the file may change before a second reading.
     Raises:
         TomlError: as `read_toml`.
     """
@@ -85,13 +84,13 @@ def read_toml_with_text(path: Path, form: type[FormT], *, shown: Path | None = N
 
 
 def read_text(path: Path, *, shown: Path | None = None, most: int = MOST_BYTES, follow: bool = True) -> str:
-    """A text file's content, as much of it as is allowed.
+    """Return a text file's content.
 
     Args:
         path: the file.
-        shown: how errors name it; None: by its path.
-        most: bytes.
-        follow: whether it may be a link to the file.
+        shown: the file's name in errors; None: its path.
+        most: the maximum number of bytes.
+        follow: whether the path may be a symbolic link.
 
     Raises:
         TomlError: it cannot be read, is too long, is no regular file, or not UTF-8.
@@ -105,17 +104,17 @@ def read_text(path: Path, *, shown: Path | None = None, most: int = MOST_BYTES, 
     except ValueError as error:
         raise _error(f"{shown}: cannot be read: {error}") from None
     try:
-        # Editors on Windows begin a file with a byte order mark, which is not part of its text.
+        # Editors on Windows write a byte order mark first, which is not part of the text.
         return content.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise _error(f"{shown}: is not UTF-8 text, from byte {error.start} on") from None
 
 
 def parse(text: str) -> dict[str, Any]:
-    """A TOML document as plain values: all integers of 64 bits, all floats finite, no text with a NUL.
+    """Return a TOML document as plain values with integers of 64 bits, finite floats and no NUL characters.
 
     Raises:
-        TomlError: the text is no TOML, or more than anybody needs: `LINE: what is wrong`.
+        TomlError: the text is not TOML or exceeds a limit. Its text is `LINE: what is wrong`.
     """
     if long := _LONG_KEY.search(text):
         raise _error(f"{_line_at(text, long.start())}: a key has more than {MOST_PARTS} parts")
@@ -139,7 +138,7 @@ def parse(text: str) -> dict[str, Any]:
 
 
 class _UnfitError(ValueError):
-    """A value that no field takes. The text says why; `steps` are its path, from its end."""
+    """No field accepts a value. The text has the reason; `steps` is the value's path in reverse."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -147,7 +146,7 @@ class _UnfitError(ValueError):
 
 
 def _check(value: Any) -> None:
-    """Raises: _UnfitError: there is a value that no field takes."""
+    """Raise _UnfitError if a value within this one is accepted by no field."""
     if isinstance(value, dict | list):
         pairs = value.items() if isinstance(value, dict) else enumerate(value)
         for step, each in pairs:
@@ -166,22 +165,22 @@ def _check(value: Any) -> None:
 
 
 def _error(text: str) -> TomlError:
-    """An error of one line, which is short even where it quotes a long value."""
+    """Return an error with one short line of text, even if it quotes a long value."""
     return TomlError(cut(printable(text)))
 
 
 def cut(complaint: str) -> str:
-    """A complaint, short even where it quotes a long value."""
+    """Return a complaint, shortened if it quotes a long value."""
     return complaint if len(complaint) <= LONGEST_COMPLAINT else f"{complaint[: LONGEST_COMPLAINT - 3]}..."
 
 
 def _line_at(text: str, at: int) -> int:
-    """The line, from 1, of a character."""
+    """Return the line, from 1, of a character."""
     return text.count("\n", 0, at) + 1
 
 
 def _deepest_line(text: str) -> int:
-    """The line, from 1, on which most brackets are open."""
+    """Return the line, from 1, on which most brackets are open."""
     depth, deepest, best = 0, 0, 1
     for number, line in enumerate(text.split("\n"), start=1):
         depth += line.count("[") + line.count("{")
@@ -192,11 +191,11 @@ def _deepest_line(text: str) -> int:
 
 
 def line_of(text: str, path: str) -> int:
-    """The line, from 1, on which the value at a path stands; the nearest one around it where it has none.
+    """Return the line, from 1, of the value at a path, or of the nearest table around it if it is absent.
 
     Args:
         text: a TOML document.
-        path: as msgspec writes them, with or without `$`: `$.limits.memory_mb`, `$.bots[1].name`.
+        path: a path as msgspec writes it, with or without `$`: `$.limits.memory_mb`, `$.bots[1].name`.
     """
     wanted = _steps(path)
     tables: dict[Steps, int] = {}
@@ -210,7 +209,7 @@ def line_of(text: str, path: str) -> int:
             here = table + _keys(assignment[1])
         else:
             continue
-        # An array's value stands on its key's line: what is wanted may lie deeper than any line of its own.
+        # Values within an inline array or table have no line of their own, only the line of the key.
         length = len(here) if here == wanted[: len(here)] else _shared(here, wanted)
         if length > best_length:
             best, best_length = number, length
@@ -218,7 +217,7 @@ def line_of(text: str, path: str) -> int:
 
 
 def _table(keys: Steps, tables: dict[Steps, int], *, is_array: bool) -> Steps:
-    """The path that a header opens; `tables` counts how often each array of tables was opened."""
+    """Return the path of a header's table; `tables` has the current index of each array of tables."""
     if is_array:
         tables[keys] = tables.get(keys, -1) + 1
     path: Steps = ()
@@ -230,7 +229,7 @@ def _table(keys: Steps, tables: dict[Steps, int], *, is_array: bool) -> Steps:
 
 
 def _shared(here: Steps, wanted: Steps) -> int:
-    """How much of a wanted path a line shares, though it goes on elsewhere: `limits.log_kb` for `limits.files`."""
+    """Return the number of first steps that two paths share: 1 for `limits.log_kb` and `limits.files`."""
     shared = 0
     for ours, theirs in zip(here, wanted, strict=False):
         if ours != theirs:
@@ -249,7 +248,7 @@ def _steps(path: str) -> Steps:
 
 
 def _syntax(text: str, complaint: str) -> str:
-    """`LINE: complaint` for broken syntax."""
+    """Return `LINE: complaint` for broken syntax."""
     found = _SYNTAX.fullmatch(complaint)
     if found is None:
         return f"1: {complaint}"
@@ -257,7 +256,7 @@ def _syntax(text: str, complaint: str) -> str:
 
 
 def _misfit(text: str, form: type[Struct], complaint: str) -> str:
-    """`LINE: FIELD: complaint` for a value that does not fit."""
+    """Return `LINE: FIELD: complaint` for a value that does not fit."""
     at = _AT.fullmatch(complaint)
     what, path = (at["what"], at["path"]) if at else (complaint, "$")
     if missing := _MISSING.fullmatch(what):
@@ -277,20 +276,20 @@ def _field(path: str, key: str) -> str:
 
 
 def _known(form: Any, steps: Steps) -> list[str]:
-    """Return the fields' names of the Struct at a path within a form; none if it is not plainly one Struct."""
+    """Return the names of the fields of the Struct at a path within a form; none if the type is not one Struct."""
     there = _form_at(form, steps)
     return [field.encode_name for field in msgspec.structs.fields(there)] if _is_struct(there) else []
 
 
 def _words(form: Any) -> str:
-    """The values that are allowed of a type that is a list of them; empty for any other."""
+    """Return the allowed values of an Enum or Literal, joined by commas; "" for other types."""
     if isinstance(form, type) and issubclass(form, Enum):
         return ", ".join(str(each.value) for each in form)
     return ", ".join(map(str, get_args(form))) if get_origin(form) is Literal else ""
 
 
 def _form_at(form: Any, steps: Steps) -> Any:
-    """The type of what stands at a path within a form; None where that is not plain."""
+    """Return the type at a path within a form, or None if it cannot be determined."""
     for step in steps:
         if isinstance(step, int):
             form = next(iter(get_args(form)), None)
@@ -307,7 +306,7 @@ def _is_struct(form: Any) -> bool:
 
 
 def _without_none(form: Any) -> Any:
-    """A type that may be left out, as it is where it is not."""
+    """Return the other type of an optional type; return all other types unchanged."""
     if get_origin(form) not in (UnionType, Union):
         return form
     there = [each for each in get_args(form) if each not in (NoneType, UnsetType)]
@@ -315,13 +314,13 @@ def _without_none(form: Any) -> Any:
 
 
 def _value(text: str, steps: Steps) -> str:
-    """What stands at a path, short enough for one line."""
+    """Return the value at a path as text, shortened to fit on a line."""
     value: Any = tomllib.loads(text)
     for step in steps:
         try:
             value = value[step]
         except (KeyError, IndexError, TypeError):
-            # msgspec does not name the keys of a table that may have any.
+            # In paths, msgspec does not name the keys of a table with arbitrary keys.
             break
     shown = str(value).lower() if isinstance(value, bool) else repr(value)
     return shown if len(shown) <= 60 else f"{shown[:57]}..."  # noqa: PLR2004 - a line's worth
