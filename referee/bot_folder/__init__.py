@@ -1,4 +1,4 @@
-"""A bot's folder, archive or repository: read with suspicion, checked and hashed."""
+"""Finds, checks, hashes and copies the content of untrusted bots: folders, archives and git repositories."""
 
 from referee.bot_folder.archive import pack, unpacked
 from referee.bot_folder.bot_name import (

@@ -1,7 +1,7 @@
 """Reads the name of a bot: a folder, `FOLDER@REVISION`, a sample bot's name, `remote:FILE` or `console`.
 
-Whoever checks a name and whoever uses it must see the same folder in it. So every name is read here, once, and
-what was read is passed on instead of the text.
+A check of a name and its later use must mean the same folder. So each name is read once, here, and the result is
+passed on instead of the text.
 """
 
 import os
@@ -15,38 +15,38 @@ from msgspec.structs import replace
 CONSOLE = "console"
 """The name of a person at the terminal."""
 REMOTE = "remote:"
-"""The beginning of a name that stands for a bot on another machine; the file of its public key follows."""
+"""The prefix of a name for a bot on another machine; the file of its public key follows."""
 BUILT_IN = Path(__file__).resolve().parents[2] / "bots"
 FILE = "bot.toml"
 LONGEST_PATH = 4_096
-"""Bytes of what names a bot, as the kernel has it."""
+"""Maximum bytes of a bot's name: the kernel's limit for paths."""
 
 Kind = Literal["folder", "sample", "remote", "console", "unknown"]
 
 
 class BotName(Struct, frozen=True, kw_only=True):
-    """The name of a bot, as it was read."""
+    """A parsed name of a bot."""
 
     given: str
-    """The name as this process would be told it: a relative path starts from the current folder."""
+    """The name for use in this process, where relative paths start from the current folder."""
     kind: Kind
     beside: Path
-    """The folder that a relative path starts from."""
+    """The folder from which a relative path starts."""
     written: Path
-    """The path of the folder or key file as it was written. A sample bot and a person have none: empty."""
+    """The path of the folder or key file as written; empty for a sample bot and for a person."""
     path: Path
     """The folder of the bot, or the file of its key."""
     revision: str | None = None
-    """The git revision of the folder; None: as it lies there."""
+    """The git revision of the folder; None for its present content."""
 
     @property
     def is_remote(self) -> bool:
-        """Whether the bot comes from another machine, with a key."""
+        """Whether the bot is on another machine and has a key."""
         return self.kind == "remote"
 
     @property
     def is_folder(self) -> bool:
-        """Whether it is a folder that is there, as it is now."""
+        """Whether the name means the present content of a folder that exists."""
         return self.kind in {"folder", "sample"} and self.revision is None and _is_folder(self.path)
 
     @property
@@ -57,7 +57,7 @@ class BotName(Struct, frozen=True, kw_only=True):
     def first_link(self) -> Path | None:
         """Return the first part of the written path that is a symbolic link, or None.
 
-        A stranger who may write there chooses where it leads; an arena that root runs would follow it anywhere.
+        A user who may write there could let it lead anywhere, and an arena run by root would follow it.
         """
         at = self.beside
         for part in self.written.parts:
@@ -65,18 +65,18 @@ class BotName(Struct, frozen=True, kw_only=True):
             try:
                 mode = at.lstat().st_mode
             except (OSError, ValueError):
-                return None  # What is not there has nothing below it: a text of thousands of parts takes no time.
+                return None  # A missing part ends the loop, which so is fast for a text of thousands of parts.
             if stat.S_ISLNK(mode):
                 return at
         return None
 
     def resolved(self) -> "BotName":
-        """Return the same name with an absolute path without links, which every process reads alike."""
+        """Return the same name with an absolute path without links, which means the same in every process."""
         if self.kind not in {"folder", "remote"}:
             return self
         try:
             path = Path(os.path.realpath(self.path))
-        except ValueError:  # No path can have a NUL: whoever opens it says so.
+        except ValueError:  # The path has a NUL, which is reported when it is opened.
             return self
         return replace(
             self, given=_spelled(self.kind, path, self.revision), beside=Path("/"), written=path, path=path
@@ -86,14 +86,14 @@ class BotName(Struct, frozen=True, kw_only=True):
 def read_bot_name(text: str, beside: Path | None = None) -> BotName:
     """Read the name of a bot.
 
-    A path is read part by part. As long as a part is a folder that is there, an `@` in it belongs to its name.
-    In the first part that is none, the revision begins at the last `@` that has a folder before it, or else at
-    the next `@`. So `in@2026/anna` is a folder if `in@2026` is one, and otherwise the revision `2026/anna` of the
+    A path is read part by part. If a part is an existing folder, an `@` in it belongs to its name. In the first
+    part that is not, the revision starts after the last `@` that follows an existing folder, or else after the
+    next `@`. So `in@2026/anna` is a folder if `in@2026` is one, and otherwise the revision `2026/anna` of the
     folder `in`.
 
     Args:
         text: the name.
-        beside: the folder that relative paths start from; None: the current one.
+        beside: the folder from which relative paths start; None: the current one.
     """
     if text == CONSOLE:
         return BotName(given=text, kind="console", beside=Path(), written=Path(), path=Path())
@@ -105,30 +105,30 @@ def read_bot_name(text: str, beside: Path | None = None) -> BotName:
     sample = BUILT_IN / folder
     if _is_folder(sample) and (revision is not None or (sample / FILE).is_file()):
         return BotName(given=text, kind="sample", beside=Path(), written=Path(), path=sample, revision=revision)
-    if revision is not None:  # A folder need not be there any more to be read at a revision.
+    if revision is not None:  # A folder that was deleted can still be read at a revision.
         return _of_path(text, "folder", beside, Path(folder), revision)
     return BotName(given=text, kind="unknown", beside=beside or Path(), written=Path(), path=Path(folder))
 
 
 def folder_name(folder: Path) -> BotName:
-    """Return the name of a folder whose path is known: no `@` in it begins a revision."""
+    """Return the name of a folder with a known path, in which `@` does not start a revision."""
     return BotName(given=str(folder), kind="folder", beside=Path(), written=folder, path=folder)
 
 
 def is_remote(text: str) -> bool:
-    """Return whether a name is that of a bot that comes with a key, wherever its file is."""
+    """Return whether a name is that of a bot with a key."""
     return text.startswith(REMOTE)
 
 
 def last_part(text: str, beside: Path | None = None) -> str:
     """Return the last part of the path in a name, with the revision behind it.
 
-    Looks at the text alone: what a bot is called must not change with what lies on the disk. Only `.` and `..`
-    are called as the folder that they stand for.
+    Only the text counts, since a bot's name must not depend on the files on the disk. But `.` and `..` are
+    replaced by the name of their folder.
 
     Args:
         text: the name.
-        beside: the folder that a relative path starts from; None: the current one.
+        beside: the folder from which a relative path starts; None: the current one.
     """
     path = Path(text.removeprefix(REMOTE))
     folder, at, revision = path.name.partition("@")
@@ -165,14 +165,14 @@ def _split(text: str, beside: Path) -> tuple[str, str | None]:
 
 
 def _is_there(path: Path) -> bool:
-    """Return whether a folder is there, or a link, which is refused rather than read as something else."""
+    """Return whether a path is a folder or a link. Links count so that they are refused later, not misread."""
     return _is_folder(path) or _is_link(path)
 
 
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except OSError:  # No folder can have such a name, or nobody here may look.
+    except OSError:  # The name is impossible, or this user has no permission.
         return False
 
 

@@ -1,6 +1,6 @@
-"""Bots as they lie on disk: a folder with a bot.toml. Finds one by name, copies its content, reads and checks it.
+"""Bots on disk: folders with a bot.toml. Finds a bot by name, has its content copied, reads and checks bot.toml.
 
-`content` reads and copies it, `revision` reads it from git, `sandbox` starts it.
+`content` reads and copies a bot's files, `revision` reads them from git, and `sandbox` starts the bot.
 """
 
 import os
@@ -26,44 +26,45 @@ from referee.bot_folder.strict_toml import TomlError, cut, line_of, read_text, r
 from referee.suggestions import did_you_mean
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
-"""Where a bot's command is looked for, after its own folder; inside the sandbox as well."""
+"""The search path for a bot's command, after its own folder; inside the sandbox as well."""
 PYTHON = "python"
-"""As a command's first word: the interpreter that the arena runs on."""
+"""The first word of a command that means the arena's own interpreter."""
 MOST_FILE_BYTES = 64 * 1024
-"""The largest bot.toml."""
+"""Maximum bytes of a bot.toml."""
 MOST_COMMAND_BYTES = 16 * 1024
-"""The longest command with its arguments. It must fit into one message to the process that forks bots."""
+"""Maximum bytes of a command with its arguments, which must fit into one message to the process that forks
+bots."""
 MOST_BESIDE = 1_000
-"""Entries of a folder that are looked through for a bot whose name is near a misspelt one."""
+"""Maximum number of a folder's entries that are searched for a bot with a name like a misspelt one."""
 NOT_OFFERED = frozenset({"stress_edge"})
-"""Of the built-in bots, those that measure the referee and play no match that anyone would want to see."""
+"""The built-in bots that are not offered to users, because they only measure the referee."""
 
 Text = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class BotFolderError(ValueError):
-    """A bot that cannot be used as it is. The text is one line: which file, line and field, and what is wrong."""
+    """A bot cannot be used as it is. The text is one line with the file, line, field and fault."""
 
 
 class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What one bot may use: the table `[limits]` of bot.toml."""
+    """The resource limits of a bot: the table `[limits]` of bot.toml."""
 
     memory_mb: Annotated[int, Meta(ge=64, le=16_384)] = 1_024
-    """Memory of all its processes together, where the machine has control groups: level `strict`."""
+    """Megabytes of memory of all its processes together, if the machine has control groups: level `strict`."""
     address_space_mb: Annotated[int, Meta(ge=64, le=1_048_576)] | None = None
-    """Address space of each of its processes; none: `memory_mb`. Some runtimes reserve far more than they use."""
+    """Megabytes of address space per process; None: `memory_mb`. Some runtimes reserve far more than they use."""
     cpus: Annotated[float, Meta(ge=0.1, le=64)] = 1.0
-    """Cores that all its processes together may keep busy, where the machine has control groups."""
+    """Number of cores that its processes together may use, if the machine has control groups."""
     processes: Annotated[int, Meta(ge=4, le=512)] = 64
-    """Processes and threads at once. A Python bot has three: itself, and two threads of ZeroMQ."""
+    """Number of processes and threads at once. A Python bot has three: itself and two threads of ZeroMQ."""
     files: Annotated[int, Meta(ge=32, le=4_096)] = 256
-    """Open files of each of its processes."""
+    """Number of open files per process."""
     scratch_mb: Annotated[int, Meta(ge=1, le=4_096)] = 64
-    """Its scratch folder, in memory."""
+    """Megabytes of its scratch folder, which is in memory."""
     cpu_seconds: Annotated[int, Meta(ge=1, le=86_400)] | None = None
-    """CPU time of each of its processes; none: what the match's clock leaves it."""
+    """Seconds of processor time per process; None: bounded by the match's clock only."""
     log_kb: Annotated[int, Meta(ge=4, le=16_384)] = 256
-    """How much of its standard output and error is kept: the first half and the last."""
+    """Kilobytes of its standard output and error that are stored: half from the start, half from the end."""
 
 
 BUILD_LIMITS = Limits(memory_mb=4_096, cpus=2.0, processes=128, files=1_024, scratch_mb=512, cpu_seconds=300)
@@ -72,7 +73,7 @@ Transport = Literal["zmq", "stdio"]
 
 
 class BotFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What bot.toml may say."""
+    """The form of bot.toml."""
 
     name: Text
     version: Text
@@ -81,29 +82,29 @@ class BotFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     games: Literal["*"] | tuple[Text, ...]
     """The games it plays, or `"*"` for any."""
     transport: str = "zmq"
-    """How its program is spoken to: a `Transport`."""
+    """The transport of its messages: a `Transport`."""
     build: tuple[Annotated[tuple[str, ...], Meta(min_length=1)], ...] = ()
-    """Commands that make the program, run once for each content, in a sandbox like the bot's."""
+    """Commands that build the program, run once per content in a sandbox like the bot's."""
     keeps: bool = False
-    """Whether it can play one match after the other: after `over` it waits to be invited to the next."""
+    """Whether it can play several matches in a row: after `over` it waits for the next invitation."""
     limits: Limits = Limits()
     build_limits: Limits = BUILD_LIMITS
-    """What each build command may use; `scratch_mb` is also the size of the folder that they fill."""
+    """The limits of each build command; `scratch_mb` is also the size of the folder for the result."""
 
 
 class BotFolder(Struct, frozen=True, kw_only=True):
     """A bot that can be started."""
 
     given: str
-    """How it was asked for; tells two revisions of one bot apart."""
+    """The name by which it was found; it distinguishes two revisions of one bot."""
     folder: Path
-    """Absolute. The copy of its content that it is run from, or what was built of that."""
+    """The absolute path of the copy of its content from which it runs, or of the folder built from that."""
     name: str
     version: str
     command: tuple[str, ...]
-    """As in bot.toml; a program of the bot's own folder is spelled `./program`."""
+    """The command of bot.toml; a program in the bot's own folder is written `./program`."""
     games: tuple[str, ...] | None
-    """None: any."""
+    """The games it plays; None for any."""
     limits: Limits
     transport: Transport = "zmq"
     build: tuple[tuple[str, ...], ...] = ()
@@ -112,21 +113,21 @@ class BotFolder(Struct, frozen=True, kw_only=True):
     """As in bot.toml."""
     build_limits: Limits = BUILD_LIMITS
     content: str
-    """Hash of all that is in the folder that it was found in, `sha256:…`."""
+    """The hash of the content of its original folder, `sha256:…`."""
 
     def plays(self, game: str) -> bool:
-        """Whether it says that it plays a game."""
+        """Return whether bot.toml lists a game."""
         return self.games is None or game in self.games
 
 
 def find_bot(given: str | BotName) -> BotFolder:
-    """Find the bot that a name stands for: a folder, `FOLDER@REVISION` of a git repository, or a built-in bot.
+    """Find a bot by its name: a folder, `FOLDER@REVISION` of a git repository, or a built-in bot.
 
     Args:
-        given: the name, seen from the current folder; or a name that has been read.
+        given: the name, in which relative paths start from the current folder; or a parsed name.
 
     Raises:
-        BotFolderError: there is none, or it cannot be used as it is.
+        BotFolderError: there is no such bot, or it cannot be used as it is.
     """
     name = read_bot_name(given) if isinstance(given, str) else given
     given = name.given
@@ -145,7 +146,7 @@ def find_bot(given: str | BotName) -> BotFolder:
 
 
 def _no_bot(name: BotName) -> str:
-    """Return what is wrong with the name of a bot that is not there, and which bot may have been meant."""
+    """Return an error text for a bot that does not exist, with a suggestion of similar names."""
     beside, part = _bots_beside(name), last_part(name.given)
     if "/" in name.given:
         return f"there is no such folder; {did_you_mean(part, beside, 'bots beside it')}"
@@ -153,7 +154,7 @@ def _no_bot(name: BotName) -> str:
 
 
 def _bots_beside(name: BotName) -> list[str]:
-    """Return the names of other bots' folders in the folder where a bot was looked for."""
+    """Return the names of the bots in the folder that was searched for a bot."""
     within = name.path.parent if name.kind == "folder" else name.beside
     try:
         found = [each.name for each in islice(within.iterdir(), MOST_BESIDE) if (each / FILE).is_file()]
@@ -163,19 +164,19 @@ def _bots_beside(name: BotName) -> list[str]:
 
 
 def built_in() -> list[str]:
-    """The names of the bots that come with the project, to be offered to users."""
+    """Return the names of the project's sample bots that are offered to users."""
     return sorted({file.parent.name for file in BUILT_IN.glob(f"*/{FILE}")} - NOT_OFFERED)
 
 
 def read_bot(folder: Path, *, given: str) -> BotFolder:
-    """The bot in a folder, which is copied unless its content has been.
+    """Return the bot in a folder, after copying its content to the cache if necessary.
 
     Raises:
-        BotFolderError: bot.toml is missing or says what cannot be, or the folder holds what a bot may not have.
+        BotFolderError: bot.toml is missing or invalid, or the folder has content that is not allowed.
         OSError: the copy cannot be written.
     """
     try:
-        # Said before all else, and before anything is copied. What counts is what is in the copy.
+        # A missing bot.toml is reported first, before any copy. Later the copy's bot.toml is read.
         read_text(folder / FILE, most=MOST_FILE_BYTES, follow=False)
         content, copy = copy_of(folder)
     except TomlError as error:
@@ -186,10 +187,10 @@ def read_bot(folder: Path, *, given: str) -> BotFolder:
 
 
 def kept_bot(content: str, *, given: str) -> BotFolder:
-    """The bot of a content that has been copied.
+    """Return the bot whose content has a hash and was copied before.
 
     Raises:
-        BotFolderError: it is not there, is not as it was made, or cannot be used here.
+        BotFolderError: the copy is missing or damaged, or the bot cannot be used here.
     """
     if not is_whole(content):
         raise BotFolderError(f"{copy_place(content)}: is not there, or was changed since it was made")
@@ -197,7 +198,7 @@ def kept_bot(content: str, *, given: str) -> BotFolder:
 
 
 def _read(copy: Path, shown: Path, given: str, content: str) -> BotFolder:
-    """The bot whose content was copied, and which is called by the name of the folder that it came from."""
+    """Return the bot in a copy of a content; errors name its original folder, `shown`."""
     file = _File(copy, shown)
     try:
         form = read_toml(copy / FILE, BotFile, shown=file.shown)
@@ -231,31 +232,31 @@ def _read(copy: Path, shown: Path, given: str, content: str) -> BotFolder:
 
 
 class _File(Struct, frozen=True):
-    """A bot.toml: where it is read, and where its author knows it."""
+    """A bot.toml, with the folder in which it is read and its original folder, which its author knows."""
 
     copy: Path
     folder: Path
 
     @property
     def shown(self) -> Path:
-        """The name that the author knows it by."""
+        """The path in the original folder, for errors."""
         return self.folder / FILE
 
     def wrong(self, field: str, what: str) -> BotFolderError:
-        """What is wrong with a field."""
+        """Return an error about a field."""
         line = line_of((self.copy / FILE).read_text(encoding="utf-8-sig"), field)
         return BotFolderError(f"{self.shown}:{line}: {field}: {cut(what)}")
 
 
 def _check_printable(file: _File, field: str, words: tuple[str, ...]) -> None:
-    """These words reach the terminals of all who see the bot in a table: none may hold an escape sequence."""
+    """Raise BotFolderError if a word could contain an escape sequence: tables in terminals show these words."""
     for word in words:
         if not word.isprintable():
             raise file.wrong(field, f"{word!a} has characters that cannot be printed")
 
 
 def _command(file: _File, command: tuple[str, ...], *, is_built: bool) -> tuple[str, ...]:
-    """The command as it will be run, once it is sure that its program is there, or will be made."""
+    """Return the command to run, after checking that its program exists or can be built."""
     program, *arguments = command
     if program == PYTHON:
         script = arguments[0] if arguments else None
@@ -278,7 +279,7 @@ def _command(file: _File, command: tuple[str, ...], *, is_built: bool) -> tuple[
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # No file can have such a name.
+    except OSError:  # The name is impossible.
         return False
 
 

@@ -68,6 +68,7 @@ def read_toml(path: Path, form: type[FormT], *, shown: Path | None = None) -> Fo
 
 def read_toml_with_text(path: Path, form: type[FormT], *, shown: Path | None = None) -> tuple[FormT, str]:
     """Return the content as `read_toml` and the text, since the file may change before a second reading.
+
     Raises:
         TomlError: as `read_toml`.
     """

@@ -1,6 +1,6 @@
-"""The process that unpacks one archive for `uploaded`: standard input goes into a folder, within bounds.
+"""The process that unpacks an archive for `uploaded`, from standard input into a folder and within limits.
 
-The kernel ends it where an archive takes more time or memory. `content` says which names a bot may have.
+The kernel kills it if an archive needs too much time or memory. `content` checks the names of files.
 """
 
 import os
@@ -19,13 +19,13 @@ from referee.bot_folder.content import IGNORED, MEGABYTE, ContentError, check_na
 from referee.bot_folder.uploaded import LONGEST_COMPLAINT, MOST_MEMORY, MOST_SECONDS
 
 SKIPPED = IGNORED | {b"__MACOSX", b".DS_Store"}
-"""Names that archives have and that are no part of a bot."""
+"""Names in archives that are not part of a bot's content."""
 _BLOCK = MEGABYTE
 _ANY_TO_EXECUTE = 0o111
 
 
 class _NoBotError(ValueError):
-    """What is wrong with the archive as a whole."""
+    """The archive as a whole cannot be used. The text has the reason."""
 
 
 class _Member(NamedTuple):
@@ -37,7 +37,7 @@ class _Member(NamedTuple):
 
 
 def _main() -> None:
-    """Unpack standard input. Exit with 1 and a line on standard output if it cannot be used."""
+    """Unpack standard input. If it cannot be used, print a line on standard output and exit with 1."""
     into, most_bytes, most_files = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     for what, most in (
         (resource.RLIMIT_CORE, 0),
@@ -45,7 +45,7 @@ def _main() -> None:
         (resource.RLIMIT_AS, MOST_MEMORY),
         (resource.RLIMIT_FSIZE, most_bytes + 1),
     ):
-        with suppress(ValueError):  # It may have less already.
+        with suppress(ValueError):  # The present limit may be lower.
             resource.setrlimit(what, (most, most))
     try:
         _unpack(sys.stdin.buffer, into, most_bytes, most_files)
@@ -94,7 +94,7 @@ def _unpack(archive: IO[bytes], into: Path, most_bytes: int, most_files: int) ->
 
 
 def _members(archive: IO[bytes]) -> Iterator[_Member]:
-    """Yield the files of an archive; each is to be read before the next."""
+    """Yield the files of an archive. Read each before you request the next."""
     if zipfile.is_zipfile(archive):
         archive.seek(0)
         yield from _zipped(archive)
