@@ -92,7 +92,7 @@ def cache_folder() -> Path:
         OSError: another user has created the folder, or there is no folder for temporary files.
     """
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # The XDG base directory specification says to ignore a relative path.
+    # The XDG base directory specification requires that a relative path is ignored.
     if given.is_absolute():
         return given / "mist-arena"
     with suppress(RuntimeError):  # This user has no home.

@@ -116,7 +116,7 @@ class BotFolder(Struct, frozen=True, kw_only=True):
     """The hash of the content of its original folder, `sha256:…`."""
 
     def plays(self, game: str) -> bool:
-        """Return whether bot.toml lists a game."""
+        """Return whether bot.toml lists a game or all games."""
         return self.games is None or game in self.games
 
 

@@ -162,7 +162,7 @@ class _Git:
             RevisionError: git fails. The text is `complaint` with git's error message, if any.
         """
         with self._running(*arguments) as process:
-            assert process.stdout is not None  # noqa: S101 - asked for
+            assert process.stdout is not None  # noqa: S101 - it is a pipe
             output = process.stdout.read(SHORT_BYTES)
             if process.wait() != 0:
                 raise RevisionError(self._complaint(complaint))
@@ -178,7 +178,7 @@ class _Git:
     def _listed(self, tree: str) -> Iterator[tuple[bytes, bytes, int, bytes]]:
         """Yield the name, kind, size and hash of each file of a tree that is part of a bot's content."""
         with self._running("ls-tree", "-r", "-z", "-l", tree) as process:
-            assert process.stdout is not None  # noqa: S101 - asked for
+            assert process.stdout is not None  # noqa: S101 - it is a pipe
             for number, line in enumerate(_lines(process.stdout), start=1):
                 if number > MOST_FILES:
                     raise ContentError(_LISTED.sub(rb"\5", line), f"is one too many: at most {MOST_FILES} files")
@@ -201,8 +201,8 @@ class _Git:
 
     def _blocks(self, process: "subprocess.Popen[bytes]", name: bytes, blob: bytes) -> Iterator[bytes]:
         """Yield the bytes of a file in blocks."""
-        assert process.stdin is not None  # noqa: S101 - asked for
-        assert process.stdout is not None  # noqa: S101 - asked for
+        assert process.stdin is not None  # noqa: S101 - it is a pipe
+        assert process.stdout is not None  # noqa: S101 - it is a pipe
         try:
             process.stdin.write(blob + b"\n")
             process.stdin.flush()
@@ -223,7 +223,7 @@ class _Git:
         """Start git with limits of time and memory; kill it at the end of the block."""
         with (self._here / "said").open("wb") as said:
             try:
-                process = subprocess.Popen(  # noqa: S603 - no shell, and a revision cannot be taken for an option
+                process = subprocess.Popen(  # noqa: S603 - no shell, and a revision cannot be read as an option
                     ["git", f"--git-dir={self._here}", *arguments],  # noqa: S607 - the user's own git
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
@@ -245,7 +245,7 @@ class _Git:
             watch.cancel()
             process.kill()
             for stream in (process.stdin, process.stdout):
-                assert stream is not None  # noqa: S101 - asked for
+                assert stream is not None  # noqa: S101 - it is a pipe
                 with suppress(OSError):
                     stream.close()
             process.wait()
@@ -328,7 +328,7 @@ def _refs(own: Path, common: Path) -> tuple[str, dict[str, str]]:
     refs = {}
     for name, value in said.items():
         for _ in range(MOST_LINKS):
-            value = said.get(value.removeprefix("ref: "), value)  # noqa: PLW2901 - follows it
+            value = said.get(value.removeprefix("ref: "), value)  # noqa: PLW2901 - the loop follows links
         if _HASH.fullmatch(value) and _REF.fullmatch(name):
             refs[name] = value
     return head, refs
