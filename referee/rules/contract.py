@@ -73,7 +73,7 @@ class Owed(Struct, frozen=True, gc=False):
     default: Action | None
     """The action used if none arrives. None: no action, or (`drawn`) one drawn when the window closes."""
     drawn: bool = False
-    """Whether the default is drawn by `Game.draw_default` when the window closes."""
+    """True if `Game.draw_default` draws the default when the window closes."""
     shown: Any = None
     """Facts that the window itself reveals to this seat, besides its events, such as the candidates of a vote. The
     seat's view may show them."""
@@ -87,11 +87,11 @@ class Retold(Struct, frozen=True, kw_only=True):
     """
 
     number: int
-    """The number of the window among the seat's own."""
+    """The window's number in the seat's own count."""
     main_ms: int
     reserve_ms: int
     unlimited: bool = False
-    """Whether the seat's time never ends, whatever times are sent to it."""
+    """True if the seat's time never ends, regardless of the times sent to it."""
 
 
 class Window(Struct, frozen=True, gc=False):
@@ -112,7 +112,7 @@ class Announced(Enum):
     """The public knowledge about an open window, also for spectators."""
 
     NAME = "name"
-    """That it is open, and its name, but not which seats owe an action."""
+    """Its name and the fact that it is open, but not which seats owe an action."""
     SEATS = "seats"
     """Also the seats that owe an action."""
 
