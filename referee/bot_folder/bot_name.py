@@ -65,7 +65,7 @@ class BotName(Struct, frozen=True, kw_only=True):
             try:
                 mode = at.lstat().st_mode
             except (OSError, ValueError):
-                return None  # A missing part ends the loop, which so is fast for a text of thousands of parts.
+                return None  # Nothing exists below a missing part, so a text of thousands of parts ends here.
             if stat.S_ISLNK(mode):
                 return at
         return None

@@ -62,7 +62,7 @@ def own_temporary_folder(name: str) -> Path:
 
 
 def _check_above(folder: Path) -> None:
-    """Raise CacheError if another user could replace the entries of a folder that is not sticky (like /tmp)."""
+    """Raise CacheError if another user could replace a folder's entries. Sticky folders like /tmp prevent that."""
     status = folder.stat()
     if status.st_uid not in (0, os.geteuid()):
         raise CacheError(f"{folder}: belongs to user {status.st_uid}, who could replace the cache in it; {REMEDY}")
