@@ -1,19 +1,19 @@
-"""What every game must satisfy, for us and for people who add one: `check_game`.
+"""Checks of the contract that every game must satisfy, for our games and for yours: `check_game`.
 
-Also a command: `python -m referee.proofs.conformance GAME`. A game is played at random, seed by seed, and every
-promise of its contract is put to the test on the way:
+The package is also a command: `python -m referee.proofs.conformance GAME`. It plays a game at random, seed by
+seed, and tests every promise of the contract on the way:
 
 1. the same journal gives the same bytes, under two PYTHONHASHSEEDs too (`repetition`);
 2. every default is legal, a window is open exactly while there is no outcome, the ranking partitions the seats,
    events are of declared types, answers of windows that answer at once commute (`promises`, `swaps`);
-3. secret swap: two matches in which a seat was told the same so far show it the same, byte for byte (`swaps`);
-4. sealed swap: what another seat submits changes nothing before the window closes (`swaps`);
-5. events that are declared anonymous are the same, whoever sits where (`reseating`).
+3. secret swap: two matches that sent a seat the same messages so far show it the same bytes (`swaps`);
+4. sealed swap: the submissions of other seats change nothing before the window closes (`swaps`);
+5. events that are declared anonymous are the same for every arrangement of the seats (`reseating`).
 
-A game's author may lend a forger of histories that a seat cannot tell from the true one (`forging`).
+The author of a game may pass a forger of histories that a seat cannot distinguish from the true one (`forging`).
 
-What it cannot know is whether the game tells a seat too much in the first place: an event is told on purpose, and
-counts as told. Which events a seat should get is for tests of the rules.
+These checks cannot detect that a game reveals too much by its events: an event is sent on purpose. Tests of the
+rules must check which events a seat receives.
 """
 
 from collections.abc import Sequence
@@ -34,23 +34,23 @@ REPEATED_SEEDS = 6
 def check_game(
     game: Game[Any], seeds: Sequence[int] = range(200), forge: Forge | None = None, *, shared: bool = False
 ) -> list[Report]:
-    """Plays every seed in every variant, or shares the seeds among them.
+    """Play every seed in every variant, or share the seeds among the variants.
 
     Args:
         game: the game.
-        seeds: of the matches that are played.
-        forge: what finds other histories that look alike, if its author lends that.
+        seeds: the seeds of the matches.
+        forge: a function that finds other histories that look the same to a seat; None: no histories are forged.
         shared: whether each seed is played in one variant only, two seeds at a time.
 
     Returns:
         A report for each variant.
 
     Raises:
-        ConformanceError: a promise is broken, or there was too little to compare to say that it holds.
+        ConformanceError: a promise is broken, or too little was compared to test it.
     """
     examinations = [Examination(game, variant.name, forge) for variant in game.variants]
     for number, seed in enumerate(seeds):
-        # In twos, because odd seeds have other options than even ones.
+        # Each variant gets two seeds in a row, because odd seeds have other options than even ones.
         turn = number // 2 % len(examinations)
         for examination in [examinations[turn]] if shared else examinations:
             examination.play(seed)
@@ -62,7 +62,7 @@ def check_game(
 
 
 def _check_enough(examination: Examination) -> None:
-    """A test in which nothing happened proves nothing."""
+    """Raise ConformanceError if too little was compared, or a window was never played."""
     report, variant = examination.report, examination.report.variant
     if report.twinned < report.matches:
         what = f"only {report.twinned} positions to compare in {report.matches} matches"

@@ -9,7 +9,11 @@ from referee.proofs.conformance.repetition import digests, found
 
 
 def main() -> int:
-    """Prints a report for each variant, or what is broken. Exit codes: 0 sound, 1 broken, 2 no such game."""
+    """Print a report for each variant, or the broken promise.
+
+    Returns:
+        The exit code: 0 if no promise is broken, 1 if one is broken, 2 if there is no such game.
+    """
     parser = argparse.ArgumentParser(prog="python -m referee.proofs.conformance", description=__doc__)
     parser.add_argument("game", metavar="GAME")
     parser.add_argument("seeds", metavar="SEED", type=int, nargs="*", default=range(200))

@@ -1,11 +1,11 @@
-"""What conformance finds wrong, and where."""
+"""The error that conformance raises, with its place."""
 
 AROUND = 40
-"""How many bytes of each side of a difference are shown."""
+"""Number of bytes that are shown before and after a difference."""
 
 
 class ConformanceError(AssertionError):
-    """A game breaks its contract. Says which promise, in which match, window and seat, and what was seen."""
+    """A game breaks its contract. The text names the promise, match, window, seat and difference."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class ConformanceError(AssertionError):
 
 
 def difference(one: bytes, other: bytes) -> str:
-    """Where two messages first differ, and what stands there in each."""
+    """Describe where two messages first differ, with an excerpt of each."""
     at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     shown = [text[max(0, at - AROUND) : at + AROUND].decode(errors="replace") for text in (one, other)]
     return f"from byte {at} of {len(one)} and {len(other)}: …{shown[0]}… but …{shown[1]}…"

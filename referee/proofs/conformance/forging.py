@@ -1,8 +1,8 @@
-"""Secret swap against histories that a game's author forges: other secrets, of which a seat is told the same.
+"""Secret swap against forged histories: they have other secrets, but send one observer the same messages.
 
-Playing on at random seldom finds two histories that look alike from a seat where all are told sums of what
-everyone did. A forger knows by the rules how secrets may be changed so that they do. It must not be made with the
-game's own code, or it would make the same mistakes.
+Random play seldom finds two histories that look alike to a seat if all seats are sent totals of everyone's
+actions. A forger knows from the rules which changes of the secrets leave them alike. It must not use the game's
+own code, or it would make the same mistakes.
 """
 
 from collections.abc import Callable
@@ -16,18 +16,24 @@ from referee.proofs.conformance.swaps import PROBES, SECRET
 from referee.rules import Deal, Table
 
 History = tuple[Chosen, ...]
-"""By closed window: what it took of each seat."""
+"""The actions that each closed window took, in order of the windows."""
 Forge = Callable[[Deal, History, Observer, Random], tuple[Deal, History] | None]
-"""Another deal and history of as many windows in which, by the rules, the observer is told the same; or None."""
+"""A function that returns another deal and a history of the same length, in which the rules send the observer the
+same messages. It returns None if it finds none."""
 
 
 def check_forged(
     match: Sitting, forged: tuple[Deal, History], observer: Observer, chooser: Chooser, where: Where
 ) -> int:
-    """Compares a forged history with the match, in all that the observer is told, shown and answered.
+    """Compare a forged history with the match: all events, views and answers that the observer receives.
 
-    Events are compared as well: they tell the same by the rules, so a game that tells them apart tells too much.
-    Returns how many submissions were compared. Raises ConformanceError where something differs.
+    Events are compared as well: by the rules they are the same, so a game in which they differ reveals too much.
+
+    Returns:
+        The number of compared submissions.
+
+    Raises:
+        ConformanceError: something differs.
     """
     number = match.table.number
     other = _replayed(match, forged, observer, where)
@@ -50,7 +56,7 @@ def check_forged(
 
 
 def _replayed(match: Sitting, forged: tuple[Deal, History], observer: Observer, where: Where) -> Sitting:
-    """The forged history's end, if all that the observer itself submitted is legal there too."""
+    """Replay a forged history to its end. Raise ConformanceError if an action of the observer is illegal in it."""
     deal, history = forged
     other = Sitting(Table(match.table.game, deal))
     for chosen in history:

@@ -1,7 +1,7 @@
-"""Guesses actions and options of any game from the forms of its words, so that it can be played without a player.
+"""A generator of random actions and options for any game, made from their types alone.
 
-Strings are taken from what the game itself says (its views and defaults name cells, colours, titles), or from the
-`examples` that a form gives: `Annotated[str, Meta(examples=["ADE", "HKL"])]`.
+Its strings come from the game's own JSON, which names cells, colours and titles, or from the `examples` of a type:
+`Annotated[str, Meta(examples=["ADE", "HKL"])]`.
 """
 
 from functools import cache
@@ -15,27 +15,27 @@ LONGEST_LIST = 4
 LONGEST_WORD = 40
 HALF = 1 / 2
 LOWER = 1 / 8
-"""How often a word is tried in lower case."""
+"""Share of the words that are tried in lower case."""
 NUMBERS = (-1, 0, 0, 1, 1, 2, 3, 4, 5, 6, 8, 13, 21, 60)
-"""Whole numbers worth trying; a form's own bounds are kept."""
+"""Whole numbers worth trying. Those outside the bounds of a type are skipped."""
 
 
 class Guesser:
-    """Guesses values of forms. `words` are the strings it knows, in order of text."""
+    """A generator of random values of types. `words` are the known strings, sorted."""
 
     def __init__(self, luck: Random) -> None:
         self._luck = luck
         self.words: list[str] = []
 
     def learn(self, *said: bytes) -> None:
-        """Takes up the strings of JSON texts: keys as well as values."""
+        """Add the strings of JSON texts, keys as well as values, to the known words."""
         found = set(self.words)
         for text in said:
             _collect(msgspec.json.decode(text), found)
         self.words = sorted(found)
 
     def guess(self, form: Any) -> Any:
-        """A plain value that has the form, as near as the form itself says; the rules may still refuse it."""
+        """Return a random plain value of a type; the rules may still reject it."""
         return self._guess(_described(form))
 
     def _guess(self, kind: inspect.Type) -> Any:

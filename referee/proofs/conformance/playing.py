@@ -1,4 +1,4 @@
-"""Plays matches of a game at random and puts every promise to the test on the way."""
+"""Matches of a game that are played at random, with a check of every promise on the way."""
 
 from random import Random
 from typing import Any
@@ -23,22 +23,23 @@ from referee.proofs.conformance.swaps import DEALS, Memory, Twin, check_commutin
 from referee.rules import BadSetupError, Deal, Game, Leak, Table
 
 LONGEST_MATCH = 10_000
-"""Windows after which a match is taken never to end."""
+"""Number of windows after which a match counts as endless."""
 THOROUGH = 40
-"""So many matches of a variant are looked at from several sides; later ones from one, in a third of the time."""
+"""Number of matches per variant that are checked for several observers. Later ones are checked for one observer,
+which takes a third of the time."""
 OBSERVERS_TWINNED = 3
 WATCHED = 4
-"""How many seats of a window, and how many observers of each, are looked at in turn; chance says which."""
+"""Number of seats per window, and of observers per seat, that are checked; they are drawn at random."""
 
 
 def seat_match(game: Game[Any], variant: str, seed: int) -> Sitting:
-    """A match about to begin. Even seeds have all options by default, odd ones such as can be guessed."""
+    """Return a match before its first window. Even seeds use the default options, odd seeds guessed ones."""
     options = guessed_options(game, variant, seed) if seed % 2 else None
     return Sitting(Table(game, Deal(variant, seed, options)))
 
 
 def guessed_options(game: Game[Any], variant: str, seed: int) -> Raw | None:
-    """Options that the game accepts; None where the guess was none."""
+    """Guess options. Return None if the game does not accept the guess."""
     guess = Raw(encode(Guesser(Random(f"{seed}/options")).guess(game.options)))
     try:
         game.read_options(variant, guess)
@@ -48,34 +49,34 @@ def guessed_options(game: Game[Any], variant: str, seed: int) -> Raw | None:
 
 
 class Report(Struct, kw_only=True):
-    """How much of one variant was really put to the test."""
+    """Counts of the comparisons made in one variant."""
 
     game: str
     variant: str
     matches: int = 0
     windows: int = 0
     twinned: int = 0
-    """Secret swaps: positions compared with one made to differ in what an observer was not told."""
+    """Secret swaps: positions compared with one that differs in hidden facts only."""
     forged: int = 0
-    """Secret swaps: positions compared with those of histories that the game's author forged."""
+    """Secret swaps: positions compared with those of forged histories."""
     remembered: int = 0
-    """Secret swaps: positions compared with one of another match that had told an observer the same."""
+    """Secret swaps: positions compared with one of another match that had sent an observer the same messages."""
     probes: int = 0
     """Submissions whose answers were compared in secret swaps."""
     sealed: int = 0
-    """Submissions that were swapped while everyone else was looked at."""
+    """Submissions that were swapped while the views of other observers were compared."""
     commuted: int = 0
-    """Answers of windows that answer at once that were given in the opposite order too."""
+    """Answers of `asap` windows that were sent in the opposite order too."""
     reseated: int = 0
-    """Anonymous events that were compared with those of the same match in other seats."""
+    """Anonymous events compared with those of the same match in other seats."""
     disguised: int = 0
-    """Secret swaps: positions compared with the game's own disguise of them."""
+    """Secret swaps: positions compared with the result of `Game.disguise`."""
     unopened: tuple[str, ...] = ()
-    """Windows that no match opened: nothing is known of them."""
+    """Names of the windows that no match opened; they are untested."""
 
 
 class Examination:
-    """Matches of one variant, played and put to the test; the figures say how much was really compared."""
+    """A series of matches of one variant, with all checks; `report` counts the comparisons."""
 
     def __init__(self, game: Game[Any], variant: str, forge: Forge | None) -> None:
         self.game = game
@@ -85,10 +86,10 @@ class Examination:
         self.opened: set[str] = set()
         """Names of the windows that opened."""
         self.acted: set[str] = set()
-        """Those in which a legal action was guessed."""
+        """Names of the windows in which a legal action was guessed."""
 
     def play(self, seed: int) -> None:
-        """Plays one match to its end. Raises ConformanceError where a promise is broken."""
+        """Play one match to its end. Raise ConformanceError if a promise is broken."""
         self._number = 0
         where = Where(self.report.variant, seed)
         try:
@@ -97,14 +98,14 @@ class Examination:
             raise
         except Leak as leak:
             raise where.error("events keep to their audience", str(leak), self._number) from leak
-        except Exception as error:  # whatever the game raises, its author wants to know where
+        except Exception as error:  # The author of the game needs the place of any exception.
             raise where.error("nothing that is legal fails", repr(error), self._number) from error
 
     def _play(self, where: Where) -> None:
         seed, thorough = where.seed, self.report.matches < THOROUGH
         watched = WATCHED if thorough else 1
         match = seat_match(self.game, self.report.variant, seed)
-        # Streams of their own: what the checks draw must not change how the match goes.
+        # Checks draw from separate streams, so that they do not change the course of the match.
         chooser, prober = Chooser(Random(f"{seed}/play")), Chooser(Random(f"{seed}/probe"))
         luck = Random(f"{seed}/watched")
         twins = self._twins(match, seed, OBSERVERS_TWINNED if thorough else 1)

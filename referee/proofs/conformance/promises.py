@@ -1,4 +1,4 @@
-"""The promises of a game that one match can break by itself: windows, defaults, outcomes, events, replays."""
+"""Checks of the promises that need one match only: windows, defaults, outcomes, events, replays."""
 
 from typing import Any, assert_never
 
@@ -13,7 +13,7 @@ from referee.rules import Answered, Deal, Game, Illegal, Move, Table, WindowClos
 
 
 class Where(Struct, frozen=True):
-    """The match that is looked at."""
+    """The match that is checked."""
 
     variant: str
     seed: int
@@ -21,12 +21,12 @@ class Where(Struct, frozen=True):
     def error(
         self, promise: str, what: str, window: int | None = None, seat: int | None = None
     ) -> ConformanceError:
-        """What is wrong there."""
+        """Return an error of this match."""
         return ConformanceError(promise, what, variant=self.variant, seed=self.seed, window=window, seat=seat)
 
 
 def check_position(sitting: Sitting, where: Where) -> None:
-    """Between two steps: a window or an outcome, legal defaults, declared views."""
+    """Check a position between two steps: a window or an outcome, legal defaults, views of the declared type."""
     table = sitting.table
     if (table.window is None) == (table.outcome is None):
         raise where.error("a window is open exactly while there is no outcome", f"{table.window}", table.number)
@@ -45,7 +45,7 @@ def check_position(sitting: Sitting, where: Where) -> None:
 
 
 def check_drawn_defaults(table: Table, where: Where) -> None:
-    """A default that is drawn is legal, and drawn again it is the same."""
+    """Check that each random default is legal, and the same if it is drawn again."""
     for seat in (owed.seat for owed in table.owed if owed.drawn):
         drawn = encode(table.default(seat))
         if drawn != encode(table.default(seat)):
@@ -59,7 +59,7 @@ def check_drawn_defaults(table: Table, where: Where) -> None:
 
 
 def check_events(sitting: Sitting, where: Where) -> None:
-    """What the last step told is of the game's declared types, and reads back as it was written."""
+    """Check that the events of the last step have declared types and survive decoding and encoding."""
     types: dict[str, type[Event]] = {str(each.__struct_config__.tag): each for each in sitting.table.game.events}
     number = sitting.table.number
     for observer, events in sitting.last.items():
@@ -71,7 +71,7 @@ def check_events(sitting: Sitting, where: Where) -> None:
 
 
 def check_outcome(outcome: Outcome, seats: int, where: Where) -> None:
-    """Every seat stands once in the ranking; who is named anywhere is a seat."""
+    """Check that the ranking contains every seat once, and that every seat in the outcome exists."""
     everyone = list(range(seats))
     keyed = [*(outcome.scores or {}), *outcome.tokens, *outcome.garnets]
     complaints = {
@@ -90,7 +90,7 @@ def check_outcome(outcome: Outcome, seats: int, where: Where) -> None:
 
 
 def check_replay(table: Table, where: Where) -> None:
-    """The journal replays, with options and setup drawn anew and with both spelled out, to the same bytes."""
+    """Check that the journal replays to the same bytes, with options and setup drawn again or passed."""
     spelled = Deal(table.deal.variant, table.deal.seed, Raw(encode(table.options)), Raw(encode(table.setup)))
     once, again = (_retold(table.game, deal, table.journal) for deal in (table.deal, spelled))
     if once != again:
@@ -129,7 +129,7 @@ def _check_window(table: Table, where: Where) -> None:
 
 
 def _check_spelling(form: type[Any], text: bytes, where: Where, window: int, seat: int | None) -> None:
-    """What is sent can be read in the declared form, and says the same when written again."""
+    """Check that a message decodes as its declared type, and encodes to the same bytes again."""
     try:
         again = encode(msgspec.json.decode(text, type=form))
     except msgspec.ValidationError as error:

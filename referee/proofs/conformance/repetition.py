@@ -1,6 +1,6 @@
-"""Same journal, same bytes, whatever PYTHONHASHSEED: matches are played again by other interpreters and compared.
+"""A check that matches give the same bytes under each PYTHONHASHSEED, with two separate interpreters.
 
-An interpreter of its own is needed because the order of sets of strings is settled when Python starts.
+Separate interpreters are needed because Python fixes the order of sets of strings when it starts.
 """
 
 import os
@@ -24,7 +24,7 @@ SAME = "same journal, same bytes, under two PYTHONHASHSEEDs"
 
 
 def digests(game: Game[Any], seeds: Sequence[int]) -> Iterator[str]:
-    """One line for each variant, seed, window and observer: a hash of what it has been told and is shown."""
+    """Yield one line per variant, seed, window and observer: a hash of all messages to it and of its view."""
     for variant in game.variants:
         for seed in seeds:
             match = seat_match(game, variant.name, seed)
@@ -40,7 +40,7 @@ def digests(game: Game[Any], seeds: Sequence[int]) -> Iterator[str]:
 
 
 def check_repetition(game: Game[Any], seeds: Sequence[int]) -> None:
-    """Plays the seeds in two interpreters with other hash seeds. Raises ConformanceError where they differ."""
+    """Play the seeds in two interpreters with different hash seeds. Raise ConformanceError if they differ."""
     command = [sys.executable, "-m", "referee.proofs.conformance", "--digests", spelled(game), *map(str, seeds)]
     runs = []
     for hash_seed in HASH_SEEDS:
@@ -60,14 +60,18 @@ def check_repetition(game: Game[Any], seeds: Sequence[int]) -> None:
 
 
 def spelled(game: Game[Any]) -> str:
-    """How another interpreter finds this game: its name, or MODULE:CLASS."""
+    """Return the text by which another interpreter finds this game: its name, or MODULE:CLASS."""
     if GAMES.get(game.name) is game:
         return game.name
     return f"{type(game).__module__}:{type(game).__qualname__}"
 
 
 def found(spelling: str) -> Game[Any]:
-    """The game of that name, or a new one of that MODULE:CLASS. Raises LookupError, which says what there is."""
+    """Return the game of that name, or a new instance of MODULE:CLASS.
+
+    Raises:
+        LookupError: there is none; the text lists the names or gives the reason.
+    """
     if spelling in GAMES:
         return GAMES[spelling]
     module, _, name = spelling.partition(":")

@@ -1,7 +1,7 @@
-"""Anonymity: an event that is declared anonymous is the same, byte for byte, whoever sits where.
+"""A check of anonymity: an event that is declared anonymous is the same for every arrangement of the seats.
 
-Secret swap cannot see this: an event counts as told on purpose. So the match is played once more with everyone in
-another seat, each submitting what it did, with the seats it names renamed (`Game.reseat`).
+Secret swap cannot detect a violation, because an event is sent on purpose. Therefore the match is played once more
+with the players in other seats: each submits the same action, with the seats in it renamed (`Game.reseat`).
 """
 
 from random import Random
@@ -19,12 +19,12 @@ ANONYMOUS = "anonymous events are the same, whoever sits where"
 
 
 def anonymous_tags(game: Game[Any]) -> set[str]:
-    """The types of the events that the game declares anonymous, as they are told."""
+    """Return the JSON tags of the events that the game declares anonymous."""
     return {str(event.__struct_config__.tag) for event in game.events if event.anonymous}
 
 
 def reseat(game: Game[Any], chosen: Chosen, seat_of: tuple[int, ...]) -> Chosen:
-    """What a window takes where everyone has moved, from seat `s` to `seat_of[s]`."""
+    """Return the actions of a window after each player has moved from seat `s` to `seat_of[s]`."""
     moved = {
         seat_of[seat]: part if part.action is None else replace(part, action=game.reseat(part.action, seat_of))
         for seat, part in chosen.items()
@@ -33,21 +33,21 @@ def reseat(game: Game[Any], chosen: Chosen, seat_of: tuple[int, ...]) -> Chosen:
 
 
 class Reseated:
-    """The same match beside the match, in other seats."""
+    """A copy of a match in which the players sit in other seats."""
 
     def __init__(self, match: Sitting, luck: Random) -> None:
         self._sitting = match.fork()
         self._seat_of = tuple(luck.sample(range(match.table.seats), match.table.seats))
         self._tags = anonymous_tags(match.table.game)
         self._alike = bool(self._tags)
-        """Whether it still goes as the match does, and there is something to compare."""
+        """Whether the copy still follows the match, and the game has anonymous events."""
         self.compared = 0
 
     def follow(self, chosen: Chosen, after: Sitting, where: Where) -> None:
-        """Closes the window as the match did. Raises ConformanceError where an anonymous event differs."""
+        """Close the window as the match did. Raise ConformanceError if an anonymous event differs."""
         table = self._sitting.table
         moved = reseat(table.game, chosen, self._seat_of)
-        # What is drawn may fall otherwise here; from there on it is another match.
+        # Random draws may differ in the copy; from then on it is another match.
         self._alike = self._alike and list(moved) == [owed.seat for owed in table.owed]
         if not self._alike:
             return

@@ -1,8 +1,8 @@
-"""A table with all its observers: each seat and the spectator, what each has been told, and what it is shown.
+"""A table with all its observers, each seat and the spectator: the messages to each, and its current view.
 
-What an observer was told is kept as a hash that grows with everything sent to it: the terms of the match, events,
-windows opened to it, what was taken of it, the outcome. Two histories with equal hashes look the same from there.
-What a spectator is shown includes the match's live feed.
+All messages to an observer are stored as one hash, extended by each: the terms of the match, events, its windows
+and its own actions in them, the outcome. Two histories with equal hashes look the same to the observer. The view
+of a spectator includes the match's live feed.
 """
 
 from hashlib import blake2b
@@ -17,31 +17,31 @@ from referee.proofs.conformance.guessing import Guesser
 from referee.rules import SPECTATOR, Addressed, Illegal, Table, Taken, Window, reveal
 
 GUESSES = 20
-"""How many guesses an action is given before the seat is left with its default."""
+"""Number of guesses of an action before the seat gets its default."""
 IDLE = 1 / 10
-"""How often a seat submits nothing."""
+"""Probability that a seat submits nothing."""
 WILD = 1 / 5
-"""How often a guess is made from the form alone, though the game itself can say what is plausible."""
+"""Probability that a guess uses the type alone, although the game offers a plausible action."""
 SLOWEST_MS = 60_000
 
 Observer = int | None
 Chosen = dict[int, Taken]
-"""By seat: what the open window is to take of it."""
+"""The actions that the open window takes, keyed by seat."""
 
 
 class Sitting:
-    """One match under way, seen from every side."""
+    """One match with the messages and views of all observers."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
         self.observers: tuple[Observer, ...] = (*range(table.seats), SPECTATOR)
         terms = encode([table.deal.variant, table.options])
         self.told: dict[Observer, bytes] = dict.fromkeys(self.observers, terms)
-        """Observer to the hash of all it was told."""
+        """Hash of all messages to each observer, keyed by observer."""
         self.last: dict[Observer, tuple[bytes, ...]] = {}
-        """Observer to the events it was told by the last step."""
+        """Events of the last step, encoded; keyed by observer."""
         self.fed: list[bytes] = []
-        """What the feed published since the last step began, with its topics."""
+        """Messages of the feed since the start of the last step, each after its topic."""
         clock = clock_terms(table.game, table.deal.variant, Policy())
         spectated = FeedTerms(match="", players=(), clock=clock, started="")
         self.feed = Feed(table, spectated, self.publish, lambda: 0)
@@ -50,7 +50,7 @@ class Sitting:
         self._open()
 
     def fork(self) -> "Sitting":
-        """A sitting of its own that stands where this one does."""
+        """Return an independent copy at the same position."""
         fork = Sitting.__new__(Sitting)
         fork.table = self.table.fork()
         fork.observers = self.observers
@@ -61,13 +61,13 @@ class Sitting:
         return fork
 
     def owes(self, observer: Observer) -> bool:
-        """Whether the open window is open to this observer."""
+        """Return whether the open window is open to this observer."""
         return any(owed.seat == observer for owed in self.table.owed)
 
     def shown(self, observer: Observer) -> bytes:
-        """What the observer would be sent now: the message that opens its window, or else its view.
+        """Return the bytes that the observer would receive now: the message that opens its window, or its view.
 
-        A spectator's view comes with what the feed told in the last step, and with what it tells who comes late.
+        A spectator also receives the feed's messages of the last step and its snapshot for late subscribers.
         """
         game, state, window = self.table.game, self.table.state, self.table.window
         for owed in self.table.owed:
@@ -78,20 +78,20 @@ class Sitting:
         return view if observer is not SPECTATOR else b"\n".join((view, *self.fed, self._snapshot()))
 
     def disguised(self, state: Any) -> "Sitting":
-        """This match in another state."""
+        """Return a copy of this match in another state."""
         other = self.fork()
         other.table.state, other.table.window = state, self.table.game.window(state)
         return other
 
     def response(self, seat: int, action: bytes) -> bytes:
-        """What a seat hears when it submits this: the canonical action, or the reason it is turned down."""
+        """Return the answer to a submission of a seat: the canonical action, or the reason of the rejection."""
         try:
             return b"accepted " + encode(self.table.read(seat, action))
         except Illegal as illegal:
             return b"rejected " + illegal.reason.encode()
 
     def play(self, chosen: Chosen) -> None:
-        """Takes this from the open window: answers at once whom it answers, in the order given, and closes it."""
+        """Close the open window with these actions; an `asap` window first answers the seats in that order."""
         window = open_window(self.table)
         self.last = dict.fromkeys(self.observers, ())
         self.fed.clear()
@@ -102,12 +102,12 @@ class Sitting:
             self._note(seat, b"taken", encode([window.name, taken.action, taken.by_default, elapsed]))
         self.feed.record(_window_time(self.table.number, window, chosen))
         self._hear(self.table.close(tuple(chosen.get(seat) for seat in range(self.table.seats))))
-        # A spectator sees that the match goes on; a seat is told of its own windows only.
+        # A spectator sees that the match goes on; a seat sees its own windows only.
         self._note(SPECTATOR, b"window", b"")
         self._open()
 
     def answer(self, seat: int, taken: Taken) -> tuple[Addressed, ...]:
-        """Answers one seat of a window that answers at once; says what was told to whom."""
+        """Answer one seat of an `asap` window, and return the events with their recipients."""
         if taken.action is None:
             return ()
         told = self.table.answer(seat, taken.action)
@@ -147,7 +147,7 @@ class Sitting:
 
 
 def _window_time(number: int, window: Window, chosen: Chosen) -> WindowTime:
-    """The record of a window. Where it had several seats, their times differ with what they submitted."""
+    """Return the record of a window. If it had several seats, their times depend on their submissions."""
     sealed = len(chosen) > 1
     return WindowTime(
         at=0,
@@ -171,29 +171,29 @@ def _window_time(number: int, window: Window, chosen: Chosen) -> WindowTime:
 
 
 def answered(chosen: Chosen) -> list[int]:
-    """The seats that an `asap` window answers: those that submitted something."""
+    """Return the seats that an `asap` window answers: those that submitted something."""
     return [seat for seat, taken in chosen.items() if not taken.by_default and taken.action is not None]
 
 
 def open_window(table: Table) -> Window:
-    """The open window of a match that is not over."""
+    """Return the open window. Raise RuntimeError if the match is over."""
     if table.window is None:
         raise RuntimeError("the match is over")
     return table.window
 
 
 class Chooser:
-    """Chooses for every seat at random: legal actions as far as they can be guessed, or nothing."""
+    """A random player of all seats: it chooses legal actions as far as they can be guessed, or nothing."""
 
     def __init__(self, luck: Random) -> None:
         self._luck = luck
         self._guesser = Guesser(luck)
         self._learnt: set[str] = set()
         self.legal: set[str] = set()
-        """Windows in which a legal action was guessed."""
+        """Names of the windows in which a legal action was guessed."""
 
     def guess(self, table: Table, seat: int) -> bytes:
-        """An action of that seat for the open window, legal or not."""
+        """Return an encoded action of that seat for the open window, legal or not."""
         window = open_window(table)
         plausible = table.game.plausible(table.state, seat, self._luck)
         if plausible is not None and self._luck.random() >= WILD:
@@ -204,7 +204,7 @@ class Chooser:
         return encode(self._guesser.guess(table.game.actions[window.name]))
 
     def choose(self, table: Table, seat: int) -> Taken:
-        """What one seat of the open window submits."""
+        """Choose an action of one seat of the open window."""
         window = open_window(table)
         elapsed = self._luck.randrange(SLOWEST_MS) if window.timed else 0
         if self._luck.random() < IDLE:
@@ -219,5 +219,5 @@ class Chooser:
         return Taken(table.default(seat), by_default=True, elapsed_ms=elapsed)
 
     def choose_all(self, table: Table) -> Chosen:
-        """What every seat of the open window submits."""
+        """Choose an action of every seat of the open window."""
         return {owed.seat: self.choose(table, owed.seat) for owed in table.owed}

@@ -1,8 +1,8 @@
-"""Secrets: what a seat is shown depends on nothing but what it was told.
+"""Checks of secrecy: the view of a seat depends only on the messages that were sent to it.
 
-Secret swap: `Twin` keeps a second history beside a match, in which one observer was told the same while the rest
-differs as far as it can be made to; `Memory` remembers what was shown over all matches. Sealed swap:
-`check_sealed`, and `check_commuting` for windows that answer at once.
+Secret swap: `Twin` plays a second history along with a match, which sends one observer the same messages but
+otherwise differs as far as possible; `Memory` stores the views of all matches. Sealed swap: `check_sealed`, and
+`check_commuting` for `asap` windows.
 """
 
 from collections.abc import Iterator
@@ -16,15 +16,15 @@ from referee.proofs.conformance.sitting import Chooser, Chosen, Observer, Sittin
 from referee.rules import Taken
 
 CHANGES = 3
-"""How many other histories are tried for each window, before the one that was played."""
+"""Number of other histories that are tried for each window, before the one that was played."""
 EXCHANGES = 6
-"""How many seats the observer is moved to, in search of one where it would have submitted just the same."""
+"""Number of seats to which the observer is moved, in search of one where it would have submitted the same."""
 DEALS = 8
-"""How many other seeds are tried for a deal that tells the observer the same."""
+"""Number of other seeds that are tried for a deal that sends the observer the same messages."""
 PROBES = 4
-"""How many submissions, legal or not, are compared for each pair of windows."""
+"""Number of submissions, legal or not, that are compared for each pair of windows."""
 REMEMBERED_WINDOWS = 12
-"""Later in a match no two seeds are likely to have told a seat the same."""
+"""Number of windows per match that `Memory` stores: later, two seeds hardly ever send a seat the same messages."""
 
 SECRET = "secret swap: told the same, shown the same"  # noqa: S105 - a promise, not a password
 COMMUTE = "answers of an `asap` window commute"
@@ -32,10 +32,10 @@ SEALED = "sealed swap: what others submit changes nothing before the window clos
 
 
 class Twin:
-    """A history in which `observer` was told the same as in the match beside it, and as little else as can be."""
+    """A history that sends `observer` the same messages as the match, but otherwise differs as far as possible."""
 
     def __init__(self, observer: Observer, match: Sitting, deals: list[Sitting], luck: Random) -> None:
-        """Starts from one of the `deals` that tells the observer what it was told in the match, if any does."""
+        """Start from the first of the `deals` that sends the observer the same messages as the match, if any."""
         self._observer = observer
         self._luck = luck
         self._chooser = Chooser(luck)
@@ -44,11 +44,11 @@ class Twin:
         self._others = [seat for seat in range(match.table.seats) if seat != observer]
         luck.shuffle(self._others)
         self.pairs = 0
-        """How many pairs of positions were compared that differ in what the observer was not told."""
+        """Number of compared pairs of positions that differ in facts hidden from the observer."""
         self.probes = 0
 
     def follow(self, before: Sitting, chosen: Chosen, after: Sitting, where: Where) -> None:
-        """Closes a window as the match did, but for what the observer cannot know; if that fails, begins anew."""
+        """Close a window as the match did, except for hidden facts; if that fails, start again from the match."""
         own = chosen.get(self._observer) if self._observer is not None else None
         if own and own.action is not None:
             self._compare_responses(before, encode(own.action), where)
@@ -65,20 +65,20 @@ class Twin:
                     return
 
     def _attempts(self, start: Sitting, before: Sitting, chosen: Chosen) -> Iterator[Chosen]:
-        """Other histories of this window, the likeliest to tell the observer the same last."""
+        """Yield other histories of this window; the last are the likeliest to look the same to the observer."""
         for _ in range(CHANGES):
             yield self._changed(start, before, chosen, 1 / 2)
         for reseated in self._reseated(before, chosen):
             yield self._changed(start, before, reseated, 1)
-        # With many seats, change one of them: a change of half the seats would be told to everyone.
+        # With many seats, change one of them: everyone would see a change of half the seats.
         for _ in range(CHANGES):
             yield self._changed(start, before, chosen, max(1 / 2, 1 - 1 / len(before.table.owed)))
         yield self._changed(start, before, chosen, 1)
 
     def _reseated(self, before: Sitting, chosen: Chosen) -> Iterator[Chosen]:
-        """What was chosen, moved to other seats, as far as the observer's own submission allows.
+        """Yield the chosen actions moved to other seats, if the observer's own submission stays the same.
 
-        Two others have exchanged seats, the same two all match long, or the observer sits in another's.
+        Two other seats are exchanged, the same two during the whole match, or the observer's with another one.
         """
         exchanges = [(self._others[0], self._others[-1])]
         if self._observer is not None and self._luck.random() < 1 / 2:
@@ -92,7 +92,7 @@ class Twin:
                 yield reseated
 
     def compare(self, match: Sitting, where: Where) -> None:
-        """Compares all that the observer may be sent now. Raises ConformanceError where it differs."""
+        """Compare all that the observer may receive now. Raise ConformanceError if it differs."""
         twin, seat = self._sitting, self._observer
         if twin.table.state == match.table.state:
             return
@@ -115,7 +115,10 @@ class Twin:
             raise where.error(SECRET, f"{action.decode()}: {difference(one, other)}", match.table.number, seat)
 
     def _changed(self, start: Sitting, before: Sitting, chosen: Chosen, keep: float) -> Chosen:
-        """For each seat of the window at the start: the observer's own part; of others the match's, or another."""
+        """Return actions for the window of `start`: the observer's own, and for others the match's or new ones.
+
+        An action of the match is used with probability `keep`, if it is legal in `start`.
+        """
         table = start.table
         same_window = open_window(table).name == open_window(before.table).name
         changed = {}
@@ -129,15 +132,19 @@ class Twin:
 
 
 class Memory:
-    """What each observer was shown, by what it had been told, over all matches that were played."""
+    """The views of each observer in all matches, keyed by the messages before them."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[Observer, bytes], tuple[bytes, object, Where, int]] = {}
 
     def compare(self, match: Sitting, where: Where) -> int:
-        """Compares what everyone is shown with what it was shown when it had been told the same.
+        """Compare each view with the stored view of the observer after the same messages.
 
-        Returns how many positions differed in what the observer was not told. Raises ConformanceError.
+        Returns:
+            The number of positions that differed in facts hidden from the observer.
+
+        Raises:
+            ConformanceError: a view differs.
         """
         number, pairs = match.table.number, 0
         if number >= REMEMBERED_WINDOWS:
@@ -159,9 +166,13 @@ def _is_legal(match: Sitting, seat: int, part: Taken) -> bool:
 
 
 def check_disguised(match: Sitting, chooser: Chooser, luck: Random, where: Where, watched: int) -> int:
-    """Compares the match with its disguises for so many observers. Returns how many differed from it.
+    """Compare the match with its disguises for `watched` observers.
 
-    Raises ConformanceError where an observer sees which it is.
+    Returns:
+        The number of disguises that differed from the match.
+
+    Raises:
+        ConformanceError: an observer can distinguish a disguise from the match.
     """
     disguises = 0
     game, number = match.table.game, match.table.number
@@ -187,9 +198,13 @@ def check_disguised(match: Sitting, chooser: Chooser, luck: Random, where: Where
 
 
 def check_sealed(match: Sitting, chooser: Chooser, luck: Random, where: Where, watched: int) -> int:
-    """Lets so many seats of the window submit, each in sight of so many others. Returns how often one did.
+    """Submit for `watched` seats of the window, and compare the views of `watched` other observers.
 
-    Raises ConformanceError where another sees it.
+    Returns:
+        The number of submissions.
+
+    Raises:
+        ConformanceError: another observer sees a submission.
     """
     window = open_window(match.table)
     seats = [owed.seat for owed in window.owed]
@@ -215,7 +230,7 @@ def check_sealed(match: Sitting, chooser: Chooser, luck: Random, where: Where, w
 
 
 def _seen_by(observers: list[Observer], match: Sitting, probes: dict[int, bytes]) -> dict[Observer, bytes]:
-    """What each is shown, and hears when it submits its probe."""
+    """Return each observer's view, followed by the answer to its probe."""
     return {
         observer: match.shown(observer)
         + (match.response(observer, probes[observer]) if observer is not None and observer in probes else b"")
@@ -224,7 +239,14 @@ def _seen_by(observers: list[Observer], match: Sitting, probes: dict[int, bytes]
 
 
 def check_commuting(match: Sitting, chooser: Chooser, where: Where) -> int:
-    """Answers an `asap` window in two orders. Returns how many answers it gave. Raises ConformanceError."""
+    """Answer an `asap` window in two orders, and compare the results.
+
+    Returns:
+        The number of answers.
+
+    Raises:
+        ConformanceError: the results differ.
+    """
     if not open_window(match.table).asap:
         return 0
     chosen = chooser.choose_all(match.table)
