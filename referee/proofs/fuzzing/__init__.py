@@ -1,4 +1,4 @@
-"""The referee under attack in virtual time: scripts of misfortune, played, and judged by a second set of rules."""
+"""A fuzzer of the referee in virtual time: it plays random scripts and checks them by a second set of rules."""
 
 from referee.proofs.fuzzing.campaign import Finding, Tally, fuzz, judge_script
 from referee.proofs.fuzzing.script import MAX_SCRIPT_BYTES, BadScriptError, Script, read_script, script_text

@@ -1,6 +1,6 @@
-"""When each bot was there and when the clocks stood still, by what was done in a match. Part of the model.
+"""The part of the model that computes, from the steps of a match, the absences of each bot and the pauses.
 
-From docs/timing.md (pauses) and docs/protocol.md (the course of a match, faults, coming back).
+It follows docs/timing.md (pauses) and docs/protocol.md (the course of a match, faults, reconnecting).
 """
 
 from msgspec import Struct
@@ -13,27 +13,27 @@ PER_MS = 1_000
 
 
 class Attendance(Struct, frozen=True):
-    """Of one match."""
+    """The presence of each bot in one match; all times in microseconds of the match."""
 
     begins: int
-    """When play begins: all have said hello, or will not any more."""
+    """Start of play: every bot has sent its hello, or is out of the match."""
     gone: tuple[int, ...]
-    """By seat: when its bot's part was over; `FOREVER`: never."""
+    """Moment at which the bot was out of the match for good, indexed by seat; `FOREVER`: never."""
     absent: tuple[tuple[Span, ...], ...]
-    """By seat: when it had no bot that had said hello."""
+    """Spans without a bot that had sent its hello, indexed by seat."""
 
     def is_absent(self, seat: int, moment: int) -> bool:
-        """Whether nobody sits there who could be told anything."""
+        """Return whether the seat has no bot at that moment that could receive messages."""
         return moment >= self.gone[seat] or any(start <= moment < end for start, end in self.absent[seat])
 
 
 def stalls(did: tuple[Did, ...]) -> list[Span]:
-    """When the referee slept."""
+    """Return the spans in which the referee slept."""
     return joined((each.at, each.at + each.act.ticks) for each in did if isinstance(each.act, Stalls))
 
 
 class _Roll:
-    """Calls the roll, deed by deed."""
+    """Presence of all bots, updated step by step."""
 
     def __init__(self, script: Script, clocks: Clocks) -> None:
         startup = script.startup_ms * PER_MS
@@ -47,14 +47,14 @@ class _Roll:
         self._restarts = [script.restarts if script.fault == "restart" else 0] * script.seats
 
     def pass_time(self, until: int) -> None:
-        """A bot that has not said hello within the start-up time has no part any more."""
+        """Remove the bots that have sent no hello within the start-up time before that moment."""
         due = sorted((max(self._clocks.awake(by)), seat) for seat, by in self.hello_by.items())
         for moment, seat in due:
             if moment < until:
                 self._leaves(seat, moment, for_good=True)
 
     def take(self, each: Did) -> None:
-        """A deed."""
+        """Process a step."""
         self.pass_time(each.told)
         if self.gone[each.seat] != FOREVER:
             return
@@ -85,7 +85,7 @@ class _Roll:
 
 
 def attendance(script: Script, did: tuple[Did, ...], clocks: Clocks) -> Attendance:
-    """When each bot was there."""
+    """Compute the presence of each bot in a match."""
     roll = _Roll(script, clocks)
     for each in did:
         roll.take(each)
@@ -101,7 +101,7 @@ def attendance(script: Script, did: tuple[Did, ...], clocks: Clocks) -> Attendan
 def pauses(
     script: Script, did: tuple[Did, ...], there: Attendance, asleep: Clocks
 ) -> tuple[list[Span], dict[int, bool]]:
-    """The match's pauses, and which of what was asked (by its place in `did`) was granted."""
+    """Compute the pauses of a match, and whether each requested pause was granted, keyed by its index in `did`."""
     spans: list[Span] = []
     granted: dict[int, bool] = {}
     left = [script.pauses] * script.seats
@@ -113,7 +113,7 @@ def pauses(
             since = None
         if isinstance(each.act, Pauses):
             since = each.told if since is None else since
-            ends = FOREVER  # An operator's pause that begins during a bot's takes its place.
+            ends = FOREVER  # A pause by the operator replaces a bot's pause that is under way.
         elif isinstance(each.act, Resumes) and since is not None:
             spans.append((since, each.told))
             since = None

@@ -1,4 +1,4 @@
-"""Plays script after script until so many windows have been judged, or one is found wrong and made small."""
+"""The loop of the fuzzer: it plays scripts until enough windows are checked, or shrinks the first that fails."""
 
 from msgspec import Struct
 
@@ -12,17 +12,17 @@ BATCH = 20
 
 
 class Finding(Struct, frozen=True):
-    """A script by which the referee breaks a rule of time."""
+    """A script in which the referee breaks a rule of time."""
 
     what: str
-    """The rule's place, what should have been, and what was."""
+    """The place of the violation, the expected value, and the actual one."""
     script: Script
     drawn: str
-    """The seed it was drawn from."""
+    """The seed that generated the original script."""
 
 
 class Tally(Struct):
-    """What has been played so far."""
+    """Counts of the matches, windows and messages played so far."""
 
     matches: int = 0
     windows: int = 0
@@ -30,17 +30,20 @@ class Tally(Struct):
 
 
 def judge_script(script: Script) -> str | None:
-    """Plays a script; what is wrong with the referee by it, if anything is."""
+    """Play a script, and return the first violation of the referee; None: there is none."""
     return check(script, play_all([script])[0])
 
 
 def fuzz(seed: str, windows: int, tries: int = MOST_TRIES) -> tuple[Tally, Finding | None]:
-    """Judges at least so many windows, or up to the first that is wrong.
+    """Check at least that number of windows, or stop at the first violation.
 
     Args:
-        seed: the same gives the same scripts.
-        windows: how many.
-        tries: how many smaller scripts are tried for one that is found wrong.
+        seed: the seed of the scripts; the same seed gives the same scripts.
+        windows: the number of windows to check.
+        tries: the number of smaller scripts that are tried for a script that fails.
+
+    Returns:
+        The counts, and the violation if there is one.
     """
     tally = Tally()
     while tally.windows < windows:
@@ -57,7 +60,7 @@ def fuzz(seed: str, windows: int, tries: int = MOST_TRIES) -> tuple[Tally, Findi
 
 
 def shrunk(finding: Finding, tries: int = MOST_TRIES) -> Finding:
-    """The finding, as small as it can be made."""
+    """Return the finding with a script as small as the shrinker can make it."""
     smallest = Shrinker(finding.script, lambda each: judge_script(each) is not None, tries).shrink()
     if smallest is finding.script:
         return finding

@@ -1,4 +1,4 @@
-"""Holds what a referee did against what the rules of time say it should have; the first difference is told."""
+"""A comparison of the referee's actions with the rules of time, up to the first difference."""
 
 from referee.match import SeatTime
 from referee.proofs.fuzzing import stage
@@ -11,7 +11,7 @@ from referee.proofs.fuzzing.trace import Did, Trace
 
 
 def check(script: Script, trace: Trace) -> str | None:
-    """What is wrong with this match, in one line; None: nothing."""
+    """Return the first violation in this match as one line; None: there is none."""
     if trace.failure is not None:
         return f"the referee failed: {trace.failure}"
     if trace.ended is None:
@@ -24,7 +24,7 @@ def check(script: Script, trace: Trace) -> str | None:
 
 
 class _Windows:
-    """A match's windows under scrutiny, one after the other: each opens when the one before was seen to close."""
+    """The windows of a match, checked in order: each opens when the one before it has closed."""
 
     def __init__(self, script: Script, trace: Trace) -> None:
         self.script = script
@@ -42,7 +42,7 @@ class _Windows:
         )
 
     def checked(self) -> History:
-        """What should have been. Raises Wrong at the first difference from what was."""
+        """Return the expected history. Raise Wrong at the first difference from the actual one."""
         script, trace = self.script, self.trace
         expect(len(script.windows), len(trace.windows), "how many windows there were")
         opens = self.there.begins
@@ -54,7 +54,7 @@ class _Windows:
             parts = {seat: self._part(seat, opens, spoken[seat]) for seat in planned.seats}
             for timed in record.seats:
                 self._seat(f"{where}, seat {timed.seat}", opens, timed, parts[timed.seat])
-            # Where all its bots are gone none is handed it, and it runs from what closed the one before.
+            # If all its bots are out, no bot receives it, and it runs from the close of the one before.
             began = max(timed.opened for timed in record.seats)
             allowed = self._may_close(opens, began, parts, spoken)
             closes = self._closes(where, record.at, planned.seats, allowed)
@@ -68,7 +68,7 @@ class _Windows:
         return self.history
 
     def _spoken(self, seat: int, opens: int) -> Spoken:
-        """What the seat said about its next window once it had been handed it, by its place in `did`."""
+        """Return the seat's messages about its next window after it was opened, with their indices in `did`."""
         number = len(self.history.windows[seat])
         said = self.spoken.get((seat, number), [])
         gone = self.there.gone[seat]
@@ -94,7 +94,7 @@ class _Windows:
             self.script.bronstein_ms * PER_MS,
             self.script.increment_ms * PER_MS,
         )
-        if opens < self.there.gone[timed.seat] and all_ends > opened:  # Otherwise no clock of its runs.
+        if opens < self.there.gone[timed.seat] and all_ends > opened:  # Otherwise the seat has no running clock.
             expect((opened, all_ends), (timed.opened, timed.deadline), f"{where}: opened and deadline")
         expect(stage.taken(self.script, part.choice), timed.taken, f"{where}: taken")
         expect(part.arrived, timed.arrived, f"{where}: arrived")
@@ -103,7 +103,7 @@ class _Windows:
         expect(self.reserve[timed.seat] // PER_MS, timed.reserve_ms, f"{where}: reserve_ms")
 
     def _may_close(self, opens: int, began: int, parts: dict[int, Part], spoken: dict[int, Spoken]) -> set[int]:
-        """The moments at which the window may close: one, but where two things happen at once."""
+        """Return the moments at which the window may close: one, or several if two things happen at once."""
         due = [self._settled(part, opens, seat, spoken[seat]) for seat, part in parts.items()]
         if self.script.pacing == "fixed":
             due.append(self.clocks.awake(self.clocks.moment(began + self.main)))
@@ -119,7 +119,7 @@ class _Windows:
         return self.clocks.awake(self.clocks.moment(part.settled))
 
     def _closes(self, where: str, recorded: int, seats: tuple[int, ...], allowed: set[int]) -> int:
-        """When the window was heard to close; if nobody was there to hear it, when it was recorded to."""
+        """Return the moment at which the bots received the close, or the recorded one if no bot was there."""
         numbers = [(seat, len(self.history.windows[seat])) for seat in seats]
         heard = {self.closings[number] for number in numbers if number in self.closings}
         heard = heard or {min((at for at in allowed if at >= recorded), default=recorded)}
@@ -129,7 +129,7 @@ class _Windows:
 
 
 def _sorted(did: tuple[Did, ...], seats: int) -> tuple[dict[tuple[int, int], Spoken], set[int]]:
-    """What was said about each seat's windows; and the places of what was said before any hello."""
+    """Return the messages about windows, keyed by seat and window, and the indices of those before a hello."""
     welcomed = [False] * seats
     out_of_turn: set[int] = set()
     spoken: dict[tuple[int, int], Spoken] = {}

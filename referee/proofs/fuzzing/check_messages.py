@@ -1,4 +1,4 @@
-"""Holds what each seat heard against what it should have heard: every answer, nothing of others, all in time."""
+"""A check of the messages that each seat received: every answer, no message for another seat, all in time."""
 
 from typing import assert_never
 
@@ -21,20 +21,20 @@ from referee.proofs.fuzzing.script import (
 from referee.proofs.fuzzing.trace import Did, Trace
 
 
-class Wrong(Exception):  # noqa: N818 - what is wrong with the referee, not an error of ours
-    """The referee broke a rule of time. The text says where, what should have been, and what was."""
+class Wrong(Exception):  # noqa: N818 - a violation by the referee, not an error of ours
+    """A violation of a rule of time. The text has the place, the expected value and the actual one."""
 
 
 def expect(expected: object, actual: object, where: str) -> None:
-    """Raises Wrong where the two differ."""
+    """Raise Wrong if the two differ."""
     if expected != actual:
         raise Wrong(f"{where}: should be {expected}, is {actual}")
 
 
 def closings(trace: Trace) -> dict[tuple[int, int], int]:
-    """When each seat heard that its window was closed, by seat and number.
+    """Return the moments at which seats received the close of a window, keyed by seat and window number.
 
-    A window of which a seat is told twice that it is closed stands at the second time: that is then found wrong.
+    If a seat receives the close twice, the second moment counts, which the checks then report as a violation.
     """
     return {
         (seat, heard.message.window): heard.at
@@ -45,7 +45,7 @@ def closings(trace: Trace) -> dict[tuple[int, int], int]:
 
 
 def check_messages(history: History) -> None:
-    """Checks all that every seat heard. Raises Wrong at the first difference."""
+    """Check all messages to every seat. Raise Wrong at the first difference."""
     for seat in range(history.script.seats):
         _answers(history, seat)
         _closed(history, seat)
@@ -55,7 +55,7 @@ def check_messages(history: History) -> None:
 
 
 def _answers(history: History, seat: int) -> None:
-    """What a seat says is answered, in order, and nothing else is."""
+    """Check that the seat's messages are answered in order, and that there are no other answers."""
     heard = [each for each in history.trace.heard[seat] if isinstance(each.message, Accepted | Rejected)]
     gone = history.there.gone[seat]
     upto = 0
@@ -69,7 +69,7 @@ def _answers(history: History, seat: int) -> None:
         moments = history.clocks.awake(each.told)
         if answer is None or answer.at not in moments or _word(answer.message) not in allowed:
             if max(moments) >= min(gone, history.ended):
-                continue  # At the last moment it may have come too late to be read.
+                continue  # A message of the last moment may have arrived too late to be read.
             was = answer and (answer.at, _word(answer.message))
             raise Wrong(f"seat {seat}: {each.act} at {each.at}: should be answered {sorted(allowed)}, is {was}")
         if isinstance(answer.message, Accepted):
@@ -89,7 +89,7 @@ def _accepted(history: History, each: Did, message: Accepted) -> None:
 
 
 def _answer(history: History, place: int, each: Did) -> set[str]:
-    """The answers that are right: none for what is not answered; two where two things happen at once."""
+    """Return the permitted answers: none for a message without an answer, two if two things happen at once."""
     act = each.act
     if isinstance(act, Returns):
         return set()
@@ -124,7 +124,7 @@ def _answer_to_window(history: History, place: int, each: Did, number: int) -> s
 
 
 def _closed(history: History, seat: int) -> None:
-    """A bot that is there is told once that its window is closed, and what came of it."""
+    """Check that a bot that is present receives the close of each of its windows once."""
     told = [each.message.window for each in history.trace.heard[seat] if isinstance(each.message, Closed)]
     expect(sorted(set(told)), told, f"seat {seat}: windows that were closed")
     for number, window in enumerate(history.windows[seat]):
@@ -133,7 +133,7 @@ def _closed(history: History, seat: int) -> None:
 
 
 def _opened(history: History, seat: int) -> None:
-    """A bot that is there is told of its window when it opens; one that comes back, how much time is left."""
+    """Check that a present bot receives its window when it opens, and a returning bot the time that remains."""
     heard = [(each.at, each.message) for each in history.trace.heard[seat] if isinstance(each.message, Opened)]
     for at, message in heard:
         _time_left(
@@ -155,14 +155,14 @@ def _time_left(history: History, window: Window, at: int, message: Opened, where
     passed = reading(at) - reading(window.opened)
     main = history.script.main_ms * PER_MS
     main_left, reserve_left = max(0, main - passed), window.reserve - max(0, passed - main)
-    # Whole milliseconds, rounded down: of what is left, or of what is used.
+    # The referee rounds down to whole milliseconds: either the remaining time, or the used time.
     expect(main_left // PER_MS, message.main_ms, f"{where}: main time left")
     if abs(reserve_left // PER_MS - message.reserve_ms) > 1:
         raise Wrong(f"{where}: reserve left should be {reserve_left // PER_MS}, is {message.reserve_ms}")
 
 
 def _pauses(history: History, seat: int) -> None:
-    """A bot that is there is told when a pause begins and ends; one that comes back in a pause, of that."""
+    """Check that a present bot receives the start and end of pauses, and a returning bot the current pause."""
     ended = history.ended
     heard = history.trace.heard[seat]
     hellos = [each.told for each in history.trace.did if each.seat == seat and isinstance(each.act, Returns)]
@@ -172,7 +172,7 @@ def _pauses(history: History, seat: int) -> None:
     back = {at for at in hellos for start, end in spans if start < at < end and at < history.there.gone[seat]}
     starts = {start for start, _ in spans if _is_there(history, seat, start)}
     orders = [each.told for each in history.trace.did if isinstance(each.act, Pauses)]
-    # Where the operator makes a bot's pause theirs, that is told, too.
+    # If the operator takes over a bot's pause, the bots receive another message.
     within = [[at for at in orders if start < at < end] for start, end in spans if start not in orders]
     taken_over = {at for found in within for at in found[:1] if _is_there(history, seat, at)}
     expect({at for at in starts | back | taken_over if at < ended}, began, f"seat {seat}: pauses")
@@ -181,7 +181,7 @@ def _pauses(history: History, seat: int) -> None:
 
 
 def _events(history: History, seat: int) -> None:
-    """What the game tells comes when a window closes; to who asked, as soon as its question is settled."""
+    """Check that events arrive when a window closes, and answers as soon as the action is settled."""
     closed = {window.closed for windows in history.windows for window in windows}
     due = {
         number: _settled(history, window)
@@ -214,7 +214,7 @@ def _settled(history: History, window: Window) -> set[int]:
 
 
 def _is_there(history: History, seat: int, moment: int) -> bool:
-    """Whether it has a bot that listens then; not, at a moment at which one comes or goes."""
+    """Return whether the seat certainly has a bot then: False at moments at which one connects or disconnects."""
     there = history.there
     spans = there.absent[seat]
     return moment < there.gone[seat] and not any(start <= moment <= end for start, end in spans)

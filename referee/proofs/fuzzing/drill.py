@@ -1,7 +1,7 @@
-"""A game of nothing but windows: its options say which come, of what kind, and who owes an answer. For the fuzzer.
+"""A game for the fuzzer that consists of windows only: its options list them, with their kinds and seats.
 
-It knows three kinds: `turn` and `sealed` are closed on what was taken, `asked` is answered at once. An action is a
-number; those below zero are illegal.
+There are three kinds: `turn` and `sealed` windows close on the submitted actions, `asked` windows answer at once.
+An action is a number; negative ones are illegal.
 """
 
 from typing import ClassVar, cast
@@ -14,50 +14,50 @@ from referee.rules import Addressed, Game, Illegal, Luck, Owed, Step, Taken, Tim
 
 KINDS = ("turn", "sealed", "asked")
 NOTHING = -1
-"""What the default stands for in an event."""
+"""Number that represents the default in an event."""
 
 
 class DrillOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How many seats there are, and which windows come."""
+    """Number of seats, and the list of windows."""
 
     seats: int = 2
     windows: tuple[tuple[str, tuple[int, ...]], ...] = (("turn", (0,)),)
 
 
 class Choose(Action, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Any number from 0 on."""
+    """A choice of a number that is at least 0."""
 
     choice: int
 
 
 class Chosen(Event, frozen=True, kw_only=True, tag="chosen"):
-    """A window was closed: what was taken, by seat."""
+    """A closed window, with the choices indexed by seat."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     choices: tuple[int, ...]
 
 
 class Answer(Event, frozen=True, kw_only=True, tag="answer"):
-    """An asked seat's answer."""
+    """The answer to a seat in an `asked` window."""
 
     choice: int
 
 
 class DrillView(View, frozen=True, kw_only=True):
-    """There is nothing to see but how far it is."""
+    """The number of closed windows, the only visible fact."""
 
     number: int
 
 
 class DrillState(Struct, frozen=True):
-    """How far it is."""
+    """Options and number of closed windows."""
 
     options: DrillOptions
     number: int = 0
 
 
 class Drill(Game[DrillState]):
-    """See the top of the file."""
+    """A game that consists of windows only."""
 
     name = "drill"
     variants = (Variant("plain", TimeTerms(dict.fromkeys(KINDS, 1000))),)
@@ -67,46 +67,46 @@ class Drill(Game[DrillState]):
     view_type = DrillView
 
     def seats(self, options: Options) -> int:
-        """As the options say."""
+        """See `Game.seats`."""
         return cast("DrillOptions", options).seats
 
     def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[DrillState]:
-        """Nothing is told."""
+        """Start before the first window, without events."""
         return Step(DrillState(cast("DrillOptions", options)))
 
     def window(self, state: DrillState) -> Window | None:
-        """The next of those planned."""
+        """Return the next window of the options."""
         if state.number == len(state.options.windows):
             return None
         kind, seats = state.options.windows[state.number]
         return Window(kind, tuple(Owed(seat, None) for seat in seats), asap=kind == "asked")
 
     def check(self, state: DrillState, seat: int, action: Action) -> Action:
-        """Numbers from 0 on are legal."""
+        """Accept numbers that are at least 0."""
         if cast("Choose", action).choice < 0:
             raise Illegal("a choice is a number from 0 on")
         return action
 
     def answer(self, state: DrillState, seat: int, action: Action, luck: Luck) -> Step[DrillState]:
-        """Told to the one who asked."""
+        """Send the choice back to its seat."""
         return Step(state, (Addressed(Answer(choice=cast("Choose", action).choice), seat),))
 
     def close(self, state: DrillState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[DrillState]:
-        """Told to all."""
+        """Send the choices to everyone."""
         actions = [cast("Choose | None", part.action) if part else None for part in taken]
         choices = tuple(NOTHING if action is None else action.choice for action in actions)
         return Step(replace(state, number=state.number + 1), (Addressed(Chosen(choices=choices)),))
 
     def view(self, state: DrillState, seat: int | None) -> View:
-        """The same for all."""
+        """Return the same view to everyone."""
         return DrillView(number=state.number)
 
     def host_view(self, state: DrillState) -> View:
-        """There are no secrets."""
+        """Return the same view as to players, since there are no secrets."""
         return DrillView(number=state.number)
 
     def outcome(self, state: DrillState) -> Outcome | None:
-        """All are equal once all windows are closed."""
+        """Return a draw once all windows are closed."""
         if state.number < len(state.options.windows):
             return None
         return Outcome(

@@ -1,6 +1,6 @@
-"""Plays a script to the referee: the unchanged host, match, window and clock, over memory, in virtual time.
+"""A player of scripts against the real host, match, window and clock, over memory lines and in virtual time.
 
-It decides nothing about time: it notes what it did and what it heard, and `verdict` judges it.
+It only records its actions and the messages that it receives; `check` compares them with the rules.
 """
 
 import heapq
@@ -58,19 +58,19 @@ from referee.proofs.fuzzing.trace import Did, Heard, Trace
 MICROSECONDS = 1_000_000
 NO_MESSAGE = b"?"
 STEPS_AT_ONE_MOMENT = 2_000
-"""A referee that takes more, while no time passes, is caught in a circle."""
+"""Number of steps at one moment after which the referee counts as caught in an endless loop."""
 FRAMES = Submits | Undoes | Forgoes | Babbles | Notes
-"""What a bot's frame says that changes no clock: it may arrive while the referee sleeps."""
+"""Acts that are frames of a bot and change no clock: they may arrive while the referee sleeps."""
 Place = tuple[Edge, int, int]
 """An edge, its seat and its number."""
 
 
-class Circle(Exception):  # noqa: N818 - what became of the referee, not an error of ours
-    """The referee goes on and on while no time passes."""
+class Circle(Exception):  # noqa: N818 - a failure of the referee, not an error of ours
+    """An endless loop of the referee in which no time passes."""
 
 
 class Driver:
-    """One script being played."""
+    """A run of one script."""
 
     def __init__(self, script: Script, clock: MockClock) -> None:
         self._script = script
@@ -84,13 +84,13 @@ class Driver:
         self._alive = [True] * script.seats
         self._waiting: dict[Place, list[Step]] = defaultdict(list)
         self._by_time: list[tuple[int, int, int, AnyAct]] = []
-        """Due at a moment: (moment, number, seat, act)."""
+        """Heap of acts that are due at a moment: (moment, number, seat, act)."""
         self._by_reading: list[tuple[int, int, int, AnyAct]] = []
-        """Due at a reading of the match's stopwatch."""
+        """Heap of acts that are due at a reading of the match's stopwatch: (reading, number, seat, act)."""
         self._number = 0
         self._paused_at: int | None = None
         self._paused = 0
-        """How long all pauses before this one lasted."""
+        """Microseconds of all earlier pauses together."""
         self._pauses = 0
         self._taken_moments: set[int] = set()
         self._busy = (0, 0)
@@ -99,7 +99,7 @@ class Driver:
         self._tokens = stage.tokens(script)
 
     async def run(self) -> Trace:
-        """Plays it to the end of its match, or to long after that should have come."""
+        """Play the script to the end of its match, or until long after the latest expected end."""
         self._zero = trio.current_time()
         self._prepare()
         failure = None
@@ -108,7 +108,7 @@ class Driver:
                 nursery.start_soon(self._take_steps)
                 try:
                     await self._host.run(self._match)
-                except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 - whatever it is, it is the finding
+                except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 - any exception is the finding
                     failure = repr(error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error)
                 nursery.cancel_scope.cancel()
         return Trace(
@@ -128,7 +128,7 @@ class Driver:
     def _now(self) -> int:
         return round((trio.current_time() - self._zero) * MICROSECONDS)
 
-    # What is due when.
+    # The schedule of acts.
 
     def _prepare(self) -> None:
         self._taken_moments.add(self._script.startup_ms * PER_MS)
@@ -162,7 +162,7 @@ class Driver:
         return (self._now if self._paused_at is None else self._paused_at) - self._paused
 
     def _reached(self, edge: Edge, seat: int, number: int, at: int) -> None:
-        """An edge is known: what waits for it has a time."""
+        """Schedule the steps that wait for an edge, whose time is now known."""
         stands_still = edge in {"opened", "main", "reserve"}
         for step in self._waiting.pop((edge, seat, number), ()):
             (self._at_reading if stands_still else self._at)(at + step.when.ticks, step.seat, step.act)
@@ -179,7 +179,7 @@ class Driver:
         _, _, seat, act = heapq.heappop(self._by_time if first else self._by_reading)
         return seat, act
 
-    # What is done.
+    # Acts.
 
     async def _take_steps(self) -> None:
         while True:
@@ -193,7 +193,7 @@ class Driver:
             if isinstance(act, FRAMES):
                 self._say(due, seat, act)
             elif self._now in self._taken_moments:
-                # Two at one moment could be told to the referee in either order, and both would be right.
+                # Two acts at one moment could reach the referee in either order, and both would be right.
                 self._at(self._now + 1, seat, act)
             else:
                 self._taken_moments.add(self._now)
@@ -229,7 +229,7 @@ class Driver:
     def _say(self, due: int, seat: int, act: AnyAct) -> None:
         if self._alive[seat]:
             line = self._lines[seat]
-            # A line's stamps never go back: what is read after a stall comes after what the referee did before it.
+            # A line's stamps never decrease: a frame read after a stall follows the referee's earlier actions.
             at = max(self._zero + due / MICROSECONDS, line.stamped)
             self._note(round((at - self._zero) * MICROSECONDS), seat, act)
             line.say(self._frame(seat, act), at=at)
@@ -263,10 +263,10 @@ class Driver:
     def _started_again(self, seat: int) -> None:
         self._alive[seat] = True
 
-    # What is heard.
+    # Messages of the referee.
 
     def _look(self) -> None:
-        """After each step of the referee: what it sent is heard at once."""
+        """Read all messages of the referee after each of its steps."""
         now = self._now
         moment, steps = self._busy
         self._busy = (now, steps + 1 if moment == now else 0)
@@ -305,7 +305,7 @@ class Driver:
     def _window_opens(self, seat: int, window: Opened) -> None:
         self._opened[seat] = max(self._opened[seat], window.id + 1)
         reading = self._reading
-        # The exact reserve, of which a bot is told whole milliseconds: to come within a tick of its end.
+        # Bots receive whole milliseconds of reserve; the exact value is needed to act within a tick of its end.
         reserve = self._match.seats[seat].reserve
         main = reading + window.main_ms * PER_MS
         self._reached("opened", seat, window.id, reading)
@@ -322,14 +322,14 @@ class Driver:
         self._reached("paused", 0, self._pauses - 1, now)
 
     def _pause_ends(self, now: int) -> None:
-        assert self._paused_at is not None  # noqa: S101 - the caller has looked
+        assert self._paused_at is not None  # noqa: S101 - checked by the caller
         self._paused += now - self._paused_at
         self._paused_at = None
         self._reached("resumed", 0, self._pauses - 1, now)
 
 
 def play_all(scripts: list[Script]) -> list[Trace]:
-    """Plays scripts one after the other, in one run of trio's loop; the same ones give the same traces."""
+    """Play scripts one after the other, in one run of trio's loop. The same scripts give the same traces."""
     clock = MockClock(autojump_threshold=0)
     return trio.run(_play_all, scripts, clock, clock=clock)
 
@@ -339,8 +339,8 @@ async def _play_all(scripts: list[Script], clock: MockClock) -> list[Trace]:
 
 
 async def play(script: Script, clock: MockClock) -> Trace:
-    """Plays a script under the running loop's clock."""
-    # What is due at one moment runs in an order that trio draws. A script must play the same each time.
+    """Play a script under the running loop's clock."""
+    # Trio draws the order of tasks that are due at one moment, but a script must play the same each time.
     trio._core._run._ALLOW_DETERMINISTIC_SCHEDULING = True  # type: ignore[misc]  # noqa: SLF001
     trio._core._run._r.seed(script.order)  # noqa: SLF001
     return await Driver(script, clock).run()

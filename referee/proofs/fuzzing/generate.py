@@ -1,6 +1,6 @@
-"""Draws scripts: bots, an operator and a network that aim at every edge of every window. Seeded.
+"""A seeded generator of scripts, in which bots, operator and network act near every edge of every window.
 
-A bot's intentions are drawn first. Then the network loses, doubles, delays and reorders them.
+The messages of a bot are drawn first. Then the network loses, doubles, delays and reorders them.
 """
 
 from collections.abc import Iterator
@@ -30,14 +30,14 @@ from referee.proofs.fuzzing.script import (
 )
 
 WINDOWS = 24
-"""In one match."""
+"""Number of windows per match."""
 NEAR = (-1, 0, 1)
 BACK = (0, 5, 5_000, 15_000, 19_999, 20_001, None)
-"""Ticks from a bot's end to its next hello, where it is started again: around its start-up time, too."""
+"""Ticks from a bot's exit to its next hello after a restart, some of them close to the start-up time."""
 
 
 def draw_script(seed: str) -> Script:
-    """One match."""
+    """Draw the script of one match."""
     luck = Random(seed)
     mist = luck.random() < 0.1  # noqa: PLR2004 - one in ten
     seats = 2 if mist else luck.choice((1, 2, 2, 3, 4))
@@ -94,7 +94,7 @@ def _steps(luck: Random, script: Script) -> Iterator[Step]:
 
 
 def _part(luck: Random, script: Script, seat: int, number: int) -> Iterator[Step]:
-    """What a bot means to say in one of its windows, and what the network makes of it."""
+    """Yield a bot's messages in one of its windows, as the network delivers them."""
     meant = [
         Step(when=_when(luck, script, seat, number), seat=seat, act=_said(luck, number))
         for _ in range(luck.choice((0, 1, 1, 1, 1, 2, 2, 3, 5)))
@@ -103,7 +103,7 @@ def _part(luck: Random, script: Script, seat: int, number: int) -> Iterator[Step
         fate = luck.random()
         if fate < 0.05:  # noqa: PLR2004 - lost
             continue
-        if fate < 0.1:  # noqa: PLR2004 - overtaken by what was said next, or before
+        if fate < 0.1:  # noqa: PLR2004 - swapped with the message before it
             yield replace(step, act=meant[place - 1].act)
             yield replace(meant[place - 1], act=step.act)
             continue
@@ -127,7 +127,7 @@ def _said(luck: Random, number: int) -> AnyAct:
 
 
 def _when(luck: Random, script: Script, seat: int, number: int) -> When:
-    """A moment near an edge, or anywhere in a window."""
+    """Draw a moment near an edge, or anywhere in a window."""
     edge: Edge = luck.choice(("opened", "opened", "main", "main", "reserve", "paused", "resumed"))
     if edge in {"paused", "resumed"}:
         return When(edge=edge, number=luck.randrange(1 + number // 2), ticks=luck.choice((0, 1, 2, 500)))
@@ -138,7 +138,7 @@ def _when(luck: Random, script: Script, seat: int, number: int) -> When:
 
 
 def _mix(luck: Random, script: Script) -> list[int]:
-    """How often each misfortune befalls this match: few kinds, often (Groce et al.: Swarm testing, 2012)."""
+    """Draw the weights of the misfortunes of a match: few kinds, but often (Groce et al.: Swarm testing, 2012)."""
     mix = [luck.choice((0, 0, 1, 4)) for _ in range(5)]
     return [*mix, luck.choice((0, 2, 4)) if script.restarts else luck.random() < 0.1]  # noqa: PLR2004
 

@@ -1,4 +1,4 @@
-"""What a match should have been, as far as the model has found it to be. Plain data."""
+"""The expected course of a match, as far as the model has computed it. Plain data."""
 
 from msgspec import Struct
 
@@ -8,23 +8,23 @@ from referee.proofs.fuzzing.script import Script
 from referee.proofs.fuzzing.trace import Did, Trace
 
 Spoken = list[tuple[int, Did]]
-"""What a seat said, each with its place in `Trace.did`."""
+"""Messages of a seat, each with its index in `Trace.did`."""
 
 
 class Window(Struct, frozen=True):
-    """One seat's window."""
+    """The expected window of one seat; all times in microseconds."""
 
     kind: str
     opened: int
     closed: int
     reserve: int
-    """What the seat had left when it opened."""
+    """Remaining reserve of the seat when the window opened."""
     part: Part
     spoken: Spoken
 
 
 class History:
-    """Of one match."""
+    """The expected course of one match."""
 
     def __init__(
         self,
@@ -41,8 +41,8 @@ class History:
         self.there = there
         self.clocks = clocks
         self.granted = granted
-        """Whether a pause that was asked for was to be granted, by place in `did`."""
+        """Whether each requested pause had to be granted, keyed by index in `did`."""
         self.out_of_turn = out_of_turn
-        """Places in `did` of what was said before a hello."""
+        """Indices in `did` of the messages sent before a hello."""
         self.windows: list[list[Window]] = [[] for _ in range(script.seats)]
         self.ended = trace.ended or 0

@@ -1,8 +1,8 @@
-"""The rules of time, a second time: written from docs/timing.md alone, to be held against `clock` and `window`.
+"""A second implementation of the rules of time, from docs/timing.md alone, to compare with `clock` and `window`.
 
-Where those are told things as they happen, this looks back on a match that is over, and says what should have
-been. It shares no code with them. Times are whole microseconds: a *moment* on the match's own zero, a *reading* on
-its stopwatch, which stands still in pauses.
+Those process events as they happen; this module computes the expected result of a match that is over. It shares no
+code with them. Times are whole microseconds: a *moment* counts from the match's zero, a *reading* is the time on
+its stopwatch, which stops in pauses.
 """
 
 from collections.abc import Iterable
@@ -17,35 +17,35 @@ FOREVER = 1 << 62
 
 
 class Part(Struct, frozen=True):
-    """What a seat's part in a window should have come to."""
+    """The expected result of a window for one seat."""
 
     choice: int | None
-    """What is taken; None: the default."""
+    """The choice that counts; None: the default."""
     arrived: int | None
-    """The reading at which that arrived."""
+    """The reading at which the choice arrived."""
     charged: int
     from_reserve: int
     settled: int
-    """The reading from which nothing could change it any more."""
+    """The reading from which the choice was fixed."""
     by: int | None
-    """By which of its sayings; None: by time, or because its bot was gone."""
+    """Index of the message that fixed the choice; None: time fixed it, or the end of the bot."""
     gone: bool
-    """Whether it was settled because its bot was gone."""
+    """Whether the choice was fixed because the bot was out of the match."""
     answers: tuple[str, ...]
-    """To its sayings, in order."""
+    """Expected answers to the messages of the seat, in order."""
 
 
 def judge(  # noqa: C901 - the rules as the page has them, one after the other
     opened: int, main: int, reserve: int, sayings: Iterable[tuple[int, ToWindow]], gone: int | None = None
 ) -> Part:
-    """One seat's part in one window.
+    """Compute the expected result of a window for one seat.
 
     Args:
-        opened: the reading at which the window was handed to its transport.
-        main: main time.
-        reserve: what the seat has left of its reserve.
-        sayings: what it said about this window, each with the reading at which it arrived, in order.
-        gone: the reading from which on its bot would say nothing more.
+        opened: the reading at which the window was passed to the seat's transport.
+        main: the main time.
+        reserve: the remaining reserve of the seat.
+        sayings: the seat's messages about this window in order, each with the reading of its arrival.
+        gone: the reading from which the bot is out of the match; None: never.
     """
     main_ends, all_ends = opened + main, opened + main + reserve
     standing: tuple[int, int] | None = None
@@ -54,9 +54,9 @@ def judge(  # noqa: C901 - the rules as the page has them, one after the other
     for number, (at, act) in enumerate(sayings):
         if settled is None:
             if standing and at >= main_ends:
-                settled = main_ends  # When main time ends, the last legal one is taken.
+                settled = main_ends  # When main time ends, the last legal submission counts.
             elif at >= all_ends:
-                settled = all_ends  # When the reserve is gone too, the default is taken.
+                settled = all_ends  # When the reserve has ended too, the default counts.
         if settled is not None:
             answers.append("final" if final else "late")
         elif isinstance(act, Undoes):
@@ -71,13 +71,13 @@ def judge(  # noqa: C901 - the rules as the page has them, one after the other
             standing = (at, act.choice)  # While main time runs, submissions replace one another.
             answers.append("accepted")
             final = act.final
-            if final or at >= main_ends:  # In reserve, the first is taken at once, be it called final or not.
+            if final or at >= main_ends:  # In reserve, the first submission counts at once, final or not.
                 settled, by = at, number
     if settled is None:
         settled = main_ends if standing else all_ends
         if gone is not None and gone < settled:
-            settled, left = max(gone, opened), True  # Its windows are not waited for.
-    # What is charged is the time to what was taken; for the default, until it was.
+            settled, left = max(gone, opened), True  # The referee does not wait for a bot that is out.
+    # The seat is charged until its choice arrived; for the default, until the default was fixed.
     arrived, choice = standing or (None, None)
     until = settled if arrived is None else arrived
     return Part(
@@ -93,23 +93,23 @@ def judge(  # noqa: C901 - the rules as the page has them, one after the other
 
 
 def left_after(reserve: int, used: int, bronstein: int, increment: int) -> int:
-    """What a seat has left of its reserve after its window: a Bronstein delay gives back what was used."""
+    """Return the reserve of a seat after its window. A Bronstein delay refunds used time up to its length."""
     return reserve - used + min(used, bronstein) + increment
 
 
 class Clocks:
-    """When a match's clocks ran: its pauses, and when its referee slept. Both are spans of moments, in order."""
+    """The pauses of a match and the sleeps of its referee, both as spans of moments in order."""
 
     def __init__(self, pauses: list[Span], stalls: list[Span]) -> None:
         self.pauses = pauses
         self.stalls = stalls
 
     def reading(self, moment: int) -> int:
-        """Nothing of a pause is charged; what arrives in one counts as having arrived when it began."""
+        """Return the reading at a moment. A moment within a pause has the reading of the pause's start."""
         return moment - sum(min(end, moment) - start for start, end in self.pauses if start < moment)
 
     def moment(self, reading: int) -> int:
-        """The first moment at which the stopwatch showed this: deadlines move back by a pause's length."""
+        """Return the first moment with that reading: each pause before it delays it by its length."""
         moment = reading
         for start, end in self.pauses:
             if start < moment:
@@ -117,16 +117,16 @@ class Clocks:
         return moment
 
     def awake(self, moment: int) -> set[int]:
-        """When the referee acts on what is due at that moment: late, if it sleeps."""
+        """Return the moments at which the referee may act on a thing due at that moment: later, if it sleeps."""
         return _passed(moment, self.stalls)
 
     def running(self, moment: int) -> set[int]:
-        """When a window closes that could at that moment: not in a pause."""
+        """Return the moments at which a window may close that is due at that moment: after a pause."""
         return _passed(moment, self.pauses)
 
 
 def _passed(moment: int, spans: list[Span]) -> set[int]:
-    """The moment, or the end of the span that it is in. At a span's first moment either may come first."""
+    """Return the moment, or the end of the span around it; both, if a span starts at the moment."""
     for start, end in spans:
         if start == moment:
             return {start, end}
@@ -136,7 +136,7 @@ def _passed(moment: int, spans: list[Span]) -> set[int]:
 
 
 def joined(spans: Iterable[Span]) -> list[Span]:
-    """Spans in order, those that touch made one."""
+    """Return the spans in order, with those that touch joined."""
     whole: list[Span] = []
     for start, end in sorted(spans):
         if whole and start <= whole[-1][1]:

@@ -1,8 +1,8 @@
-"""The words of a script: a match's terms, and when its bots, its operator and the network do what. Plain data.
+"""The format of a script: the terms of a match, and the timed acts of bots, operator and network. Plain data.
 
-Steps are timed from the edges of windows, not from the match's beginning: a step that is left out moves no other
-away from the edge it aims at, so that scripts can be shrunk, and people can read what is left. One tick is one
-microsecond, the unit of the referee's clock.
+Steps are timed from the edges of windows, not from the start of the match: removing a step leaves the others at
+their edges. Therefore scripts can be shrunk, and people can read the result. One tick is one microsecond, the unit
+of the referee's clock.
 """
 
 from codecs import BOM_UTF8
@@ -15,37 +15,40 @@ from referee.repeated_keys import RepeatedKeyError, refuse_repeated_keys
 
 MAX_SCRIPT_BYTES = 8 * 1024 * 1024
 LONGEST_TICKS = 10**11
-"""A day: added up over a script, times stay exact to the tick on trio's clock, which counts seconds as a float."""
+"""Ticks of about a day. Sums over a script then stay exact to the tick on trio's clock, which is a float."""
 Ticks = Annotated[int, Meta(ge=0, le=LONGEST_TICKS)]
 FromEdge = Annotated[int, Meta(ge=-LONGEST_TICKS, le=LONGEST_TICKS)]
 Milliseconds = Annotated[int, Meta(ge=0, le=LONGEST_TICKS // 1_000)]
 Number = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-"""Counts something, or stands for it; below zero what there never is."""
+"""A count or an index; a negative one refers to nothing."""
 Seats = Annotated[int, Meta(ge=1, le=16)]
 Few = Annotated[int, Meta(ge=0, le=1_000)]
 
 Edge = Literal["start", "opened", "main", "reserve", "paused", "resumed"]
-"""What a step is timed from: the match's zero; a window's opening, the end of its main time, of its reserve (these
-three stand still in a pause, as the match's clocks do); the beginning or the end of a pause."""
+"""The zero of a step's time: the start of the match; the opening of a window, the end of its main time or of its
+reserve (these three stop in a pause, as the match's clocks do); the start or the end of a pause."""
 
 
 class When(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A moment. One that never comes (a window that never opens) leaves its step out."""
+    """A moment relative to an edge.
+
+    If the edge never occurs, as for a window that never opens, the step is skipped.
+    """
 
     edge: Edge
     seat: Number = 0
     number: Number = 0
-    """Which window of that seat, or which pause of the match, from 0."""
+    """Index of the seat's window or of the match's pause, from 0."""
     ticks: FromEdge = 0
-    """So many microseconds after the edge; before it, if negative."""
+    """Microseconds after the edge; before it, if negative."""
 
 
 class Act(Struct, frozen=True, kw_only=True, tag_field="do", forbid_unknown_fields=True, omit_defaults=True):
-    """What happens at a step."""
+    """The act of a step."""
 
 
 class Submits(Act, frozen=True, tag="submit"):
-    """A bot submits. `choice` tells submissions apart, where the game does; `legal`: whether the rules take it."""
+    """A bot submits. `choice` distinguishes submissions if the game does; `legal`: whether the rules accept it."""
 
     window: Number
     choice: Number = 1
@@ -60,46 +63,46 @@ class Undoes(Act, frozen=True, tag="undo"):
 
 
 class Forgoes(Act, frozen=True, tag="forgo"):
-    """A bot takes the default, for good."""
+    """A bot submits the default as final."""
 
     window: Number
 
 
 class Asks(Act, frozen=True, tag="ask"):
-    """A bot asks for a pause."""
+    """A bot requests a pause."""
 
 
 class Returns(Act, frozen=True, tag="hello"):
-    """A bot says hello again, as one that has lost its connection."""
+    """A bot sends its hello again, as after a lost connection."""
 
 
 class Babbles(Act, frozen=True, tag="babble"):
-    """A bot says what is no message."""
+    """A bot sends bytes that are no message."""
 
 
 class Notes(Act, frozen=True, tag="note"):
-    """A bot says something for the transcript."""
+    """A bot sends a note for the transcript."""
 
 
 class Leaves(Act, frozen=True, tag="leave"):
-    """A bot's process ends. Started again, it says hello after so many ticks; None: never."""
+    """A bot's process exits. After a restart, it sends its hello `back` ticks later; None: never."""
 
     code: Number = 0
     back: Ticks | None = None
 
 
 class Pauses(Act, frozen=True, tag="pause"):
-    """The operator stops the clocks for so many ticks, or until they are let go on."""
+    """The operator pauses the match for that number of ticks, or until it is resumed."""
 
     ticks: Ticks
 
 
 class Resumes(Act, frozen=True, tag="resume"):
-    """The operator lets the clocks go on, whoever stopped them."""
+    """The operator resumes the match, even if a bot paused it."""
 
 
 class Stalls(Act, frozen=True, tag="stall"):
-    """The referee sleeps for so many ticks. What arrives meanwhile bears its true time of arrival."""
+    """The referee sleeps for that number of ticks. Frames that arrive during the sleep have their true stamps."""
 
     ticks: Ticks
 
@@ -108,23 +111,23 @@ AnyAct = Submits | Undoes | Forgoes | Asks | Returns | Babbles | Notes | Leaves 
 
 
 class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One thing that happens."""
+    """One act with its time."""
 
     when: When
     seat: Number = 0
-    """Whose bot does it; of no account where it is the operator or the referee's machine."""
+    """The seat of the acting bot; ignored if the operator or the referee's machine acts."""
     act: AnyAct
 
 
 class Planned(Struct, frozen=True, forbid_unknown_fields=True):
-    """A window of the match: which seats owe an answer. `kind` is its name in the game."""
+    """A window of the match with its seats. `kind` is its name in the game."""
 
     kind: str
     seats: Annotated[tuple[Number, ...], Meta(min_length=1, max_length=16)]
 
 
 class Script(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A match to be played under these terms, and what happens in it."""
+    """The terms of a match, and all acts in it."""
 
     game: Literal["drill", "mist"] = "drill"
     seats: Seats
@@ -141,23 +144,23 @@ class Script(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     fault: Literal["default", "restart"] = "default"
     restarts: Few = 0
     hello: tuple[Ticks | None, ...]
-    """By seat: the tick at which its bot says hello; None: never."""
+    """Tick at which each bot sends its hello, indexed by seat; None: never."""
     order: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
-    """Seeds the order in which tasks run that are due at the same moment."""
+    """Seed of the order of tasks that are due at the same moment."""
     steps: Annotated[tuple[Step, ...], Meta(max_length=100_000)] = ()
 
 
 KINDS = {"drill": ("turn", "sealed", "asked"), "mist": ("turn",)}
-"""Game to the windows that a script of it may have."""
+"""Names of the windows that a script may have, keyed by game."""
 MIST_SEATS = 2
 
 
 class BadScriptError(ValueError):
-    """A file that holds no script. The text names the place."""
+    """A file contains no valid script. The text names the place."""
 
 
 def read_script(text: bytes) -> Script:
-    """A script from its JSON. Raises BadScriptError where it is none, or names seats that it does not have."""
+    """Decode a script from JSON. Raise BadScriptError if it is not valid, or names a seat that does not exist."""
     text = text.removeprefix(BOM_UTF8)
     try:
         text.decode()
@@ -190,7 +193,7 @@ def _check(script: Script) -> None:
 
 
 def script_text(script: Script) -> str:
-    """A script as a file: its terms, then a step a line."""
+    """Return a script as the text of a file: its terms, then one step per line."""
     content: dict[str, Any] = msgspec.to_builtins(script)
     steps = content.pop("steps", [])
     terms = [f"  {_json(key)}: {_json(value)}" for key, value in content.items()]

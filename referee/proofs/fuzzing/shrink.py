@@ -1,7 +1,7 @@
-"""Makes a script that fails as small as it can: what is left is what it takes.
+"""A shrinker of failing scripts: it removes all that the failure does not need.
 
-Delta debugging (Zeller, Hildebrandt: Simplifying and isolating failure-inducing input, 2002) over the steps, then
-over the windows, then each number towards something plain. A smaller script may fail otherwise than the first did.
+It uses delta debugging (Zeller, Hildebrandt: Simplifying and isolating failure-inducing input, 2002) on the steps,
+then on the windows, and then simplifies each number. A smaller script may fail in another way than the first.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,15 +15,15 @@ from referee.proofs.fuzzing.script import Leaves, Pauses, Script, Stalls, Step, 
 Fails = Callable[[Script], bool]
 ItemT = TypeVar("ItemT")
 MOST_TRIES = 600
-"""Scripts played for one that failed: some seconds."""
+"""Number of scripts that are played to shrink one; this takes some seconds."""
 
 
 class _Enough(Exception):  # noqa: N818 - no error
-    """As many as were allowed have been tried."""
+    """The permitted number of scripts has been tried."""
 
 
 class Shrinker:
-    """Tries smaller scripts, as long as they fail."""
+    """A search for the smallest script that still fails."""
 
     def __init__(self, script: Script, fails: Fails, tries: int = MOST_TRIES) -> None:
         self.smallest = script
@@ -32,7 +32,7 @@ class Shrinker:
         self._tried = {msgspec.json.encode(script)}
 
     def shrink(self) -> Script:
-        """The smallest found."""
+        """Return the smallest failing script that was found."""
         try:
             before = None
             while before != self.smallest:
@@ -49,7 +49,7 @@ class Shrinker:
         return self.smallest
 
     def _try(self, script: Script) -> bool:
-        """Whether it fails, too; then it is the smallest so far."""
+        """Try a script. If it fails, store it as the smallest so far and return True."""
         key = msgspec.json.encode(script)
         if key in self._tried:
             return False
@@ -81,7 +81,7 @@ class Shrinker:
                 break
 
     def _fewer_windows(self) -> None:
-        """Without one after the other; those after it move up, with their steps."""
+        """Try to remove each window in turn; later ones move up, with their steps."""
         for number in reversed(range(len(self.smallest.windows))):
             if len(self.smallest.windows) > 1 and self.smallest.game == "drill":
                 self._try(_without_window(self.smallest, number))
@@ -138,7 +138,7 @@ def _plainer(step: Step) -> Iterator[Step]:
 
 
 def _without_window(script: Script, number: int) -> Script:
-    """Without that window: later ones of its seats count one less, and what aims at it is left out."""
+    """Remove a window from a script, with the steps at its edges; later windows of its seats move up."""
     gone = script.windows[number]
     own = {seat: sum(seat in window.seats for window in script.windows[:number]) for seat in gone.seats}
     steps = [moved for step in script.steps if (moved := _moved_up(step, own)) is not None]
@@ -160,7 +160,7 @@ def _moved_up(step: Step, own: dict[int, int]) -> Step | None:
 
 
 def _without_seat(script: Script, gone: int) -> Script:
-    """Without that seat, and without the windows that were its alone; later seats move up."""
+    """Remove a seat from a script, with the windows of that seat alone; later seats move up."""
     number = 0
     while number < len(script.windows):
         if script.windows[number].seats == (gone,):

@@ -1,4 +1,4 @@
-"""A script's match, ready to be run: the unchanged table, terms, match and host over memory lines."""
+"""The set-up of a script's match: the real table, terms, match and host, over memory lines."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ _NO_SUCH_CELL = encode(Turn(cells=("Z9",)))
 
 
 def policy(script: Script) -> Policy:
-    """The terms that the script sets."""
+    """Return the policy that a script sets."""
     return Policy(
         startup_ms=script.startup_ms,
         pauses=script.pauses,
@@ -39,14 +39,14 @@ def policy(script: Script) -> Policy:
 
 
 def tokens(script: Script) -> list[str]:
-    """What each seat's bot says in its `hello`."""
+    """Return the token that each bot sends in its `hello`, indexed by seat."""
     return [f"token-{seat}" for seat in range(script.seats)]
 
 
 def set_up(
     script: Script, record: Callable[[Record], None], step_done: Callable[[], None], restart: Callable[[int], None]
 ) -> tuple[Match, Host, list[MemoryLine]]:
-    """The match, its host, and the bots' ends of its lines."""
+    """Return the match, its host, and the bots' ends of its lines, indexed by seat."""
     terms = policy(script)
     bell = Bell()
     lines = [MemoryLine(bell) for _ in range(script.seats)]
@@ -76,14 +76,14 @@ def set_up(
 
 
 def action(script: Script, submits: Submits) -> Raw:
-    """What is submitted, in the game's words."""
+    """Return a submission as JSON of the game."""
     if script.game == "mist":
         return Raw(_PLACE_NOTHING if submits.legal else _NO_SUCH_CELL)
     return Raw(encode(Choose(choice=submits.choice if submits.legal else -1)))
 
 
 def taken(script: Script, choice: int | None) -> Any:
-    """What a window's record should say was taken, by the script's own name for it."""
+    """Return the action that the record of a window should contain for a choice of the script."""
     if script.game == "mist":
         return Turn(cells=())
     return None if choice is None else Choose(choice=choice)

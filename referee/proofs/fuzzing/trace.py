@@ -1,4 +1,4 @@
-"""What a played script came to: all that was done to the referee, and all that it did. Plain data.
+"""The trace of a played script: all acts, and all that the referee did. Plain data.
 
 Times are whole microseconds since the match's zero.
 """
@@ -11,22 +11,22 @@ from referee.proofs.fuzzing.script import AnyAct
 
 
 class Did(Struct, frozen=True, kw_only=True):
-    """A step that was taken."""
+    """A step that was carried out."""
 
     at: int
-    """When it happened; a frame: when it arrived."""
+    """Time of the act; of a frame, its arrival."""
     told: int
-    """When the referee could know of it: later, if it slept."""
+    """Time at which the referee could notice the act: later, if it slept."""
     seat: int
     act: AnyAct
     opened: int
-    """How many windows that seat had been handed by then."""
+    """Number of windows that had been sent to the seat by then."""
     closed: int
-    """How many of them the seat had heard to be closed by then."""
+    """Number of windows whose close the seat had received by then."""
 
 
 class Heard(Struct, frozen=True):
-    """A message that a seat heard."""
+    """A message that a seat received."""
 
     at: int
     message: ServerMessage
@@ -36,10 +36,10 @@ class Trace(Struct, frozen=True, kw_only=True):
     """All that happened in one match."""
 
     did: tuple[Did, ...]
-    """In the order in which the referee could know of it."""
+    """Acts in the order in which the referee could notice them."""
     heard: tuple[tuple[Heard, ...], ...]
     windows: tuple[WindowTime, ...]
     """The referee's own record of each window."""
     ended: int | None
-    """When the match was over; None: it was not, long after it should have been."""
+    """Time of the match's end; None: it had not ended long after the latest expected end."""
     failure: str | None = None
