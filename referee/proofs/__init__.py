@@ -1,1 +1,1 @@
-"""What proves the rest: conformance of games, attempts to escape, fuzzing of the timing rules."""
+"""Proofs of the arena: conformance of games, attempts to escape, fuzzing of the timing rules."""

@@ -1,9 +1,8 @@
 """Attempts to escape from the sandbox, and the doctor that makes them.
 
-`inside` is the program that makes them: it is started exactly as a bot is. All else is the host's side: it lays
-out what there is to find and to reach (`stage`), lets the program try and looks at what came of it
-(`examination`), sees which layers stand (`standing`), and says what each level of isolation promises
-(`promises`).
+`inside` is the program that makes the attempts: it is started exactly as a bot is. The rest is the host's side: it
+prepares secrets to find and addresses to reach (`stage`), runs the program and checks the results (`examination`),
+detects which layers are in force (`standing`), and lists the promises of each level of isolation (`promises`).
 """
 
 from referee.proofs.escapes.examination import QUIET_SECONDS, examine

@@ -1,7 +1,7 @@
 """A referee that will be killed while its bot is frozen.
 
-Run by `command` with the words FOLDER LINE LOG ISOLATION warm|cold, and with its bot's token on standard input, it
-says with a line of output that the bot stands still, and then waits for its end.
+`command` runs it with the arguments FOLDER LINE LOG ISOLATION warm|cold and with the bot's token on standard
+input. It prints a line when the bot is frozen, and then waits to be killed.
 """
 
 import sys
@@ -18,15 +18,15 @@ from referee.sandbox import Isolation
 
 
 def command(place: Place, how: How) -> list[str]:
-    """What starts it."""
+    """Return the command that starts this referee."""
     words = (place.bot.folder, place.line, place.log, how.isolation, "warm" if how.warm else "cold")
-    # By `-m` Python would warn of a module that its package has imported already.
+    # With `-m`, Python would warn about a module that its package has already imported.
     begin = f"import sys, trio; from {__name__} import main; trio.run(main, *sys.argv[1:])"
     return [sys.executable, "-c", begin, *map(str, words)]
 
 
 async def main(*words: str) -> None:
-    """Stays until it is killed."""
+    """Start the bot, freeze it, and wait to be killed."""
     folder, line, log, isolation, warm = words
     how = How(isolation=convert(isolation, Isolation), warm=warm == "warm")
     place = Place(find_bot(folder), Path(line), Path(log))

@@ -1,7 +1,7 @@
-"""Makes all the attempts against one level of isolation, and says what came of them.
+"""An examination: all attempts against one level of isolation, and their results.
 
-The program that makes them is started as every bot is, with another bot beside it. It says through its log how
-each went; whether something arrived, or stayed, is looked at from here.
+The program that makes the attempts is started as every bot is, along with another bot. It writes the result of
+each attempt to its log; this module checks whether anything arrived outside or remained after the end.
 """
 
 import secrets
@@ -30,40 +30,40 @@ from referee.unwrapped import unwrapped
 
 PATIENCE_SECONDS = 90.0
 SHOW_SECONDS = 3.0
-"""For those that are left behind to be seen."""
+"""Longest wait until the processes left behind are visible."""
 NAME_LETTERS = 15
-"""That the kernel keeps of a process's name."""
+"""Number of letters of a process's name that the kernel stores."""
 FREEZING = "burns-in-the-others-turn"
 FREE_SECONDS, FROZEN_SECONDS = 0.2, 0.5
 NEARLY_NONE = 0.1
-"""The share of its frozen time that a bot may seem to use: the kernel counts in hundredths of a second."""
+"""Share of the frozen time that a bot may seem to use: the kernel counts in hundredths of a second."""
 FORSAKEN = "outlives-a-killed-referee"
 FORSAKEN_SECONDS = 20.0
-"""For what is left of a killed referee's bot to end."""
+"""Longest wait for the bot of a killed referee to end."""
 AGAIN = 3
-"""How often attempts are made again of which the machine was too busy to tell."""
+"""Number of times that attempts are repeated if the machine was too busy."""
 QUIET_SECONDS, QUIET_LOOK_SECONDS = 20.0, 0.5
-"""How long to wait for a machine to be less busy, each time, and over what that is seen."""
+"""Longest wait each time for a less busy machine, and the length of each measurement."""
 Told = Callable[[int, int], None]
-"""Called with how many attempts have been made, of how many."""
+"""A function that receives the number of attempts made, and the number of all attempts."""
 Waits = Callable[[tuple[str, ...]], None]
-"""Called with the attempts that the machine was too busy for, when they wait to be made again."""
+"""A function that receives the names of attempts for which the machine was too busy, before they are repeated."""
 
 
 async def examine(
     how: How, told: Told = lambda _made, _all: None, waits: Waits = lambda _attempts: None
 ) -> Report:
-    """Makes all attempts. Call it from the main thread.
+    """Make all attempts. Call it from the main thread.
 
     Args:
-        how: at which level; under `none` most get out, bounded by themselves.
-        told: hears of the progress.
-        waits: hears of it when attempts wait for a machine that is less busy.
+        how: the level of isolation; with `none`, most attempts escape, within their own limits.
+        told: called with the progress.
+        waits: called when attempts wait for a less busy machine.
 
     Raises:
-        SandboxError: this machine cannot give that isolation.
+        SandboxError: this machine does not support that isolation.
         ExaminationError: the program that makes the attempts did not run.
-        OSError: the machine has run out of something.
+        OSError: the machine has run out of a resource.
     """
     with staged() as stage, _signals() as signalled:
         examination = Examination(stage, how, told, waits)
@@ -94,14 +94,14 @@ class Examination:
         self.waits = waits
         self.layers: tuple[Layer, ...] = ()
         self.said: dict[str, tuple[str, str]] = {}
-        """What the program says of each attempt: result and evidence."""
+        """Result and evidence that the program reported, keyed by attempt."""
         self.got_out: dict[str, str] = {}
-        """What was seen here of attempts that got out."""
+        """Evidence on the host of attempts that escaped, keyed by attempt."""
         self.seen_outside: dict[str, str] = {}
-        """What was seen here of attempts that did not, where there was something to see."""
+        """Evidence on the host of attempts that did not escape, keyed by attempt."""
 
     async def run(self, nursery: trio.Nursery) -> None:
-        """Starts the neighbour, then the attempts: anew if a wall ended the whole bot in the middle."""
+        """Start the neighbour, then the attempts; start them again if a layer killed the whole bot."""
         neighbour = await start(nursery, self.stage.place("neighbour"), self.stage.bait, self.how)
         scene = await self._with(neighbour)
         while len(self.said) < len(IN_ORDER):
@@ -120,7 +120,7 @@ class Examination:
         await neighbour.process.kill()
 
     async def make_again(self, nursery: trio.Nursery, scene: Scene) -> None:
-        """Makes those attempts again of which the machine was too busy to tell, when it is less so."""
+        """Repeat the attempts for which the machine was too busy, when it is less busy."""
         for _ in range(AGAIN):
             busy = {name: said for name, said in self.said.items() if said[0] == "too busy"}
             if not busy:
@@ -132,7 +132,7 @@ class Examination:
             self.said = busy | self.said
 
     def findings(self) -> Iterator[Finding]:
-        """One for each attempt."""
+        """Yield a finding for each attempt."""
         in_force = {layer.layer: layer.in_force for layer in self.layers}
         must_hold = promised(self.how.isolation, has_filter=in_force[FILTER] is True)
         for attempt in IN_ORDER:
@@ -148,7 +148,7 @@ class Examination:
             )
 
     def _result(self, name: str) -> tuple[Result, str]:
-        """What came of an attempt, by what the program says and by what was seen here."""
+        """Return the result of an attempt, from the program's report and the evidence on the host."""
         result, evidence = self.said.get(name, ("failed", "the attempt was not made"))
         if name in self.got_out:
             return "escaped", f"{evidence}; {self.got_out[name]}"
@@ -161,7 +161,7 @@ class Examination:
                 return "failed", evidence
 
     async def _with(self, neighbour: Subject) -> Scene:
-        """The scene, with all that is to be had from the other bot."""
+        """Return the scene, extended by the targets in the other bot."""
         told = await neighbour.first("process")
         pid = _outside(neighbour, self.stage.bait, told["process"])
         scene = self.stage.scene
@@ -182,7 +182,7 @@ class Examination:
         await self._end(attacker, token, None if shared else namespace, left=set(LAST) - set(scene.done))
 
     async def _hear(self, attacker: Subject, token: str) -> None:
-        """Takes down what becomes of each attempt, until all are made or the bot has ended."""
+        """Record the result of each attempt, until all are made or the bot has exited."""
         said = attacker.said
         goes_on = True
         while True:
@@ -199,7 +199,7 @@ class Examination:
             self.said.setdefault(begun["begin"], _ended_within(attacker, begun))
 
     async def _freeze(self, attacker: Subject, token: str) -> None:
-        """Freezes it as it would be in the other's turn, and looks what it uses meanwhile."""
+        """Freeze the bot as in the other's turn, and measure its processor time while it is frozen."""
 
         def look() -> dict[int, float]:
             return processes.used_seconds(processes.of_start(token, attacker.folder))
@@ -231,7 +231,7 @@ class Examination:
             self.said[FREEZING] = ("failed", f"it used no processor time when it was allowed to: {told}")
 
     async def _end(self, attacker: Subject, token: str, namespace: str | None, left: set[str]) -> None:
-        """Ends the bot, and looks whether what it may have left behind was there before and is there still."""
+        """Kill the bot, and check whether processes that it left behind existed before and still exist."""
 
         def staying() -> set[str]:
             names = processes.of_bot(token, self.stage.mark, namespace).values()
@@ -249,7 +249,7 @@ class Examination:
         self.got_out |= dict.fromkeys(staying(), "it was there after the end")
 
     async def _forsake(self) -> None:
-        """Kills a referee while its bot is frozen, and looks what is left of that."""
+        """Kill a referee while its bot is frozen, and count the remaining processes of the bot."""
         place, token = self.stage.place("forsaken"), secrets.token_hex(16)
         with subprocess.Popen(  # noqa: ASYNC220, S603 - our own interpreter, and our own words
             doomed.command(place, self.how), cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -274,7 +274,7 @@ class Examination:
 
 
 async def _less_busy() -> None:
-    """Waits until a bot could burn all that it may and leave some over; for so long at most."""
+    """Wait until enough processors are idle for a bot's whole share and some more; at most `QUIET_SECONDS`."""
     with trio.move_on_after(QUIET_SECONDS):
         idle = 0.0
         while idle < CPUS + 2 * NOTHING_LEFT:
@@ -300,7 +300,7 @@ def _outside(bot: Subject, token: str, inside: int) -> int:
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
-    """The signals that reach this process meanwhile, of a kind that nobody else sends and that does no harm."""
+    """Collect the SIGURG signals that reach this process; no other program sends them, and they are harmless."""
     found: list[int] = []
 
     def note(number: int, _frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""What an examination finds: plain data."""
+"""The results of an examination: plain data."""
 
 from typing import Literal
 
@@ -7,28 +7,28 @@ from msgspec import Struct
 from referee.sandbox import Isolation
 
 Result = Literal["held", "escaped", "not tried", "too busy", "failed"]
-"""`not tried`: there is nothing to be tried on this machine. `too busy`: the machine was, to
-tell whether it was held. `failed`: by the attempt's own fault."""
+"""Result of an attempt. `not tried`: the machine has nothing to attack. `too busy`: the machine was too busy to
+decide. `failed`: the attempt itself has a fault."""
 
 
 class How(Struct, frozen=True, kw_only=True):
-    """How the bots of an examination are started."""
+    """The way in which the bots of an examination are started."""
 
     isolation: Isolation
     warm: bool
 
 
 class Layer(Struct, frozen=True, kw_only=True):
-    """One wall of a sandbox, as it was seen around a bot that was running."""
+    """One layer of a sandbox, as observed around a running bot."""
 
     layer: str
     in_force: bool | None
-    """None: it cannot be seen on this machine."""
+    """Whether the layer is in force; None: this machine does not show it."""
     evidence: str
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """What came of one attempt to get past a layer."""
+    """The result of one attempt to get past a layer."""
 
     layer: str
     in_force: bool | None
@@ -36,12 +36,12 @@ class Finding(Struct, frozen=True, kw_only=True):
     what: str
     result: Result
     promised: bool
-    """The level promises that this holds."""
+    """Whether the level promises that the attempt fails."""
     evidence: str
 
     @property
     def is_proved(self) -> bool:
-        """It holds, or nobody said that it would."""
+        """Whether the layer held, or the level does not promise it."""
         return not self.promised or self.result in {"held", "not tried"}
 
 
@@ -55,5 +55,5 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def holds(self) -> bool:
-        """All that the level promises."""
+        """Whether every promise of the level held."""
         return all(finding.is_proved for finding in self.findings)

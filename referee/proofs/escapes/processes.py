@@ -1,4 +1,4 @@
-"""The processes of a bot as they are seen from the machine: which there are, and what they are called."""
+"""The processes of a bot as the machine sees them: their numbers, names and properties."""
 
 import os
 import re
@@ -12,10 +12,10 @@ PROC = Path("/proc")
 
 
 def of_start(token: str, folder: Path) -> set[int]:
-    """The numbers of all processes that were started with a token, or see a folder as their bot's own.
+    """Return the numbers of all processes that were started with a token, or see a folder as their bot's own.
 
-    The first is so of plain processes and of fresh sandboxes; the environment of one that was forked warm is not
-    where the kernel looks for it. One that has ended has neither.
+    Plain processes and fresh sandboxes have the token in their environment. In a sandbox that was forked warm, the
+    kernel does not show it. An ended process has neither.
     """
     return {pid for pid in _all() if token.encode() in _read(pid, "environ") or _sees_as_its_own(pid, folder)}
 
@@ -39,9 +39,9 @@ def _unescaped(path: str) -> str:
 
 
 def of_bot(token: str, mark: str, namespace: str | None) -> dict[int, str]:
-    """Number to name (15 letters) of all processes that may be a bot's.
+    """Return the names (15 letters) of all processes that may belong to a bot, keyed by number.
 
-    They have its token, a mark on their command line, or its namespace of processes.
+    They have its token, a mark on their command line, or its process namespace.
     """
     found = {}
     for pid in _all():
@@ -52,7 +52,7 @@ def of_bot(token: str, mark: str, namespace: str | None) -> dict[int, str]:
 
 
 def number_outside(pids: set[int], inside: int) -> int | None:
-    """Which of these processes knows itself by a number, in its own namespace."""
+    """Return the process that has the number `inside` in its own namespace; None: there is none."""
     for pid in pids:
         if status(pid).get("NSpid", "").split()[-1:] == [str(inside)]:
             return pid
@@ -60,13 +60,13 @@ def number_outside(pids: set[int], inside: int) -> int | None:
 
 
 def status(pid: int) -> dict[str, str]:
-    """What the kernel tells of a process; nothing if it is gone."""
+    """Return the fields of /proc/PID/status; none if the process has ended."""
     lines = _read(pid, "status").decode(errors="replace").splitlines()
     return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
 
 
 def used_seconds(pids: set[int]) -> dict[int, float]:
-    """Processor time that each of these processes has used so far."""
+    """Return the processor time of each process so far in seconds, keyed by number."""
     a_second = os.sysconf("SC_CLK_TCK")
     used = {}
     for pid in pids:
@@ -76,19 +76,22 @@ def used_seconds(pids: set[int]) -> dict[int, float]:
 
 
 def used_between(before: dict[int, float], after: dict[int, float]) -> float:
-    """What was used by those that were there at the second look. What others used that ended nobody knows."""
+    """Return the seconds used between two looks by the processes of the second one.
+
+    The use of processes that ended before it is unknown.
+    """
     return sum(max(0.0, used - before.get(pid, 0.0)) for pid, used in after.items())
 
 
 def namespace_of(pid: int | str, kind: str) -> str | None:
-    """A name for its namespace of a kind; None if it is gone."""
+    """Return an identifier of a process's namespace of a kind; None if the process has ended."""
     with suppress(OSError):
         return str((PROC / str(pid) / "ns" / kind).readlink())
     return None
 
 
 def groups_of(pid: int | str) -> dict[str, str]:
-    """Its control groups: controller to path, "" for version 2."""
+    """Return the paths of a process's control groups, keyed by controller; "" is version 2."""
     found: dict[str, str] = {}
     for line in _read(pid, "cgroup").decode(errors="replace").splitlines():
         _, controllers, path = line.split(":", 2)

@@ -1,11 +1,12 @@
-"""What each level of isolation promises to hold."""
+"""The attempts that each level of isolation promises to stop."""
 
 from referee.proofs.escapes.inside.running import IN_ORDER
 from referee.sandbox import Isolation
 
 FILTER = "system-call filter"
 ONLY_STRICT = frozenset({FILTER, "memory group", "processor group"})
-"""Layers that `standard` does without: unusual system calls, and sums over all processes of a bot."""
+"""Layers that `standard` does not promise: the filter of system calls, and limits on the sum of a bot's
+processes."""
 
 _STANDARD = frozenset(attempt.name for attempt in IN_ORDER if attempt.layer not in ONLY_STRICT)
 _FILTERED = frozenset(attempt.name for attempt in IN_ORDER if attempt.layer == FILTER)
@@ -15,9 +16,12 @@ PROMISED: dict[Isolation, frozenset[str]] = {
     "standard": _STANDARD,
     "none": frozenset(),
 }
-"""By level, the attempts that must fail."""
+"""Names of the attempts that must fail, keyed by level."""
 
 
 def promised(isolation: Isolation, *, has_filter: bool) -> frozenset[str]:
-    """The attempts that must fail. `standard` demands no filter of system calls, but what is there must hold."""
+    """Return the names of the attempts that must fail.
+
+    `standard` does not require a filter of system calls, but if there is one, it must hold.
+    """
     return PROMISED[isolation] | (_FILTERED if isolation == "standard" and has_filter else frozenset())

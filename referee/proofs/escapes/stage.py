@@ -1,6 +1,6 @@
-"""The scene for the attempts: bait where secrets lie, listeners where nobody may arrive, folders for two bots.
+"""The scene for the attempts: bait in secret places, listeners that no bot may reach, folders for the bots.
 
-The listeners are never waited for: the kernel keeps what arrives until it is looked at.
+No code waits for the listeners: the kernel stores arriving data until they are checked.
 """
 
 import ctypes
@@ -32,20 +32,20 @@ SECRETS = (
 )
 INSIDE = Path(__file__).with_name("inside")
 PROGRAMS = {"attacker": "running", "neighbour": "neighbour", "forsaken": "neighbour"}
-"""What each bot runs. The referee of the last one is killed."""
+"""Module that each bot runs, keyed by its name. The referee of `forsaken` is killed."""
 MEMORY_MB, PROCESSES, FILES, SCRATCH_MB, CPU_SECONDS, LOG_KB = 256, 32, 96, 8, 2, 1024
-"""The limits of the bots here: small, so that twice as much hurts no machine."""
+"""The limits of these bots: small, so that twice as much harms no machine."""
 CPUS = 1.0
 ARRIVED_BYTES = 200
 UNCHECKED = 1
-"""The flag of a compiled module that Python runs without a look at its source."""
+"""The flag of a compiled module that Python runs without checking its source."""
 REMOVE = 0
 SEGMENT_BYTES = 4096
 CREATE, EXCLUSIVE = 0o1000, 0o2000
 
 
 class Place(Struct, frozen=True):
-    """Where one of the bots is started: its folder, its socket, its log."""
+    """The folder, socket and log of one of the bots."""
 
     bot: BotFolder
     line: Path
@@ -53,22 +53,22 @@ class Place(Struct, frozen=True):
 
 
 class Stage:
-    """All that is laid out. Made by `staged`."""
+    """The prepared scene with its files and listeners. Made by `staged`."""
 
     def __init__(self, folder: Path, held: ExitStack) -> None:
-        """Args: a folder of its own, and what will take everything away again."""
+        """Prepare everything in an empty folder; `held` removes it again."""
         self.folder = folder
         self._held = held
         self.mark = secrets.token_hex(8)
         self.bait = f"arena-bait-{secrets.token_hex(16)}"
         self._listeners: defaultdict[str, list[socket.socket]] = defaultdict(list)
-        """By the attempt that would arrive there."""
+        """Listening sockets, keyed by the attempt that tries to reach them."""
         self._in_memory = ctypes.create_string_buffer(self.bait.encode())
         self._terminal: int | None = None
         self.scene = self._laid_out()
 
     def place(self, name: str, scene: Scene | None = None) -> Place:
-        """A bot's place; with a scene it is told that."""
+        """Prepare a bot's folder, and return its place. The bot can read `scene`, or this stage's."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
         if not (folder / "inside").exists():
@@ -82,15 +82,15 @@ class Stage:
         )
         (folder / FILE).write_text(write_scene(scene or self.scene))
         for path in (folder, *folder.rglob("*")):
-            # As root, bots run as other users.
+            # If the arena runs as root, bots run as other users.
             path.chmod(0o755 if path.is_dir() else 0o644)
         bot = find_bot(str(folder))
-        # It holds baits, and is of no use to any other run.
+        # The folder contains baits, and no other run can use it.
         self._held.callback(shutil.rmtree, bot.folder, ignore_errors=True)
         return Place(bot, self._lines[name], self.folder / f"{name}.log")
 
     def arrivals(self) -> dict[str, str]:
-        """What has arrived so far, by the attempt that it came from."""
+        """Return the evidence of all that has arrived so far, keyed by attempt."""
         found = {}
         for attempt, sockets in self._listeners.items():
             for listener in sockets:
@@ -138,16 +138,16 @@ class Stage:
         )
 
     def _line(self, name: str) -> Path:
-        """A socket's file in a folder of its own, as the referee makes it for a bot."""
+        """Return the path of a socket in a separate new folder, as the referee makes it for a bot."""
         folder = self.folder / "lines" / name
         folder.mkdir(parents=True)
         return folder / "referee.sock"
 
     def _unix_sockets(self) -> Path:
-        """Listens at the lines, at abstract addresses, and at a service's file, which is returned."""
+        """Listen at the bots' sockets, at abstract addresses, and at a service's socket; return its path."""
         service = self.folder / "service.sock"
         for path, attempt in (
-            # To reach its own is no attempt.
+            # A bot may reach its own socket.
             (self._lines["attacker"], None),
             (self._lines["forsaken"], None),
             (self._lines["neighbour"], "reaches-another-bots-socket"),
@@ -156,14 +156,14 @@ class Stage:
         ):
             self._listen(attempt, socket.AF_UNIX, socket.SOCK_STREAM, str(path))
         for path in (self._lines["other"], service):
-            # Anybody may write: permissions of files are not what this attempt tests.
+            # All users may write: this attempt does not test permissions of files.
             path.chmod(0o777)
         for kind, name in ((socket.SOCK_STREAM, "stream"), (socket.SOCK_DGRAM, "datagram")):
             self._listen("reaches-abstract-sockets", socket.AF_UNIX, kind, f"\0{self.mark}-{name}")
         return service
 
     def _listen(self, attempt: str | None, family: int, kind: int, address: object) -> socket.socket | None:
-        """A listener; None where the machine has no such addresses."""
+        """Return a new listener; None if the machine has no such addresses."""
         try:
             # Without IPv6 the kernel may refuse the socket (booted with ipv6.disable=1) or only the address.
             listener = socket.socket(family, kind)
@@ -181,7 +181,7 @@ class Stage:
         return listener
 
     def _addresses(self, attempt: str, kind: int) -> tuple[tuple[str, int], ...]:
-        """Listeners at the loopback and at the machine's address in its network, if it has one."""
+        """Listen at the loopback and at the machine's address in its network, and return the addresses."""
         found = []
         for host in filter(None, ("127.0.0.1", "::1", _own_address())):
             family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -226,7 +226,7 @@ class Stage:
         return os.ttyname(theirs)
 
     def _segment(self) -> int | None:
-        """The key of a System V segment with the bait, for anybody to read."""
+        """Return the key of a new System V segment with the bait, which all users may read."""
         key = secrets.randbits(30)
         try:
             segment = call("shmget", key, SEGMENT_BYTES, CREATE | EXCLUSIVE | 0o666)
@@ -241,7 +241,7 @@ class Stage:
 
 @contextmanager
 def staged() -> Iterator[Stage]:
-    """A stage, which is taken away at the end."""
+    """Prepare a stage, and remove it at the end."""
     with ExitStack() as held:
         folder = Path(tempfile.mkdtemp(prefix="arena-doctor-"))
         held.callback(shutil.rmtree, folder, ignore_errors=True)
@@ -250,22 +250,22 @@ def staged() -> Iterator[Stage]:
 
 
 def _hide_a_program(file: Path) -> None:
-    """Lays another program where Python looks for a module's compiled form, and believes what it finds."""
+    """Write another program to the place of a module's compiled form, with a flag that makes Python trust it."""
     hidden = Path(cache_from_source(str(file)))
     hidden.parent.mkdir()
     code = compile('WHAT_RUNS = "another program"', str(file), "exec")
-    # The word that begins each, that no source is asked for, and that source's hash.
+    # The magic number, the flag against checking the source, and the hash of an empty source.
     hidden.write_bytes(MAGIC_NUMBER + UNCHECKED.to_bytes(4, "little") + source_hash(b"") + marshal.dumps(code))
 
 
 def target(name: str, pid: int, address: int, descriptor: int | None = None) -> Target:
-    """A process of this machine that is not the bot's to touch."""
+    """Return a process of this machine as a target that the bot may not touch."""
     command = Path("/proc", str(pid), "cmdline").read_bytes()
     return Target(name, pid, hashlib.sha256(command).hexdigest(), address, descriptor)
 
 
 def _own_address() -> str | None:
-    """This machine's address in its network. Nothing is sent to find it."""
+    """Return this machine's address in its network. No packet is sent."""
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
         line.connect(("192.0.2.1", 9))
         address: str = line.getsockname()[0]

@@ -1,4 +1,4 @@
-"""Which walls stand around a bot that is running: as the machine sees it, and as it sees itself."""
+"""Detection of the layers around a running bot, from outside and from inside."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from referee.proofs.escapes.processes import groups_of, namespace_of, status
 from referee.sandbox import SHARED_MEMORY, environment
 
 GIVEN = frozenset({*environment(endpoint="", token="", scratch="", python_path=""), "PWD", "LC_CTYPE"})
-"""The variables of a bot's environment; two are the shell's and Python's own doing."""
+"""Names of the variables in a bot's environment; the shell adds PWD, and Python LC_CTYPE."""
 NAMESPACES = ("mnt", "net", "pid", "ipc", "uts", "user", "cgroup")
 FILTERING = "2"
 STANDARD = {"0", "1", "2"}
@@ -20,20 +20,20 @@ Seen = tuple[bool | None, str]
 
 
 class View(Struct, frozen=True):
-    """What is known of a bot."""
+    """The observed properties of a bot."""
 
     pid: int
     status: dict[str, str]
     own_namespaces: frozenset[str]
-    """Kinds of which it has one of its own."""
+    """Kinds of namespaces of which the bot has its own."""
     own_groups: dict[str, str]
-    """Controllers for which it is in a group of its own, with the group."""
+    """Paths of the bot's own control groups, keyed by controller."""
     seen: dict[str, Any]
-    """What it sees itself, from `inside.looking`."""
+    """The bot's own observations, from `inside.looking`."""
 
 
 def view_of(pid: int, seen: dict[str, Any]) -> View:
-    """Everything of a bot that is running, by its number on this machine."""
+    """Return the properties of a running bot. `pid` is its number on this machine."""
     ours = groups_of("self")
     return View(
         pid,
@@ -47,7 +47,7 @@ def view_of(pid: int, seen: dict[str, Any]) -> View:
 
 
 def look_at(view: View) -> tuple[Layer, ...]:
-    """Every layer, in force or not."""
+    """Return every layer, in force or not."""
     return tuple(
         Layer(layer=name, in_force=in_force, evidence=evidence)
         for name, look in LAYERS.items()

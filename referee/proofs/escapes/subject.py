@@ -1,4 +1,4 @@
-"""A bot under examination: started as every bot is, and heard through its log, in lines of JSON."""
+"""A bot under examination: it is started as every bot is, and writes JSON lines to its log."""
 
 import json
 import signal
@@ -13,30 +13,30 @@ from referee.proofs.escapes.stage import Place
 
 GLANCE_SECONDS = 0.02
 BEGIN_SECONDS = 120.0
-"""For a bot to be started, and to say its first word: an emulated machine takes over 20 s."""
+"""Longest wait for a bot to start and write its first line: an emulated machine takes over 20 s."""
 
 
 class ExaminationError(Exception):
-    """The attempts could not be made. The text says why."""
+    """The attempts could not be made. The text has the reason."""
 
 
 class Subject:
-    """One such bot. Made by `start`."""
+    """A bot under examination. Made by `start`."""
 
     def __init__(self, place: Place, process: sandbox.Process) -> None:
         self.process = process
         self.folder = place.bot.folder
         self.said: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-        """What it said so far, by the first key of each line."""
+        """The lines so far, keyed by the first key of each line."""
         self.in_order: list[dict[str, Any]] = []
         self._log = place.log
         self._read = 0
         self.complaint = "no output"
         self.exit: int | None = None
-        """Its exit code, negative for a signal, once it has ended."""
+        """Exit code, negative for a signal; None: it still runs."""
 
     async def first(self, key: str) -> dict[str, Any]:
-        """The first line under a key. Raises ExaminationError if the bot ends, or is silent, before."""
+        """Wait for the first line under a key. Raise ExaminationError if the bot exits or writes nothing."""
         with trio.move_on_after(BEGIN_SECONDS):
             while not self.said[key] and await self.goes_on():
                 pass
@@ -55,16 +55,16 @@ class Subject:
         return self.said[key][0]
 
     async def goes_on(self) -> bool:
-        """Waits for a moment and takes in what was said until now; False: nothing will follow."""
+        """Wait for a moment and read the new lines. Return False if no more lines can follow."""
         await trio.sleep(GLANCE_SECONDS)
         ended = self.exit is not None
         self.listen()
         return not ended
 
     def listen(self) -> None:
-        """Takes in the lines that are complete."""
+        """Read the new complete lines of the log."""
         if not self._log.exists():
-            return  # It has said nothing.
+            return  # The bot has written nothing.
         with self._log.open("rb") as file:
             file.seek(self._read)
             data = file.read()
@@ -79,12 +79,12 @@ class Subject:
                 self.complaint = line
 
     async def follow(self) -> None:
-        """Waits for its end."""
+        """Wait for the exit of the bot."""
         self.exit = await self.process.wait()
 
 
 async def start(nursery: trio.Nursery, place: Place, token: str, how: How) -> Subject:
-    """Starts a bot in its place. Raises as `sandbox.start`."""
+    """Start a bot in its place. Raise the errors of `sandbox.start`."""
     process = await sandbox.start(
         nursery, place.bot, line=place.line, token=token, isolation=how.isolation, log=place.log, warm=how.warm
     )
