@@ -1,4 +1,4 @@
-"""What an attempt is: a function that tries to get past one layer, and says how it went."""
+"""The form of an attempt: a function that tries to get past one layer, and returns a verdict."""
 
 import errno
 import os
@@ -9,23 +9,23 @@ from typing import Literal, NamedTuple
 from .scene import Scene
 
 Result = Literal["held", "escaped", "sent", "not tried", "too busy", "failed"]
-"""`sent`: whether it got out is seen by the host, where it would have arrived. `too busy`: the machine was,
-to tell. `failed`: by its own fault."""
+"""Result of an attempt. `sent`: the host decides by what arrived there. `too busy`: the machine was too busy to
+decide. `failed`: the attempt itself has a fault."""
 
 
 class Verdict(NamedTuple):
-    """How an attempt went, with one line of evidence."""
+    """The result of an attempt, with one line of evidence."""
 
     result: Result
     evidence: str
 
 
 class Attempt(NamedTuple):
-    """One way out."""
+    """A registered attempt, with the layer that it attacks."""
 
     name: str
     layer: str
-    """What should stand in its way; `standing` knows it by this name."""
+    """Name of the layer that should stop the attempt, as in `standing`."""
     what: str
     """The first line of its docstring."""
     run: Callable[[Scene], Verdict]
@@ -33,15 +33,15 @@ class Attempt(NamedTuple):
 
 
 ATTEMPTS: dict[str, Attempt] = {}
-"""By name, in the order in which they are made."""
+"""All attempts, keyed by name, in order of registration."""
 
 Try = Callable[[Scene], Verdict]
 Way = tuple[str, Callable[[], str]]
-"""A name, and a function that says what it got: nothing, or an OSError, if the wall held."""
+"""A name, and a function that returns what it obtained. It returns "" or raises OSError if the layer held."""
 
 
 def attacks(layer: str, seconds: float = 3.0) -> Callable[[Try], Try]:
-    """Makes a function an attempt: its name is the function's, with hyphens."""
+    """Register a function as an attempt that is called like the function, but with hyphens."""
 
     def register(run: Try) -> Try:
         name = run.__name__.replace("_", "-")
@@ -53,7 +53,7 @@ def attacks(layer: str, seconds: float = 3.0) -> Callable[[Try], Try]:
 
 
 def done(word: str, do: Callable[..., object], *arguments: object) -> Callable[[], str]:
-    """A function for a `Way` that gets so far as to say this word, if `do` raises no OSError."""
+    """Return a function for a `Way` that calls `do` and then returns `word`."""
 
     def way() -> str:
         do(*arguments)
@@ -64,7 +64,7 @@ def done(word: str, do: Callable[..., object], *arguments: object) -> Callable[[
 
 @contextmanager
 def opened(path: str, flags: int = os.O_RDONLY) -> Iterator[int]:
-    """A descriptor of the file."""
+    """Open a file, and close its descriptor at the end."""
     descriptor = os.open(path, flags)
     try:
         yield descriptor
@@ -73,12 +73,12 @@ def opened(path: str, flags: int = os.O_RDONLY) -> Iterator[int]:
 
 
 def open_once(path: str, flags: int = os.O_RDONLY) -> None:
-    """Opens the file and closes it."""
+    """Open a file and close it."""
     os.close(os.open(path, flags))
 
 
 def any_of(ways: Iterable[Way], otherwise: str = "this machine has nothing of this kind") -> Verdict:
-    """Escaped by the first way that leads anywhere; held if none does; not tried if there is none."""
+    """Try the ways in order: escaped if one succeeds, held if all fail, not tried if there are none."""
     obstacles: dict[str, list[str]] = {}
     for name, way in ways:
         try:
@@ -97,10 +97,10 @@ def any_of(ways: Iterable[Way], otherwise: str = "this machine has nothing of th
 
 
 def reason(error: OSError) -> str:
-    """An error in the kernel's word for it."""
+    """Return the kernel's name of an error."""
     return errno.errorcode.get(error.errno or 0, str(error))
 
 
 def bounded(got: float, allowed: float, unit: str) -> Verdict:
-    """Whether it got no more than it may have."""
+    """Return a verdict that holds if no more than the allowed amount was obtained."""
     return Verdict("held" if got <= allowed else "escaped", f"got {got:.4g} {unit}, {allowed:.4g} are allowed")

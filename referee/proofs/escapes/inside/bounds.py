@@ -1,4 +1,4 @@
-"""What is given in numbers: processes, descriptors, room to write. Attempts stop by themselves at twice that."""
+"""Attempts to exceed limits of processes, descriptors and storage. They stop by themselves at twice the limit."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from .scene import MEGABYTE, Scene
 
 BLOCK = bytes(MEGABYTE // 4)
 MOST_PROCESSES = 300
-"""Whatever the limit: a machine without any is not to be hurt."""
+"""Largest number of processes to start, so that a machine without a limit is not harmed."""
 FOLDERS_LOOKED_AT = 3000
 
 
@@ -33,7 +33,7 @@ def forks_without_end(scene: Scene) -> Verdict:
     for child in children:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    # This process, and the one that makes the attempts.
+    # The two more are this process and the one that makes the attempts.
     got = bounded(len(children) + 2, scene.processes, "processes")
     return Verdict(got.result, f"{got.evidence}, {stopped}")
 
@@ -93,7 +93,7 @@ def raises_its_limits(scene: Scene) -> Verdict:
         try:
             resource.setrlimit(kind, (most + 1, most + 1))
         except ValueError:
-            # Python's word for EPERM here.
+            # Python raises ValueError for EPERM here.
             raise PermissionError(errno.EPERM, "not raised") from None
         return f"raised to {most + 1}"
 
@@ -102,7 +102,7 @@ def raises_its_limits(scene: Scene) -> Verdict:
 
 
 def _filled(folder: str, most_mb: float) -> float:
-    """Megabytes that could be written there, in files that may be; then they are removed."""
+    """Write files to a folder, return the megabytes that it accepted, and remove the files."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     got = 0
     paths: list[str] = []
@@ -151,7 +151,7 @@ def fills_the_disk(scene: Scene) -> Verdict:
             break
         folders[:] = [name for name in folders if os.path.join(folder, name) not in own]
         if folder == "/":
-            # The likely ones first, and not those that are no disk.
+            # Try the likely folders first, and skip those that are not on a disk.
             folders[:] = sorted(set(folders) - {"proc", "sys", "dev"}, key=lambda name: name not in {"tmp", "var"})
         if os.access(folder, os.W_OK):
             got = _filled(folder, 2 * scene.scratch_mb)

@@ -1,4 +1,4 @@
-"""Files that are not the bot's: the host's secrets, another bot's, and everything it could write to."""
+"""Attempts on files of others: secrets of the host, files of another bot, and all that could be written to."""
 
 import importlib.util
 import os
@@ -25,11 +25,11 @@ SETTINGS = (
 
 
 JUDGE = ("referee.host", "referee.match", "referee.sandbox", "referee.transcript", "arena.commands")
-"""Not the packages: where the arena is installed, an empty folder hides `arena`."""
+"""Modules that no bot may import. If the arena is installed, an empty folder hides the package `arena` itself."""
 
 
 def _importable(name: str) -> bool:
-    with suppress(ModuleNotFoundError):  # Its package is not there.
+    with suppress(ModuleNotFoundError):  # Its package does not exist here.
         return importlib.util.find_spec(name) is not None
     return False
 
@@ -52,7 +52,7 @@ def _listed(path: str) -> Way:
 
 
 def _through_proc(scene: Scene, path: str) -> Iterable[Way]:
-    """The same file by way of another process's root."""
+    """Yield ways to read a file through the root folders of other processes."""
     for process in ("1", *(str(target.pid) for target in scene.targets)):
         yield _bait(scene, f"/proc/{process}/root{path}")
 
@@ -82,7 +82,7 @@ def reads_homes(scene: Scene) -> Verdict:
     """Lists the arena's home folder, and ~/.ssh in every home."""
     ways = [_listed(f"{home}/.ssh") for home in scene.homes]
     if "home" in scene.baits:
-        # The way to the interpreter may lead through it, but not everything else that is there.
+        # The path of the interpreter may contain the home folder, but its other content must be hidden.
         folder = os.path.dirname(scene.baits["home"])
         ways.append(("home", lambda: os.path.basename(folder) if os.path.exists(folder) else ""))
     return any_of(ways)
@@ -93,7 +93,7 @@ def reads_the_referees_code(scene: Scene) -> Verdict:
     """Reads or imports the judge's rooms."""
 
     def imported() -> str:
-        """The rules are every bot's to import; all else of the judge, and the arena, are not there."""
+        """Return the modules that can be imported; bots may import the rules, but nothing else of the referee."""
         found = [name for name in JUDGE if _importable(name)]
         return f"can import {', '.join(found)}" if found else ""
 
@@ -162,7 +162,7 @@ def writes_to_its_own_folder(scene: Scene) -> Verdict:
 
 def _mode(path: str) -> Way:
     def changed() -> str:
-        # To what it is: this may be the machine's own.
+        # Set the present mode again, because the file may belong to the machine.
         os.chmod(path, stat.S_IMODE(os.stat(path).st_mode))
         return "its mode was set"
 

@@ -1,3 +1,3 @@
-"""What is in the bot's hash. Another program lies where Python looks for the compiled form of this one."""
+"""A module that is in the hash of the bot, with another program in the place of its compiled form."""
 
 WHAT_RUNS = "this"

@@ -1,4 +1,4 @@
-"""Raw system calls, by name: what no library makes for us, and what a library might make differently."""
+"""Raw system calls by name: those without a library function, and those that a library might make differently."""
 
 import ctypes
 import os
@@ -24,7 +24,7 @@ BOTH_NUMBERS = {
     "process_madvise": (440, 440), "landlock_create_ruleset": (444, 444),
     "landlock_restrict_self": (446, 446), "memfd_secret": (447, 447), "cachestat": (451, 451),
 }
-"""Numbers of x86-64 and of 64-bit ARM."""
+"""Numbers of the system calls on x86-64 and on 64-bit ARM, keyed by name."""
 # fmt: on
 NUMBERS = {name: (arm if _ARM else intel) for name, (intel, arm) in BOTH_NUMBERS.items()}
 KNOWN = platform.machine() in {"x86_64", "aarch64"}
@@ -34,15 +34,15 @@ libc.syscall.restype = ctypes.c_long
 
 
 class UnknownMachineError(Exception):
-    """The numbers of its system calls are not known here."""
+    """The numbers of this machine's system calls are unknown."""
 
 
 def call(name: str, *arguments: object) -> int:
-    """Makes a system call: numbers, bytes, ctypes' values and None (a null pointer) as arguments.
+    """Make a system call. Arguments are numbers, bytes, values of ctypes, and None for a null pointer.
 
     Raises:
-        OSError: the kernel refuses.
-        UnknownMachineError: neither x86-64 nor 64-bit ARM.
+        OSError: the kernel refuses the call.
+        UnknownMachineError: the machine is neither x86-64 nor 64-bit ARM.
     """
     if not KNOWN:
         raise UnknownMachineError

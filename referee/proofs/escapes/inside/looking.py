@@ -1,4 +1,4 @@
-"""How the walls look from inside: what only the bot itself can see of them."""
+"""The properties of the sandbox that only the bot itself can observe."""
 
 import ctypes
 import os
@@ -9,12 +9,12 @@ from .kernel import UnknownMachineError, call, libc
 
 NO_NEW_PRIVS = 38
 MOST_RULESETS = 16
-"""That Landlock lays one over the other."""
+"""Number of rulesets that Landlock can stack."""
 LIMITS = ("AS", "NPROC", "NOFILE", "FSIZE", "CORE", "MEMLOCK", "MSGQUEUE", "CPU")
 
 
 def look() -> dict[str, object]:
-    """What it sees."""
+    """Return all observations as a JSON object."""
     return {
         "process": os.getpid(),
         "mounts": _mounts(),
@@ -34,7 +34,7 @@ def _descriptors() -> list[str]:
     found = []
     for name in os.listdir("/proc/self/fd"):
         with suppress(OSError):
-            # The one by which they are listed is gone by now.
+            # The descriptor of the listing itself is already closed.
             found.append(f"{name} {os.readlink(f'/proc/self/fd/{name}')}")
     return found
 
@@ -57,7 +57,7 @@ def _has_terminal() -> bool:
 
 
 def _landlock() -> int | None:
-    """How many rulesets bind it: as many as cannot be laid over them any more. None: it cannot be known."""
+    """Return the number of rulesets in force, from the number that can still be added; None: it is unknown."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -71,7 +71,7 @@ def _landlock() -> int | None:
 
 
 def _rulesets_that_fit() -> int:
-    """255: Landlock is not there, or may not be asked."""
+    """Return the number of rulesets that can still be added; 255: Landlock is missing or not permitted."""
     libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0)
     execute = (ctypes.c_uint64 * 1)(1)
     fitting = 0

@@ -1,6 +1,6 @@
-"""Memory by every means: by one process, by all together, and by what counts as no process's.
+"""Attempts to take more memory: in one process, in all together, and in forms that belong to no process.
 
-Each attempt stops by itself at twice what is allowed.
+Each attempt stops by itself at about twice the limit.
 """
 
 import ctypes
@@ -19,18 +19,18 @@ from .kernel import call
 from .scene import MEGABYTE, Scene
 
 SLACK = 1.25
-"""For what counts to the bot beside its own: its scratch, and the sandbox itself."""
+"""Tolerance for memory that the bot did not take, such as that of the sandbox itself."""
 STEP_MB = 8
 SHARE_MB = 48
-"""Of each of many processes: any one of them may have so much."""
+"""Memory that each of many processes takes; it is below the limit of one process."""
 SEGMENT_MB = 16
 RESERVED = 4
-"""Processes that are there already, and some to spare."""
+"""Number of processes that already exist, and some in reserve."""
 CREATE, EXCLUSIVE = 0o1000, 0o2000
 REMOVE = 0
 _blocks: list[mmap.mmap] = []
 _unread: list[tuple[socket.socket, socket.socket]] = []
-"""Kept, or their memory would be given back."""
+"""Open sockets with unread data; closing them would free their memory."""
 
 
 def _allowed(scene: Scene) -> float:
@@ -38,13 +38,13 @@ def _allowed(scene: Scene) -> float:
 
 
 def _say(got_mb: float) -> None:
-    """Tells how far it is: this process may be ended by the wall, and could not tell afterwards."""
+    """Report the progress now, because the layer may kill this process at any time."""
     sys.stdout.write(f'{{"got": "{got_mb:.4g} MB"}}\n')
     sys.stdout.flush()
 
 
 def _kept(size_mb: int) -> int:
-    """Takes memory for good; how much."""
+    """Take memory, never free it, and return its size in megabytes."""
     _blocks.append(_touched(size_mb))
     return size_mb
 
@@ -75,14 +75,14 @@ def takes_memory_in_many_processes(scene: Scene) -> Verdict:
 
 
 def _by_many(scene: Scene, wanted: int, take: Callable[[], int]) -> Verdict:
-    """Lets many processes take and keep memory, each as much as it says, in megabytes."""
+    """Take memory in many processes at once. `take` returns the megabytes that its process took."""
     children: dict[int, int] = {}
     for _ in range(wanted):
         reading, writing = os.pipe()
         try:
             child = os.fork()
         except OSError:
-            # Where memory has run out there is none for a process either.
+            # If memory has run out, no process can be started.
             os.close(writing)
             break
         if child == 0:
@@ -94,7 +94,7 @@ def _by_many(scene: Scene, wanted: int, take: Callable[[], int]) -> Verdict:
         os.close(writing)
         children[child] = reading
     told = {child: sum(os.read(reading, 1)) for child, reading in children.items()}
-    # One that had its share may have been ended for another's.
+    # The kernel may have killed a process with its memory in favour of another one.
     kept = [got for child, got in told.items() if os.waitpid(child, os.WNOHANG) == (0, 0)]
     verdict = bounded(sum(kept), _allowed(scene), "MB")
     return Verdict(verdict.result, f"{verdict.evidence}, in {len(kept)} of {wanted} processes")
@@ -126,7 +126,7 @@ def takes_memory_by_system_v(scene: Scene) -> Verdict:
     got = 0
     with suppress(OSError):
         while got < 2 * scene.memory_mb:
-            # Known keys: whatever becomes of this process, the host can remove them.
+            # The keys are known to the host, which can remove the segments if this process is killed.
             key = scene.first_key + got // SEGMENT_MB
             segment = call("shmget", key, SEGMENT_MB * MEGABYTE, CREATE | EXCLUSIVE | 0o600)
             address = call("shmat", segment, None, 0)
@@ -139,7 +139,7 @@ def takes_memory_by_system_v(scene: Scene) -> Verdict:
 
 
 def remove_segments(scene: Scene) -> None:
-    """Removes what the attempt above made."""
+    """Remove the segments of `takes_memory_by_system_v`."""
     for number in range(ceil(2 * scene.memory_mb / SEGMENT_MB)):
         with suppress(OSError):
             call("shmctl", call("shmget", scene.first_key + number, 0, 0), REMOVE, None)
@@ -152,7 +152,7 @@ def takes_memory_by_sockets(scene: Scene) -> Verdict:
 
 
 def _sent_mb() -> int:
-    """How much the kernel keeps of what this process sends, through as many sockets as it may have."""
+    """Fill as many sockets as possible with unread data, and return the megabytes that the kernel stores."""
     sent = 0
     block = bytes(32 * 1024)
     with suppress(OSError):

@@ -1,6 +1,6 @@
-"""What the kernel keeps in memory of files that all bots read: bits that one bot sets are there for the next.
+"""Attempts on the page cache of files that all bots read: one bot could leave bits in it for the next.
 
-A page that was read lies in memory, one that was dropped does not, and a bot of the next match could ask which.
+A page that was read is in memory, a page that was dropped is not, and a bot of the next match could query that.
 """
 
 import ctypes
@@ -20,9 +20,9 @@ SHARED = os.__file__
 """A file that every bot may read."""
 HERE = -100
 NOT_WAITING, NOT_KEEPING = 0x8, 0x80
-"""Flags of `preadv2`: only what lies in memory; and what did not is dropped again."""
+"""Flags of `preadv2`: read only pages that are in memory; drop pages again that were not."""
 ONLY_KNOWN_NAMES = 0x20
-"""Of `openat2`: no name is looked up that was not looked up lately."""
+"""Flag of `openat2`: fail for names that are not in the kernel's cache."""
 WHERE_IT_LIES = 3
 WILL_NEED, DO_NOT_NEED = 3, 4
 ADVICE = {
@@ -35,13 +35,13 @@ ADVICE = {
     "collapse": 25,
 }
 UPPER_HALF = 1 << 32
-"""Of an int the kernel does not look at it; a filter may."""
+"""A bit that the kernel ignores in an int, but a filter may compare."""
 LOOKED_AT = 5_000
 SOME_BYTES = 16
 
 
 def _asked(name: str, *arguments: object) -> str:
-    """What the kernel answers; that it would have to wait is an answer."""
+    """Make a system call, and describe its answer. EAGAIN counts as an answer, since it reveals something."""
     try:
         return f"the kernel answered {call(name, *arguments)}"
     except OSError as error:
@@ -51,7 +51,7 @@ def _asked(name: str, *arguments: object) -> str:
 
 
 def _of_file(name: str, *arguments: object) -> Way:
-    """A call with a descriptor of the file first."""
+    """Return a way to make a call with a descriptor of `SHARED` as first argument."""
 
     def way() -> str:
         with opened(SHARED) as file:
@@ -61,7 +61,7 @@ def _of_file(name: str, *arguments: object) -> Way:
 
 
 def _of_mapping(ask: Callable[[int, int], str]) -> Callable[[], str]:
-    """A call with the address of the file in memory, and its length."""
+    """Return a function that calls `ask` with the address and the length of `SHARED` mapped into memory."""
 
     def way() -> str:
         with open(SHARED, "rb") as file, mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE) as pages:
@@ -153,7 +153,7 @@ def leaves_marks_by_reading(scene: Scene) -> Verdict:
 
 
 def _due() -> Iterator[str]:
-    """Files whose time of reading the kernel would write down now: those not read since they were changed."""
+    """Yield files whose access time the kernel would update now: those not read since they were changed."""
     files = (os.path.join(folder, name) for folder, _, names in os.walk(LIBRARY) for name in names)
     for path in islice(files, LOOKED_AT):
         seen = os.stat(path)

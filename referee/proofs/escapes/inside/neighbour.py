@@ -1,4 +1,4 @@
-"""The other bot: it holds secrets wherever a bot may, says where, and tells when it is signalled."""
+"""The other bot: it stores secrets in every place open to a bot, and reports the places and any signal."""
 
 import ctypes
 import json
@@ -10,7 +10,7 @@ from .scene import FILE
 
 
 def main() -> None:
-    """Stays until it is ended."""
+    """Store the secrets, report them, and wait to be killed."""
     with open(FILE, encoding="utf-8") as file:
         mark = json.load(file)["mark"]
     # Its token is the bait.
@@ -20,7 +20,7 @@ def main() -> None:
         file_in_scratch.write(bait)
     signal.signal(signal.SIGURG, lambda *_: _say({"signalled": True}))
     with suppress(OSError):
-        # A terminal, where there are any: it stays open. `openpty` asks more, which the filter would refuse.
+        # Open a terminal, if there are any. The filter would refuse the further calls of `openpty`.
         os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY)
     _say({"process": os.getpid(), "address": ctypes.addressof(kept), "scratch": os.environ["TMPDIR"]})
     _say({"bait": bait.decode()})

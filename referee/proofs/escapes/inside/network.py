@@ -1,4 +1,4 @@
-"""Ways to reach anybody but the referee at one's own socket. The host listens at each, and sees who arrives."""
+"""Attempts to reach any address but the bot's own socket. The host listens at each, and checks for arrivals."""
 
 import ctypes
 import os
@@ -15,7 +15,7 @@ from .scene import Scene
 PATIENCE_SECONDS = 1.0
 NAME_INSIDE = "bot"
 DESCRIPTOR = struct.Struct("Niii")
-"""A control message that carries one."""
+"""Layout of a control message with one descriptor."""
 SERVICES = (
     "/run/docker.sock",
     "/run/containerd/containerd.sock",
@@ -36,7 +36,7 @@ def _connecting(family: int, kind: int, address: object, word: str) -> Callable[
             line.settimeout(PATIENCE_SECONDS)
             line.connect(address)  # type: ignore[arg-type]
             line.send(f"{word}\n".encode())
-            # A datagram to nobody is refused at the second one.
+            # If no program listens, the kernel reports it at the second datagram.
             line.send(f"{word}\n".encode())
         return "connected, and sent"
 
@@ -76,7 +76,7 @@ def reaches_abstract_sockets(scene: Scene) -> Verdict:
 
 
 def _path(path: str, word: str) -> list[Way]:
-    """A socket's file: by its name, and by way of other processes' roots."""
+    """Return ways to connect to a socket: by its path, and through the root folder of process 1."""
     roots = ("", "/proc/1/root")
     return [
         (f"{root}{path}", _connecting(socket.AF_UNIX, socket.SOCK_STREAM, f"{root}{path}", word)) for root in roots

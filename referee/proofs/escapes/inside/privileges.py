@@ -1,4 +1,4 @@
-"""Rights that the bot has not: to be root, to have capabilities, to set the clock, to type into a terminal."""
+"""Attempts to gain rights: to be root, to have capabilities, to set the clock, to type into a terminal."""
 
 import ctypes
 import fcntl
@@ -84,7 +84,10 @@ def _set_uid_programs() -> list[str]:
 
 
 def _user_of(program: str) -> int | None:
-    """The user that a program runs as: it is held up at its first word, which nobody reads."""
+    """Run a program, and return its user; None: it did not start.
+
+    A full pipe blocks the program's first output.
+    """
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     with suppress(BlockingIOError):
@@ -133,7 +136,7 @@ def sets_the_clock(scene: Scene) -> Verdict:
         call("clock_adjtime", CLOCK_REALTIME, pace)
         return "set"
 
-    # The harmless one first: it asks for the same right.
+    # Try the harmless call first: it needs the same right.
     ways = [
         ("settimeofday", done("allowed", call, "settimeofday", None, None)),
         ("clock_adjtime", to_its_pace),

@@ -1,4 +1,4 @@
-"""Other processes: to see them, to read and trace them, to signal them and to change how they run."""
+"""Attempts on other processes: to see, read, trace and signal them, and to change their limits and priority."""
 
 import ctypes
 import hashlib
@@ -26,7 +26,7 @@ def _bait_in(scene: Scene, data: bytes) -> str:
 
 
 def _is(target: Target) -> bool:
-    """Whether the process of that number is the one that is meant: here it may be another."""
+    """Return whether the process with that number is the target: in a namespace, it may be another one."""
     try:
         command = _read_file(f"/proc/{target.pid}/cmdline")
     except OSError:
@@ -105,7 +105,7 @@ def traces_others(scene: Scene) -> Verdict:
 
     def seized(target: Target) -> str:
         call("ptrace", PTRACE_SEIZE, target.pid, 0, 0)
-        # With the end of this process it is let go.
+        # The kernel releases the target when this process exits.
         return "seized" if _is(target) else ""
 
     return any_of(_for_each(scene, seized))

@@ -1,4 +1,4 @@
-"""Processor time: of one process beyond its limit, and of many at once beyond the bot's share."""
+"""Attempts to use more processor time: one process beyond its limit, or many beyond the bot's share."""
 
 import os
 import resource
@@ -11,20 +11,21 @@ from .scene import Scene
 
 LEAST_PRIORITY = 19
 SCHED_CORE, SCHED_CORE_CREATE = 62, 1
-"""The option of `prctl` for core scheduling, and what it is to do."""
+"""The option of `prctl` for core scheduling, and its command."""
 BURNING_SECONDS = 1.5
 SLACK = 1.25
-"""A share is given by tenths of a second: at the ends of a measurement there may be one more."""
+"""Tolerance of a measurement: the kernel grants a share per tenth of a second, so there may be one more at the
+end."""
 PROCESSES = 12
 NOTHING_LEFT = 0.1
-"""Processors that were idle: with fewer, others' work may be what kept it from more."""
+"""Number of idle processors below which other programs may be the reason that the bot got no more."""
 TRIES = 3
-"""While the machine is too busy to tell: others' work may end meanwhile."""
+"""Number of measurements while the machine is too busy."""
 PAUSE_SECONDS = 0.002
 FROZEN_SECONDS = 5.0
-"""At most, until it is frozen and let go on."""
+"""Longest wait to be frozen and thawed."""
 GAP_SECONDS, AFTER_SECONDS = 0.6, 0.6
-"""It is frozen for longer than the first; on a busy machine it may stand still for a while without that."""
+"""Seconds without progress that count as a freeze, and seconds of burning after it. The real freeze is longer."""
 
 
 @attacks("processor group", seconds=10)
@@ -41,7 +42,7 @@ def burns_many_processors(scene: Scene) -> Verdict:
 
 
 def _burn_many(scene: Scene) -> Verdict:
-    """Whether more processors were used than the bot may have, or could not have been."""
+    """Burn in many processes, and return a verdict; too busy if no processor was left for more."""
     idle, began = idle_seconds(), time.monotonic()
     before = _of_children()
     for _ in range(PROCESSES):
@@ -65,7 +66,7 @@ def _of_children() -> float:
 
 
 def idle_seconds() -> float:
-    """How long the machine's processors have had nothing to do, all together; always, if that is not shown."""
+    """Return the idle time of all processors in seconds; if it is not shown, the time of the clock."""
     try:
         with open("/proc/stat", encoding="ascii") as file:
             return int(file.readline().split()[4]) / os.sysconf("SC_CLK_TCK")
@@ -136,7 +137,7 @@ def burns_in_the_others_turn(scene: Scene) -> Verdict:
     until = time.monotonic() + FROZEN_SECONDS
     if os.fork() == 0:
         while time.monotonic() < until:
-            # Each new one starts the next, and ends.
+            # Each new process starts the next one, and exits.
             if os.fork() != 0:
                 os._exit(0)
             time.sleep(PAUSE_SECONDS)
@@ -144,7 +145,7 @@ def burns_in_the_others_turn(scene: Scene) -> Verdict:
     os.write(1, b'{"freeze": true}\n')
     last = time.monotonic()
     while time.monotonic() < until and time.monotonic() - last < GAP_SECONDS:
-        # Nobody who is frozen sees it happen, but for the time that is missing then.
+        # A frozen process can notice the freeze only by the gap in time.
         last = time.monotonic()
         time.sleep(PAUSE_SECONDS)
     time.sleep(AFTER_SECONDS)

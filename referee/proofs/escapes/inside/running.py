@@ -1,4 +1,4 @@
-"""Makes the attempts, each in a process of its own: one that is ended by a wall does not stop the others."""
+"""The program that makes the attempts, each in a separate process: if a layer kills one, the others continue."""
 
 import errno
 import json
@@ -31,21 +31,21 @@ FAMILIES = (
     *(files, network, processes, privileges, syscalls, sharing, memory_of_files),
     *(bounds, memory, processor, staying),
 )
-"""In this order: what is left behind to stay comes last."""
+"""Modules of attempts in order; those that leave processes behind are last."""
 IN_ORDER = tuple(
     attempt for family in FAMILIES for attempt in ATTEMPTS.values() if attempt.run.__module__ == family.__name__
 )
 LAST = tuple(attempt.name for attempt in IN_ORDER if attempt.run.__module__ == staying.__name__)
 EVIDENCE_LETTERS = 300
 WORD = 4096
-"""Bytes: a pipe takes so many at once, or none."""
+"""Number of bytes that a pipe accepts as a whole or not at all."""
 GLANCE_SECONDS = 0.02
 ROOM_SECONDS = 2.0
-"""How long to wait for a place for one more process: those of the attempt before may still be going."""
+"""Longest wait for room for one more process: those of the attempt before may still be exiting."""
 
 
 def main() -> None:
-    """Makes all that are not done yet, then stays until it is ended."""
+    """Make all attempts that are not done yet, then wait to be killed."""
     with open(FILE, encoding="utf-8") as file:
         scene = read_scene(file.read())
     _say({"seen": look()})
@@ -64,7 +64,7 @@ def _say(what: dict[str, object]) -> None:
 
 
 def _made(attempt: Attempt, scene: Scene) -> Verdict:
-    """One attempt, in a child; what is left of its group is ended after it."""
+    """Make one attempt in a child process, then kill the rest of its process group."""
     reading, writing = os.pipe()
     child = _forked()
     if child == 0:
@@ -83,7 +83,7 @@ def _made(attempt: Attempt, scene: Scene) -> Verdict:
         with suppress(OSError):
             os.killpg(child, signal.SIGKILL)
         with suppress(OSError):
-            # Without a namespace its orphans are ours.
+            # Without a process namespace, this process inherits the orphans.
             while os.waitpid(-1, os.WNOHANG) != (0, 0):
                 pass
 
@@ -108,7 +108,7 @@ def _tried(attempt: Attempt, scene: Scene) -> Verdict:
         return Verdict("held", "no memory was given")
     except OSError as error:
         return Verdict("held", f"{errno.errorcode.get(error.errno or 0)}: {error}")
-    except Exception as error:  # noqa: BLE001 - whatever it is, the host must hear of it
+    except Exception as error:  # noqa: BLE001 - the host must receive any error
         return Verdict("failed", f"{type(error).__name__}: {error}")
 
 
@@ -116,7 +116,7 @@ def _awaited(attempt: Attempt, child: int, reading: int) -> Verdict:
     began, idle = time.monotonic(), idle_seconds()
     until = began + attempt.seconds
     while time.monotonic() < until:
-        # In this order: it may say its word and end between two looks.
+        # Check the exit first: the child may write its verdict and exit between the two checks.
         ended, status = os.waitpid(child, os.WNOHANG)
         if select.select([reading], [], [], 0 if ended else GLANCE_SECONDS)[0] and (
             told := os.read(reading, WORD)

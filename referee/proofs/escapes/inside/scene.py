@@ -1,4 +1,4 @@
-"""What the attempts are told of the world outside: where the bait lies, who listens, how much is allowed."""
+"""The description of the host that the attempts receive: places of bait, addresses of listeners, limits."""
 
 import hashlib
 import json
@@ -6,32 +6,32 @@ import re
 from dataclasses import asdict, dataclass
 
 FILE = "scene.json"
-"""Beside the program, in the bot's folder."""
+"""Name of the scene's file in the bot's folder."""
 MEGABYTE = 1024 * 1024
 _BAIT = re.compile(rb"arena-bait-[0-9a-f]{32}")
 
 
 @dataclass(frozen=True)
 class Target:
-    """A process that is not the bot's to touch."""
+    """A process that the bot may not touch."""
 
     name: str
     pid: int
-    """On the machine."""
+    """Number of the process on the machine."""
     command_sha256: str
-    """Of its /proc/PID/cmdline: a process of that number may be another one, in a namespace."""
+    """Hash of its /proc/PID/cmdline: in a namespace, another process may have the same number."""
     address: int
-    """Where in its memory the bait lies."""
+    """Address of the bait in its memory."""
     descriptor: int | None = None
-    """One that leads to the bait."""
+    """Descriptor of a file with the bait."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """All of it. The bait itself is not in it: only its hash, to know it by."""
+    """The whole scene. It contains only the hash of the bait, by which the attempts recognise it."""
 
     mark: str
-    """Unique to this run: names of files, addresses of abstract sockets."""
+    """Text that is unique to this run, for names of files and addresses of abstract sockets."""
     bait_sha256: str
     baits: dict[str, str]
     system_secrets: tuple[str, ...]
@@ -43,37 +43,37 @@ class Scene:
     referee_environment_sha256: str
     other_folder: str
     other_scratch: str
-    """As the other bot sees it."""
+    """Path of the other bot's scratch folder, as that bot sees it."""
     other_log: str
     other_socket: str
     other_endpoint: str
-    """One of the referee's that belongs to neither bot."""
+    """An endpoint of the referee that belongs to neither bot."""
     tcp: tuple[tuple[str, int], ...]
     udp: tuple[tuple[str, int], ...]
     abstract_socket: str
     path_socket: str
     interfaces: tuple[str, ...]
-    """Of the machine's network."""
+    """Names of the machine's network interfaces."""
     host_name: str
     groups: tuple[str, ...]
-    """The arena's own control groups, but for the roots of them all."""
+    """Paths of the arena's own control groups, without the root groups."""
     terminal: str | None
     shared_memory_key: int | None
-    """Of a System V segment with the bait."""
+    """Key of a System V segment with the bait."""
     first_key: int
-    """From here on the keys of System V segments that the attempts may make."""
+    """First of the keys of System V segments that the attempts may make."""
     memory_mb: int
     processes: int
     files: int
     scratch_mb: int
     cpu_seconds: int
     cpus: float
-    """Seconds of processor time a second, for all its processes together."""
+    """Seconds of processor time per second, for all processes of the bot together."""
     done: tuple[str, ...] = ()
-    """Attempts that were made already, by a run that was ended in the middle."""
+    """Names of the attempts that an earlier, interrupted run has already made."""
 
     def has_bait(self, data: bytes) -> bool:
-        """Whether something that was read holds the bait."""
+        """Return whether data contain the bait."""
         return any(hashlib.sha256(found).hexdigest() == self.bait_sha256 for found in _BAIT.findall(data))
 
     @property
@@ -83,12 +83,12 @@ class Scene:
 
 
 def write_scene(scene: Scene) -> str:
-    """As text, for `read_scene`."""
+    """Return a scene as text for `read_scene`."""
     return json.dumps(asdict(scene))
 
 
 def read_scene(text: str) -> Scene:
-    """What `write_scene` wrote."""
+    """Decode the text of `write_scene`."""
     told = json.loads(text)
     told["targets"] = tuple(Target(**target) for target in told["targets"])
     for name in ("tcp", "udp"):

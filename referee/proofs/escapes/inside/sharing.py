@@ -1,4 +1,4 @@
-"""What all bots of this machine see alike, read-only: through it two that are in league could talk, or one spy."""
+"""Attempts on read-only things that all bots share: two bots could communicate through them, or one could spy."""
 
 import ctypes
 import fcntl
@@ -12,7 +12,7 @@ from .kernel import call
 from .scene import Scene
 
 SHARED = os.__file__
-"""A file that every bot may read; no program is stopped by a lock on it that others may hold as well."""
+"""A file that every bot may read; a shared lock on it blocks no program."""
 TERMINALS = "/dev/pts"
 OFD_SETLK, OFD_GETLK = 37, 36
 WHOLE_FILE = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)

@@ -1,6 +1,6 @@
-"""Ways to outlive the match. Each leaves a process behind; the host looks whether it is there, and if it ends.
+"""Attempts to outlive the match. Each leaves a process behind; the host checks that it exists, and that it ends.
 
-They come last, and stay only so long that a machine that cannot end them is rid of them soon.
+They are made last, and exit after `STAY_SECONDS`, in case the machine cannot end them.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ SET_NAME = 15
 
 
 def _call_itself(name: str) -> None:
-    """The host sees the first 15 letters of it."""
+    """Set the name of this process, of which the host sees the first 15 letters."""
     ctypes.CDLL(None).prctl(SET_NAME, ctypes.c_char_p(name.encode()), 0, 0, 0)
 
 
@@ -32,7 +32,7 @@ def _stay(name: str) -> None:
 def _left(child: int) -> Verdict:
     until = time.monotonic() + READY_SECONDS
     while os.getpgid(child) == os.getpgrp() and time.monotonic() < until:
-        # As long as it is of this group it ends with it.
+        # While the child is in this process group, it would be killed with it.
         time.sleep(0.001)
     return Verdict("sent", f"process {child} was left behind")
 

@@ -1,4 +1,4 @@
-"""Parts of the kernel that no bot needs, and through which others have escaped: tried as they would be used."""
+"""Attempts to use parts of the kernel that no bot needs, and through which other programs have escaped."""
 
 import ctypes
 import mmap
@@ -39,7 +39,7 @@ def _made(name: str, *arguments: object) -> tuple[str, Callable[[], str]]:
 
 
 def _zeros(size: int, *words: int) -> ctypes.Array[ctypes.c_char]:
-    """A structure for the kernel: 32-bit words, then zeros."""
+    """Return a structure for the kernel: 32-bit words, then zeros."""
     data = b"".join(word.to_bytes(4, "little") for word in words)
     return ctypes.create_string_buffer(data.ljust(size, b"\0"), size)
 
@@ -129,7 +129,7 @@ def calls_by_other_numbers(scene: Scene) -> Verdict:
         return Verdict("not tried", f"{platform.machine()} has no other numbers that are known here")
 
     def old() -> str:
-        # mov eax, 310; xor ebx, ebx; int 0x80; ret, with rbx kept: it is the caller's.
+        # mov eax, 310; xor ebx, ebx; int 0x80; ret. The code saves and restores rbx for the caller.
         code = b"\x53\xb8\x36\x01\x00\x00\x31\xdb\xcd\x80\x5b\xc3"
         page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
         page.write(code)
