@@ -1,7 +1,8 @@
-"""What hints leave of a Hive's 20,790 layouts, kept as one long number: bit `n` stands for layout `n`. For bots.
+"""Sets of a Hive's 20,790 layouts, stored as one integer each: bit `n` stands for layout `n`.
 
-An `and` for each hint and a count of bits for each hex take microseconds, where lists of layouts take
-milliseconds: fast enough to reckon what every other seat knows, in every world that is drawn.
+Bots apply a hint with one `and` and count the layouts of a hex by counting bits. That takes microseconds where
+lists of layouts take milliseconds, so a bot can work out the knowledge of every other seat in every world it
+draws.
 """
 
 from collections.abc import Iterable
@@ -13,30 +14,30 @@ from protocol.games.hive_layouts import layouts, mask
 from protocol.games.hive_mind import Hint
 
 Looked = tuple[int, int]
-"""What a hint says: the mask of the hexes looked at, and the sum of their values."""
+"""The content of a hint: the mask of its hexes, and the sum of their values."""
 HIGHEST = 3
 """The highest value of a hex."""
 ALL = (1 << len(layouts())) - 1
-"""Every layout."""
+"""The set of all layouts."""
 
 
 def _layouts_with(at: int, which: int) -> int:
-    """The layouts that have a 2 (`which` 0), or a 3 (1), in a hex."""
+    """Return the layouts that have a 2 (`which` is 0) or a 3 (`which` is 1) in a hex."""
     return int("".join("01"[each[which] >> at & 1] for each in reversed(layouts())), 2)
 
 
 HOLDING = tuple((_layouts_with(at, 0), _layouts_with(at, 1)) for at in range(len(CELLS)))
-"""By hex: the layouts with a 2 there, and those with a 3."""
+"""The layouts with a 2 in a hex, and those with a 3; indexed by hex."""
 
 
 def looked(hints: Iterable[Hint]) -> tuple[Looked, ...]:
-    """What these hints about one Hive say."""
+    """Return the mask and sum of each of these hints about one Hive."""
     return tuple((mask(hint.looks), hint.total) for hint in hints)
 
 
 @lru_cache(maxsize=4096)
 def left(hints: tuple[Looked, ...]) -> int:
-    """The layouts that all these hints about a Hive fit."""
+    """Return the layouts that fit all these hints about a Hive."""
     found = ALL
     for looks, total in hints:
         found &= by_sum(looks).get(total, 0)
@@ -45,7 +46,7 @@ def left(hints: tuple[Looked, ...]) -> int:
 
 @cache
 def by_sum(looks: int) -> dict[int, int]:
-    """Each sum that these hexes may have, to the layouts in which they have it."""
+    """Map each possible sum of these hexes to the layouts that have it."""
     digits: list[int] = []
     for at, (two, three) in enumerate(HOLDING):
         if looks >> at & 1:
@@ -63,7 +64,10 @@ def by_sum(looks: int) -> dict[int, int]:
 
 
 def _add(digits: list[int], carry: int, at: int) -> None:
-    """Adds 2 to the power of `at` to these layouts' sums; `digits`: the layouts by binary digit of the sum."""
+    """Add 2 to the power of `at` to the sums of the layouts in `carry`.
+
+    `digits` holds one set of layouts per binary digit of the sum.
+    """
     while carry:
         digits += [0] * (at + 1 - len(digits))
         digits[at], carry = digits[at] ^ carry, digits[at] & carry
@@ -72,7 +76,7 @@ def _add(digits: list[int], carry: int, at: int) -> None:
 
 @lru_cache(maxsize=4096)
 def means(found: int) -> tuple[float, ...]:
-    """By hex: its initial value, on average over these layouts, of which there must be one."""
+    """Return the mean initial value of each hex over these layouts, of which there must be at least one."""
     number = found.bit_count()
     return tuple(
         1 + ((found & two).bit_count() + 2 * (found & three).bit_count()) / number for two, three in HOLDING
@@ -80,7 +84,7 @@ def means(found: int) -> tuple[float, ...]:
 
 
 def told_by(looks: int, found: int) -> float:
-    """The bits that the sum of these hexes tells on average, if one of these layouts is the true one."""
+    """Return the expected information, in bits, in the sum of these hexes if the true layout is in `found`."""
     number = found.bit_count()
     shares = [(found & these).bit_count() / number for these in by_sum(looks).values()]
     return -sum(share * log2(share) for share in shares if share)

@@ -1,7 +1,7 @@
-"""What bots of Hive Mind expect of the others: that they count layouts, each by its own hints, as a counter does.
+"""A model of the other seats of Hive Mind, for bots: each counts the layouts that fit its own hints.
 
-A seat that counts opens with a shape that tells most, and then places what seems best by its hints: so from the
-values of a Hive, and the shapes of round 1, follow its shapes of rounds 2 and 3.
+A counting seat opens with one of the most informative shapes, and then places the shape that its hints make best.
+So the layout of a Hive and the shapes of round 1 determine its shapes of rounds 2 and 3.
 """
 
 from collections import Counter
@@ -16,14 +16,14 @@ from protocol.games.hive_layouts import BY_KIND, SHAPES, Layout, total
 from protocol.games.hive_mind import Kind
 
 ABOUT_BEST = 0.01
-"""Bits by which a shape may tell less than the best and still open a Hive: counters compare by samples."""
+"""Bits by which an opening may be less informative than the best: counters compare by samples."""
 
 HEXES = tuple(tuple(at for at in range(len(CELLS)) if shape.mask >> at & 1) for shape in SHAPES)
-"""By shape: its hexes."""
+"""The hexes of each shape; indexed by the shape's number."""
 OF_KIND: dict[Kind, tuple[int, ...]] = {
     kind: tuple(number for number, shape in enumerate(SHAPES) if shape.kind == kind) for kind in BY_KIND
 }
-"""The numbers of the shapes of a kind."""
+"""The numbers of the shapes of each kind."""
 OPENINGS: dict[Kind, tuple[int, ...]] = {
     kind: tuple(
         number
@@ -32,12 +32,15 @@ OPENINGS: dict[Kind, tuple[int, ...]] = {
     )
     for kind, numbers in OF_KIND.items()
 }
-"""Of each kind the shapes that tell most."""
+"""The most informative shapes of each kind."""
 KNOWN_OPENINGS = frozenset(chain.from_iterable(OPENINGS.values()))
 
 
 def openings(shapes: dict[Kind, int], counts: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """The ways in which so many shapes of each kind that tell most lie over each hex so often."""
+    """Yield the choices of openings that cover each hex `counts` times.
+
+    `shapes` is the number of openings of each kind; `counts` is indexed by hex.
+    """
     for kinds in product(*(combinations_with_replacement(OPENINGS[kind], n) for kind, n in shapes.items())):
         numbers = tuple(chain.from_iterable(kinds))
         over = Counter(chain.from_iterable(HEXES[number] for number in numbers))
@@ -46,12 +49,15 @@ def openings(shapes: dict[Kind, int], counts: Sequence[int]) -> Iterator[tuple[i
 
 
 def second(opening: int, layout: Layout) -> int:
-    """What a seat that counts places in round 2, after this shape, if the Hive holds this."""
+    """Return the shape that a counting seat places in round 2 after this opening, if the Hive has this layout."""
     return wanted((_hint(opening, layout),), 0, _left_after((opening,)), buys=True)
 
 
 def third(opening: int, then: int, layout: Layout, gone: int, *, doubles: bool) -> int:
-    """The same in round 3; `gone`: the hexes that hold nothing any more."""
+    """Return the shape that a counting seat places in round 3.
+
+    `gone` is the mask of the hexes that have scored.
+    """
     told = (_hint(opening, layout), _hint(then, layout))
     return wanted(told, gone, _left_after((opening, then)), doubles=doubles)
 
@@ -76,7 +82,7 @@ def wanted(
     buys: bool = False,
     doubles: bool = False,
 ) -> int:
-    """The number of the shape that seems best to a seat that counts. `buys`: whether it is round 2."""
+    """Return the number of the shape that is best for a counting seat. `buys` is True in round 2."""
     found = left(told)
     worths = expected_points(means(found), gone, doubles=doubles)
 

@@ -1,6 +1,6 @@
-"""What bots reckon of Hive Mind from a view: hints, what hexes are worth, purchases and guesses.
+"""Estimates that bots of Hive Mind make from a view: hints, values of hexes, purchases and guesses.
 
-`hive_others` reckons the others' moves by the same numbers: it takes them to count as this does.
+`hive_others` predicts the moves of the other seats with the same estimates.
 """
 
 from collections import Counter
@@ -12,31 +12,31 @@ from protocol.games.hive_mind import Hint, HiveMindView, RoundResult, Wallet
 
 SEATS = (0, 1, 2, 3, 4)
 HINT_WORTH = 0.05
-"""Points that a bit of knowledge is worth, in round 2."""
+"""Points that a bit of information is worth in round 2."""
 CROWD = tuple(sum(shape.mask >> at & 1 for shape in SHAPES) / len(SHAPES) for at in range(len(CELLS)))
-"""By hex: the chance that a shape drawn from all lies on it."""
+"""Probability that a shape drawn from all shapes covers a hex; indexed by hex."""
 LURE = 0.35
-"""How much likelier others are on a hex for each point that it holds above the mean: they count, too."""
+"""Relative increase of the probability that others cover a hex, per point of its value above the mean."""
 
 
 def hints(view: HiveMindView, hive: str) -> list[Hint]:
-    """All that the seat was told of a Hive's values."""
+    """Return all hints that the seat has received about a Hive."""
     return [event for event in view.told if isinstance(event, Hint) and event.hive == hive]
 
 
 def scored(view: HiveMindView, hive: str) -> int:
-    """The mask of the hexes that hold nothing any more: an odd number of shapes lay over them in round 2 or 3."""
+    """Return the mask of the hexes that have scored: an odd number of shapes covered them in round 2 or 3."""
     results = [event.hives[hive] for event in view.told if isinstance(event, RoundResult) and hive in event.hives]
     return mask({cell for each in results if each.round > 1 for cell, n in each.counts.items() if n % 2})
 
 
 def expected_points(means: Sequence[float], gone: int, *, doubles: bool) -> list[float]:
-    """By hex: the points to be expected from a shape on it, while four others count, too.
+    """Return the expected points of covering each hex, while the four others count layouts, too.
 
     Args:
-        means: by hex, its value on average.
-        gone: the mask of the hexes that hold nothing any more.
-        doubles: whether the seat doubles on this Hive.
+        means: the mean value of each hex.
+        gone: the mask of the hexes that have scored.
+        doubles: True if the seat doubles on this Hive.
     """
     middle = sum(means) / len(means)
     worths: list[float] = []
@@ -49,7 +49,10 @@ def expected_points(means: Sequence[float], gone: int, *, doubles: bool) -> list
 
 
 def bought(purse: Wallet | None, by_worth: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """All the Doubles that a wallet gives, then all Blocks: on the first of these Hives."""
+    """Return the Hives to double and those to block: as many Doubles as the wallet allows, then Blocks.
+
+    `by_worth` lists the Hives in the order in which they are used.
+    """
     if purse is None:
         return (), ()
     doubles, garnets = _uses(purse.free_doubles, purse.double_price, purse.garnets, len(by_worth))
@@ -58,14 +61,14 @@ def bought(purse: Wallet | None, by_worth: list[str]) -> tuple[tuple[str, ...], 
 
 
 def _uses(free: int, price: int | None, garnets: int, most: int) -> tuple[int, int]:
-    """How many one can have, and the garnets left."""
+    """Return the number of uses that are affordable, at most `most`, and the garnets that remain."""
     paid = 0 if not price else garnets // price
     uses = min(most, free + paid)
     return uses, garnets - max(0, uses - free) * (price or 0)
 
 
 def best_guess(left: list[Layout]) -> str:
-    """The layout whose sets of 1s, of 2s and of 3s are each the likeliest, taken together."""
+    """Return the layout whose sets of 1s, of 2s and of 3s are together the most frequent."""
     twos, threes = (Counter(layout[at] for layout in left) for at in (0, 1))
     ones = Counter(layout[0] | layout[1] for layout in left)
     two, three = max(left, key=lambda layout: twos[layout[0]] + threes[layout[1]] + ones[layout[0] | layout[1]])
@@ -73,7 +76,10 @@ def best_guess(left: list[Layout]) -> str:
 
 
 def guessed_scores(view: HiveMindView) -> dict[str, int]:
-    """One guess for all other seats: what was scored on all hexes, less this seat's own part, divided by four."""
+    """Return the same guess for every other seat.
+
+    It is a quarter of what was scored on all hexes, less this seat's own share.
+    """
     all_points = own = 0.0
     for hive in {event.hive for event in view.told if isinstance(event, Hint)}:
         means = mean_values(fitting(hints(view, hive)))
@@ -87,7 +93,7 @@ def guessed_scores(view: HiveMindView) -> dict[str, int]:
 
 
 def _scored_over(view: HiveMindView, hive: str, cell: str) -> int:
-    """How many shapes lay over a hex when it scored; 0 where it did not."""
+    """Return the number of shapes that covered a hex when it scored; 0 if it has not."""
     for event in view.told:
         if isinstance(event, RoundResult) and hive in event.hives:
             result = event.hives[hive]

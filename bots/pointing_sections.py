@@ -1,4 +1,4 @@
-"""What rounds of Pointing bring each seat, as bots reckon it: from who points where to points and places."""
+"""Points and places in Pointing, calculated by bots from the targets of each round."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -9,19 +9,19 @@ from protocol.games.pointing_map import CROWD, Targets
 
 
 class Fate(Struct, frozen=True):
-    """What became of one seat in a round."""
+    """The role of one seat in a round, and its points."""
 
     points: int
-    """Those of a node not counted."""
+    """Points, except those of a node."""
     node: bool = False
     is_end: bool = False
-    """The end of a chain."""
+    """True at the end of a chain."""
     is_start: bool = False
-    """A start of a chain: nobody points at it."""
+    """True at a start of a chain: no seat points at it."""
 
 
 def fates(targets: Sequence[int | None]) -> list[Fate]:
-    """By seat. `targets`: by seat, whom it points at."""
+    """Return the fate of each seat. `targets` is indexed by seat."""
     on_loop = on_loops(targets)
     # A pointer that hits a loop from outside is cut.
     ways = [
@@ -39,7 +39,7 @@ def fates(targets: Sequence[int | None]) -> list[Fate]:
 
 
 def final_place(rounds: Sequence[Targets], seat: int) -> float:
-    """The share of the other seats that have fewer points after these three rounds, equals as a half."""
+    """Return the share of the other seats that have fewer points after these three rounds; a tie counts half."""
     found = [_fates(targets) for targets in rounds]
     totals: list[int] = []
     for each in zip(*found, strict=True):
@@ -64,7 +64,7 @@ def _fate(size: int, after: int, is_looped: bool, is_pointed_at: bool) -> Fate:
 
 
 def on_loops(targets: Sequence[int | None]) -> set[int]:
-    """The seats that come back to themselves."""
+    """Return the seats that are on a loop."""
     known: dict[int, int] = {}
     on_loop: set[int] = set()
     for first in range(len(targets)):
@@ -82,7 +82,7 @@ def on_loops(targets: Sequence[int | None]) -> set[int]:
 
 
 def _ends(ways: Sequence[int | None], on_loop: set[int]) -> tuple[list[int], list[int]]:
-    """By seat: the end of its chain (of a loop its least seat), and how many seats are after it on the way."""
+    """Return the end of each seat's chain (for a loop, its lowest seat), and each seat's distance to that end."""
     ends: list[int] = []
     after: list[int] = []
     for seat in range(len(ways)):

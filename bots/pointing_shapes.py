@@ -1,7 +1,7 @@
-"""What maps of Pointing tell of each other: the shape of pointers, and what may have changed between two rounds.
+"""Comparison of maps of Pointing: the shape of the pointers, and the changes possible between two rounds.
 
-Places are seats without names: numbers that one arrangement of a map gives them. Which seat sits at which place is
-what a bot must find out.
+Places are numbers for the unnamed seats of a map, in one arrangement of it. A bot has to infer which seat is at
+which place.
 """
 
 from collections import Counter
@@ -15,16 +15,16 @@ from bots.pointing_sections import on_loops
 from protocol.games.pointing_map import Targets
 
 Tree = tuple[int, tuple[Any, ...]]
-"""A place's mark, and the trees of those that point at it."""
+"""The mark of a place, and the trees of those that point at it."""
 Loop = tuple[Tree, ...]
 Shape = tuple[tuple[Tree, ...], tuple[Loop, ...]]
-"""The trees of all places that point at nobody, and the loops: equal for equal maps."""
+"""The trees of all places that do not point, and the loops: equal for equal maps."""
 
 Future = tuple[Shape, ...]
 
 
 def shape(targets: Targets, marked: Sequence[int] = ()) -> Shape:
-    """How the pointers lie, whoever sits where; each of the marked places can be told from all others."""
+    """Return the shape of the pointers, independent of the order of seats; marked places stay distinguishable."""
     looped = on_loops(targets)
     sources: list[list[int]] = [[] for _ in targets]
     for place, target in enumerate(targets):
@@ -47,7 +47,7 @@ def shape(targets: Targets, marked: Sequence[int] = ()) -> Shape:
 
 
 def arrangements(found: Shape) -> int:
-    """In how many ways named seats can make this shape."""
+    """Return the number of ways in which named seats can make this shape."""
     ends, loops = found
     seats = sum(map(_size, ends)) + sum(_size(tree) for loop in loops for tree in loop)
     symmetries = _tree_symmetries((0, ends)) * _orders(loops)
@@ -57,14 +57,14 @@ def arrangements(found: Shape) -> int:
 
 
 def with_target(targets: Targets, place: int, target: int | None) -> Targets:
-    """These targets, with this one as the place's own."""
+    """Return the targets with the target of one place replaced."""
     return (*targets[:place], target, *targets[place + 1 :])
 
 
 def successions(
     first: Targets, second: Targets, moved: Sequence[int], options: Sequence[Sequence[int | None]]
 ) -> list[Targets]:
-    """All ways in which `first` gets the shape of `second` if these places point at one of their options."""
+    """Return all ways to give `first` the shape of `second` by the options of the moved places."""
     start = _without(first, moved)
     futures = _futures(second, len(moved)).get(shape(start, moved))
     return list(_grown(start, moved, options, futures)) if futures else []
@@ -73,7 +73,7 @@ def successions(
 def _grown(
     targets: Targets, moved: Sequence[int], options: Sequence[Sequence[int | None]], futures: Iterable[Future]
 ) -> Iterator[Targets]:
-    """One moved place after the other points again, as long as one of these futures can still come."""
+    """Yield the targets after the moved places point again, one by one, if one of the futures is reached."""
     if not options:
         yield targets
         return
@@ -86,7 +86,7 @@ def _grown(
 
 @lru_cache(maxsize=8)
 def _futures(targets: Targets, number: int) -> dict[Shape, set[Future]]:
-    """By the shape without the pointers of so many places: the shapes with one of them more, and so on."""
+    """Map the shape without the pointers of `number` places to the shapes as they are added one by one."""
     found: dict[Shape, set[Future]] = {}
     for moved in permutations(range(len(targets)), number):
         now, *future = (shape(_without(targets, moved[done:]), moved) for done in range(number + 1))

@@ -1,9 +1,9 @@
 """Plays Hive Mind by counting the layouts that fit all hints, and weighing values against collisions.
 
-A Hive can lie in 20,790 ways; each hint leaves those with the right sum. A shape is worth, hex by hex, what the
-hex still holds on average times the chance that an even number of the four others lie on it (then it scores for
-this seat). In round 1, which does not score, it takes the shapes that tell most: whose sums differ most over the
-layouts.
+A Hive has 20,790 layouts; each hint keeps those with the right sum. A shape is worth the sum over its hexes of the
+mean value that remains there times the probability that an even number of the four others cover the hex (then it
+scores for this seat). In round 1, which does not score, the bot places the most informative shapes: those whose
+sums vary most over the layouts.
 """
 
 from collections import Counter
@@ -34,11 +34,11 @@ from protocol.games.hive_mind import (
 from protocol.words import Action
 
 SAMPLE = 300
-"""Layouts by which shapes are compared for what they tell."""
+"""Layouts in the sample that compares how informative shapes are."""
 
 
 def decide(window: Window[HiveMindView]) -> Action | None:
-    """What seems best, from the view alone."""
+    """Return the best action by the view alone."""
     view, luck = window.view, window.luck
     match window.name:
         case "scores":
@@ -55,7 +55,7 @@ def decide(window: Window[HiveMindView]) -> Action | None:
     double: tuple[str, ...] = ()
     block: tuple[str, ...] = ()
     if view.round == BUYING_ROUND:
-        # Where most is to be had.
+        # Purchases go to the Hives with the most expected points.
         by_worth = sorted(view.hives, key=lambda hive: -sum(hex_worths(view, hive, left[hive])))
         double, block = bought(view.wallet, by_worth)
     guess = {hive: best_guess(left[hive]) for hive in view.hives} if view.round == LAST_ROUND else {}
@@ -65,7 +65,7 @@ def decide(window: Window[HiveMindView]) -> Action | None:
 
 
 def opening(view: HiveMindView, left: dict[str, list[Layout]], luck: Random) -> dict[str, Shape]:
-    """Round 1: of each kind the shape that tells most; another kind on each Hive."""
+    """Return the shapes for round 1: the most informative one of a different kind on each Hive."""
     best: dict[Kind, Shape] = {}
     sample = luck.sample(layouts(), SAMPLE)
     for kind, shapes in BY_KIND.items():
@@ -76,7 +76,7 @@ def opening(view: HiveMindView, left: dict[str, list[Layout]], luck: Random) -> 
 
 
 def scoring(view: HiveMindView, left: dict[str, list[Layout]], luck: Random) -> dict[str, Shape]:
-    """Rounds 2 and 3: on each Hive the shape that is worth most."""
+    """Return the shapes for rounds 2 and 3: the one that is worth most on each Hive."""
     place: dict[str, Shape] = {}
     for hive, kinds in view.unused.items():
         worths = hex_worths(view, hive, left[hive])
@@ -94,13 +94,13 @@ def scoring(view: HiveMindView, left: dict[str, list[Layout]], luck: Random) -> 
 
 
 def hex_worths(view: HiveMindView, hive: str, left: list[Layout]) -> list[float]:
-    """By hex: the points to be expected from a shape on it."""
+    """Return the expected points of covering each hex."""
     doubled = view.round == LAST_ROUND and any(hive in action.double for action in view.submitted)
     return expected_points(mean_values(left), scored(view, hive), doubles=doubled)
 
 
 def told_by(shape: Shape, sample: list[Layout]) -> float:
-    """The bits that a shape's hint tells, by the spread of its sums over layouts."""
+    """Return the expected information of a shape's hint, in bits, from the spread of its sums over the sample."""
     sums = Counter(total(layout, shape.looks) for layout in sample)
     return -sum(n / len(sample) * log2(n / len(sample)) for n in sums.values())
 

@@ -1,11 +1,12 @@
-"""Plays Hive Mind by reading minds: what the others know follows from what a Hive holds, and so what they place.
+"""Plays Hive Mind by modelling what the other seats know, and so what they place.
 
-All are told how many shapes of each kind lie over each hex. In round 1 most seats place shapes that tell much, and
-few ways to lay these give the numbers told. So for each layout that fits this seat's hints it reckons what every
-other seat was told, and places. A layout for which they would have placed something else in round 2 is unlikely:
-that tells more than this seat's own hints. Over the layouts, each as likely as that makes it, a hex is worth what
-it scores with the others there: an even number of them leave it to be scored, an odd number score it unless this
-seat makes them even. Seats whose first shape tells little are taken to place anything.
+Every seat learns how many shapes of each kind were placed and how many cover each hex. In round 1 most seats place
+informative shapes, and few choices of these give the published numbers. So for each layout that fits this seat's
+hints the bot works out the hints and the placements of every other seat. A layout for which they would have placed
+something else in round 2 is unlikely; this is more informative than this seat's own hints. Over the layouts,
+weighted by these likelihoods, the bot estimates the worth of each hex: if an even number of the others cover it,
+this seat can score it; if an odd number do, they score it unless this seat makes the number even. Seats whose
+first shape is not informative are assumed to place any shape.
 """
 
 from collections import Counter
@@ -42,42 +43,42 @@ from referee.games import GAMES, HiveMind
 RULES = cast("HiveMind", GAMES["hive-mind"])
 WORLDS = 60
 DRAWS = 200
-"""Of layouts, and the others' first shapes, for each Hive."""
+"""Pairs of a layout and the others' openings that are drawn for each Hive."""
 MOST_WEIGHED = 1500
-"""Of these pairs, before those that are drawn."""
+"""Pairs that are weighted before the draw."""
 SURE = 1.0
-"""How much unlikelier a pair is, as a power of e, for each hex that shapes would cover in round 2 and do not."""
+"""Decrease of a pair's log likelihood per shape predicted over a hex in round 2 but not seen there."""
 ENVY = 0.5
-"""Points that it is worth that the others score one point less, on average."""
+"""Points that it is worth if the others score one point less on average."""
 
 NUMBER = {shape.cells: number for number, shape in enumerate(SHAPES)}
-"""A shape's letters to its number."""
+"""The number of each shape, by its letters."""
 Opening = tuple[int | None, ...]
-"""What the others placed in round 1, by number, in any order; None: a seat that placed nothing."""
+"""The shapes of the others in round 1, by number, in any order; None for a seat that placed nothing."""
 
 
 class Front(Struct, frozen=True):
     """What is known of a Hive before a round."""
 
     gone: int
-    """The hexes that hold nothing any more, as bits."""
+    """The mask of the hexes that have scored."""
     doublers: int
-    """How many others double in this round."""
+    """The number of other seats that double in this round."""
     doubles: bool
-    """Whether this seat does."""
+    """True if this seat doubles."""
     blocks: bool
 
 
 class Drawn(Struct, frozen=True):
-    """A Hive as it may be."""
+    """A possible Hive."""
 
     layout: Layout
     placed: tuple[tuple[int, bool], ...]
-    """Of each other seat the shape that it places, by number, and whether it doubles."""
+    """The number of the shape that each other seat places, and whether the seat doubles."""
 
 
 def decide(window: Window[HiveMindView]) -> Action | None:
-    """What seems best, over what is drawn."""
+    """Return the best action over the drawn possibilities."""
     view, luck = window.view, window.luck
     match window.name:
         case "scores":
@@ -109,7 +110,7 @@ def decide(window: Window[HiveMindView]) -> Action | None:
 
 
 def best(view: HiveMindView, hive: str, drawn: Sequence[Drawn], known: Front) -> Shape:
-    """The shape that is worth most; in round 2 what it tells is worth something, too."""
+    """Return the shape that is worth most; in round 2 information counts as well."""
     worths = hex_worths(drawn, known)
     found = left(looked(hints(view, hive)))
     bit = HINT_WORTH if view.round == BUYING_ROUND else 0.0
@@ -122,7 +123,7 @@ def best(view: HiveMindView, hive: str, drawn: Sequence[Drawn], known: Front) ->
 
 
 def hex_worths(drawn: Sequence[Drawn], known: Front) -> list[float]:
-    """By hex: what it is worth that a shape of this seat lies there."""
+    """Return the worth of covering each hex with a shape of this seat."""
     worths = [0.0] * len(CELLS)
     for each in drawn:
         over: list[list[bool]] = [[] for _ in CELLS]
@@ -137,7 +138,7 @@ def hex_worths(drawn: Sequence[Drawn], known: Front) -> list[float]:
 
 
 def gain(value: int, over: Sequence[bool], known: Front) -> float:
-    """What it is worth to join these seats on a hex. `over`: of each of them, whether it doubles."""
+    """Return the worth of covering a hex together with these seats. `over` has True for each that doubles."""
     theirs = ENVY * value / (len(SEATS) - 1)
     if len(over) % 2:
         worth = theirs * len(over) * (2 if len(over) == 1 and over[0] else 1)
@@ -146,7 +147,7 @@ def gain(value: int, over: Sequence[bool], known: Front) -> float:
 
 
 def front(view: HiveMindView, hive: str) -> Front:
-    """What is known of a Hive."""
+    """Return what is known of a Hive before this round."""
     if view.round != LAST_ROUND:
         return Front(scored(view, hive), 0, doubles=False, blocks=False)
     told = [event for event in view.told if isinstance(event, Doubles)]
@@ -156,7 +157,7 @@ def front(view: HiveMindView, hive: str) -> Front:
 
 
 def draw(window: Window[HiveMindView], hive: str, known: Front) -> Iterator[Drawn]:
-    """The Hive as it may be, again and again."""
+    """Yield possible Hives."""
     view, luck = window.view, window.luck
     opened = opened_with(window, hive)
     layouts = fitting(hints(view, hive))
@@ -185,26 +186,32 @@ def draw(window: Window[HiveMindView], hive: str, known: Front) -> Iterator[Draw
 
 
 def last(opening: int | None, layout: Layout, gone: int, luck: Random, *, doubles: bool) -> int:
-    """What a seat may place in round 3."""
+    """Return a shape that a seat may place in round 3."""
     if opening is None or opening not in KNOWN_OPENINGS:
         return luck.choice(after(opening))
     return third(opening, second(opening, layout), layout, gone, doubles=doubles)
 
 
 def after(opening: int | None) -> tuple[int, ...]:
-    """The shapes of all other kinds."""
+    """Return the shapes of all other kinds than the opening's."""
     used = None if opening is None else SHAPES[opening].kind
     return tuple(number for kind, numbers in OF_KIND.items() if kind != used for number in numbers)
 
 
 def likelihood(opening: Opening, layout: Layout, counts: Sequence[int]) -> float:
-    """How well what those that count place in round 2 goes with what lay over each hex."""
+    """Return the likelihood of a pair, given how many shapes covered each hex in round 2.
+
+    Predicted shapes of counting seats that cover more than `counts` make it smaller.
+    """
     over = Counter(at for each in opening if each in KNOWN_OPENINGS for at in HEXES[second(each, layout)])
     return exp(-SURE * sum(max(0, number - counts[at]) for at, number in over.items()))
 
 
 def opened_with(window: Window[HiveMindView], hive: str) -> list[Opening]:
-    """What the others may have placed in round 1: shapes that tell most if that is possible, else many such."""
+    """Return the possible openings of the others: all choices of known openings that fit, if there are any.
+
+    Otherwise they are taken from drawn worlds, with as many known openings as possible.
+    """
     view = window.view
     shapes, counts = others_part(view, hive, 1)
     if found := list[Opening](openings(shapes, counts)):
@@ -219,7 +226,7 @@ def opened_with(window: Window[HiveMindView], hive: str) -> list[Opening]:
 
 
 def others_part(view: HiveMindView, hive: str, number: int) -> tuple[dict[Kind, int], list[int]]:
-    """Of a round on a Hive: how many shapes of each kind the others placed, and how many over each hex."""
+    """Return the number of the others' shapes in a round on a Hive: per kind, and over each hex."""
     result: HiveRound = next(
         event.hives[hive]
         for event in view.told
@@ -233,14 +240,14 @@ def others_part(view: HiveMindView, hive: str, number: int) -> tuple[dict[Kind, 
 
 
 def worlds(window: Window[HiveMindView]) -> Iterator[HiveMindHostView]:
-    """Whole matches that show this seat what it was shown."""
+    """Yield whole matches that agree with this seat's view."""
     view = window.view
     drawn = RULES.worlds(view, (), cast("int", view.seat), window.luck, variant=window.match.variant)
     return map(RULES.host_view, islice(drawn, WORLDS))
 
 
 def totals(window: Window[HiveMindView]) -> dict[str, int]:
-    """What the others have in most worlds, neighbouring totals taken together."""
+    """Return the most frequent total of each other seat over the worlds, smoothed over neighbouring totals."""
     found: dict[str, Counter[int]] = {str(seat): Counter() for seat in SEATS if seat != window.view.seat}
     for world in worlds(window):
         for seat, seen in found.items():

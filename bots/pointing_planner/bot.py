@@ -1,20 +1,20 @@
-"""Plays Pointing by a mixed strategy: whom to point at is drawn, whether to point is reckoned.
+"""Plays Pointing by a mixed strategy: the target is drawn, and whether to point is calculated.
 
-*Whom.* Maps bear no names, so nothing is ever learnt of one seat that does not hold for any other: among the
-others the draw is even. Any preference could only be guessed and used.
+*Target.* Maps do not name seats, so whatever the bot learns about one other seat holds for any other: it draws the
+target with equal probabilities. Any preference could only be guessed and exploited.
 
-*Whether.* With 12 others of whom each points, at anybody alike, with the chance q, one round is worth (points of
-chains and crowds, and the chance to be a node; by simulation)
+*Whether to point.* If each of 12 others points with probability q, at a random seat, one round is worth (points of
+chains and crowds, and the probability of being a node; by simulation)
 
     q               0.2    0.4    0.5    0.6    0.7    0.8    0.9    1.0
     to point       1.17   1.33   1.29   1.14   0.84   0.59   0.39   0.46    a node: 0.00 rising to 0.12
     not to         0.00   0.00   0.00  -0.02  -0.04  -0.09  -0.17  -0.26    a node: 0.82 falling to 0.35
 
-A seat's first node brings 1 and every later one costs 2, so in one round to point is better whatever the others
-do, and a table of which all point has no reason to change: an equilibrium. What can turn it is the three rounds
-together: a node again, start in all rounds (-2), end in all (1). So before each round the bot estimates q from the
-maps (an uncut end or node pointed at nobody), what it has been so far (given the map, it is as likely to sit at
-any place that goes with what it did), and takes the better of all plans for the rounds that are left.
+A seat's first node scores 1 and every later one costs 2, so in a single round pointing is better for every q, and
+no seat at a table where all point gains by stopping: an equilibrium. The three rounds together can change this: a
+second node, a start in all rounds (-2), an end in all (1). So before each round the bot estimates q from the maps
+(an uncut end or node did not point) and its own earlier roles (every place of the map that fits its action is
+equally likely), and follows the best plan for the remaining rounds.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,13 +29,13 @@ from protocol.games.pointing import Point, PointingView, Section, Tree, Vote
 
 ROUNDS = 3
 SIMULATED = 400
-"""Rounds that are drawn to reckon with, for each of pointing and not pointing."""
+"""Rounds that are simulated for each of pointing and not pointing."""
 PRIOR_POINTED, PRIOR_NOT = 4, 1
-"""What is thought of others before the first map, in seats seen."""
+"""Prior before the first map: the numbers of seats that pointed and that did not."""
 
 
 class Prospect(Struct, frozen=True):
-    """What a round is worth on average, or was, as far as one can tell: chances, but for `points`."""
+    """The expected outcome of a round, past or future: probabilities, except for `points`."""
 
     points: float = 0.0
     node: float = 0.0
@@ -44,7 +44,7 @@ class Prospect(Struct, frozen=True):
 
 
 def decide(window: Window[PointingView]) -> Point | Vote:
-    """The better of pointing and not pointing."""
+    """Return the better of pointing and not pointing."""
     view, luck = window.view, window.luck
     assert view.seat is not None  # noqa: S101 - a window is open for it
     others = [seat for seat in range(view.seats) if seat != view.seat]
@@ -56,7 +56,7 @@ def decide(window: Window[PointingView]) -> Point | Vote:
 
 
 def is_worth_it(view: PointingView, luck: Random) -> bool:
-    """Whether the best plan for the rounds that are left begins with pointing."""
+    """Return True if the best plan for the remaining rounds starts with pointing."""
     rate = pointing_rate(view)
     ahead = {points: prospect(view.seats, rate, luck, points=points) for points in (True, False)}
     behind = [was(sections, view.targets[at] is not None) for at, sections in enumerate(view.maps)]
@@ -65,7 +65,7 @@ def is_worth_it(view: PointingView, luck: Random) -> bool:
 
 
 def pointing_rate(view: PointingView) -> float:
-    """How often others point, as the maps show it."""
+    """Return the share of the others that point, estimated from the maps."""
     pointed, not_pointed = PRIOR_POINTED, PRIOR_NOT
     for sections, mine in zip(view.maps, view.targets, strict=False):
         idle = sum(1 for section in sections if section.kind != "loop" and not section.cut) - (mine is None)
@@ -75,7 +75,7 @@ def pointing_rate(view: PointingView) -> float:
 
 
 def prospect(seats: int, rate: float, luck: Random, *, points: bool) -> Prospect:
-    """What a round is worth to a seat that points, or does not, while the others point at that rate."""
+    """Return the expected outcome for a seat that points, or does not, while the others point at that rate."""
     drawn: list[Fate] = []
     for _ in range(SIMULATED):
         targets = [_drawn(seat, seats, luck) if luck.random() < rate else None for seat in range(seats)]
@@ -90,7 +90,7 @@ def prospect(seats: int, rate: float, luck: Random, *, points: bool) -> Prospect
 
 
 def was(sections: Iterable[Section], points: bool) -> Prospect:
-    """What a seat was in a round, by its map: any place with a pointer, or without one, is as likely."""
+    """Return the expected outcome of a past round: all places that fit the seat's action are equally likely."""
     nodes = ends = starts = places = 0
     for section in sections:
         if section.kind == "loop":
@@ -109,7 +109,7 @@ def was(sections: Iterable[Section], points: bool) -> Prospect:
 
 
 def worth(rounds: list[Prospect]) -> float:
-    """All that the rounds are expected to bring, taken as independent of each other."""
+    """Return the expected score of all rounds, which are treated as independent."""
     total, never_node, ends, starts = 0.0, 1.0, 1.0, 1.0
     for each in rounds:
         total += each.points + each.node * (never_node - 2 * (1 - never_node))
@@ -120,12 +120,12 @@ def worth(rounds: list[Prospect]) -> float:
 
 
 def _drawn(seat: int, seats: int, luck: Random) -> int:
-    """Any other seat."""
+    """Return a random other seat."""
     return (seat + luck.randrange(1, seats)) % seats
 
 
 def _leaves(tree: Tree) -> Iterator[int]:
-    """A 1 for each start of a chain."""
+    """Yield a 1 for each start of a chain."""
     for branch in tree:
         if branch:
             yield from _leaves(branch)

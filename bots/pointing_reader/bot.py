@@ -1,11 +1,11 @@
-"""Plays Pointing by what maps tell of each other: where it may sit, and what each answer brings if others repeat.
+"""Plays Pointing by comparing maps: which places the bot may have, and what each answer scores if others repeat.
 
-In round 1 all others are alike, and it points at any. A map leaves open only who sits where. So it takes one world
-that fits the first map, and lists the places that it may have there: each is as likely. In round 2 it takes the
-answer that does best with what the next map would then tell it, if the others keep their targets. In round 3 it
-lists all ways in which the second map can have come from the first: no other seat changed its target, or one did.
-How much likelier that map is so than by chance says how far to trust these ways. Otherwise all point anew, at
-anybody. What counts is the place at the end.
+In round 1 all other seats are alike, and the bot points at a random one. A map shows everything except which seat
+is at which place. So the bot draws one world that fits the first map and lists the places that it may have there,
+all equally likely. In round 2 it chooses the answer that does best with the information of the next map, assuming
+that the others keep their targets. In round 3 it lists all ways in which the second map can follow from the first
+if no other seat changed its target, or one did. How much likelier the map is so than by chance decides how far
+these ways are trusted. The alternative is that all others point at random again. The objective is the final place.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,30 +28,30 @@ from referee.games import GAMES
 RULES = GAMES["pointing"]
 SECOND_ROUND, ROUNDS = 2, 3
 REPEAT = (0.35, 0.15)
-"""How likely it is thought at first that no other seat changes its target, and that one does; else all do."""
+"""Prior probabilities that no other seat changes its target, and that one does; otherwise all do."""
 WEIGHED = 150
-"""Worlds in which all point anew."""
+"""Worlds in which all others point at random again."""
 MOST = 80
-"""Ways from the first map to the second in which answers are tried out: the likeliest."""
+"""Ways from the first map to the second in which answers are tried: the likeliest ones."""
 TRIED = 4
 """Places that are tried for a seat of which nothing is known."""
 
 
 class Guess(Struct, frozen=True):
-    """A way in which it may have been. Places are those of one arrangement of the first map."""
+    """A possible course of the match. Places are those of one arrangement of the first map."""
 
     weight: float
     rounds: tuple[Targets, ...]
-    """By place."""
+    """The targets of each round, indexed by place."""
     me: int
     named: dict[int, int]
-    """The places of the seats that it pointed at."""
+    """The places of the seats that the bot has pointed at."""
     changed: tuple[int, ...] = ()
-    """The other places that do not keep their targets."""
+    """The other places that change their targets."""
 
 
 def decide(window: Window[PointingView]) -> Point | Vote:
-    """What does best over the guesses."""
+    """Return the answer that does best over the guesses."""
     view, luck = window.view, window.luck
     assert view.seat is not None  # noqa: S101 - a window is open for it
     others = [seat for seat in range(view.seats) if seat != view.seat]
@@ -60,7 +60,7 @@ def decide(window: Window[PointingView]) -> Point | Vote:
     if view.round == 1:
         return Point(target=luck.choice(others))
     unused = [seat for seat in others if seat not in view.targets]
-    # Seats that it never pointed at are all alike to it.
+    # Seats that the bot has never pointed at are all alike to it.
     answers = [*dict.fromkeys([*view.targets, None, *luck.sample(unused, min(1, len(unused)))])]
     luck.shuffle(answers)
     worths = second(view, luck, answers) if view.round == SECOND_ROUND else third(view, luck, answers)
@@ -68,7 +68,7 @@ def decide(window: Window[PointingView]) -> Point | Vote:
 
 
 def second(view: PointingView, luck: Random, answers: Sequence[int | None]) -> dict[int | None, float]:
-    """What each answer of round 2 is worth: the mean place at the end."""
+    """Return the mean final place for each answer of round 2."""
     guesses, changed, trust = guesses_of(view, luck), anew(view, luck), sum(REPEAT)
     worths: dict[int | None, float] = {}
     for answer in answers:
@@ -83,21 +83,21 @@ def second(view: PointingView, luck: Random, answers: Sequence[int | None]) -> d
 
 
 def third(view: PointingView, luck: Random, answers: Sequence[int | None]) -> dict[int | None, float]:
-    """The same for round 3."""
+    """Return the mean final place for each answer of round 3."""
     like, changed = explained(view, luck), anew(view, luck)
     trust = sum(guess.weight for guess in like)
     return {answer: worth(like, answer, luck) + (1 - trust) * changed[answer is not None] for answer in answers}
 
 
 def guesses_of(view: PointingView, luck: Random) -> list[Guess]:
-    """All that it may have been in round 1, in one arrangement of the map."""
+    """Return all places that the bot may have had in round 1, in one arrangement of the map."""
     first, asked = worlds(view, luck, 1, 1)[0][0], view.targets[0]
     mine = [place for place, target in enumerate(first) if (target is None) == (asked is None)]
     return merged(Guess(1 / len(mine), (first,), place, _named(asked, first[place])) for place in mine)
 
 
 def merged(guesses: Iterable[Guess]) -> list[Guess]:
-    """The guesses, those that cannot be told apart as one with their weight."""
+    """Return the guesses, with indistinguishable ones merged and their weights added."""
     alike: dict[Shape, list[Guess]] = {}
     for guess in guesses:
         alike.setdefault(shape(guess.rounds[0], (guess.me, *guess.named.values(), *guess.changed)), []).append(
@@ -107,7 +107,10 @@ def merged(guesses: Iterable[Guess]) -> list[Guess]:
 
 
 def explained(view: PointingView, luck: Random) -> list[Guess]:
-    """The ways in which the second map may have come from the first. What they lack to 1: that all point anew."""
+    """Return the ways in which the second map may follow from the first.
+
+    The total weight falls short of 1 by the probability that all point at random again.
+    """
     shown, answer = worlds(view, luck, 2, 1)[0][1], view.targets[1]
     found: list[Guess] = []
     for guess in changes(guesses_of(view, luck)):
@@ -124,7 +127,7 @@ def explained(view: PointingView, luck: Random) -> list[Guess]:
 
 
 def changes(guesses: Sequence[Guess]) -> Iterator[Guess]:
-    """The guesses with the other places that may change their targets."""
+    """Yield the guesses for each choice of other places that change their targets."""
     for number, thought in enumerate(REPEAT):
         for guess in guesses:
             rest = [place for place in range(len(guess.rounds[0])) if place != guess.me]
@@ -134,19 +137,19 @@ def changes(guesses: Sequence[Guess]) -> Iterator[Guess]:
 
 
 def elsewhere(guess: Guess, place: int) -> list[int | None]:
-    """What this place may point at, other than in round 1."""
+    """Return the targets that this place may have after a change."""
     first = guess.rounds[0]
     return [target for target in (*range(len(first)), None) if target not in {place, first[place]}]
 
 
 def repeated(guess: Guess, answer: int | None) -> list[Guess]:
-    """The guess with one more round, in which all others keep their targets."""
+    """Return the guesses with one more round, in which all others keep their targets."""
     own = places(guess, answer)
     return [pointed(guess, answer, with_target(guess.rounds[0], guess.me, place), len(own)) for place in own]
 
 
 def pointed(guess: Guess, answer: int | None, then: Targets, ways: int) -> Guess:
-    """The guess with one more round, one of so many that are as likely."""
+    """Return the guess with one more round, which is one of `ways` equally likely ones."""
     named = {**guess.named, **_named(answer, then[guess.me])}
     return Guess(guess.weight / ways, (*guess.rounds, then), guess.me, named, guess.changed)
 
@@ -156,7 +159,7 @@ def _named(answer: int | None, place: int | None) -> dict[int, int]:
 
 
 def places(guess: Guess, answer: int | None) -> list[int | None]:
-    """Where the seat of this answer may sit."""
+    """Return the places that the seat of this answer may have."""
     if answer is None:
         return [None]
     if answer in guess.named:
@@ -166,7 +169,7 @@ def places(guess: Guess, answer: int | None) -> list[int | None]:
 
 
 def worth(guesses: Iterable[Guess], answer: int | None, luck: Random) -> float:
-    """The mean place at the end with this answer in the last round, times the weight of these guesses."""
+    """Return the mean final place with this answer in the last round, weighted by these guesses."""
     total = 0.0
     for guess in guesses:
         where = places(guess, answer)
@@ -180,7 +183,7 @@ def worth(guesses: Iterable[Guess], answer: int | None, luck: Random) -> float:
 
 
 def anew(view: PointingView, luck: Random) -> dict[bool, float]:
-    """The mean place if all point at anybody from now on: if it points in this round, and if it does not."""
+    """Return the mean final place if all others point at random from now on, by whether the bot points now."""
     seat, rate = view.seat or 0, pointing_rate(view)
     found: dict[bool, list[float]] = {True: [], False: []}
     for world in worlds(view, luck, view.round - 1, WEIGHED):
@@ -191,7 +194,7 @@ def anew(view: PointingView, luck: Random) -> dict[bool, float]:
 
 
 def any_round(view: PointingView, rate: float, luck: Random) -> Targets:
-    """A round in which it points, and the others at this rate."""
+    """Draw a round in which the bot points, and the others do so at this rate."""
     return tuple(
         other_seat(seat, view.seats, luck) if seat == view.seat or luck.random() < rate else None
         for seat in range(view.seats)
@@ -199,17 +202,17 @@ def any_round(view: PointingView, rate: float, luck: Random) -> Targets:
 
 
 def chance(shown: Targets, view: PointingView) -> float:
-    """How likely this second map is if all others point at anybody, each as often as the maps show."""
+    """Return the probability of this second map if all others point at random, as often as the maps show."""
     rate, mine, seats = pointing_rate(view), view.targets[1], view.seats
     pointing = sum(target is not None for target in shown)
     theirs = pointing - (mine is not None)
-    # Of all ways to seat the map, its own answer leaves one for each place that it may have, and its target's.
+    # A map has `arrangements` seatings. This keeps those that agree with the bot's own answer and its target.
     ways = arrangements(shape(shown)) * (seats - pointing if mine is None else pointing / (seats - 1)) / seats
     return ways * (rate / (seats - 1)) ** theirs * (1 - rate) ** (seats - 1 - theirs)
 
 
 def pointing_rate(view: PointingView) -> float:
-    """How often others pointed."""
+    """Return the share of the others that have pointed."""
     idle = 0
     for sections, mine in zip(view.maps, view.targets, strict=False):
         idle += sum(section.kind != "loop" and not section.cut for section in sections) - (mine is None)
@@ -217,14 +220,14 @@ def pointing_rate(view: PointingView) -> float:
 
 
 def worlds(view: PointingView, luck: Random, rounds: int, number: int) -> list[list[Targets]]:
-    """Who may have pointed at whom in the first rounds, by their maps alone."""
+    """Draw who may have pointed at whom in the first rounds, from the maps of these rounds alone."""
     known = replace(view, round=rounds + 1, maps=view.maps[:rounds], targets=view.targets[:rounds])
     found = islice(RULES.worlds(known, (), view.seat or 0, luck), number)
     return [[each.pointed for each in state.rounds] for state in found]
 
 
 def other_seat(seat: int, seats: int, luck: Random) -> int:
-    """Any other seat."""
+    """Return a random other seat."""
     return (seat + luck.randrange(1, seats)) % seats
 
 
