@@ -1,35 +1,35 @@
-"""What an honest host stays within, so that a hostile one cannot harm the machine of a bot's author. Pure.
+"""Limits that an honest host never exceeds, so that a hostile one cannot harm the machine of a bot's author. Pure.
 
-The author trusts the host with the result of a match, not with his memory, his disk or his terminal.
+The author trusts the host with the result of a match, but not with memory, disk or terminal.
 """
 
 from protocol.codec import MAX_NESTING, is_deeper
 
 MEGABYTE = 1024 * 1024
 MOST_FRAME_BYTES = MEGABYTE
-"""The largest message. An honest host never has more than half of that to say at once."""
+"""Maximum size of a message. An honest host never sends more than half of that at once."""
 MOST_MATCH_FRAMES = 1_000_000
-"""Messages of one match, and of the time before it. News between matches are counted on their own."""
+"""Maximum number of messages of one match and the time before it. News between matches are counted separately."""
 MOST_MATCH_BYTES = 256 * MEGABYTE
-"""Bytes of these messages: the bot may hold all of them in memory."""
+"""Maximum total size of these messages: the bot may hold all of them in memory."""
 MOST_UNKNOWN = 1_000
-"""Messages of one match that this version does not know. A bot may print a line for each."""
+"""Maximum number of messages of one match that this version does not know. A bot may print a line for each."""
 MOST_EVENTS = 100_000
-"""Events of one match."""
+"""Maximum number of events of one match."""
 MOST_UNFINISHED = 20
-"""Matches that are begun one after the other, and none of them ended."""
+"""Maximum number of consecutive matches that the host starts but does not end."""
 FREE_NEWS = 200
-"""Reports, transcripts and dismissals of matches that were played without this bot."""
+"""Reports, transcripts and dismissals allowed for matches that were played without this bot."""
 NEWS_OF_A_MATCH = 10
-"""Reports and transcripts of one match: they are sent again after each cut of the line."""
+"""Reports and transcripts allowed per match: they are sent again after each disconnection."""
 
 
 class HostError(Exception):
-    """The host has sent what no honest host sends. The text says what; it is safe to print."""
+    """The host has sent something that no honest host sends. The text explains it and is safe to print."""
 
 
 class Bounds:
-    """Counters of what the host has sent."""
+    """Counters of the messages that the host has sent."""
 
     def __init__(self) -> None:
         self._frames = self._bytes = self._unknown = 0
@@ -37,10 +37,10 @@ class Bounds:
         self._matches = self._news = 0
 
     def frame(self, frame: bytes) -> None:
-        """Look at any message.
+        """Check the size and nesting of a message.
 
         Raises:
-            HostError: it is too large, or too deep.
+            HostError: The message is too large or nested too deeply.
         """
         if len(frame) > MOST_FRAME_BYTES:
             raise HostError(f"a message of {len(frame)} bytes; at most {MOST_FRAME_BYTES} are read")
@@ -51,7 +51,7 @@ class Bounds:
         """Count a message of a match.
 
         Raises:
-            HostError: there are too many.
+            HostError: There are too many messages or bytes.
         """
         self._frames += 1
         self._bytes += len(frame)
@@ -64,7 +64,7 @@ class Bounds:
         """Count a message that is not understood.
 
         Raises:
-            HostError: there are too many.
+            HostError: There are too many.
         """
         self._unknown += 1
         if self._unknown > MOST_UNKNOWN:
@@ -74,21 +74,21 @@ class Bounds:
         """Count a report, a transcript or a dismissal.
 
         Raises:
-            HostError: there are more than the matches that were played explain.
+            HostError: There are more than the matches played can explain.
         """
         self._news += 1
         if self._news > FREE_NEWS + NEWS_OF_A_MATCH * self._matches:
             raise HostError(f"{self._news} reports and transcripts, after {self._matches} matches of this bot")
 
     def begin(self) -> None:
-        """Count a match that begins."""
+        """Count the start of a match."""
         self._matches += 1
 
     def end(self, *, finished: bool) -> None:
-        """Begin to count anew, for the next match.
+        """Reset the counters of the match for the next one.
 
         Raises:
-            HostError: the host begins match after match, and ends none.
+            HostError: The host starts match after match and ends none.
         """
         self._frames = self._bytes = self._unknown = 0
         self._unfinished = 0 if finished else self._unfinished + 1

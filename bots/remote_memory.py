@@ -1,6 +1,7 @@
-"""What a bot on its author's own machine has to know to go on when its line was cut and is back. Pure.
+"""The state that lets a bot on its author's machine continue after a disconnection. Pure.
 
-`remote` carries the frames; here is decided which of them the bot gets to see, so that to it there was no cut.
+`remote` transfers the frames. This module decides which of them the bot receives, so that the bot does not notice
+the disconnection.
 """
 
 import re
@@ -29,39 +30,42 @@ from protocol.messages import (
 from protocol.refusals import Refusal
 
 _TOKEN = re.compile(r"[!-~]{1,100}")
-"""What a token looks like: it goes into the environment of the bot's process."""
+"""The form of a token: it goes into the environment of the bot's process."""
 
 
 class Memory:
-    """One match, as far as it has come: frames in, frames out."""
+    """The state of one match: decides which frames go to the bot and which to the host."""
 
     def __init__(self, bounds: Bounds | None = None) -> None:
         self._bounds = bounds or Bounds()
         self.token: str | None = None
-        """This match's, once it is known."""
+        """The token of this match; None before the first invitation."""
         self.over = False
-        """The host has said its last word."""
+        """True once the host has sent its last message."""
         self.elsewhere: bytes | None = None
-        """The host's invitation to another match: this one is over for us."""
+        """The host's invitation to another match, which ends this one for the bot."""
         self.stands = False
-        """The host may invite us again after this match."""
+        """True if the host may invite the bot again after this match."""
         self.summary = Summary()
         self._hello = b""
         self._welcomed = False
         self._returning = False
-        """Invited again, and not yet welcomed: what comes meanwhile is in the welcome, too."""
+        """True between a new invitation and its welcome.
+
+        Messages in between are dropped: the welcome repeats them.
+        """
         self._events = 0
         self._window = -1
         self._submitted: bytes | None = None
-        """The last word in the open window."""
+        """The bot's latest submission in the open window."""
         self._said_again = False
 
     def say(self, frame: bytes) -> bytes:
-        """The bot says something: what goes to the host."""
+        """Record a frame from the bot, and return the frame for the host."""
         try:
             said = decode_client_message(frame)
         except Refused:
-            return frame  # The host says so, too.
+            return frame  # The host refuses it as well.
         if isinstance(said, Hello):
             self._hello = frame
         elif isinstance(said, Submit | Undo) and said.window == self._window:
@@ -70,16 +74,16 @@ class Memory:
         return frame
 
     def hear(self, frame: bytes) -> tuple[list[bytes], list[bytes]]:
-        """Take a message of the host: return what goes to the bot, and what goes back to the host.
+        """Process a message of the host. Return the frames for the bot and the frames for the host.
 
         Raises:
-            HostError: it is more than an honest host sends.
+            HostError: The message exceeds what an honest host sends.
         """
         self._bounds.match_frame(frame)
         try:
             told = decode_server_message(frame)
         except (ValueError, RecursionError):
-            # A host may know new words within one protocol version.
+            # A host may use new message types within one protocol version.
             self._bounds.unknown()
             return [frame], []
         _check_events(told)
@@ -115,10 +119,10 @@ class Memory:
         return [] if self._knows(told) else [frame], []
 
     def _missed(self, events: tuple[Any, ...]) -> list[bytes]:
-        """Return the events that the bot has not been told, as it would have been told them.
+        """Return the events that the bot has missed, as frames.
 
         Raises:
-            HostError: they hold what cannot be said.
+            HostError: An event cannot be encoded.
         """
         try:
             return [encode(EventMessage(n=n, event=events[n])) for n in range(self._events, len(events))]
@@ -126,7 +130,11 @@ class Memory:
             raise HostError("a welcome with a number that is too large") from None
 
     def _invited(self, invited: Invited, frame: bytes) -> list[bytes]:
-        """What goes back to the host: a bot that is in the match already says `hello` again."""
+        """Return the frames that answer an invitation: `hello` again if the bot has already sent it.
+
+        Raises:
+            HostError: The token has the wrong form.
+        """
         if not _TOKEN.fullmatch(invited.token):
             raise HostError("an invitation whose token is none: 1 to 100 printable ASCII characters are")
         if self.token not in {None, invited.token}:
@@ -136,7 +144,7 @@ class Memory:
         return [self._hello] if self._hello else []
 
     def _knows(self, told: ServerMessage) -> bool:
-        """What comes of having said something twice is no business of the bot's."""
+        """Return True for a refusal that is only due to our repeated submission; it is hidden from the bot."""
         if isinstance(told, Rejected) and told.reason is Refusal.FINAL:
             return self._said_again and told.window == self._window
         return False
@@ -160,7 +168,7 @@ class Memory:
 
 
 def _check_events(told: ServerMessage) -> None:
-    """Raise HostError if a message tells more events than a match has, or gives one no number."""
+    """Raise HostError if a message has more events than a match, or an event number out of range."""
     if isinstance(told, Welcome) and len(told.told) > MOST_EVENTS:
         raise HostError(f"a welcome with {len(told.told)} events; a match has {MOST_EVENTS} at most")
     if isinstance(told, EventMessage) and not 0 <= told.n < MOST_EVENTS:

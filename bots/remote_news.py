@@ -1,6 +1,6 @@
-"""What a tournament's host tells a remote bot's author between two matches: what came of the last one.
+"""Messages that a tournament's host sends to the author of a remote bot between matches.
 
-The host is another's machine: what it sends is bounded, and names no file but one of its own in one folder.
+The host is untrusted: the size of its messages is bounded, and they can only create files in one folder.
 """
 
 import errno
@@ -17,25 +17,25 @@ from bots.remote_summary import printable
 from protocol.news import Dismissed, MatchReport, TableRow, TranscriptPart, decode_news, most_unpacked
 
 MOST_FOLDER_BYTES = 1024 * MEGABYTE
-"""Of all transcripts in the folder, also those that were there before."""
+"""Maximum size of all files in the folder, including those from earlier runs."""
 BLOCK_BYTES = MEGABYTE
-"""Of a transcript, unpacked, in memory at a time."""
+"""Bytes of an unpacked transcript that are held in memory at a time."""
 MOST_ATTEMPTS = 20
-"""At one match, of which transcripts are kept."""
+"""Maximum number of attempts at one match whose transcripts are stored."""
 TEXT = 300
-"""Characters of a text that are shown."""
+"""Maximum number of characters of a text that are shown."""
 _NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_.-]{0,99}")
 
 
 class News:
-    """What the host has told so far."""
+    """The news received from the host, and the transcripts being assembled."""
 
     def __init__(self, folder: Path, bounds: Bounds | None = None) -> None:
-        """`folder`: for transcripts, made when the first one comes."""
+        """Store transcripts in `folder`, which is created for the first one."""
         self.dismissed = False
-        """There are no more matches."""
+        """True if there are no more matches."""
         self.farewell = ""
-        """What the host said with that. It is the last thing to be printed."""
+        """The host's text with its dismissal. It is the last thing to be printed."""
         self._folder = folder
         self._bounds = bounds or Bounds()
         self._is_full = False
@@ -43,10 +43,10 @@ class News:
         self._parts: list[bytes] = []
 
     def hear(self, frame: bytes) -> list[str] | None:
-        """Return the lines that an author is told of a frame; None: it is no such news, but a message of a match.
+        """Return the lines to print for a frame; None if it is not news but a message of a match.
 
         Raises:
-            HostError: it is more than an honest host sends.
+            HostError: The frame exceeds what an honest host sends.
         """
         try:
             news = decode_news(frame)
@@ -69,7 +69,7 @@ class News:
         return [printable(line) for line in said]
 
     def _take(self, part: TranscriptPart) -> list[str]:
-        """A part of a transcript; the last one completes it."""
+        """Collect a part of a transcript. Return the lines to print once it is complete."""
         which = (part.match, part.seat, part.parts)
         if part.part == 0:
             self._bounds.news()
@@ -88,7 +88,7 @@ class News:
         return self._keep(part, packed)
 
     def _keep(self, part: TranscriptPart, packed: bytes) -> list[str]:
-        """Write a whole transcript; return what the author is told of it."""
+        """Write a complete transcript. Return the lines to print."""
         try:
             if _size_of(self._folder) > MOST_FOLDER_BYTES - most_unpacked(len(packed)):
                 return self._refuse_more()
@@ -99,7 +99,7 @@ class News:
             return [f"{self._folder}: cannot be written: {error.strerror}"]
 
     def _refuse_more(self) -> list[str]:
-        """Return what the author is told, once, when the folder is full."""
+        """Return the line that reports a full folder, the first time only."""
         if self._is_full:
             return []
         self._is_full = True
@@ -107,7 +107,7 @@ class News:
 
 
 def _size_of(folder: Path) -> int:
-    """Return the bytes of all files in a folder; 0 if there is none."""
+    """Return the total size of the files in a folder, in bytes; 0 if it does not exist."""
     try:
         return sum(file.lstat().st_size for file in folder.iterdir())
     except FileNotFoundError:
@@ -115,13 +115,13 @@ def _size_of(folder: Path) -> int:
 
 
 def _write(folder: Path, name: str, packed: bytes) -> Path:
-    """Write a transcript over no other, and return where it is.
+    """Write a transcript to a new file, and return its path.
 
     Raises:
-        zlib.error: it is no such thing.
-        ValueError: it is not whole.
-        HostError: it is longer than a host may send.
-        OSError: it cannot be written.
+        zlib.error: The data is not compressed by zlib.
+        ValueError: The data is incomplete.
+        HostError: The transcript is longer than a host may send.
+        OSError: The file cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(1, MOST_ATTEMPTS + 1):
@@ -137,7 +137,7 @@ def _write(folder: Path, name: str, packed: bytes) -> Path:
 
 
 def _unpack(packed: bytes, file: BinaryIO) -> None:
-    """Write what was packed, a block at a time. Raises as `_write`."""
+    """Unpack the data into a file, a block at a time. Raises the errors of `_write`."""
     left = most_unpacked(len(packed))
     unpacker = zlib.decompressobj()
     while not unpacker.eof:

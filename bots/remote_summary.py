@@ -1,4 +1,4 @@
-"""What an author reads of a match on another machine when it is over: what his own bot could know. Pure."""
+"""Summary of a match on another machine for the bot's author, from what the bot itself could know. Pure."""
 
 from collections import Counter
 from typing import assert_never
@@ -26,14 +26,14 @@ from protocol.refusals import Refusal
 from protocol.words import Outcome
 
 MOST_KINDS = 100
-"""Texts of refusals that are counted each; the host may say what it likes."""
+"""Number of different refusal texts that are counted; the host may send any number of them."""
 MOST_SHOWN = 3
 TEXT = 300
-"""Characters of a text that are shown."""
+"""Maximum number of characters of a text that are shown."""
 
 
 class Summary:
-    """One match, as far as it has come."""
+    """The summary of one match so far."""
 
     def __init__(self) -> None:
         self._seat = -1
@@ -45,12 +45,12 @@ class Summary:
         self._refusals: Counter[str] = Counter()
         self._nothing = self._raised = 0
         self._forgoes = False
-        """Whether the bot's last word in the open window chose the default."""
+        """True if the bot's latest submission in the open window chose the default."""
         self._no_action: NoAction | UnsetType = UNSET
-        """Why its kit chose what it said there in its place; unset: it did not."""
+        """The reason why the kit submitted in place of the bot; UNSET if it did not."""
 
     def hear(self, told: ServerMessage) -> None:
-        """The host says something to the bot."""
+        """Record a message from the host."""
         match told:
             case Welcome(match=name, seat=seat):
                 self._match, self._seat = name[:TEXT], seat
@@ -78,18 +78,18 @@ class Summary:
                 assert_never(unreachable)
 
     def _count_choice(self, *, by_default: bool) -> None:
-        """Count how the bot, or its kit, came to its last word in the window that has closed."""
+        """Count the origin of the bot's final submission in the window that has closed."""
         self._forgone += by_default and self._forgoes and self._no_action is UNSET
         self._nothing += self._no_action == "returned-nothing"
         self._raised += self._no_action == "raised"
 
     def say(self, said: Submit | Undo) -> None:
-        """The bot says something about the open window."""
+        """Record a submission of the bot for the open window."""
         self._forgoes = isinstance(said, Submit) and bytes(said.action) == b"null" and said.final is True
         self._no_action = said.because if isinstance(said, Submit) else UNSET
 
     def lines(self) -> list[str]:
-        """All of it, a line each; none before the match has begun. Unprintable characters are spelled."""
+        """Return the summary as lines with unprintable characters escaped; empty before the match starts."""
         if self._seat < 0:
             return []
         said = [f"match {self._match}, seat {self._seat}: {self._came_out()}"]
@@ -126,7 +126,7 @@ class Summary:
 
 
 def printable(text: str) -> str:
-    """The text on one line that does nothing to a terminal."""
+    """Return the text on one line, with unprintable characters escaped so that a terminal is safe."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 

@@ -1,4 +1,4 @@
-"""What a seat of Runes to Ruins was told of another seat's symbol, as clues: from its view's history alone."""
+"""Clues about another seat's symbol in Runes to Ruins, collected from the history of a seat's view."""
 
 from collections.abc import Iterator
 from typing import Any, assert_never
@@ -27,7 +27,10 @@ from protocol.games.runes_to_ruins import (
 
 
 def clues(view: RunesView, seat: int) -> list[Clue]:
-    """All that is known of a seat's symbol. A `veil` may have turned some of it: then nothing fits all."""
+    """Return all clues about a seat's symbol.
+
+    A `veil` may have changed some of the answers; then no symbol fits all clues.
+    """
     found: list[Clue] = []
     for played in view.history:
         found += _of_round(played, seat)
@@ -123,5 +126,5 @@ def _counts(group: int, number: int) -> Clue:
 
 
 def _not_nearer(guess: Symbol, told: tuple[int, int, int]) -> Clue:
-    """The figures told are the closest symbol's: no other was closer."""
+    """Return the clue of a guess: its figures are those of the closest symbol, so this symbol is not closer."""
     return lambda symbol: int(nearness(guess, symbol) > told)

@@ -1,8 +1,8 @@
-"""Symbols of Runes to Ruins as bots keep them: six numbers of runes, what is known of one, and which ones fit.
+"""Symbols of Runes to Ruins for bots: six rune numbers each, legality, and sampling of symbols that fit clues.
 
-Rune number n is of the Divine group n // 6 and of the Mundane group n % 6; groups 0 to 5 are Divine, 6 to 11
-Mundane. There are far too many symbols to keep them all (28,731,986): those that fit are drawn, by a walk that
-changes one rune or swaps two, and prefers what breaks less of what is known.
+Rune number n belongs to the Divine group n // 6 and to the Mundane group n % 6; groups 0 to 5 are Divine, 6 to 11
+Mundane. There are too many symbols (28,731,986) to list. A random walk that changes one rune or swaps two draws
+those that fit, and prefers steps that violate fewer clues.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,7 +13,7 @@ from protocol.games.runes import DIVINE, MUNDANE, NAMES, RUNES, Group
 
 Symbol = tuple[int, ...]
 Clue = Callable[[Symbol], int]
-"""How far a symbol is from what was told; 0: it fits."""
+"""Distance of a symbol from one that fits an answer; 0 if it fits."""
 NUMBER: dict[str, int] = {name: number for number, name in enumerate(NAMES)}
 GROUP_NAMES: tuple[Group, ...] = (*DIVINE, *MUNDANE)
 GROUP: dict[str, int] = {name: number for number, name in enumerate(GROUP_NAMES)}
@@ -22,11 +22,11 @@ MOST_ALIKE = 3
 COLUMNS = 3
 ACROSS = 2 * COLUMNS + 1
 WARMTH = 0.6
-"""How readily the walk breaks one thing more."""
+"""Temperature of the walk: how readily it accepts one more violation."""
 
 
 def _touched(position: int, rune: int) -> int:
-    """The points of the whole symbol that a rune's lines end on."""
+    """Return the mask of the symbol's grid points on which the lines of a rune end."""
     mask = 0
     for point in map(int, RUNES[rune].segments.replace(" ", "")):
         row, column = 2 * (position // COLUMNS) + point // 3, 2 * (position % COLUMNS) + point % 3
@@ -38,24 +38,24 @@ TOUCHED = tuple(tuple(_touched(position, rune) for rune in range(len(RUNES))) fo
 
 
 def is_in(rune: int, group: int) -> bool:
-    """Whether a rune belongs to a group of either Order."""
+    """Return True if a rune belongs to a group of either Order."""
     return rune // 6 == group if group < len(DIVINE) else rune % 6 == group - len(DIVINE)
 
 
 def illegal(symbol: Symbol) -> int:
-    """How far a symbol is from a legal one."""
+    """Return the distance of a symbol from a legal one."""
     twice = len(symbol) - len(set(symbol))
     divine, mundane = [rune // 6 for rune in symbol], [rune % 6 for rune in symbol]
     return 2 * twice + min(_unlike(divine, mundane), _unlike(mundane, divine)) + _loose(symbol)
 
 
 def _unlike(unlike: list[int], free: list[int]) -> int:
-    """What is amiss if the first Order's groups are those that all differ."""
+    """Return the number of violations if the groups of the first Order are those that have to differ."""
     return len(unlike) - len(set(unlike)) + max(0, max(map(free.count, free)) - MOST_ALIKE)
 
 
 def _loose(symbol: Symbol) -> int:
-    """How many runes do not hang together with the first."""
+    """Return the number of runes that are not connected with the first."""
     apart = [TOUCHED[position][rune] for position, rune in enumerate(symbol)]
     together = apart.pop(0)
     while True:
@@ -68,7 +68,7 @@ def _loose(symbol: Symbol) -> int:
 
 
 def nearness(guess: Symbol, symbol: Symbol) -> tuple[int, int, int]:
-    """The three figures of a guess: exact, moved, group."""
+    """Return the three figures of a guess: exact, moved, group."""
     exact = moved = group = 0
     for guessed, rune in zip(guess, symbol, strict=True):
         if guessed == rune:
@@ -81,12 +81,12 @@ def nearness(guess: Symbol, symbol: Symbol) -> tuple[int, int, int]:
 
 
 def wrong(clues: Iterable[Clue], symbol: Symbol) -> int:
-    """How much a symbol breaks of the rules and of what is known."""
+    """Return the number of violations of the rules and of the clues."""
     return illegal(symbol) + sum(clue(symbol) for clue in clues)
 
 
 def fitting(clues: list[Clue], luck: Random, *, walks: int, steps: int) -> list[Symbol]:
-    """Symbols that fit, drawn: the likelier the oftener. If none is met, those that break least."""
+    """Draw symbols that fit, the likelier the more often; those with the fewest violations if none fits."""
     found: list[Symbol] = []
     nearest: list[Symbol] = []
     least = 1_000
@@ -108,7 +108,7 @@ def fitting(clues: list[Clue], luck: Random, *, walks: int, steps: int) -> list[
 
 
 def _changed(symbol: Symbol, luck: Random) -> Symbol:
-    """A symbol with one rune changed, or two swapped."""
+    """Return the symbol with one rune changed or two swapped."""
     changed = list(symbol)
     at = luck.randrange(len(changed))
     if luck.random() < 0.3:  # noqa: PLR2004 - mostly it changes one
