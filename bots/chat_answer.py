@@ -1,8 +1,8 @@
-"""Finds the action in a language model's answer, in the forms that models give. Pure, and linear in its length.
+"""Finds the action in a language model's answer, in the forms that models use. Pure, and linear in its length.
 
-The last action that is marked counts: by a line that begins with `ACTION:`, by `<answer>` tags or by LaTeX's
-`boxed`. If nothing is marked so, these are read as well: a line that begins with `Answer:`, `ACTION:` after the
-end of a sentence, JSON in a block of code, and an answer of a single line. Thinking, quotations, examples: never.
+The last marked action counts: by a line that starts with `ACTION:`, by `<answer>` tags or by LaTeX's `boxed`.
+Without a mark, these are read as well: a line that starts with `Answer:`, `ACTION:` after the end of a sentence,
+JSON in a block of code, and an answer of a single line. Thinking, quotations and examples are never read.
 """
 
 import unicodedata
@@ -18,39 +18,39 @@ from protocol.text import ParseError
 
 MARK = "ACTION:"
 MOST_CHARACTERS = 20_000
-"""Characters of an answer that are read: the last ones."""
+"""Maximum number of characters of an answer that are read, counted from its end."""
 MOST_TYPED = 4_000
-"""Characters of an action, as of a line at `console`."""
+"""Maximum number of characters of an action, the same as for a line at `console`."""
 MOST_UNMARKED = 20
-"""Places without a mark that are tried."""
+"""Maximum number of unmarked places that are tried."""
 LEADING = "*_`#-+•–—~ \t"  # noqa: RUF001 - models write all three dashes
-"""What Markdown puts before the text of a line."""
+"""Characters of Markdown that may precede the text of a line."""
 WRAPPING = "*_`\"'“”‘’«»$ \t"  # noqa: RUF001 - and all these quotation marks
 ENDING = ".,;!。"
 BRACKETS = {"[": "]", "(": ")", "<": ">"}
 ADJECTIVES = frozenset({"my", "the", "our", "final", "chosen", "next"})
 SIGNS = (":", "=>", "=", "->", "→")
-"""What may stand between the word ACTION and the action."""
+"""Signs that may separate the word ACTION from the action."""
 TAGS = ("answer", "action", "final", "final_answer")
 THOUGHTS = ("think", "thinking", "thought", "reasoning", "reflection", "scratchpad")
 CHANNEL, TOKEN, LAST_TOKEN = "<|message|>", "<|", "</s>"
-"""Tokens that some servers leave in the text: all before the last channel is thinking."""
+"""Tokens that some servers leave in the text: everything before the last channel is thinking."""
 BOX = "\\boxed"
 PREFIXES = ("/submit ", "submit ", "seat ")
 LATEX = ("\\text{", "\\texttt{", "\\mathrm{", "\\textbf{", "\\mathtt{")
 REMARKS = (" (", " - ", " – ", " — ", " # ", " // ")  # noqa: RUF001 - models write all three dashes
-"""What a remark behind an action begins with."""
+"""Separators that start a remark after an action."""
 JOINS = (" and ", " & ", " + ")
 QUOTING = ("example", "such as", "e.g", "instance", "format", "prompt", "must be", "begins with", "instead of")
-"""Words before an action in the middle of a line that say that it is not the answer's own."""
+"""Words that show that an action after them, in the middle of a line, is not the answer's own."""
 
 
 class Found(Struct, frozen=True, order=True):
-    """What may be an action: where in the text, and on which line it begins, and what stands there."""
+    """A possible action: its position in the text, the line on which it starts, and its text."""
 
     at: int
     line: int
-    """-1 where it is read without the lines that follow."""
+    """Index of the line; -1 if the following lines must not be added."""
     typed: str
 
 
@@ -58,7 +58,7 @@ def read_answer(game: str, window: str, answer: str) -> Any:
     """Return the action in a model's answer; None if it wants the default.
 
     Raises:
-        ParseError: there is none. The text says what would be one.
+        ParseError: There is no action. The text explains the accepted forms.
     """
     text = _without_thoughts(_plain(answer[-MOST_CHARACTERS:]))
     lines = text.splitlines()
@@ -75,18 +75,18 @@ def read_answer(game: str, window: str, answer: str) -> Any:
 
 
 def _plain(answer: str) -> str:
-    """Return the answer with wide forms of characters made plain, and without those that are invisible."""
+    """Return the answer with wide characters replaced by plain ones and invisible ones removed."""
     plain = unicodedata.normalize("NFKC", answer)[-MOST_CHARACTERS:].replace("\N{MINUS SIGN}", "-")
     return "".join(each for each in plain if each in "\n\t" or unicodedata.category(each) not in ("Cc", "Cf"))
 
 
 def _lower(text: str) -> str:
-    """Return the text with its ASCII letters in lower case: each character stays where it stands."""
+    """Return the text with its ASCII letters in lower case, so that all positions remain the same."""
     return "".join(each.lower() if each.isascii() else each for each in text)
 
 
 def _without_thoughts(text: str) -> str:
-    """Return the text behind the model's thinking; none of a thought that does not end."""
+    """Return the text after the model's thinking, without any unfinished thought."""
     text = text[text.rfind(CHANNEL) + len(CHANNEL) :] if CHANNEL in text else text
     low = _lower(text)
     closings = [low.rfind(f"</{word}>") + len(word) + 3 for word in THOUGHTS if f"</{word}>" in low]
@@ -96,7 +96,7 @@ def _without_thoughts(text: str) -> str:
 
 
 def _marked_lines(lines: list[str], marker: str) -> Iterator[Found]:
-    """Yield what follows a line's marker, unless the line is a quotation."""
+    """Yield the text after a line's marker, unless the line is a quotation."""
     at = 0
     for number, line in enumerate(lines):
         typed = _after_marker(line, marker)
@@ -106,7 +106,7 @@ def _marked_lines(lines: list[str], marker: str) -> Iterator[Found]:
 
 
 def _after_marker(line: str, marker: str) -> str | None:
-    """Return what follows `ACTION:`, in its many spellings, at the beginning of a line; None without it."""
+    """Return the text after `ACTION:`, in its many spellings, at the start of a line; None without it."""
     rest = line.strip().lstrip(LEADING)
     unnumbered = rest.lstrip("0123456789")
     if unnumbered != rest and unnumbered[:1] in (".", ")"):
@@ -124,7 +124,7 @@ def _after_marker(line: str, marker: str) -> str | None:
 
 
 def _with_next_lines(found: Found, lines: list[str]) -> str:
-    """Return what was typed; where a line ends too early, with the line or the JSON object that follows."""
+    """Return the typed text, completed by the next line or JSON object if its own line ends too early."""
     typed, following = found.typed, found.line + 1
     if found.line < 0:
         return typed
@@ -145,7 +145,7 @@ def _with_next_lines(found: Found, lines: list[str]) -> str:
 
 
 def _in_tags(text: str) -> Iterator[Found]:
-    """Yield what the last pair of each tag encloses."""
+    """Yield the text in the last pair of each tag."""
     low = _lower(text)
     for word in TAGS:
         end = low.rfind(f"</{word}>")
@@ -155,7 +155,7 @@ def _in_tags(text: str) -> Iterator[Found]:
 
 
 def _boxed(text: str) -> Iterator[Found]:
-    r"""Yield what the last `\boxed{}` holds."""
+    r"""Yield the content of the last `\boxed{}`."""
     begin = text.rfind(BOX + "{")
     depth = 0
     for at in range(begin + len(BOX), len(text) if begin >= 0 else 0):
@@ -166,13 +166,13 @@ def _boxed(text: str) -> Iterator[Found]:
 
 
 def _own_line(enclosed: str) -> str:
-    """Return what is enclosed without the marker that it may have all the same."""
+    """Return the enclosed text without a marker inside it."""
     within = list(_marked_lines(enclosed.splitlines(), "action"))
     return within[-1].typed if within else " ".join(enclosed.split())
 
 
 def _unmarked(text: str, lines: list[str]) -> Iterator[Found]:
-    """Yield what may be an action where nothing is marked as one."""
+    """Yield possible actions of an answer without a mark."""
     yield from _marked_lines(lines, "answer")
     at = 0
     for line in lines:
@@ -195,7 +195,7 @@ def _unmarked(text: str, lines: list[str]) -> Iterator[Found]:
 
 
 def _read(game: str, window: str, typed: str) -> Any:
-    """Return the action that was typed, in the first reading of it that has a window's form."""
+    """Return the typed action, in its first reading that has the form of the window's actions."""
     first: ParseError | None = None
     for reading in _readings(typed):
         if reading.lower() == "/done":
@@ -208,7 +208,7 @@ def _read(game: str, window: str, typed: str) -> Any:
 
 
 def _readings(typed: str) -> Iterator[str]:
-    """Yield an action without what models put around it, then without a remark behind it, then as a list."""
+    """Yield an action without the decoration that models add, then without a trailing remark, then as a list."""
     if len(typed) > MOST_TYPED:
         return
     bare = _unwrapped(typed)
@@ -229,7 +229,7 @@ def _readings(typed: str) -> Iterator[str]:
 
 
 def _unwrapped(typed: str) -> str:
-    """Return what was typed without tokens, quotation marks, brackets, LaTeX and a full stop around it."""
+    """Return the typed text without surrounding tokens, quotation marks, brackets, LaTeX and full stop."""
     bare, before = typed.partition(TOKEN)[0].replace(LAST_TOKEN, "").strip(), ""
     for _ in range(len(LATEX) + len(BRACKETS)):
         if bare == before:
@@ -248,7 +248,7 @@ def _unwrapped(typed: str) -> str:
 
 
 def _named_action(bare: str) -> str:
-    """Return the action in an object such as `{"action": "C3"}`; any other object as it is."""
+    """Return the action in an object such as `{"action": "C3"}`; any other text unchanged."""
     try:
         held = decode_json(bare.encode(errors="replace"))
     except (msgspec.MsgspecError, RecursionError):

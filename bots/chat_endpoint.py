@@ -1,7 +1,7 @@
-"""Asks an endpoint that speaks the common chat-completions interface, within bounds of bytes and time.
+"""Queries an endpoint with the common chat-completions interface, within bounds of bytes and time.
 
-An endpoint is a stranger: it may be slow, endless, broken or hostile. Nothing that it says is shown before the key
-is hidden in it.
+An endpoint is untrusted: it may be slow, endless, broken or hostile. Its texts are shown only after the key has
+been hidden in them.
 """
 
 import logging
@@ -28,15 +28,15 @@ from bots.chat_settings import Settings
 from protocol.codec import is_deeper
 
 TRIES = 6
-"""Of one request."""
+"""Maximum number of attempts per request."""
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
-"""Seconds before a second try; they double with each, up to the longest."""
+"""Seconds before the second attempt; the wait doubles with each attempt, up to the longest."""
 LEAST_SECONDS = 0.05
-"""With less left, nothing is asked."""
+"""Minimum number of seconds that must remain for an attempt."""
 MOST_BYTES = 256 * 1024
-"""Of an answer, as it comes."""
+"""Maximum number of bytes of an answer as transferred."""
 MOST_TEXT = 20_000
-"""Characters of the model's text that are kept: the last ones."""
+"""Maximum number of characters of the model's text that are stored, counted from its end."""
 MOST_NESTING = 64
 MOST_TOKENS = 10_000_000
 ERROR_TEXT = 200
@@ -47,27 +47,27 @@ CHARACTERS_A_TOKEN = 4
 
 
 class Answer(Struct, frozen=True):
-    """What the model said, and what it cost."""
+    """The model's text and its cost."""
 
     text: str
     is_cut: bool
-    """It ended because of the bound on its tokens."""
+    """True if the answer ended because of the bound on its tokens."""
     tokens_in: int
     tokens_out: int
     is_estimate: bool
-    """The endpoint did not tell the tokens; they are reckoned by characters."""
+    """True if the endpoint did not report tokens, so that they are estimated from characters."""
 
 
 class Failure(Exception):  # noqa: N818 - it is no error of ours, but an answer
-    """The endpoint gave no answer. The text says why, without the key."""
+    """The endpoint did not answer. The text gives the reason, without the key."""
 
     def __init__(self, text: str, *, again: bool = False, wait: float | None = None) -> None:
-        """`again`: another try may help. `wait`: in so many seconds, as the endpoint asks."""
+        """Set `again` if another attempt may help, and `wait` to the seconds that the endpoint requests."""
         super().__init__(text)
         self.again = again
         self.wait = wait
         self.tries = 0
-        """Requests that were made."""
+        """The number of requests that were made."""
 
 
 class _Message(Struct):
@@ -85,10 +85,10 @@ class _Completion(Struct):
 
 
 def ask(settings: Settings, messages: list[dict[str, str]], until: float, luck: Random) -> tuple[Answer, int]:
-    """The model's answer, and how many requests it took. `until`: on `time.monotonic()`.
+    """Return the model's answer, and the number of requests made. `until` is a time of `time.monotonic()`.
 
     Raises:
-        Failure: there is no answer until then, or there will be none.
+        Failure: There is no answer by then, or there will be none.
     """
     return trio.run(partial(_ask, settings, messages, until, luck))
 
@@ -123,7 +123,7 @@ async def _ask(
 
 
 def request_of(settings: Settings, messages: list[dict[str, str]]) -> dict[str, Any]:
-    """The request's body."""
+    """Return the body of the request."""
     body: dict[str, Any] = {"model": settings.model, "messages": messages}
     if settings.temperature is not None:
         body["temperature"] = settings.temperature
@@ -133,13 +133,16 @@ def request_of(settings: Settings, messages: list[dict[str, str]]) -> dict[str, 
 
 
 def _client(settings: Settings) -> httpx.AsyncClient:
-    """Follows no redirect: the key is for the endpoint that was named. Each wait is bounded from outside."""
+    """Return a client that follows no redirect, as the key is for the named endpoint only.
+
+    It has no timeouts, because the caller bounds each attempt.
+    """
     for name in ("httpx", "httpcore"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     return httpx.AsyncClient(
         timeout=None,  # noqa: S113 - a cancel scope bounds the whole try, which these would not
         follow_redirects=False,
-        trust_env=not settings.is_here,  # else a proxy would read a key that is sent in the clear
+        trust_env=not settings.is_here,  # Otherwise a proxy would read a key that is sent in the clear.
         verify=_trusted(),
         headers={"accept": "application/json", "accept-encoding": "identity", "user-agent": "arena-chat"},
     )
@@ -153,7 +156,7 @@ def _trusted() -> ssl.SSLContext:
 async def _post(
     client: httpx.AsyncClient, settings: Settings, body: bytes, messages: list[dict[str, str]]
 ) -> Answer:
-    """One try."""
+    """Make one attempt."""
     headers = {"content-type": "application/json"} | settings.secret.headers()
     try:
         async with client.stream("POST", settings.url, content=body, headers=headers) as response:
@@ -164,7 +167,7 @@ async def _post(
             retry_after = response.headers.get("retry-after", "")
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, ValueError) as error:
-        # Their texts may hold what was sent.
+        # The texts of these errors may contain the request.
         raise Failure(f"cannot be reached ({type(error).__name__})", again=True) from None
     if status != OK:
         said = settings.secret.hide(_complaint(content))[:ERROR_TEXT]
@@ -176,7 +179,7 @@ async def _post(
 
 
 async def _body(response: httpx.Response) -> bytes:
-    """The body as it is sent, up to the bound."""
+    """Return the body as transferred, up to the bound."""
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise Failure("answers in a packed form, which was not asked for")
     body = bytearray()
@@ -184,7 +187,7 @@ async def _body(response: httpx.Response) -> bytes:
         async for part in response.aiter_raw():
             body += part
             if len(body) > MOST_BYTES:
-                # To leave the loop would leave httpx's generators unfinished; to be cancelled ends them.
+                # Leaving the loop would leave httpx's generators unfinished; cancelling ends them.
                 reading.cancel()
                 body.clear()
     if reading.cancel_called:
@@ -193,7 +196,7 @@ async def _body(response: httpx.Response) -> bytes:
 
 
 def seconds_asked(retry_after: str) -> float | None:
-    """The seconds that a Retry-After header asks for, in either of its forms; None: none that is understood."""
+    """Return the seconds that a Retry-After header requests, in either form; None if not understood."""
     if retry_after.isascii() and retry_after.isdecimal() and len(retry_after) <= 9:  # noqa: PLR2004 - decades
         return float(retry_after)
     try:
@@ -230,7 +233,7 @@ def _is_count(number: Any) -> TypeGuard[int]:
 
 
 def _complaint(content: bytes) -> str:
-    """What an error's body says, in the form that most endpoints give it."""
+    """Return the text of an error's body, in the form that most endpoints use."""
     if is_deeper(content, MOST_NESTING):
         return ""
     try:

@@ -1,9 +1,9 @@
 """Plays a bot of this machine in a match that is hosted on another: the author's end of `arena host`.
 
-Run as `arena remote join`, or without the arena's packages as `python -m bots.remote`. It waits to be invited,
-starts the bot as a referee would, and carries its messages; in a tournament again for each match, until the host
-says that it is over. The bot need not know when the line is cut: once it is back, what the bot missed is passed
-on, and what it submitted last is repeated (`remote_memory`).
+Run as `arena remote join`, or without the arena's packages as `python -m bots.remote`. It waits for an invitation,
+starts the bot as a referee would, and transfers its messages. In a tournament it does so for each match, until the
+host says that there are no more. The bot does not notice disconnections: after one, missed messages are passed on
+and the last submission is repeated (`remote_memory`).
 """
 
 import argparse
@@ -46,48 +46,55 @@ _OPTIONS = {
     zmq.RCVHWM: 100,
     zmq.SNDHWM: 100,
 }
-"""A host that gives no sign of life for eight seconds is connected to anew, at growing intervals. Milliseconds.
+"""Socket options; times in milliseconds.
 
-ZeroMQ itself reads no larger message than ours may be, with what encryption adds, and holds no more of them.
+A host without a sign of life for eight seconds is reconnected to, at growing intervals. ZeroMQ reads no message
+above our own limit plus the overhead of encryption, and it queues a bounded number of them.
 """
 LOOK_MS = 200
-"""How soon the end of the bot's process is noticed."""
+"""Milliseconds within which the end of the bot's process is noticed."""
 LAST_WORDS_MS = 100
-"""How long the bot's last messages may take from its socket to ours after it has ended."""
+"""Milliseconds to wait for each remaining message of a bot whose process has ended."""
 LAST_WORDS_SECONDS = 2.0
-"""How long all of them together may take."""
+"""Seconds to wait for all of these messages together."""
 MAX_WAITING = 100
-"""While the bot has so many messages to read, no more is taken from the host."""
+"""Number of messages unread by the bot at which reading from the host pauses."""
 MAX_WAITING_BYTES = 8 * MEGABYTE
-"""The same, for their bytes."""
+"""Number of bytes unread by the bot at which reading from the host pauses."""
 MAX_UNSENT = 1_000
-"""Messages that the host does not take from us, beside what ZeroMQ holds."""
+"""Maximum number of messages that the host does not read, in addition to those in ZeroMQ's queue."""
 MOST_LEFT = 1_000
-"""Messages that are read when the line has ended."""
+"""Maximum number of messages that are read after a disconnection."""
 MOST_MEMORY = 512 * MEGABYTE
-"""How much this process may grow by. ZeroMQ gathers a message of many parts, whatever their number."""
+"""Maximum growth of this process in bytes.
+
+ZeroMQ collects a multipart message whatever the number of its parts.
+"""
 GIVEN_UP_SECONDS = 2.0
-"""ZeroMQ connects again by itself sooner, unless what it read was no ZeroMQ, or too large."""
+"""Seconds after which a lost connection counts as ended for good.
+
+ZeroMQ reconnects sooner by itself, unless it read data that is not ZeroMQ or a message that is too large.
+"""
 AWAY_SECONDS = 60.0
-"""A host that is gone for so long during a match does not come back: its own bound is the same."""
+"""Seconds of absence during a match after which a host does not return: the same as the host's own bound."""
 AWAY_MORE_SECONDS = 2.0
-"""So much longer it is waited until the host's own bound is past."""
+"""Additional seconds to wait until the host's own bound has passed."""
 KNOCK_SECONDS = 5.0
-"""A host that does not know the key is asked again after so long: it may only be about to let the bot in."""
+"""Seconds between attempts at a host that does not know the key yet."""
 KNOWN_SECONDS = 600.0
-"""A host that has not known the key for so long does not."""
+"""Seconds after which a host that does not know the key counts as refusing it."""
 FAREWELL_SECONDS = 1.0
-"""How long the bot may take to end by itself when the match is over; then it is killed, as by a referee."""
+"""Seconds that the bot has to exit after the match; then it is killed, as by a referee."""
 READING_SECONDS = 60.0
-"""How long the bot may take to read what came before the end of the match."""
+"""Seconds that the bot has to read the messages that arrived before the end of the match."""
 HOURS = 168.0
-"""How long a host may say nothing, if the author does not say: a season may begin next week."""
+"""Default for the hours without a message from the host: a season may start next week."""
 SECONDS_PER_HOUR = 3_600
 MOST_HOURS = 100_000
 LONGEST_LINE = 2_000
-"""Characters of one printed line."""
+"""Maximum number of characters of a printed line."""
 MOST_PRINTED = 16 * MEGABYTE
-"""Characters that are printed in all."""
+"""Maximum number of characters printed in total."""
 _NEWS = (
     zmq.EVENT_HANDSHAKE_SUCCEEDED
     | zmq.EVENT_HANDSHAKE_FAILED_AUTH
@@ -106,7 +113,7 @@ _ENDS = {
 
 
 class Ferry:
-    """The two lines, one to the host and one to the bot, and the bot's process."""
+    """The connections to the host and to the bot, and the bot's process."""
 
     def __init__(
         self,
@@ -121,15 +128,15 @@ class Ferry:
         """Connect to a host.
 
         Args:
-            endpoint: where it listens.
+            endpoint: the address on which the host listens.
             host_key: its public key, as Z85.
             keys: the bot's public and secret key, as Z85.
-            folder: the bot's.
+            folder: the bot's folder.
             transcripts: the folder for its transcripts.
-            patience: how long the host may say nothing, in seconds.
+            patience: seconds for which the host may send nothing.
 
         Raises:
-            SystemExit: there is no such endpoint.
+            SystemExit: The endpoint does not exist.
         """
         self._folder = folder
         self._endpoint = endpoint
@@ -138,9 +145,9 @@ class Ferry:
         self._bounds = Bounds()
         self._news = News(transcripts, self._bounds)
         self._memory = Memory(self._bounds)
-        self._waiting: deque[bytes] = deque()  # for the bot to read
+        self._waiting: deque[bytes] = deque()  # The bot has yet to read these.
         self._waiting_bytes = 0
-        self._unsent: deque[bytes] = deque()  # for the host to read
+        self._unsent: deque[bytes] = deque()  # The host has yet to read these.
         self._memory_bound = _peak_memory() + MOST_MEMORY
         self._ended: float | None = None
         self._program: subprocess.Popen[bytes] | None = None
@@ -166,11 +173,11 @@ class Ferry:
         _say(f"waiting for the host at {endpoint}")
 
     def run(self) -> int:
-        """Plays one match, or where the line stands all that the host has; the last bot's exit code.
+        """Play one match, or all of the host's matches if it invites again. Return the exit code of the last bot.
 
         Raises:
-            SystemExit: there is nothing to be played any more; the text says why.
-            HostError: the host has sent what no honest host sends.
+            SystemExit: There is nothing left to play; the text gives the reason.
+            HostError: The host has sent something that no honest host sends.
         """
         while True:
             code = self._play()
@@ -187,7 +194,7 @@ class Ferry:
                 self._hear(memory.elsewhere)
 
     def _play(self) -> int:
-        """Plays one match, from the invitation on; the bot's exit code."""
+        """Play one match, from the invitation on. Return the bot's exit code."""
         over: float | None = None
         memory = self._memory
         while (self._program is None or self._program.poll() is None) and not self._news.dismissed:
@@ -214,14 +221,14 @@ class Ferry:
         return code
 
     def _pass_on_last_words(self) -> None:
-        """Send the host what the bot has said before it ended, as far as the host reads it."""
+        """Send the host the remaining messages of a bot that has ended, as far as the host reads them."""
         until = monotonic() + LAST_WORDS_SECONDS
         while self._send() and monotonic() < until and self._near is not None and self._near.poll(LAST_WORDS_MS):
             self._unsent.append(self._memory.say(self._near.recv()))
         self._unsent.clear()
 
     def _end_program(self) -> int:
-        """Ends the bot, if it has not ended; its exit code."""
+        """Stop the bot if it is running. Return its exit code."""
         assert self._program is not None  # noqa: S101 - it was started
         if self._program.poll() is None:
             self._program.kill()
@@ -235,9 +242,9 @@ class Ferry:
         return code
 
     def _step_away(self) -> None:
-        """The bot has ended in the midst of a match: the host learns that by a line that stays down so long.
+        """Stay disconnected, so that the host notices that the bot ended during the match.
 
-        Else it would take the bot for one that thinks.
+        Otherwise the host would wait for the bot as if it were thinking.
         """
         _say(f"staying disconnected for {AWAY_SECONDS:.0f} s, so that the host does not wait for this bot")
         self._far.disconnect(self._endpoint)
@@ -245,7 +252,7 @@ class Ferry:
         while monotonic() < until:
             if self._monitor.poll(LOOK_MS):
                 recv_monitor_message(self._monitor)
-            for _ in range(MOST_LEFT):  # ZeroMQ hangs up only while its socket is looked at.
+            for _ in range(MOST_LEFT):  # ZeroMQ disconnects only while its socket is polled.
                 if not self._far.poll(0):
                     break
                 self._far.recv()
@@ -254,7 +261,7 @@ class Ferry:
         self._far.connect(self._endpoint)
 
     def close(self) -> None:
-        """Ends everything, the bot too."""
+        """Close all sockets and stop the bot."""
         if self._program is not None:
             self._end_program()
         if self._near is not None:
@@ -266,7 +273,7 @@ class Ferry:
         self._sockets.cleanup()
 
     def _carry(self) -> None:
-        """Moves what there is to be moved, or waits a little for something."""
+        """Transfer the messages that are ready, or wait briefly for one."""
         self._check_patience()
         self._send()
         poller = zmq.Poller()
@@ -296,11 +303,11 @@ class Ferry:
             self._send()
 
     def _check_patience(self) -> None:
-        """Look whether there is still something to wait for.
+        """Check that there is still something to wait for.
 
         Raises:
-            SystemExit: the host has said nothing for too long.
-            HostError: the connection has ended for good, or all that came takes too much memory.
+            SystemExit: The host has sent nothing for too long.
+            HostError: The connection has ended for good, or the received data takes too much memory.
         """
         now = monotonic()
         if now - self._heard > self._patience:
@@ -314,7 +321,7 @@ class Ferry:
         """Read a message of the host.
 
         Raises:
-            HostError: it has several parts.
+            HostError: It has several parts.
         """
         frame = self._far.recv()
         if self._far.get(zmq.RCVMORE):
@@ -322,7 +329,7 @@ class Ferry:
         return frame
 
     def _send(self) -> bool:
-        """Send the host what it takes. Return whether that was all."""
+        """Send waiting messages until the host's queue is full. Return True if none remains."""
         while self._unsent:
             try:
                 self._far.send(self._unsent[0], zmq.NOBLOCK)
@@ -332,10 +339,10 @@ class Ferry:
         return True
 
     def _hear(self, frame: bytes) -> None:
-        """The host says something.
+        """Process a message of the host.
 
         Raises:
-            HostError: it is what no honest host says.
+            HostError: No honest host sends it.
         """
         self._heard = monotonic()
         self._bounds.frame(frame)
@@ -355,7 +362,7 @@ class Ferry:
             self._start(self._memory.token)
 
     def _hear_news(self, event: int) -> None:
-        """What ZeroMQ tells of the connection."""
+        """Process a ZeroMQ event of the connection."""
         if event in {zmq.EVENT_CONNECT_RETRIED, zmq.EVENT_CONNECT_DELAYED, zmq.EVENT_CONNECTED}:
             self._ended = None
             return
@@ -365,7 +372,7 @@ class Ferry:
             self._in, self._cut, self._told, self._known = True, None, False, True
             _say("connected to the host" if self._program is None else "connected again; the match goes on")
         elif event == zmq.EVENT_DISCONNECTED:
-            for _ in range(MOST_LEFT):  # What was said before it may have been the last word.
+            for _ in range(MOST_LEFT):  # The match's last message may be among them.
                 if self._memory.elsewhere is not None or not self._far.poll(0):
                     break
                 self._hear(self._receive())
@@ -383,10 +390,10 @@ class Ferry:
             )
 
     def _turned_away(self) -> None:
-        """The host does not know the key: not any more, or not yet.
+        """Retry later if the host may not know the key yet.
 
         Raises:
-            SystemExit: not any more; or it has had time enough.
+            SystemExit: The host knew the key before, or has had enough time.
         """
         if self._known or monotonic() - self._began > KNOWN_SECONDS:
             raise SystemExit("the host does not know this key")
@@ -402,10 +409,10 @@ class Ferry:
         return self._program is not None and self._cut is not None and monotonic() - self._cut > AWAY_SECONDS
 
     def _start(self, token: str) -> None:
-        """Starts the bot, as a referee would.
+        """Start the bot as a referee would.
 
         Raises:
-            SystemExit: it cannot be started.
+            SystemExit: It cannot be started.
         """
         self._matches += 1
         self._bounds.begin()
@@ -425,10 +432,10 @@ class Ferry:
 
 
 def command_of(folder: Path) -> list[str]:
-    """How a bot is started on this machine, by its bot.toml.
+    """Return the command that starts a bot on this machine, by its bot.toml.
 
     Raises:
-        SystemExit: it does not say.
+        SystemExit: The file does not give one.
     """
     file = folder / "bot.toml"
     if file.exists() and not file.is_file():
@@ -452,10 +459,10 @@ def command_of(folder: Path) -> list[str]:
 
 
 def read_endpoint(text: str) -> str:
-    """Where a host listens, as ZeroMQ spells it.
+    """Return the host's address in ZeroMQ's notation.
 
     Raises:
-        SystemExit: it is nowhere.
+        SystemExit: The text is not an address.
     """
     kind, slashes, place = text.partition("://")
     address, colon, port = place.rpartition(":")
@@ -469,10 +476,10 @@ def read_endpoint(text: str) -> str:
 
 
 def _keys(file: str) -> tuple[bytes, bytes | None]:
-    """The keys in a file.
+    """Return the public and the secret key in a file.
 
     Raises:
-        SystemExit: there are none.
+        SystemExit: There are none.
     """
     if Path(file).exists() and not Path(file).is_file():
         raise SystemExit(f"{file}: is not a regular file")
@@ -483,13 +490,13 @@ def _keys(file: str) -> tuple[bytes, bytes | None]:
 
 
 class _Printer:
-    """Standard error, with a bound: what a host tells must not fill the author's disk."""
+    """Standard error with a bound, so that a host's texts cannot fill the author's disk."""
 
     def __init__(self) -> None:
         self._left = MOST_PRINTED
 
     def say(self, text: str) -> None:
-        """Print a line, as much of it as there is room for."""
+        """Print a line, as much of it as the bound allows."""
         if self._left <= 0:
             return
         line = printable(text[:LONGEST_LINE])
@@ -503,13 +510,13 @@ _say = _Printer().say
 
 
 def _peak_memory() -> int:
-    """Return the most memory that this process has had, in bytes."""
+    """Return the peak memory of this process in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def read_hours(text: str) -> float:
-    """Return the seconds of so many hours. Raise ValueError if they are no time."""
+    """Convert hours to seconds. Raise ValueError if the text is not a duration."""
     hours = float(text)
     if not 0 < hours < MOST_HOURS:
         raise ValueError(text)
@@ -517,19 +524,19 @@ def read_hours(text: str) -> float:
 
 
 class Joining:
-    """A bot that joins a host's matches, with the keys by which the two know each other."""
+    """A bot that joins a host's matches, with the keys of both."""
 
     def __init__(self, endpoint: str, folder: Path, *, host_key: str, key: str) -> None:
-        """Read the files that are named.
+        """Read the named files.
 
         Args:
-            endpoint: where the host listens, `tcp://ADDRESS:PORT`.
-            folder: the bot's, with its bot.toml.
-            host_key: the host's public key, or the file that holds it.
+            endpoint: the address on which the host listens, `tcp://ADDRESS:PORT`.
+            folder: the bot's folder, with its bot.toml.
+            host_key: the host's public key, or the file that contains it.
             key: the file with the bot's own keys.
 
         Raises:
-            SystemExit: one of them cannot be used; the text says why.
+            SystemExit: One of them cannot be used; the text gives the reason.
         """
         command_of(folder)
         public, secret = _keys(key)
@@ -541,15 +548,15 @@ class Joining:
         self._endpoint = read_endpoint(endpoint)
 
     def play(self, *, transcripts: Path, patience: float) -> int:
-        """Play all that the host has for the bot. Return its exit code; 0 if the host says that it is over.
+        """Play all of the host's matches. Return the bot's exit code; 0 if the host says that there are no more.
 
         Args:
             transcripts: the folder for the bot's own transcripts.
             patience: seconds for which the host may send nothing.
 
         Raises:
-            SystemExit: there is nothing to be played any more, or a signal came; the text or the code says why.
-            KeyboardInterrupt: the signal was SIGINT.
+            SystemExit: There is nothing left to play, or a signal arrived; the text or the code gives the reason.
+            KeyboardInterrupt: The signal was SIGINT.
         """
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
         ferry = Ferry(
@@ -564,7 +571,7 @@ class Joining:
 
 
 def main() -> None:
-    """Play, and end with the bot's exit code."""
+    """Play, and exit with the bot's exit code."""
     parser = argparse.ArgumentParser(
         "python -m bots.remote", description="Play in matches that another machine hosts."
     )

@@ -1,6 +1,6 @@
-"""Draws JSON values from a JSON Schema, as the arena prints it: what a bot does that knows no game.
+"""Draws JSON values from a JSON Schema, as the arena prints it, for bots that know no game.
 
-Where the schema leaves text open, words of the window itself are taken: whatever its view and default name.
+Free text is drawn from words of the window itself, such as the names in its view and default.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,16 @@ from typing import Any
 
 LONGEST_LIST = 4
 NUMBERS = (0, 1, 1, 2, 3, 5, 8, 13)
-"""Whole numbers worth trying; a schema's own bounds are kept."""
+"""Whole numbers that are tried; a schema's own bounds are respected."""
 ONLY_ONE = 1 / 2
-"""How often just one of the keys that may be left out is given: many forms want exactly one."""
+"""Probability of including exactly one of the optional keys: many forms require exactly one."""
 
 
 class Drawer:
-    """Draws values. `words` are the texts it knows; `trust`: how likely some of them are drawn, the others 1."""
+    """A generator of values.
+
+    `words` are the texts it uses; `trust` has the weight of some of them, the others have 1.
+    """
 
     def __init__(
         self,
@@ -30,7 +33,7 @@ class Drawer:
         self._luck = luck
 
     def draw(self, schema: dict[str, Any]) -> Any:
-        """A value that the schema allows, as far as it says."""
+        """Return a value that the schema allows, as far as its constraints are known."""
         if "$ref" in schema:
             return self.draw(self._definitions[schema["$ref"].rpartition("/")[2]])
         if "examples" in schema:
@@ -90,7 +93,7 @@ class Drawer:
 
 
 def words_of(*values: Any) -> list[str]:
-    """Every text in JSON values, keys of objects included but those that name a view's fields; in order."""
+    """Return every text in JSON values in order, with keys of objects unless they name a view's fields."""
     found: dict[str, None] = {}
     for value in values:
         for each in value.values() if isinstance(value, dict) else [value]:

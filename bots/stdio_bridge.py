@@ -1,11 +1,11 @@
 """Lets any program be a bot (`transport = "stdio"`): a message is a line of JSON on standard input or output.
 
 Run inside the bot's sandbox, in front of its program: `python -P -m bots.stdio_bridge NAME VERSION -- COMMAND…`.
-It says `hello` for the program, whose first line is then `welcome`. What the program writes goes to the referee as
-it stands, line by line, and is judged there, but for lines that are no message at all: these go to the bot's log,
-and the referee gets the beginning of the first one in each window. The bridge ends as the program ends. After
-`over` it closes the program's input. For a program that can stay for more matches (`keeps` in bot.toml) it says
-`hello` to each instead: after `over` the next line is a `welcome`.
+The bridge sends `hello` for the program, which then reads `welcome` as its first line. Lines of the program go to
+the referee unchanged and are judged there. Lines that are not messages go to the bot's log instead, and the
+referee receives the start of the first one in each window. The bridge exits when the program does. After `over` it
+closes the program's input. A program that can stay for more matches (`keeps` in bot.toml) keeps its input: the
+bridge answers each invitation with `hello`, and the next line after `over` is a `welcome`.
 """
 
 import os
@@ -27,43 +27,43 @@ from protocol.messages import MAX_FRAME_BYTES, PROTOCOL, Hello, Invited
 
 READ_BYTES = 65_536
 MAX_WAITING_BYTES = 1_048_576
-"""While the program leaves so much unread, nothing more is taken from the referee, who will notice."""
+"""Number of bytes unread by the program at which reading from the referee pauses; the referee notices that."""
 LINGER_MS = 10_000
-"""How long the last messages may take to leave after the program ends: the referee may be busy with others."""
+"""Milliseconds to send the last messages after the program ends: the referee may be busy with other bots."""
 CUT_LINGER_MS = 1_000
-"""The same once the referee has closed the connection."""
+"""Milliseconds to send the last messages once the referee has closed the connection."""
 COMMAND_NOT_RUN = 127
 INVITED = b'{"type":"invited"'
-"""How the only message begins that is not for the program."""
+"""The start of the only message that the program does not receive."""
 OPENED, WELCOME, OVER = b'{"type":"window"', b'{"type":"welcome"', b'{"type":"over"'
-"""How the messages begin that the bridge takes note of."""
+"""The starts of the messages to which the bridge reacts."""
 SHOWN_BYTES = 200
-"""Of a line that is no message, the referee gets no more."""
+"""Maximum number of bytes of a line that is not a message that the referee receives."""
 CUT = b"..."
-"""At the end of a line that was cut there: without it, the beginning might be a message."""
+"""Mark at the end of a shortened line: without it, the start might be a valid message."""
 FREE_BYTES = 262_144
-"""What a program may print in a window besides messages; more is a flood."""
+"""Bytes besides messages that a program may print per window; more is a flood."""
 FLOOD_BYTES = 4_096
-"""In a flood, the referee counts so many bytes as a message."""
+"""Bytes of a flood that the referee counts as one message."""
 LEAST_BYTES = 128
-"""A shorter line counts as so many bytes of a flood."""
+"""Minimum number of bytes for which a line counts in a flood."""
 LAST_READS = 64
-"""After the program's end, so many reads are made at most: a pipe holds no more."""
+"""Maximum number of reads after the program's end: a pipe holds no more."""
 LOOK_MS = 50
-"""How soon the end of a program is noticed that has closed its output and does not read."""
+"""Milliseconds within which the end of a program is noticed that has closed its output and does not read."""
 CLOSED_SECONDS = 1.0
-"""How long a program may still run after it has closed its output: it can say nothing any more."""
+"""Seconds that a program may run after closing its output, as it cannot send anything any more."""
 
 
 class Lines:
-    """Cuts what a program writes into lines. Of a line that is too long it keeps enough for it to be refused."""
+    """A splitter of the program's output into lines. It stores enough of an overlong line for its refusal."""
 
     def __init__(self) -> None:
         self._open = b""
         self._skipping = False
 
     def cut(self, written: bytes) -> Iterator[bytes]:
-        """The lines that this completes, without their ends; empty ones are passed over."""
+        """Yield the lines that `written` completes, without line ends; empty lines are skipped."""
         *complete, rest = (self._open + written).split(b"\n")
         for line in complete:
             if not self._skipping and line:
@@ -75,28 +75,28 @@ class Lines:
             self._open, self._skipping = b"", True
 
     def end(self) -> bytes:
-        """What was written after the last line's end."""
+        """Return the output after the last line end."""
         return self._open
 
 
 class Prints:
-    """Tells messages from what else a program prints, and what of that the referee is to know."""
+    """A filter that separates messages from other output, and selects notices of it for the referee."""
 
     def __init__(self) -> None:
         self._told = False
-        """Whether the referee knows of this window that there is something."""
+        """True if the referee has been notified of other output in this window."""
         self._bytes = 0
 
     def begin(self) -> None:
-        """A window opens, or a match begins."""
+        """Reset for a new window or match."""
         self._told, self._bytes = False, 0
 
     def quiet(self) -> None:
-        """What is printed until a match begins belongs to the last one: nobody is told of it."""
+        """Hide other output from the referee until a match starts: it belongs to the previous match."""
         self._told = True
 
     def sort(self, lines: Iterator[bytes]) -> tuple[list[bytes], bytes]:
-        """Return what goes to the referee of these lines, in order, and what goes to the log."""
+        """Return the lines for the referee, in order, and the text for the log."""
         frames: list[bytes] = []
         logged: list[bytes] = []
         for each in lines:
@@ -110,7 +110,7 @@ class Prints:
         return frames, b"".join(logged)
 
     def _times_told(self, size: int) -> int:
-        """Return how often the referee is told of a line: in a flood, once for each `FLOOD_BYTES`."""
+        """Return the number of notices to the referee for a line: in a flood, one per `FLOOD_BYTES`."""
         before = max(0, self._bytes - FREE_BYTES) // FLOOD_BYTES
         self._bytes += max(size, LEAST_BYTES)
         floods = max(0, self._bytes - FREE_BYTES) // FLOOD_BYTES - before
@@ -119,13 +119,13 @@ class Prints:
 
 
 class Bridge:
-    """The program, its two pipes, and the line to the referee."""
+    """The program, its two pipes, and the connection to the referee."""
 
     def __init__(self, endpoint: str, command: list[str], hello: Hello) -> None:
-        """Starts the program; its standard error is ours: the bot's log. `hello` is what it is introduced by.
+        """Start the program, with our standard error (the bot's log) as its own. `hello` introduces it.
 
         Raises:
-            OSError: it cannot be started.
+            OSError: It cannot be started.
         """
         self._program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)  # noqa: S603 - the bot's own
         assert self._program.stdin and self._program.stdout  # noqa: S101, PT018 - pipes
@@ -139,28 +139,31 @@ class Bridge:
         self._lines = Lines()
         self._prints = Prints()
         self._ended: int | None = None
-        """Can be read once the program has ended. None: this kernel has no such thing; its output's end tells."""
+        """A descriptor that is readable once the program has ended.
+
+        None if the kernel lacks it: the end of the program's output is used instead.
+        """
         with suppress(OSError):
             self._ended = os.pidfd_open(self._program.pid)
-        self._waiting = b""  # for the program to read
+        self._waiting = b""  # The program has yet to read these.
         self._hello = hello
         self._stays = "ARENA_KEPT" in os.environ
         self._over = False
         self.say(encode(hello))
 
     def say(self, frame: bytes) -> None:
-        """Sends a frame to the referee."""
+        """Send a frame to the referee."""
         self._line.send(frame)
 
     def run(self) -> int:
-        """Carries messages both ways until the program ends or the referee is gone; the program's exit code."""
+        """Transfer messages both ways until the program ends or the referee disconnects. Return the exit code."""
         while True:
             ready = self._wait()
             if self._output.fileno() in ready and not self._wrote():
                 code = self._end()
                 break
             if self._ended in ready:
-                # A process that it has left behind may hold its output open, and write to it without end.
+                # A process that the program left behind may hold its output open, and write to it without end.
                 for _ in range(LAST_READS):
                     if not self._wrote():
                         break
@@ -169,7 +172,7 @@ class Bridge:
             if self._line in ready:
                 self._heard()
             elif self._hangups in ready:
-                while self._line.poll(0):  # It may have come after we looked.
+                while self._line.poll(0):  # It may have arrived after the poll.
                     self._heard()
                 self._line.setsockopt(zmq.LINGER, CUT_LINGER_MS)
                 self._feed_the_rest()
@@ -185,7 +188,7 @@ class Bridge:
         return code
 
     def _wait(self) -> dict[Any, int]:
-        """What can be moved, once there is something."""
+        """Wait for sockets and pipes, and return those that are ready."""
         poller = zmq.Poller()
         poller.register(self._hangups, zmq.POLLIN)
         poller.register(self._output.fileno(), zmq.POLLIN)
@@ -199,7 +202,7 @@ class Bridge:
         return ready
 
     def _heard(self) -> None:
-        """Takes a frame of the referee's."""
+        """Process a frame of the referee."""
         frame = self._line.recv()
         if frame.startswith(INVITED):
             invited = decode_server_message(frame)
@@ -215,7 +218,7 @@ class Bridge:
             self._waiting += frame + b"\n"
 
     def _wrote(self) -> bool:
-        """Passes on what the program wrote; False: it has closed its output, or ended, and nothing is left."""
+        """Pass on the program's output. Return False at its end."""
         written = self._output.read(READ_BYTES)
         self._pass_on(self._lines.cut(written or b""))
         if written == b"" or (not written and self._program.poll() is not None):
@@ -230,17 +233,20 @@ class Bridge:
             self.say(frame)
 
     def _feed(self) -> None:
-        """Gives the program what it takes."""
+        """Write waiting messages to the program, as far as it reads them."""
         if self._waiting:
             try:
                 self._waiting = self._waiting[self._input.write(self._waiting) or 0 :]
             except BrokenPipeError:
-                # It reads no more, but may still have something to say.
+                # The program reads no more, but may still write.
                 self._input.close()
                 self._waiting = b""
 
     def _end(self) -> int:
-        """Waits for the end of a program that has closed its output, or ends it; its exit code."""
+        """Wait for the end of a program that has closed its output, or kill it.
+
+        Return its exit code; 0 if it was killed.
+        """
         until = monotonic() + CLOSED_SECONDS
         while self._waiting and monotonic() < until and self._program.poll() is None:
             poller = zmq.Poller()
@@ -257,7 +263,7 @@ class Bridge:
             return 0
 
     def _feed_the_rest(self) -> None:
-        """What the referee said last, and the end. The bot's end ends us, too, if it does not read."""
+        """Write the last messages, then close the program's input. Stop as soon as the program ends."""
         if not self._input.closed:
             os.set_blocking(self._input.fileno(), True)
             while self._waiting:
@@ -273,7 +279,7 @@ def _log(text: bytes) -> None:
 
 
 def main() -> None:
-    """Ends with the program's exit code, or by the signal that ended it."""
+    """Exit with the program's exit code, or by the signal that ended it."""
     name, version, _, *command = sys.argv[1:]
     token = os.environ.pop("ARENA_TOKEN")
     hello = Hello(token=token, name=name, version=version, protocol=PROTOCOL, bridged=True)
