@@ -1,7 +1,7 @@
-"""Environments for learning libraries, PettingZoo, Gymnasium and OpenSpiel, and self-play, on the referee's rules.
+"""Environments for PettingZoo, Gymnasium and OpenSpiel, and self-play, by the rules of the referee.
 
-`Episode`, encoders and self-play need nothing but NumPy. The rest comes with extras of the package. Importing this
-package registers `arena/Mist-v0` and the other games with Gymnasium, if that is installed.
+`Episode`, encoders and self-play need only NumPy. The rest requires extras of the package. Importing this package
+registers `arena/Mist-v0` and the other games with Gymnasium, if it is installed.
 """
 
 from importlib import import_module
@@ -66,7 +66,10 @@ _EXTRA = {"gymnasium": "learning", "pettingzoo": "learning", "pyspiel": "openspi
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what is asked for, and names the extra that it needs where that is missing."""
+    """Import a name of the API on first use.
+
+    If its dependency is missing, the error names the extra to install.
+    """
     if name not in _FROM:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
@@ -96,5 +99,5 @@ _register()
 
 
 def __dir__() -> list[str]:
-    """List the API, none of which is imported for that, and the submodules that are imported."""
+    """List the API without importing it, and the submodules that have been imported."""
     return sorted({*__all__, *(name for name, value in globals().items() if isinstance(value, ModuleType))})

@@ -1,7 +1,7 @@
-"""One match after the other, played choice by choice: what all environments have in common.
+"""Matches that are played choice by choice: the common part of all environments.
 
-A step of an environment is one choice (`referee.rules.LegalActions`). A seat that owes an action chooses until
-the action is complete. Its window closes when all that owe one are done. A seat that owes nothing can only `pass`.
+A step of an environment is one choice (`referee.rules.LegalActions`). A seat that owes an action chooses until the
+action is complete. Its window closes once all actions are complete. A seat that owes no action can only `pass`.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,30 +22,36 @@ from protocol.words import Action, Outcome, View
 from referee.rules import Addressed, Draft, IllegalChoiceError, Table, Taken, Window
 
 ELAPSED_MS = 1_000
-"""How long every action takes, where a rule asks: no time passes in an environment."""
+"""Milliseconds that every action takes, for rules that use time: no time passes in an environment."""
 SEED_BITS = 31
 Given = Struct | dict[str, Any] | None
 Reward = Literal["rank", "win"] | Callable[[Outcome, int], float]
-"""`rank`: from 1 for the best to -1 for the worst, by the share of other seats that rank below, ties as a half.
-`win`: 1 for the winners that the game names, -1 for the others. Or a function of outcome and seat."""
+"""The reward of a seat at the end: `rank`, `win`, or a function of outcome and seat.
+
+`rank`: 2s - 1, where s is the share of the other seats ranked below (a tie counts half). `win`: 1 for the winners
+that the game names, -1 for the others.
+"""
 OnRefused = Literal["raise", "ask", "lose"]
-"""What a choice that the mask does not hold leads to: `raise`: IllegalChoiceError. `ask`: nothing changes, and the
-seat is asked again. `lose`: the seat loses the match at once."""
+"""The effect of a choice that is not in the mask.
+
+`raise`: IllegalChoiceError is raised. `ask`: nothing changes, and the seat has to choose again. `lose`: the seat
+loses the match at once.
+"""
 MOST_REFUSED = 1_000
 Mask = npt.NDArray[np.int8]
 _OWN = ("_memory", "_taken", "_answered", "_views", "_frames", "refused")
-"""What changes while a window is open."""
+"""Attributes that change while a window is open."""
 
 
 class Refusals(Struct, frozen=True):
-    """What choices that a mask does not hold lead to."""
+    """The effects of choices that are not in the mask."""
 
     on_refused: OnRefused = "ask"
     max_refused: int | None = MOST_REFUSED
-    """After so many refused choices in a match, a seat loses it; None: no bound."""
+    """The number of refused choices in a match at which a seat loses it; None: no limit."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError: a value is none of those allowed."""
+        """Raise ValueError if a value is not allowed."""
         if self.on_refused not in get_args(OnRefused):
             words = ", ".join(get_args(OnRefused))
             raise ValueError(f"on_refused: there is no {self.on_refused!r}; there are {words}")
@@ -53,14 +59,14 @@ class Refusals(Struct, frozen=True):
             whole("max_refused", self.max_refused, 1)
 
     def lost(self, refused: int) -> bool:
-        """Tell whether a seat with so many refused choices loses."""
+        """Return True if a seat with that number of refused choices loses."""
         if self.on_refused == "lose":
             return refused > 0
         return self.max_refused is not None and refused >= self.max_refused
 
 
 class Episode:
-    """A match that is played choice by choice."""
+    """A match that is played choice by choice, and the next one after each `reset`."""
 
     def __init__(
         self,
@@ -73,10 +79,10 @@ class Episode:
         max_windows: int | None = None,
         encoder: Encoder | None = None,
     ) -> None:
-        """Nothing is dealt before `reset`.
+        """Prepare the episode. `reset` deals the first match.
 
         Raises:
-            ValueError: there is no such game, variant or reward, or options or setup break the game's rules.
+            ValueError: The game, variant or reward does not exist, or options or setup break the game's rules.
         """
         table = dealt(game, variant, 0, options, setup)
         if encoder is None and game not in ENCODERS:
@@ -87,12 +93,12 @@ class Episode:
         self.max_windows = None if max_windows is None else whole("max_windows", max_windows, 1)
         self.encoder = encoder or ENCODERS[game]
         self.pass_choice = len(table.game.choices)
-        """The last choice: of a seat that owes nothing."""
+        """The last choice, the only one of a seat that owes no action."""
         self.choices = self.pass_choice + 1
         self.refusals = Refusals()
-        """What choices that a mask does not hold lead to: to be replaced before the first match."""
+        """The effects of choices that are not in the mask; replace it before the first match."""
         self.refused = [0] * self.seats
-        """By seat: choices refused in this match."""
+        """Number of choices refused in this match; indexed by seat."""
         self._deal = table.deal
         self._reward = _reward(reward)
         self._mask_bytes = (self.choices + 7) // 8
@@ -100,11 +106,11 @@ class Episode:
         self._luck = Random()
         self.table = table
         self.told: list[Addressed] = []
-        """What was told in the last window that closed, and when it closed; first, what was told at the start."""
+        """The events of the last closed window, including its closing; at first, the events of the start."""
         self.taken: list[Taken | None] = []
-        """What was taken of the seats in the last window that closed."""
+        """The resolved actions of the last closed window; indexed by seat."""
         self.drafts: dict[int, Draft] = {}
-        """By seat that owes an action in the open window, done or not."""
+        """The drafts of all seats that owe an action in the open window, complete or not; by seat."""
         self._memory: list[Any] = []
         self._views: dict[int, View] = {}
         self._frames: dict[int, Any] = {}
@@ -115,10 +121,13 @@ class Episode:
         self._forfeit: Outcome | None = None
 
     def reset(self, seed: SupportsIndex | None = None) -> None:
-        """Deals. The seed is the match's; without one it is drawn from a stream that the last seed given began.
+        """Deal a match.
+
+        Args:
+            seed: the seed of the match. None draws it from a stream that the last given seed started.
 
         Raises:
-            ValueError: the seed is no whole number, or too large.
+            ValueError: The seed is not a whole number, or too large.
         """
         if seed is None:
             seed = self._luck.getrandbits(SEED_BITS)
@@ -144,22 +153,22 @@ class Episode:
 
     @property
     def begun(self) -> bool:
-        """Whether a match was dealt."""
+        """True once a match has been dealt."""
         return bool(self._memory)
 
     @property
     def outcome(self) -> Outcome | None:
-        """The outcome, once there is one. Seats with too many refused choices stand last in it, tied."""
+        """The outcome; None before the end. Seats with too many refused choices are last in it, tied."""
         return self._forfeit or self.table.outcome
 
     @property
     def over(self) -> bool:
-        """Whether there is an outcome."""
+        """True if there is an outcome."""
         return self.outcome is not None
 
     @property
     def truncated(self) -> bool:
-        """Whether `max_windows` are over, and the match is not."""
+        """True if `max_windows` windows have closed without an outcome."""
         return not self.over and self.table.number == self.max_windows
 
     @property
@@ -168,18 +177,18 @@ class Episode:
         return [seat for seat, draft in self.drafts.items() if draft.mask]
 
     def owed(self, seat: int) -> bool:
-        """Whether that seat owes a choice."""
+        """Return True if the seat owes a choice."""
         return seat in self.drafts and self.drafts[seat].mask != 0
 
     def may(self, seat: int, choice: int) -> bool:
-        """Whether the seat's mask holds the choice."""
+        """Return True if the choice is in the seat's mask."""
         return choice >= 0 and bool(self.mask_bits(seat) >> index(choice) & 1)
 
     def choose(self, seat: int, choice: int) -> None:
-        """The next choice of a seat that owes one. The window does not close before `close`.
+        """Make the next choice of a seat that owes one. The window stays open until `close`.
 
         Raises:
-            IllegalChoiceError: its mask does not hold it.
+            IllegalChoiceError: The choice is not in the mask.
         """
         if not 0 <= index(choice) < self.choices:
             name = self.table.game.name
@@ -193,12 +202,12 @@ class Episode:
             self._complete(seat, draft.action)
 
     def attempt(self, seat: int, choice: int) -> bool:
-        """Choose for a seat that owes a choice, or count a choice that its mask does not hold as refused.
+        """Make a choice for a seat that owes one, or count it as refused if it is not in the mask.
 
-        Returns whether it was taken. A seat that has had too many refused loses when `close` is called.
+        Returns True if the choice was made. A seat with too many refused choices loses when `close` is called.
 
         Raises:
-            IllegalChoiceError: it is refused, and `on_refused` is `raise`.
+            IllegalChoiceError: The choice is refused, and `on_refused` is `raise`.
         """
         if self.may(seat, choice) or self.refusals.on_refused == "raise":
             self.choose(seat, choice)
@@ -207,7 +216,7 @@ class Episode:
         return False
 
     def submit(self, seat: int, action: Action | None) -> None:
-        """A whole action, legal and canonical, for a seat that owes one; None: the default."""
+        """Submit a complete action, legal and canonical, for a seat that owes one; None for the default."""
         draft = self.drafts[seat]
         draft.mask = 0
         if action is None:
@@ -217,7 +226,7 @@ class Episode:
             self._complete(seat, action)
 
     def close(self) -> bool:
-        """Close the window and open the next, if all that owe an action in it are done; otherwise return False.
+        """Close the window and open the next if all its actions are complete; otherwise return False.
 
         Ends the match instead if a seat has had too many choices refused.
         """
@@ -232,23 +241,23 @@ class Episode:
         return True
 
     def view(self, seat: int) -> View:
-        """What the seat knows now."""
+        """Return the seat's current view."""
         if seat not in self._views:
             self._views[seat] = self.game.view(self.table.state, seat)
         return self._views[seat]
 
     def mask_bits(self, seat: int) -> int:
-        """Bit `n` is set if the seat may choose `n` next."""
+        """Return the seat's mask as an integer: bit `n` is set if the seat may choose `n` next."""
         draft = self.drafts.get(seat)
         return draft.mask if draft is not None and draft.mask else self._pass_mask
 
     def mask(self, seat: int) -> Mask:
-        """The same as an array of 0 and 1, of length `choices`."""
+        """Return the seat's mask as an array of 0 and 1, of length `choices`."""
         raw = np.frombuffer(self.mask_bits(seat).to_bytes(self._mask_bytes, "little"), np.uint8)
         return np.unpackbits(raw, count=self.choices, bitorder="little").view(np.int8)
 
     def observation(self, seat: int) -> npt.NDArray[Any]:
-        """What the encoder makes of the seat's view and of its choices so far."""
+        """Encode the seat's view and its choices so far."""
         draft = self.drafts.get(seat)
         if seat not in self._frames:
             view = self.view(seat)
@@ -257,20 +266,20 @@ class Episode:
         return self.encoder.encode(self._frames[seat], draft.choices if draft and draft.mask else ())
 
     def observe(self, seat: int) -> dict[str, npt.NDArray[Any]]:
-        """`observation` and `action_mask`."""
+        """Return the seat's `observation` and `action_mask`."""
         return {"observation": self.observation(seat), "action_mask": self.mask(seat)}
 
     def copy(self) -> "Episode":
-        """An episode of its own that stands where this one does. Episodes can be pickled, too."""
+        """Return an independent copy in the same state. Episodes can be pickled, too."""
         other = object.__new__(Episode)
         other.__setstate__(self.__getstate__())
         return other
 
     def in_world(self, state: Any, seat: int, seed: int) -> "Episode":
-        """Return an episode that stands here in another state, such as this seat's worlds are (`Game.worlds`).
+        """Return a copy of this episode in another state, such as one of the seat's worlds (`Game.worlds`).
 
-        The seat remembers what it does here, and has chosen as here. The others know what the state tells, and
-        have chosen nothing in the open window. The seed is that of what is drawn from now on.
+        The seat keeps its memory and its choices so far. The others know only what the state shows, and have not
+        chosen in the open window. Random draws from now on use `seed`.
         """
         other = self.copy()
         table = other.table
@@ -289,7 +298,7 @@ class Episode:
         return self.copy()
 
     def __getstate__(self) -> dict[str, Any]:
-        # Drafts are generators, which cannot be copied: they are built anew of their choices.
+        # Drafts are generators, which cannot be copied: they are rebuilt from their choices.
         drafts = {seat: (draft.choices, draft.mask == 0) for seat, draft in self.drafts.items()}
         own = {name: value.copy() for name, value in self.__dict__.items() if name in _OWN}
         return self.__dict__ | own | {"table": self.table.fork(), "drafts": drafts}
@@ -303,7 +312,7 @@ class Episode:
                 draft.mask = 0
 
     def rewards(self) -> list[float]:
-        """By seat, once there is an outcome; before that 0."""
+        """Return the rewards, indexed by seat; all 0 before there is an outcome."""
         outcome = self.outcome
         return [0.0 if outcome is None else self._reward(outcome, seat) for seat in range(self.seats)]
 
@@ -314,7 +323,7 @@ class Episode:
         return f"choice {choice}, {names[choice]}, is not allowed here: the mask does not hold it"
 
     def _end_without(self, losers: Sequence[int]) -> None:
-        """End the match: these seats have lost it."""
+        """End the match with these seats as its losers."""
         others = tuple(seat for seat in range(self.seats) if seat not in losers)
         self._forfeit = Outcome(
             ranking=tuple(group for group in (others, tuple(losers)) if group),
@@ -336,9 +345,9 @@ class Episode:
             self._frames.pop(seat, None)
 
     def _open(self, keep: int | None = None) -> None:
-        """Prepare the drafts of the window that has opened, and what their seats see.
+        """Prepare the drafts of the window that has opened, and the views and memories of their seats.
 
-        The seat `keep` has seen that window already.
+        The memory of seat `keep` includes this window already.
         """
         table, game = self.table, self.game
         self._views, self._frames, self.drafts = {}, {}, {}

@@ -16,15 +16,15 @@ from arena.simulation import BotGiven, Opponents
 from referee.rules import Luck, drawn
 
 MOST_DEALT = 100
-"""Matches that `reset` deals to find one in which the seat has a choice."""
+"""Maximum number of matches that `reset` deals to find one in which the seat has a choice."""
 
 
 class GymArena(gymnasium.Env[Observed, SupportsIndex]):
-    """The match as one seat meets it. A step is one of its choices; the others act when their turn comes.
+    """A match from the viewpoint of one seat. A step is one of its choices; the others act automatically.
 
-    What a choice that the mask does not hold leads to is the episode's to say (`Refusals`). `info` counts them.
+    The episode decides the effect of a choice that is not in the mask (`Refusals`). `info` counts such choices.
 
-    It can be pickled if its opponents can. In the copy, they are played to the same place again.
+    The environment can be pickled if its opponents can. The copy replays them to the same point.
     """
 
     def __init__(
@@ -36,10 +36,11 @@ class GymArena(gymnasium.Env[Observed, SupportsIndex]):
         *,
         info_text: bool = False,
     ) -> None:
-        """Takes the seat, and bots by their seats; of the others, each choice is drawn from its mask.
+        """Create the environment. Seats without a bot in `opponents`, which is indexed by seat, choose at random.
 
         Raises:
-            ValueError, TypeError: there is no such seat or `render_mode`, or one is no bot for this game.
+            ValueError, TypeError: The seat or `render_mode` does not exist, or an opponent is not a bot for this
+                game.
         """
         seat = whole("seat", seat)
         if seat not in range(episode.seats) or seat in opponents:
@@ -59,10 +60,10 @@ class GymArena(gymnasium.Env[Observed, SupportsIndex]):
     ) -> tuple[Observed, dict[str, Any]]:
         """Deal a match: that of the seed, or the next one. `options` are not used.
 
-        Deals on if a match ends before the seat has had a choice. Raises as the bots do.
+        Deals again if a match ends before the seat has had a choice. Raises the bots' errors as well.
 
         Raises:
-            ValueError: the seat had no choice in any of many matches.
+            ValueError: The seat had no choice in any of `MOST_DEALT` matches.
         """
         super().reset(seed=seed)
         for _ in range(MOST_DEALT):
@@ -79,12 +80,12 @@ class GymArena(gymnasium.Env[Observed, SupportsIndex]):
         )
 
     def step(self, action: SupportsIndex) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
-        """Make the seat's next choice. Raises as the bots do.
+        """Make the seat's next choice. Raises the bots' errors as well.
 
         Raises:
-            ResetNeeded: the match is over, or not begun.
-            ValueError: the choice is no number.
-            IllegalChoiceError: the mask does not hold it, and `on_refused` is `raise`.
+            ResetNeeded: The match is over or has not started.
+            ValueError: The choice is not a number.
+            IllegalChoiceError: The choice is not in the mask, and `on_refused` is `raise`.
         """
         episode, seat = self.episode, self.seat
         if self.done:
@@ -96,16 +97,16 @@ class GymArena(gymnasium.Env[Observed, SupportsIndex]):
         return episode.observe(seat), episode.rewards()[seat], episode.over, episode.truncated, self._info()
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return which choices are allowed now, of length `choices`: MaskablePPO of sb3-contrib asks for this."""
+        """Return the allowed choices as booleans, of length `choices`, as MaskablePPO of sb3-contrib requires."""
         return self.episode.mask(self.seat).astype(bool)
 
     @property
     def done(self) -> bool:
-        """Whether there is no match to step: none was dealt, or it is over or truncated."""
+        """True if there is no match to step: none was dealt, or it is over or truncated."""
         return not self.episode.begun or self.episode.over or self.episode.truncated
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """What the seat sees: text for `ansi`, an array (height, width, 3) for `rgb_array`."""
+        """Render the seat's view: text for `ansi`, an array (height, width, 3) for `rgb_array`."""
         return rendered(self.episode, self.render_mode, self.seat)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -121,7 +122,7 @@ class GymArena(gymnasium.Env[Observed, SupportsIndex]):
         return info_of(self.episode, self.seat, text=self.info_text)
 
     def _play_on(self) -> None:
-        """Plays until the seat owes a choice, or the match is over."""
+        """Play until the seat owes a choice or the match is over."""
         episode = self.episode
         while not episode.owed(self.seat):
             episode.close()
@@ -134,7 +135,7 @@ class GymArena(gymnasium.Env[Observed, SupportsIndex]):
             self._others_act()
 
     def _others_act(self) -> None:
-        """All others that owe an action in the window that has opened, the bots first."""
+        """Act for all other seats that owe an action in the window that has opened, the bots first."""
         episode = self.episode
         for seat, action in self._opponents.answers(episode.table).items():
             episode.submit(seat, action)

@@ -1,4 +1,4 @@
-"""How environments are made."""
+"""Functions that make environments."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, SupportsIndex, TypedDict, Unpack, overload
@@ -16,7 +16,7 @@ from arena.simulation import BotGiven
 
 
 class EnvArguments(TypedDict, total=False):
-    """What environments can be given besides the game and a bound on their steps: see `aec_env`."""
+    """The arguments of environments besides the game and a bound on their steps: see `aec_env`."""
 
     variant: str | None
     options: Given
@@ -51,26 +51,28 @@ def aec_env(
     info_text: bool = False,
     render_mode: str | None = None,
 ) -> AECEnv[str, dict[str, Any], SupportsIndex]:
-    """PettingZoo's AEC environment of a game: a step is a choice of the selected agent.
+    """Make PettingZoo's AEC environment of a game: a step is a choice of the selected agent.
 
     Args:
-        game: as on the command line.
-        variant: None: the default.
-        options: as Struct or plain values.
-        setup: the secrets of every deal, as Struct or plain values; None: each deal's own.
-        reward: what seats get at the end: see `Reward`.
-        max_windows: after so many windows the match is truncated, without rewards.
-        max_cycles: given, this is `parallel_env` as PettingZoo turns it into an AEC environment. In each cycle
-            every agent steps once, those that owe nothing pass; after so many the match is truncated.
-        on_refused: what a choice that the mask does not hold leads to: `raise`, an IllegalChoiceError; `ask`, the
-            agent is selected again; `lose`, the agent loses the match. None: `raise`, and with `max_cycles` `ask`.
-        max_refused: with `ask`, an agent loses after so many refused choices in a match; None: never.
-        encoder: what makes the observations; None: the game's own.
-        info_text: whether infos also name the window in words, as `window_name`; else they hold numbers only.
+        game: the game's name, as on the command line.
+        variant: the variant; None for the default.
+        options: the options, as Struct or plain values.
+        setup: the secrets of every deal, as Struct or plain values; None to draw them per deal.
+        reward: the rewards of the seats at the end: see `Reward`.
+        max_windows: the number of windows after which the match is truncated, without rewards.
+        max_cycles: if set, return `parallel_env` converted by PettingZoo to an AEC environment. In each cycle
+            every agent steps once, those without an action pass; after this many cycles the match is truncated.
+        on_refused: the effect of a choice that is not in the mask: `raise` raises IllegalChoiceError; with `ask`
+            the agent is selected again; with `lose` it loses the match. None: `raise`, and with `max_cycles`
+            `ask`.
+        max_refused: the number of refused choices in a match after which an agent loses, with `ask`; None: no
+            limit.
+        encoder: the encoder of the observations; None for the game's own.
+        info_text: True to add the name of the window to infos, as `window_name`; otherwise they are all numbers.
         render_mode: `ansi` or `rgb_array`.
 
     Raises:
-        ValueError: one of these is wrong; the text names it.
+        ValueError: An argument is wrong; the text names it.
     """
     if on_refused is None:
         on_refused = "raise" if max_cycles is None else "ask"
@@ -104,13 +106,13 @@ def parallel_env(
     info_text: bool = False,
     render_mode: str | None = None,
 ) -> ParallelArena:
-    """PettingZoo's Parallel environment of a game: a step is a choice of every agent, or `pass`.
+    """Make PettingZoo's Parallel environment of a game: a step is a choice of every agent, or `pass`.
 
-    For the arguments see `aec_env`; `max_cycles` truncates the match after so many steps. `on_refused` is `ask` if
-    left out.
+    For the arguments see `aec_env`. `max_cycles` truncates the match after that many steps; `on_refused` defaults
+    to `ask`.
 
     Raises:
-        ValueError: one of them is wrong; the text names it.
+        ValueError: An argument is wrong; the text names it.
     """
     episode = Episode(
         game,
@@ -141,26 +143,26 @@ def gym_env(
     info_text: bool = False,
     render_mode: str | None = None,
 ) -> GymArena:
-    """Gymnasium's environment of one seat against a fixed field; a step is a choice of that seat.
+    """Make Gymnasium's environment of one seat against a fixed field; a step is a choice of that seat.
 
     Args:
-        game: as on the command line.
-        seat: the one that learns.
-        opponents: bots as `arena.play` takes them: one for all other seats, as many as there are other seats
-            (ascending), or by seat. Seats without a bot, and all where this is None, choose at random.
-        variant: for this and the rest see `aec_env`.
-        options: see there.
-        setup: see there.
-        reward: see there.
-        max_windows: see there; all windows of the match count.
-        on_refused: see there; `ask` if left out.
-        max_refused: see there.
-        encoder: see there.
-        info_text: see there.
-        render_mode: see there; this seat's view is shown.
+        game: the game's name, as on the command line.
+        seat: the seat that learns.
+        opponents: bots as for `arena.play`: one for all other seats, a list with one per other seat (ascending),
+            or a mapping by seat. Seats without a bot choose at random; with None, all other seats do.
+        variant: see `aec_env`, also for the arguments below.
+        options: see `aec_env`.
+        setup: see `aec_env`.
+        reward: see `aec_env`.
+        max_windows: see `aec_env`; all windows of the match count.
+        on_refused: see `aec_env`; the default is `ask`.
+        max_refused: see `aec_env`.
+        encoder: see `aec_env`.
+        info_text: see `aec_env`.
+        render_mode: see `aec_env`; the view of this seat is shown.
 
     Raises:
-        ValueError, TypeError: one of these is wrong; the text names it.
+        ValueError, TypeError: An argument is wrong; the text names it.
     """
     episode = Episode(
         game,

@@ -1,4 +1,4 @@
-"""A match as text, and as a picture of that text: boards are drawn by `protocol.text`, letters here."""
+"""Text of a match, and a picture of that text: `protocol.text` draws the boards, and this module the letters."""
 
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,9 @@ MODES = ("ansi", "rgb_array")
 FRAMES_A_SECOND = 2
 Pixels = npt.NDArray[np.uint8]
 WIDE, HIGH = 6, 12
-"""Pixels of a letter with the space around it; where lines of a board meet, there is none."""
+"""Width and height of a letter in pixels, including its margin; line-drawing characters have no margin."""
 COLUMNS, LINES = 110, 40
-"""A picture has room for so much text, so that all pictures of a game are of one size; the rest is cut off."""
+"""Size of a picture in letters, the same for all pictures of a game; any text beyond it is cut off."""
 BACK, FRONT = (24, 26, 31), (214, 216, 220)
 COLOURS = {
     "red": (224, 82, 82),
@@ -30,7 +30,7 @@ COLOURS = {
     "grey35": (88, 88, 88),
     "bright_black": (120, 124, 132),
 }
-"""The colours that boards use; any other word of a style changes nothing here."""
+"""The colours that boards use; any other word of a style is ignored here."""
 LETTERS = bytes.fromhex(
     "0000000000 00005f0000 0007000700 147f147f14 242a7f2a12 2313086462 3649562050 0008070300 001c224100"
     " 0041221c00 2a1c7f1c2a 08083e0808 0080703000 0808080808 0000606000 2010080402 3e5149453e 00427f4000"
@@ -44,18 +44,18 @@ LETTERS = bytes.fromhex(
     " 18242418fc 7c08040408 4854545424 04043f4424 3c4040207c 1c2040201c 3c4030403c 4428102844 4c9090907c"
     " 4464544c44 0008364100 0000770000 0041360800 0201020402"
 )
-"""The printable characters of ASCII, five columns each, the lowest bit on top."""
+"""The printable characters of ASCII: five columns each, with the lowest bit at the top."""
 
 
 def checked_mode(mode: str | None) -> str | None:
-    """That mode. Raises ValueError: there is none of that name."""
+    """Return the mode. Raises ValueError if it does not exist."""
     if mode is not None and mode not in MODES:
         raise ValueError(f"render_mode: there is no {mode!r}; there are {', '.join(MODES)}")
     return mode
 
 
 def rendered(episode: "Episode", mode: str | None, seat: int | None = None) -> str | Pixels | None:
-    """What that seat sees; seat None: everything, secrets included. Mode None: nothing."""
+    """Render a seat's view, or everything including secrets if `seat` is None. Return None if `mode` is None."""
     if mode is None:
         return None
     view = episode.game.host_view(episode.table.state) if seat is None else episode.view(seat)
@@ -64,7 +64,7 @@ def rendered(episode: "Episode", mode: str | None, seat: int | None = None) -> s
 
 
 def pixels(text: Picture) -> Pixels:
-    """The text as a picture of red, green and blue: (height, width, 3)."""
+    """Draw the text as an RGB picture of shape (height, width, 3)."""
     canvas = np.empty((LINES * HIGH, COLUMNS * WIDE, 3), np.uint8)
     canvas[:] = BACK
     line = column = 0
@@ -83,14 +83,14 @@ def pixels(text: Picture) -> Pixels:
 
 
 def _colours(style: str) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Of letters, and behind them."""
+    """Return the colours of the letters and of their background."""
     front, _, back = f" {style} ".partition(" on ")
     named = [COLOURS[word] for word in front.split() if word in COLOURS]
     return (named or [FRONT])[0], COLOURS.get(back.strip(), BACK)
 
 
 def _glyph(letter: str) -> npt.NDArray[np.bool_]:
-    """Which pixels of a letter's box are set."""
+    """Return the pixels that are set in a letter's box, of shape (height, width)."""
     box = np.zeros((HIGH, WIDE), bool)
     middle, centre = HIGH // 2, WIDE // 2
     slope = np.arange(HIGH) * WIDE // HIGH

@@ -1,4 +1,4 @@
-"""What the environments of PettingZoo and Gymnasium tell of themselves alike: agents, spaces and infos."""
+"""Agents, spaces and infos that the environments of PettingZoo and Gymnasium have in common."""
 
 import math
 from collections.abc import Sequence
@@ -13,24 +13,24 @@ from arena.learning.episode import Episode
 from arena.learning.rendering import FRAMES_A_SECOND, MODES
 
 Observed = dict[str, npt.NDArray[Any]]
-"""`observation` and `action_mask`."""
+"""The arrays `observation` and `action_mask`."""
 NO_WINDOW = -1
-"""The number of the window in the infos of a seat that owes no action."""
+"""Window number in the infos of a seat that owes no action."""
 
 
 def agents_of(episode: Episode) -> list[str]:
-    """`seat_0`, `seat_1` and so on."""
+    """Return the names of the agents: `seat_0`, `seat_1` and so on."""
     return [f"seat_{seat}" for seat in range(episode.seats)]
 
 
 def check_begun(agents: Sequence[str]) -> None:
-    """Whether there are agents left that may step. Raises ResetNeeded."""
+    """Raise ResetNeeded if no agent remains that may step."""
     if not agents:
         raise ResetNeeded("the match is over, or not begun: call reset()")
 
 
 def observation_space(episode: Episode) -> Dict:
-    """What a seat of that game can observe."""
+    """Return the space of a seat's observations and masks."""
     encoder = episode.encoder
     low, high = encoder.bounds
     return Dict(
@@ -50,15 +50,15 @@ def state_space(episode: Episode) -> Box:
 
 
 def state_of(episode: Episode) -> npt.NDArray[Any]:
-    """Return the observations of all seats as one vector, in order of seats: for critics that see everything."""
+    """Return the observations of all seats as one vector, in order of seats, for critics that see everything."""
     return np.concatenate([episode.observation(seat).ravel() for seat in range(episode.seats)])
 
 
 def info_of(episode: Episode, seat: int, *, text: bool) -> dict[str, Any]:
-    """Return what `infos` say of a seat: numbers only, unless `text` adds the window's name.
+    """Return the infos of a seat: numbers only, unless `text` adds the window's name.
 
-    `window` counts the names of the game's windows in order from 0; -1: the seat owes no action. `refused` counts
-    its refused choices in this match.
+    `window` is the index of the window's name among the game's window names, or -1 if the seat owes no action.
+    `refused` counts its refused choices in this match.
     """
     window = episode.window
     name = window.name if window is not None and seat in episode.drafts else ""
@@ -68,7 +68,7 @@ def info_of(episode: Episode, seat: int, *, text: bool) -> dict[str, Any]:
 
 
 def metadata(episode: Episode, *, parallel: bool) -> dict[str, Any]:
-    """As PettingZoo asks for it."""
+    """Return the metadata that PettingZoo requires."""
     return {
         "name": f"{episode.game.name.replace('-', '_')}_v0",
         "render_modes": list(MODES),
