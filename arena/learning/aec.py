@@ -1,4 +1,4 @@
-"""PettingZoo's AEC environment: one agent chooses after the other."""
+"""PettingZoo's AEC environment, in which one agent at a time chooses."""
 
 from collections.abc import Iterable
 from typing import Any, SupportsIndex
@@ -24,13 +24,13 @@ from arena.quantities import whole
 
 
 class AecArena(AECEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it has no types
-    """A match, choice by choice. A seat is selected again until its action is complete.
+    """A match that is played choice by choice. A seat is selected again until its action is complete.
 
-    Seats that owe an action in the same window choose one after the other; none sees what another has chosen.
+    Seats that owe an action in the same window choose one after the other; none sees the choices of another.
     """
 
     def __init__(self, episode: Episode, render_mode: str | None = None, *, info_text: bool = False) -> None:
-        """Raises ValueError: there is no such `render_mode`."""
+        """Create the environment. Raises ValueError if `render_mode` does not exist."""
         super().__init__()
         self.episode = episode
         self.render_mode = checked_mode(render_mode)
@@ -45,15 +45,15 @@ class AecArena(AECEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it
         self.action_spaces = {agent: Discrete(episode.choices) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> Dict:
-        """`observation`, as `docs/learning.md` lists it by game, and `action_mask`, a flag for each choice."""
+        """Return the space of `observation` (see `docs/learning.md`) and of `action_mask`, a flag per choice."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Discrete:
-        """A choice of `Game.choices`; the last one, `pass`, is never allowed here."""
+        """Return the space of `Game.choices`; the last choice, `pass`, is never allowed here."""
         return self.action_spaces[agent]
 
     def reset(self, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None) -> None:
-        """Deals a match: that of the seed, or the next one. `options` are not used."""
+        """Deal a match: that of the seed, or the next one. `options` are not used."""
         self.episode.reset(seed)
         self.agents = agents = self.possible_agents.copy()
         self.rewards: dict[str, float] = dict.fromkeys(agents, 0.0)
@@ -63,30 +63,30 @@ class AecArena(AECEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it
         self._select()
 
     def observe(self, agent: str) -> Observed:
-        """What that agent sees now."""
+        """Return the agent's current observation and mask."""
         return self.episode.observe(self._seat[agent])
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterable[str]:
-        """Yields the selected agent before each step, until all are terminated or truncated."""
+        """Yield the selected agent before each step, until all are terminated or truncated."""
         agents: Iterable[str] = super().agent_iter(max_iter)
         return agents
 
     def last(self, observe: bool = True) -> tuple[Observed, float, bool, bool, dict[str, Any]]:
-        """Returns observation, reward since its last step, terminated, truncated and info of the selected agent.
+        """Return observation, reward since its last step, terminated, truncated and info of the selected agent.
 
-        With `observe` false the observation is None, as in PettingZoo, whatever the type says.
+        With `observe` false the observation is None, as in PettingZoo, although the type does not include it.
         """
         told: tuple[Observed, float, bool, bool, dict[str, Any]] = super().last(observe)
         return told
 
     def step(self, action: SupportsIndex | None) -> None:
-        """The selected agent's next choice; None once it is terminated or truncated.
+        """Make the selected agent's next choice; None once it is terminated or truncated.
 
         Raises:
-            IllegalChoiceError: the agent's `action_mask` does not hold it, and `on_refused` is `raise`. Nothing
-                has changed.
-            ValueError: it is no number.
-            ResetNeeded: the match is over for all agents, or not begun.
+            IllegalChoiceError: The agent's `action_mask` does not hold the choice, and `on_refused` is `raise`.
+                Nothing has changed.
+            ValueError: The choice is not a number.
+            ResetNeeded: The match is over for all agents, or has not started.
         """
         check_begun(self.agents)
         agent = self.agent_selection
@@ -108,21 +108,21 @@ class AecArena(AECEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it
             self.agent_selection = self.possible_agents[episode.choosing[0]]
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """The whole match, secrets included: text for `ansi`, an array (height, width, 3) for `rgb_array`."""
+        """Render the match with its secrets: text for `ansi`, an array (height, width, 3) for `rgb_array`."""
         return rendered(self.episode, self.render_mode)
 
     def state(self) -> npt.NDArray[Any]:
-        """Return what all seats together see: their observations as one vector, in order of seats."""
+        """Return the observations of all seats as one vector, in order of seats."""
         return state_of(self.episode)
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: there is nothing to close."""
 
     def _info(self, agent: str) -> dict[str, Any]:
         return info_of(self.episode, self._seat[agent], text=self.info_text)
 
     def _select(self) -> None:
-        """The agents of a new window."""
+        """Select the first agent of a new window."""
         owed = self.episode.drafts
         self.infos = {agent: self._info(agent) for agent in self.agents}
         self.agent_selection = self.possible_agents[next(iter(owed))]

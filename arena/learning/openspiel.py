@@ -1,10 +1,11 @@
 """Mist, Pointing and Hive Mind as games of OpenSpiel.
 
-`pyspiel.load_game("python_arena_mist")` makes one, once this is imported.
+`pyspiel.load_game("python_arena_mist")` creates one, once this module is imported.
 
-A move is one choice. Seats that owe an action in the same window choose one after the other, ascending; none is
-told what another has chosen. Chance comes once, at the root, and draws one of a few seeds: what a match would draw
-later is drawn there, and is as hidden. Mist draws nothing, so its root has no chance.
+A move is one choice. Seats that owe an action in the same window choose one after the other, ascending; none sees
+the choices of another. The only chance node is the root, which draws one of a few seeds. The seed determines all
+later random draws of the match, and is as hidden as they are. Mist draws nothing, so its root is not a chance
+node.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,18 +28,21 @@ from referee.rules import Addressed, Answered, Table, WindowClosed, drawn
 
 PREFIX = "python_arena_"
 SEEDS = {"mist": 1, "pointing": 16, "hive-mind": 1_000}
-"""How many outcomes chance has, unless the caller says otherwise."""
+"""Default for the number of outcomes of the chance node; by game."""
 MOST_SEEDS = 1_000_000
 COMMA = ";"
-"""What stands for a comma in the JSON of options: OpenSpiel parts parameters at commas. No option holds either."""
+"""Replacement of commas in the JSON of options: OpenSpiel splits parameters at commas.
+
+No option contains either.
+"""
 DEFAULTS = {"variant": "", "options": "{}", "seeds": 0}
 _SEATS = {"mist": (2, 2), "pointing": (FEWEST_SEATS, MOST_SEATS), "hive-mind": (5, 5)}
-"""The games, each with its fewest and its most seats."""
+"""The smallest and the largest number of seats of each game."""
 _WITH_CHANCE = {"pointing", "hive-mind"}
 _HIVE_CHOICES = 54
-"""Most choices of a seat of Hive Mind in its rounds: 3 Hives at once, 3 rounds, doubles, blocks and guesses."""
+"""Maximum number of choices of a Hive Mind seat in its rounds: 3 Hives, 3 rounds, doubles, blocks and guesses."""
 _SCORES_CHOICES = 4 * (1 + 4_300)
-"""Most choices of a seat of Hive Mind that guesses scores: of 4 others, digit by digit."""
+"""Maximum number of choices of a Hive Mind seat that guesses scores: those of 4 others, digit by digit."""
 NO_TENSOR = (
     "information_state_tensor: there is none, for an array of fixed size does not hold all that a seat was told; "
     "use information_state_string, or observation_tensor"
@@ -48,16 +52,17 @@ NO_TENSOR = (
 def openspiel_game(
     game: str, *, variant: str | None = None, options: Mapping[str, Any] | None = None, seeds: int | None = None
 ) -> Any:
-    """Return a `pyspiel.Game`, as `pyspiel.load_game` gives it. Rewards are those of `rank`.
+    """Return a `pyspiel.Game`, as `pyspiel.load_game` does. Rewards are those of `rank`.
 
     Args:
         game: `mist`, `pointing` or `hive-mind`.
-        variant: None: the default.
-        options: as plain values.
-        seeds: how many deals chance can draw; None: as many as `SEEDS` says. Mist has no chance, and takes none.
+        variant: the variant; None for the default.
+        options: the options, as plain values.
+        seeds: the number of deals that chance can draw; None for that in `SEEDS`. Mist has no chance, and accepts
+            none.
 
     Raises:
-        ValueError: one of these is wrong; the text names it.
+        ValueError: An argument is wrong; the text names it.
     """
     if game not in _SEATS:
         raise ValueError(f"game: OpenSpiel is given no {game!r}; it is given {', '.join(_SEATS)}")
@@ -67,7 +72,7 @@ def openspiel_game(
         "seeds": 0 if seeds is None else whole("seeds", seeds, 1),
     }
     _seeds(game, given)
-    _episode(game, given)  # Within OpenSpiel, an error would end the process.
+    _episode(game, given)  # An error inside OpenSpiel would end the process.
     return pyspiel.load_game(_short(game), given)
 
 
@@ -85,7 +90,7 @@ def _episode(game: str, given: Mapping[str, Any]) -> Episode:
 
 
 def _seeds(game: str, given: Mapping[str, Any]) -> int:
-    """Return how many outcomes chance has. Raises ValueError: the game takes no such number."""
+    """Return the number of outcomes of chance. Raises ValueError if the game does not accept one."""
     seeds = given["seeds"] or SEEDS[game]
     if not 1 <= seeds <= (MOST_SEEDS if game in _WITH_CHANCE else 1):
         most = f"1 to {MOST_SEEDS:,}" if game in _WITH_CHANCE else "none: nothing is drawn"
@@ -94,7 +99,7 @@ def _seeds(game: str, given: Mapping[str, Any]) -> int:
 
 
 def _most_moves(options: Options) -> int:
-    """How many choices a match can have."""
+    """Return the maximum number of choices in a match."""
     if isinstance(options, HiveMindOptions):
         return 1 + 5 * (_HIVE_CHOICES + _SCORES_CHOICES) + 2
     if isinstance(options, MistOptions):
@@ -123,11 +128,11 @@ class ArenaGame(pyspiel.Game):  # type: ignore[misc] # it has no types
         super().__init__(_TYPES[name], info, given)
 
     def new_initial_state(self) -> "ArenaState":
-        """The start of a match."""
+        """Return the state at the start of a match."""
         return ArenaState(self)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> "Observer | TextObserver":
-        """See `Observer`; `TextObserver` where information states are asked for."""
+        """Return a `TextObserver` for information states, and an `Observer` otherwise."""
         if iig_obs_type is not None and iig_obs_type.perfect_recall:
             return TextObserver()
         return Observer(self)
@@ -140,17 +145,20 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
         super().__init__(game)
         self.episode = game.start.copy()
         self.heard = [""] * self.episode.seats
-        """By seat: all that it was told, and chose itself. In a world, of other seats: what they know there."""
+        """The events and own choices of each seat as text, indexed by seat.
+
+        In a world, the others' texts start with a view.
+        """
         self.seeds = game.seeds
         self.worlds = _Worlds()
         self.is_world = False
-        """Whether this state was drawn by `resample_from_infostate`, or follows one that was."""
+        """True if this state was drawn by `resample_from_infostate`, or follows one that was."""
         self.dealt = not game.has_chance
         if self.dealt:
             self._deal(0)
 
     def current_player(self) -> int:
-        """Who chooses next."""
+        """Return the player that chooses next."""
         if not self.dealt:
             return int(pyspiel.PlayerId.CHANCE)
         return int(pyspiel.PlayerId.TERMINAL) if self.episode.over else self.episode.choosing[0]
@@ -160,19 +168,19 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
         return [choice for choice in range(self.episode.pass_choice) if mask >> choice & 1]
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Seeds, all as likely."""
+        """Return the seeds, with equal probabilities."""
         return [(seed, 1 / self.seeds) for seed in range(self.seeds)]
 
     def resample_from_infostate(self, player_id: int, rng: Callable[[], float]) -> "ArenaState":
-        """Draw a state that this player cannot tell from this one, by the worlds of the rules (`Game.worlds`).
+        """Draw a state that looks the same to this player, by the worlds of the rules (`Game.worlds`).
 
-        Seats that have chosen in the open window have done so at random there. What chance draws later is drawn
-        anew. `history()` of the new state begins with it; other seats' texts begin with what they know then.
-        Worlds are one stream for each player, whose seed is the first number that `rng` gives; it is not asked
-        again.
+        Seats that have chosen in the open window make random choices there. Later random draws differ from the
+        original's. `history()` of the new state starts there; the texts of the other seats start with what they
+        know at that point. Each player has one stream of worlds, seeded by the first number of `rng`, which is not
+        called again.
 
         Raises:
-            ValueError: this state was drawn itself, chance or nobody is to move, or no world was found.
+            ValueError: This state was itself drawn, no player is to move, or no world was found.
         """
         if self.is_world or not self.dealt or self.episode.over:
             why = "was drawn itself" if self.is_world else "is no decision"
@@ -182,7 +190,7 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
         return next(self.worlds.streams[player_id])
 
     def information_state_tensor(self, player: int | None = None) -> list[float]:
-        """Refuse: there is none. Raises ValueError."""
+        """Raise ValueError: there is no tensor."""
         raise ValueError(NO_TENSOR)
 
     def _worlds_of(self, player: int, luck: Random) -> Iterator["ArenaState"]:
@@ -220,11 +228,11 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
         return self.episode.game.choices[action]
 
     def is_terminal(self) -> bool:
-        """Whether the match is over."""
+        """Return True if the match is over."""
         return self.dealt and self.episode.over
 
     def returns(self) -> list[float]:
-        """By seat."""
+        """Return the rewards, indexed by seat."""
         return self.episode.rewards()
 
     def __str__(self) -> str:
@@ -236,7 +244,7 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
         self._hear()
 
     def _hear(self) -> None:
-        """What all are told, and the window that opens."""
+        """Add the new events, and the window that opens, to the texts of the seats."""
         for each in self.episode.told:
             line = "\n" + encode(each.event).decode()
             for seat in range(self.episode.seats) if each.seat is None else (each.seat,):
@@ -247,7 +255,7 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
 
 
 class _Worlds:
-    """Streams of worlds by player. A copy of a state has none: it draws its own."""
+    """Streams of worlds by player. Copies of a state start without streams and draw their own."""
 
     def __init__(self) -> None:
         self.streams: dict[int, Iterator[ArenaState]] = {}
@@ -260,7 +268,7 @@ class _Worlds:
 
 
 def _events(table: Table, seat: int) -> list[Event]:
-    """Return all that the seat was told, in order."""
+    """Return all events that the seat has received, in order."""
     replayed = Table(table.game, table.deal)
     told: list[Addressed] = list(replayed.start)
     for move in table.journal:
@@ -275,25 +283,25 @@ def _events(table: Table, seat: int) -> list[Event]:
 
 
 class TextObserver:
-    """All that a player was told and chose, in order, as text. There is no tensor of it."""
+    """All events and choices of a player in order, as text. There is no tensor."""
 
     def __init__(self) -> None:
         self.tensor: npt.NDArray[np.float32] = np.zeros(0, np.float32)
         self.dict: dict[str, npt.NDArray[np.float32]] = {}
 
     def set_from(self, state: ArenaState, player: int) -> None:
-        """Refuse: there is no tensor. Raises ValueError."""
+        """Raise ValueError: there is no tensor."""
         raise ValueError(NO_TENSOR)
 
     def string_from(self, state: ArenaState, player: int) -> str:
-        """See above."""
+        """Return the player's text."""
         return f"seat {player}{state.heard[player]}"
 
 
 class Observer:
-    """What a player observes: the encoder's array, flat. As text: all that it was told and chose, in order.
+    """Observation of a player: the encoder's array, flat. As text: all its events and choices, in order.
 
-    The text is the same for information states and observations: nothing that a seat was told is ever forgotten.
+    The text is the same for information states and observations: both contain everything the seat has received.
     """
 
     def __init__(self, game: ArenaGame) -> None:
@@ -302,14 +310,14 @@ class Observer:
         self.dict = {"observation": self.tensor.reshape(shape)}
 
     def set_from(self, state: ArenaState, player: int) -> None:
-        """Fills the tensor."""
+        """Fill the tensor with the player's observation; zeros before the deal."""
         if state.dealt:
             self.dict["observation"][:] = state.episode.observation(player)
         else:
             self.tensor[:] = 0
 
     def string_from(self, state: ArenaState, player: int) -> str:
-        """See above."""
+        """Return the player's text."""
         return f"seat {player}{state.heard[player]}"
 
 

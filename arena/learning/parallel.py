@@ -1,4 +1,4 @@
-"""PettingZoo's Parallel environment: all agents choose at once."""
+"""PettingZoo's Parallel environment, in which all agents choose at once."""
 
 from collections.abc import Mapping
 from typing import Any, SupportsIndex
@@ -26,10 +26,10 @@ Stepped = tuple[dict[str, Observed], dict[str, float], dict[str, bool], dict[str
 
 
 class ParallelArena(ParallelEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it has no types
-    """A match in which each step is a choice of every agent; those that owe nothing pass.
+    """A match in which each step is a choice of every agent; those that owe no action pass.
 
-    Libraries step this form with actions for which they looked at no mask. What a choice that the mask does not
-    hold leads to is the episode's to say (`Refusals`). `infos` count them.
+    Libraries step this environment without looking at masks. The episode decides the effect of a choice that is
+    not in the mask (`Refusals`). `infos` count such choices.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class ParallelArena(ParallelEnv[str, Observed, SupportsIndex]):  # type: ignore[
         *,
         info_text: bool = False,
     ) -> None:
-        """Raises ValueError: there is no such `render_mode`, or `max_cycles` is no number of steps."""
+        """Create the environment. Raises ValueError if `render_mode` or `max_cycles` is wrong."""
         self.episode = episode
         self.render_mode = checked_mode(render_mode)
         self.max_cycles = None if max_cycles is None else whole("max_cycles", max_cycles, 1)
-        """After so many steps the match is truncated; None: it is not."""
+        """Number of steps after which the match is truncated; None for no limit."""
         self.info_text = info_text
         self.metadata = metadata(episode, parallel=True)
         self.state_space = state_space(episode)
@@ -54,29 +54,29 @@ class ParallelArena(ParallelEnv[str, Observed, SupportsIndex]):  # type: ignore[
         self.action_spaces = {agent: Discrete(episode.choices) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> Dict:
-        """`observation` and `action_mask`."""
+        """Return the space of `observation` and `action_mask`."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Discrete:
-        """A choice of `Game.choices`, or `pass`, the last."""
+        """Return the space of `Game.choices` and, as the last, `pass`."""
         return self.action_spaces[agent]
 
     def reset(
         self, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observed], dict[str, dict[str, Any]]]:
-        """Deals a match: that of the seed, or the next one. `options` are not used."""
+        """Deal a match: that of the seed, or the next one. `options` are not used."""
         self.episode.reset(seed)
         self.agents = self.possible_agents.copy()
         self._cycles = 0
         return self._observed(), self._infos()
 
     def step(self, actions: Mapping[str, SupportsIndex]) -> Stepped:
-        """Takes a choice of every agent, as an integer of Python or NumPy. Ignores those of agents that owe none.
+        """Make a choice for every agent, as an integer of Python or NumPy. Ignores those of agents that owe none.
 
         Raises:
-            ResetNeeded: the match is over, or not begun.
-            ValueError: a choice is no number.
-            IllegalChoiceError: a mask does not hold a choice, and `on_refused` is `raise`.
+            ResetNeeded: The match is over or has not started.
+            ValueError: A choice is not a number.
+            IllegalChoiceError: A choice is not in the mask, and `on_refused` is `raise`.
         """
         agents, episode = self.agents, self.episode
         check_begun(agents)
@@ -98,15 +98,15 @@ class ParallelArena(ParallelEnv[str, Observed, SupportsIndex]):  # type: ignore[
         return stepped
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """The whole match, secrets included: text for `ansi`, an array (height, width, 3) for `rgb_array`."""
+        """Render the match with its secrets: text for `ansi`, an array (height, width, 3) for `rgb_array`."""
         return rendered(self.episode, self.render_mode)
 
     def state(self) -> npt.NDArray[Any]:
-        """Return what all seats together see: their observations as one vector, in order of seats."""
+        """Return the observations of all seats as one vector, in order of seats."""
         return state_of(self.episode)
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: there is nothing to close."""
 
     def _infos(self) -> dict[str, dict[str, Any]]:
         return {

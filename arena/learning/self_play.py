@@ -1,7 +1,8 @@
-"""Self-play over processes: many matches at once, in which policies choose for whole batches of seats.
+"""Self-play over processes: many matches at once, with policies that choose for whole batches of seats.
 
-A process plays the matches of one shard in step, asks the policy for all that is to be chosen at once, and writes
-the shard. What is in a shard depends on the seed, the policies and its number alone, and not on the processes.
+A process plays the matches of one shard in step, queries the policy for all pending choices at once, and writes
+the shard. The content of a shard depends only on the seed, the policies and the shard's number, not on the
+processes.
 """
 
 import os
@@ -32,50 +33,50 @@ from bots.kit import error_text
 from referee.linux.regular_file import open_regular
 
 Policy = Callable[[npt.NDArray[Any], npt.NDArray[np.int8], np.random.Generator], npt.NDArray[Any]]
-"""From observations and masks, a row for each choice that is due, to the number of a choice for each row.
+"""A function of observations and masks (a row per pending choice) and a generator, to one choice number per row.
 
-All its chance comes from the generator. Other processes must be able to import it.
+All its randomness must come from the generator. Other processes must be able to import it.
 """
 MANIFEST = "self-play.json"
 MOST_MANIFEST = 1 << 20
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-"""Libraries of linear algebra heed these: the processes share the cores, so each needs one thread."""
+"""Variables that linear-algebra libraries respect: the processes share the cores, so each needs one thread."""
 
 
 def uniform(
     _observations: npt.NDArray[Any], masks: npt.NDArray[np.int8], luck: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """A policy: each legal choice is as likely."""
+    """Choose uniformly among the legal choices; a policy."""
     choices: npt.NDArray[np.int64] = np.argmax(np.where(masks, luck.random(masks.shape), -1.0), axis=1)
     return choices
 
 
 class PolicyError(RuntimeError):
-    """A policy raised. Its own exception is the cause."""
+    """A policy raised an exception, which is the cause of this one."""
 
 
 class SelfPlayReport(Struct, frozen=True, kw_only=True):
-    """What a run came to."""
+    """The result of a run."""
 
     matches: int
-    """Those that were played now."""
+    """Number of matches played in this run."""
     steps: int
-    """Choices in them."""
+    """Number of choices in these matches."""
     kept: int
-    """Matches of an earlier run that were in the folder already."""
+    """Number of matches of an earlier run that were already in the folder."""
     seconds: float
     cpu_seconds: float
-    """Processor time of the processes that played."""
+    """Processor time of the playing processes, in seconds."""
 
     def __str__(self) -> str:
-        """In one line."""
+        """Return the report in one line."""
         rate = self.steps / self.seconds if self.seconds else 0.0
         kept = f", {self.kept:,} matches kept" if self.kept else ""
         return f"{self.matches:,} matches, {self.steps:,} steps in {self.seconds:.1f} s: {rate:,.0f} steps/s{kept}"
 
 
 class Played(Struct, frozen=True):
-    """What a process says of a shard that it has written."""
+    """A process's report of a shard that it has written."""
 
     matches: int
     steps: int
@@ -83,7 +84,7 @@ class Played(Struct, frozen=True):
 
 
 class Terms(Struct, frozen=True):
-    """What all matches have in common."""
+    """The settings that all matches share."""
 
     game: str
     variant: str | None
@@ -94,7 +95,7 @@ class Terms(Struct, frozen=True):
     encoder: Encoder | None
 
     def episode(self) -> Episode:
-        """A match to be. Raises ValueError."""
+        """Create an episode. Raises ValueError."""
         return Episode(
             self.game,
             variant=self.variant,
@@ -107,7 +108,7 @@ class Terms(Struct, frozen=True):
 
 
 class SelfPlay:
-    """Processes that play matches of one game. A context manager: they live as long as its block."""
+    """Processes that play matches of one game. A context manager: they exit at the end of its block."""
 
     def __init__(
         self,
@@ -122,21 +123,21 @@ class SelfPlay:
         workers: int | None = None,
         at_once: int = 64,
     ) -> None:
-        """Nothing starts before the block.
+        """Check the arguments; processes start with the block.
 
         Args:
-            game: as on the command line.
-            variant: None: the default.
-            options: as Struct or plain values.
-            setup: the secrets of every deal; None: each deal's own.
-            reward: what seats get at the end, as for the environments.
-            max_windows: after so many windows a match ends without rewards.
-            encoder: what makes observations; None: the game's own.
-            workers: processes; None: one for each core. 1: this process.
-            at_once: how many matches a process plays in step. They are one shard.
+            game: the game's name, as on the command line.
+            variant: the variant; None for the default.
+            options: the options, as Struct or plain values.
+            setup: the secrets of every deal; None to draw them per deal.
+            reward: the rewards of the seats at the end, as for the environments.
+            max_windows: the number of windows after which a match ends without rewards.
+            encoder: the encoder of the observations; None for the game's own.
+            workers: the number of processes; None for one per core, 1 for this process alone.
+            at_once: the number of matches that a process plays in step. They form one shard.
 
         Raises:
-            ValueError: one of these is wrong; the text names it.
+            ValueError: An argument is wrong; the text names it.
         """
         self._terms = Terms(game, variant, options, setup, reward, max_windows, encoder)
         self.seats = self._terms.episode().seats
@@ -166,21 +167,21 @@ class SelfPlay:
         seed: int,
         progress: bool = True,
     ) -> SelfPlayReport:
-        """Plays matches and writes their trajectories as shards into the folder; `read_shards` reads them.
+        """Play matches and write their trajectories to the folder as shards, for `read_shards`.
 
-        Run again with the same arguments, it plays what is missing.
+        A second run with the same arguments plays only the missing shards.
 
         Args:
-            policy: for all seats, or one for each: then seat `s` of match `m` is played by number
-                `(s + m) % seats`.
-            matches: how many in all.
-            folder: made if it is not there.
-            seed: of all chance.
-            progress: whether a terminal shows a bar.
+            policy: one for all seats, or one per seat: then seat `s` of match `m` is played by number `(s + m) %
+                seats`.
+            matches: the total number of matches.
+            folder: the folder, created if missing.
+            seed: the seed of all randomness.
+            progress: True to show a progress bar on a terminal.
 
         Raises:
-            ValueError: an argument is wrong, the folder holds another run, or a policy gave no legal choices.
-            PolicyError: a policy raised.
+            ValueError: An argument is wrong, the folder holds another run, or a policy's choices are not legal.
+            PolicyError: A policy raised an exception.
         """
         if self._pool is None and self._workers > 1:
             raise ValueError("the processes run within a `with` block only")
@@ -214,7 +215,7 @@ class SelfPlay:
         )
 
     def _numbers(self, shard: int, matches: int) -> range:
-        """The matches of a shard."""
+        """Return the numbers of a shard's matches."""
         return range(shard * self._at_once, min(matches, (shard + 1) * self._at_once))
 
     def _played(self, sent: bytes, due: Sequence[tuple[int, range]], folder: Path, seed: int) -> Iterator[Played]:
@@ -236,7 +237,7 @@ class SelfPlay:
                 future.cancel()
 
     def _claim(self, folder: Path, matches: int, seed: int, sent: bytes) -> None:
-        """Says in the folder what is played there. Raises ValueError if it is something else."""
+        """Write the manifest of this run to the folder. Raises ValueError if the folder holds another run."""
         terms = self._terms
         manifest = msgspec.json.format(
             msgspec.json.encode(
@@ -282,7 +283,7 @@ def _name(shard: int) -> str:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Processes that start in this block compute with one thread, unless their user has said otherwise."""
+    """Limit processes that start in this block to one thread, unless the user has set another number."""
     added = [name for name in ONE_THREAD if name not in os.environ]
     os.environ.update(dict.fromkeys(added, "1"))
     try:
@@ -293,7 +294,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def _play_shard(sent: bytes, numbers: range, seed: int, shard: int, path: Path) -> Played:
-    """In a process of the pool: plays the matches of a shard in step, and writes them."""
+    """Play the matches of a shard in step and write them; runs in a process of the pool."""
     began = time.process_time()
     policies: tuple[Policy, ...]
     terms: Terms
@@ -322,7 +323,7 @@ def _play_shard(sent: bytes, numbers: range, seed: int, shard: int, path: Path) 
 def _step(
     episodes: dict[int, Episode], policies: tuple[Policy, ...], luck: np.random.Generator, rows: "_Rows"
 ) -> None:
-    """One choice of each seat that owes one."""
+    """Make one choice for each seat that owes one."""
     due: list[list[tuple[int, int]]] = [[] for _ in policies]
     for number, episode in episodes.items():
         for seat in episode.choosing:
@@ -334,7 +335,7 @@ def _step(
             continue
         observations = [episodes[number].observation(seat) for number, seat in asked]
         masks = np.stack([episodes[number].mask(seat) for number, seat in asked])
-        # What the policy is given is its own: it may compute in place, and the rows stay what the seats saw.
+        # The policy gets a copy, as it may compute in place, and the rows must stay as the seats saw them.
         choices = _legal(_asked(policies[index], np.stack(observations), masks.copy(), luck), masks)
         for (number, seat), observation, mask, choice in zip(asked, observations, masks, choices, strict=True):
             episode = episodes[number]
@@ -346,7 +347,7 @@ def _step(
 def _asked(
     policy: Policy, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8], luck: np.random.Generator
 ) -> npt.NDArray[Any]:
-    """What a policy gives. Raises PolicyError, which finds its way back from another process as it is."""
+    """Query a policy. Raises PolicyError, which can be pickled for the parent process."""
     try:
         return np.asarray(policy(observations, masks, luck))
     except (Exception, SystemExit) as error:
@@ -354,7 +355,7 @@ def _asked(
 
 
 def _legal(choices: Any, masks: npt.NDArray[np.int8]) -> list[int]:
-    """What a policy chose. Raises ValueError."""
+    """Return a policy's choices as integers. Raises ValueError if they are not legal."""
     chosen = np.asarray(choices)
     if chosen.shape != (len(masks),) or chosen.dtype.kind not in "iu":
         given = f"{chosen.dtype} of shape {chosen.shape}"
@@ -365,7 +366,7 @@ def _legal(choices: Any, masks: npt.NDArray[np.int8]) -> list[int]:
 
 
 class _Rows:
-    """The rows of a shard under way."""
+    """The rows of an unfinished shard."""
 
     def __init__(self) -> None:
         self.observations: list[npt.NDArray[Any]] = []
@@ -381,7 +382,10 @@ class _Rows:
         mask: npt.NDArray[np.int8],
         choice: int,
     ) -> None:
-        """A choice; the key is its match, seat, policy and window. Raises ValueError: the shard is too large."""
+        """Add a choice; the key is its match, seat, policy and window.
+
+        Raises ValueError if the shard is too large.
+        """
         self.observations.append(observation)
         self.masks.append(mask)
         self.choices.append(choice)
@@ -393,7 +397,7 @@ class _Rows:
             )
 
     def shard(self, episodes: dict[int, Episode]) -> Shard:
-        """All rows, in order of match, seat and time."""
+        """Return all rows as a shard, in order of match, seat and time."""
         keys = np.array(self._keys, np.int64).reshape(-1, 4)
         order = np.lexsort((np.arange(len(keys)), keys[:, 1], keys[:, 0]))
         matches, seats, policies, windows = keys[order].T

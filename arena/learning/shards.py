@@ -13,58 +13,58 @@ from msgspec import Struct
 from referee.linux.regular_file import open_regular
 
 MOST_BYTES = 1 << 30
-"""A shard is no larger, so that it fits into memory. A larger one is neither written nor read."""
+"""Maximum size of a shard in bytes, so that it fits into memory. Larger ones are neither written nor read."""
 PATTERN = "shard-*.npz"
 
 
 class ShardError(ValueError):
-    """A file that is no shard. The text names the file and the field."""
+    """A file is not a shard. The text names the file and the field."""
 
 
 class Shard(Struct, frozen=True, kw_only=True):
-    """What some matches were like. A row is one choice; rows are in order of match, seat and time.
+    """Trajectories of some matches. A row is one choice; rows are in order of match, seat and time.
 
-    The rows of one match and one seat are a trajectory.
+    The rows of one match and one seat form a trajectory.
     """
 
     observations: npt.NDArray[Any]
-    """By row: what the encoder made of the seat's view and of its choices so far in this action."""
+    """The encoded view of the seat, with its choices so far in this action; indexed by row."""
     masks: npt.NDArray[np.int8]
-    """By row and choice: 1 if that choice could be taken."""
+    """1 for each choice that was allowed; indexed by row and choice."""
     choices: npt.NDArray[np.int16]
-    """By row: the choice that was taken."""
+    """The choice that was made; indexed by row."""
     seats: npt.NDArray[np.int16]
-    """By row."""
+    """The seat that chose; indexed by row."""
     policies: npt.NDArray[np.int16]
-    """By row: the index of the policy that chose."""
+    """The index of the policy that chose; indexed by row."""
     matches: npt.NDArray[np.int64]
-    """By row: the number of the match, as in `played`."""
+    """The number of the match, as in `played`; indexed by row."""
     windows: npt.NDArray[np.int32]
-    """By row: which of the match's windows, from 0."""
+    """The number of the window in its match, from 0; indexed by row."""
     rewards: npt.NDArray[np.float32]
-    """By row: the seat's reward in the last row of its trajectory, 0 in all others."""
+    """The seat's reward in the last row of its trajectory, 0 in all others; indexed by row."""
     played: npt.NDArray[np.int64]
-    """By match of this shard: its number."""
+    """The number of the match; indexed by match of this shard."""
     lengths: npt.NDArray[np.int32]
-    """By match of this shard: how many windows it had."""
+    """The number of windows; indexed by match of this shard."""
     returns: npt.NDArray[np.float32]
-    """By match of this shard and seat: the reward."""
+    """The reward; indexed by match of this shard and seat."""
     scores: npt.NDArray[np.float32]
-    """By match of this shard and seat: the game's score; not a number where it has none."""
+    """The game's score, NaN if it has none; indexed by match of this shard and seat."""
 
 
 _DIMENSIONS = {"masks": 2, "returns": 2, "scores": 2}
 _BY_MATCH = ("played", "lengths", "returns", "scores")
 _KINDS = {"returns": "f", "scores": "f", "rewards": "f", "observations": "biuf"}
-"""Letters of NumPy's kinds of numbers; whole numbers where nothing is said."""
+"""Letters of NumPy's kinds of numbers per array; the default is whole numbers."""
 
 
 def write_shard(path: Path, shard: Shard) -> None:
-    """Writes it whole or not at all: under another name first.
+    """Write a shard atomically, under a temporary name first.
 
     Raises:
-        ValueError: it has more than `MOST_BYTES`.
-        OSError: the file cannot be written.
+        ValueError: The shard has more than `MOST_BYTES`.
+        OSError: The file cannot be written.
     """
     columns = {name: getattr(shard, name) for name in Shard.__struct_fields__}
     size = sum(column.nbytes for column in columns.values())
@@ -80,11 +80,11 @@ def write_shard(path: Path, shard: Shard) -> None:
 
 
 def read_shard(path: Path) -> Shard:
-    """Reads a shard.
+    """Read a shard.
 
     Raises:
-        ShardError: it is none.
-        OSError: the file cannot be read, or is no regular one.
+        ShardError: The file is not a shard.
+        OSError: The file cannot be read, or is not a regular file.
     """
     with open_regular(Path(path)) as opened:
         size = os.fstat(opened.fileno()).st_size
@@ -132,6 +132,6 @@ def _checked(path: Path, columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.
 
 
 def read_shards(folder: Path | str) -> Iterator[Shard]:
-    """Reads a folder's shards, one after the other, in order. Raises as `read_shard`."""
+    """Yield a folder's shards, in order. Raises the errors of `read_shard`."""
     for path in sorted(Path(folder).glob(PATTERN)):
         yield read_shard(path)

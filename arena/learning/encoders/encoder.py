@@ -1,4 +1,4 @@
-"""What an encoder of observations is. It sees views, never states: it cannot tell more than a seat knows."""
+"""The interface of encoders of observations. They see views and never states, so they cannot reveal secrets."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -11,24 +11,24 @@ Observation = npt.NDArray[Any]
 
 
 class Encoder(ABC):
-    """Makes arrays of one shape of a game's views, and of the choices that are made of an action so far."""
+    """An encoder of a game's views, with the choices so far of an unfinished action, into arrays of one shape."""
 
     shape: ClassVar[tuple[int, ...]]
     dtype: ClassVar[type[np.generic]]
     bounds: ClassVar[tuple[int, int]]
-    """The least and the greatest value."""
+    """The smallest and the largest value."""
 
     def remember(self, memory: Any, view: Any) -> Any:
-        """What a seat remembers after this view, of what it knew before (None at the start of a match).
+        """Return a seat's memory after this view; `memory` is the previous one, None at the start of a match.
 
-        To see a view twice changes nothing. Where views hold all that was told, there is nothing to remember.
+        Seeing a view twice has no effect. Where views contain all events, no memory is needed.
         """
         return None
 
     @abstractmethod
     def frame(self, memory: Any, view: Any) -> Any:
-        """All of an observation but the choices, for `encode`; `memory` is as after this view."""
+        """Return everything of an observation except the choices, for `encode`. `memory` includes this view."""
 
     @abstractmethod
     def encode(self, frame: Any, choices: Sequence[int] = ()) -> Observation:
-        """The observation, a new array of `shape`, after these choices of the action that is being built."""
+        """Return the observation, a new array of `shape`, after these choices of an unfinished action."""

@@ -7,9 +7,9 @@ from protocol.games.fight_for_a_name import FightView, Visit
 SEATS, NUMBERS = 13, 8
 LARGEST = 50
 POINTS = 64
-"""MP and strengths are told as shares of so many."""
+"""Divisor of MP and strengths."""
 ROUNDS = 12
-"""Rounds are told as shares of so many."""
+"""Divisor of rounds."""
 PLACES = (START, *HEXES, *PILLARS)
 PLACE = {name: number for number, name in enumerate(PLACES)}
 PILLAR = {name: number for number, name in enumerate(PILLARS)}
@@ -20,7 +20,7 @@ DECISIONS = ("challenge", "move on the board", "move with a title", "pillar", "v
 
 
 class FightEncoder(VectorEncoder):
-    """What a seat knows now. Of the rounds' history it tells the last gifts, and what stands on the board."""
+    """The current knowledge of a seat. Of past rounds it has only the last gifts, and the pieces on the board."""
 
     choices = 98
     parts = (

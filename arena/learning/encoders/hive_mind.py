@@ -1,4 +1,4 @@
-"""Observations of Hive Mind. The two or three Hives of a variant are told in the order of their names."""
+"""Observations of Hive Mind. The two or three Hives of a variant are in the order of their names."""
 
 from typing import assert_never
 
@@ -22,7 +22,7 @@ SEATS, HIVES, ROUNDS = 5, 3, 3
 PLACE = {"1": 0, "2": 1, "3": 2, "Charge": 0, "Marcer": 1, "Zero": 2}
 WINDOWS = ("round", "scores", "give_token", "break_tie")
 PAID = 16
-"""Garnets and prices are told as shares of so many."""
+"""Divisor of garnets and prices."""
 DIGITS = 3
 
 
@@ -54,7 +54,7 @@ def _of_hives() -> tuple[tuple[str, int], ...]:
 
 
 class HiveMindEncoder(VectorEncoder):
-    """All of a view but the reveal, after which nobody chooses."""
+    """Everything in a view except the reveal, after which no seat chooses."""
 
     choices = 124
     parts = (

@@ -1,7 +1,7 @@
-"""Observations of Mist: planes of the board, 9 x 9. Needs NumPy and `protocol` only, so a bot can carry a copy.
+"""Observations of Mist: planes of the board, 9 x 9. Needs only NumPy and `protocol`, so a bot can include a copy.
 
-The rows of hexes are sheared, so that all hexes have their neighbours at the same steps: (0, -1), (0, 1),
-(-1, -1), (-1, 0), (1, 0) and (1, 1) in rows and columns. One 3 x 3 kernel fits all.
+The rows of hexes are sheared, so that all hexes have their neighbours at the same steps: (0, -1), (0, 1), (-1,
+-1), (-1, 0), (1, 0) and (1, 1) in rows and columns. One 3 x 3 kernel fits all.
 """
 
 from collections.abc import Sequence
@@ -41,21 +41,21 @@ _ALL = BOARD.all.to_bytes(_BYTES, "little")
 _NONE = bytes(_BYTES)
 _CHOSEN = tuple(bit for bit in BOARD.name)
 _LATE = {turn: b"".join(_ALL if turn >= first else _NONE for first in _FROM_TURN) for turn in range(65)}
-"""Turn, up to 64, to the planes that tell it."""
+"""The planes that represent a turn, as bytes; by turn, up to 64."""
 
 Remembered = tuple[int, int, int, bool]
-"""Masks of the pieces known to be own and the opponent's, and of hexes seen empty; whether there was a swap."""
+"""Masks of the known own pieces, the opponent's, and the hexes seen empty; True after a swap."""
 
 
 class MistEncoder(Encoder):
-    """Planes of 0 and 1; `PLANES` says of what."""
+    """Planes of 0 and 1, which `PLANES` describes."""
 
     shape = (len(PLANES), SIDE, SIDE)
     dtype = np.int8
     bounds = (0, 1)
 
     def remember(self, memory: Remembered | None, view: MistView) -> Remembered:
-        """Pieces never leave the board; a swap changes their owners."""
+        """Return the updated masks: pieces never leave the board, and a swap changes their owners."""
         own, others, empty, swapped = memory or (0, 0, 0, False)
         if view.swapped and not swapped:
             own, others = others, own
@@ -66,7 +66,7 @@ class MistEncoder(Encoder):
         return own, others, (empty | seen_empty) & ~(own | others), view.swapped
 
     def frame(self, memory: Remembered, view: MistView) -> bytes:
-        """All planes but the last, as bits."""
+        """Return all planes but the last, as bits."""
         mask = BOARD.mask
         masks = (
             *_seen(view),
@@ -101,7 +101,7 @@ class MistEncoder(Encoder):
 
 
 def _seen(view: MistView) -> tuple[int, int, int]:
-    """Masks of the visible hexes: with own pieces, with the opponent's, and empty ones."""
+    """Return the masks of visible hexes: those with own pieces, with the opponent's, and empty ones."""
     bit = BOARD.bit
     own = others = empty = 0
     for name, held in view.visible.items():

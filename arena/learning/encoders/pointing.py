@@ -11,7 +11,7 @@ NOBODY = MOST_SEATS
 
 
 class PointingEncoder(VectorEncoder):
-    """Maps are told in figures: how many sections, and how many seats at which place in their trees."""
+    """Maps as numbers: of sections by size, and of seats by their place in the trees."""
 
     choices = MOST_SEATS + 1
     one_choice = True
@@ -73,7 +73,7 @@ def _fill_counts(row: Filling, part: str, counts: list[int], scale: int) -> None
 
 
 def _seats(tree: Tree, depth: int = 0) -> Iterator[tuple[int, int]]:
-    """Of each seat of a tree: its steps to the end, and how many branches it has."""
+    """Yield each seat's steps to the end of its tree, and the number of its branches."""
     yield depth, len(tree)
     for branch in tree:
         yield from _seats(branch, depth + 1)

@@ -33,7 +33,7 @@ RUNE: dict[str, int] = {name: number for number, name in enumerate(NAMES)}
 GROUPS = (*DIVINE, *MUNDANE)
 GROUP: dict[str, int] = {name: number for number, name in enumerate(GROUPS)}
 GUESSES = 3
-"""How many of the last guesses are told."""
+"""Number of the latest guesses that are encoded."""
 ARTEFACTS = ("light", "dark")
 YES_NO = "(1 yes, -1 no; of several answers the last)"
 ASSIGNED = f"answers to `assign` by seat and rune {YES_NO}"
@@ -48,7 +48,7 @@ AT_PLACE = "answers to `place`: groups by position, the last answer"
 
 
 class RunesEncoder(VectorEncoder):
-    """Own affairs and answers so far; not those to `pattern`, `line`, `shared`, `most`, nor mirrored ones."""
+    """Own state and answers so far; without mirrored ones and those to `pattern`, `line`, `shared`, `most`."""
 
     choices = 113
     parts = (

@@ -11,34 +11,34 @@ import numpy.typing as npt
 from arena.learning.encoders.encoder import Encoder
 
 RECENT = 6
-"""How many of the last choices are told one by one."""
+"""Number of the latest choices that are encoded one by one."""
 MOST_CHOICES = 64
 Part = tuple[str, int]
 """A name and a length."""
 
 
 class Filling:
-    """A row of numbers that is being filled, part by part. All start as 0."""
+    """A row of numbers that is filled part by part. All start at 0."""
 
     def __init__(self, size: int, places: dict[str, tuple[int, int]]) -> None:
         self.values = array("f", bytes(4 * size))
         self._places = places
 
     def put(self, part: str, index: int, value: float = 1.0) -> None:
-        """Sets a number of a part; what is beyond -1 or 1 is cut off there."""
+        """Set a number of a part, clipped to the range from -1 to 1."""
         start, length = self._places[part]
         if not 0 <= index < length:
             raise IndexError(f"{part} has no number {index}")
         self.values[start + index] = max(-1.0, min(1.0, value))
 
     def mark(self, part: str, indices: Iterable[int]) -> None:
-        """Sets these numbers of a part to 1."""
+        """Set these numbers of a part to 1."""
         for index in indices:
             self.put(part, index)
 
     def scaled(self, part: str, value: float, by: float, index: int = 0) -> None:
-        """Sets a number of a part to the `by`-th of a value."""
-        # An option may be as large as its owner likes: a float cannot hold everything.
+        """Set a number of a part to a value divided by `by`."""
+        # An option may be arbitrarily large, so it is clipped before it becomes a float.
         self.put(part, index, max(-by, min(by, value)) / by)
 
 
@@ -49,12 +49,12 @@ class VectorEncoder(Encoder):
     bounds = (-1, 1)
     parts: ClassVar[tuple[Part, ...]]
     choices: ClassVar[int]
-    """How many the game has."""
+    """The number of choices of the game."""
     one_choice: ClassVar[bool] = False
-    """Every action is one choice: there are none so far, ever."""
+    """True if every action is a single choice, so that there never are choices so far."""
 
     def __init_subclass__(cls) -> None:
-        """Lays the parts out."""
+        """Compute the layout of the parts."""
         choosing = tuple((f"choice {back} back", cls.choices) for back in range(1, RECENT + 1))
         so_far = (*choosing, ("times chosen, each / 6", cls.choices), ("number of choices / 64", 1))
         cls.layout = cls.parts if cls.one_choice else (*cls.parts, *so_far)
@@ -68,11 +68,11 @@ class VectorEncoder(Encoder):
     layout: ClassVar[tuple[Part, ...]]
     """All parts in their order."""
     places: ClassVar[dict[str, tuple[int, int]]]
-    """Part to where it begins, and its length."""
+    """The start and the length of each part."""
 
     @abstractmethod
     def fill(self, row: Filling, view: Any) -> None:
-        """Puts what the view tells into the game's own parts."""
+        """Encode the view in the game's own parts."""
 
     def frame(self, memory: Any, view: Any) -> npt.NDArray[np.float32]:
         """See `Encoder.frame`."""
