@@ -58,7 +58,7 @@ def read_answer(game: str, window: str, answer: str) -> Any:
     """Return the action in a model's answer; None if it wants the default.
 
     Raises:
-        ParseError: There is no action. The text explains the accepted forms.
+        ParseError: there is no action. The text explains the accepted forms.
     """
     text = _without_thoughts(_plain(answer[-MOST_CHARACTERS:]))
     lines = text.splitlines()
@@ -145,7 +145,7 @@ def _with_next_lines(found: Found, lines: list[str]) -> str:
 
 
 def _in_tags(text: str) -> Iterator[Found]:
-    """Yield the text in the last pair of each tag."""
+    """Yield the text between the last opening and closing tag of each kind."""
     low = _lower(text)
     for word in TAGS:
         end = low.rfind(f"</{word}>")

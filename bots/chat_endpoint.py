@@ -88,7 +88,7 @@ def ask(settings: Settings, messages: list[dict[str, str]], until: float, luck: 
     """Return the model's answer, and the number of requests made. `until` is a time of `time.monotonic()`.
 
     Raises:
-        Failure: There is no answer by then, or there will be none.
+        Failure: there is no answer by then, or there will be none.
     """
     return trio.run(partial(_ask, settings, messages, until, luck))
 

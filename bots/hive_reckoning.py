@@ -78,7 +78,7 @@ def best_guess(left: list[Layout]) -> str:
 def guessed_scores(view: HiveMindView) -> dict[str, int]:
     """Return the same guess for every other seat.
 
-    It is a quarter of what was scored on all hexes, less this seat's own share.
+    It is a quarter of the points scored on all hexes, less this seat's own.
     """
     all_points = own = 0.0
     for hive in {event.hive for event in view.told if isinstance(event, Hint)}:

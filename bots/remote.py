@@ -136,7 +136,7 @@ class Ferry:
             patience: seconds for which the host may send nothing.
 
         Raises:
-            SystemExit: The endpoint does not exist.
+            SystemExit: the endpoint does not exist.
         """
         self._folder = folder
         self._endpoint = endpoint
@@ -176,8 +176,8 @@ class Ferry:
         """Play one match, or all of the host's matches if it invites again. Return the exit code of the last bot.
 
         Raises:
-            SystemExit: There is nothing left to play; the text gives the reason.
-            HostError: The host has sent something that no honest host sends.
+            SystemExit: there is nothing left to play; the text gives the reason.
+            HostError: the host has sent something that no honest host sends.
         """
         while True:
             code = self._play()
@@ -306,8 +306,8 @@ class Ferry:
         """Check that there is still something to wait for.
 
         Raises:
-            SystemExit: The host has sent nothing for too long.
-            HostError: The connection has ended for good, or the received data takes too much memory.
+            SystemExit: the host has sent nothing for too long.
+            HostError: the connection has ended for good, or the received data takes too much memory.
         """
         now = monotonic()
         if now - self._heard > self._patience:
@@ -321,7 +321,7 @@ class Ferry:
         """Read a message of the host.
 
         Raises:
-            HostError: It has several parts.
+            HostError: it has several parts.
         """
         frame = self._far.recv()
         if self._far.get(zmq.RCVMORE):
@@ -342,7 +342,7 @@ class Ferry:
         """Process a message of the host.
 
         Raises:
-            HostError: No honest host sends it.
+            HostError: no honest host sends it.
         """
         self._heard = monotonic()
         self._bounds.frame(frame)
@@ -393,7 +393,7 @@ class Ferry:
         """Retry later if the host may not know the key yet.
 
         Raises:
-            SystemExit: The host knew the key before, or has had enough time.
+            SystemExit: the host knew the key before, or has had enough time.
         """
         if self._known or monotonic() - self._began > KNOWN_SECONDS:
             raise SystemExit("the host does not know this key")
@@ -412,7 +412,7 @@ class Ferry:
         """Start the bot as a referee would.
 
         Raises:
-            SystemExit: It cannot be started.
+            SystemExit: it cannot be started.
         """
         self._matches += 1
         self._bounds.begin()
@@ -435,7 +435,7 @@ def command_of(folder: Path) -> list[str]:
     """Return the command that starts a bot on this machine, by its bot.toml.
 
     Raises:
-        SystemExit: The file does not give one.
+        SystemExit: the file does not give one.
     """
     file = folder / "bot.toml"
     if file.exists() and not file.is_file():
@@ -462,7 +462,7 @@ def read_endpoint(text: str) -> str:
     """Return the host's address in ZeroMQ's notation.
 
     Raises:
-        SystemExit: The text is not an address.
+        SystemExit: the text is not an address.
     """
     kind, slashes, place = text.partition("://")
     address, colon, port = place.rpartition(":")
@@ -479,7 +479,7 @@ def _keys(file: str) -> tuple[bytes, bytes | None]:
     """Return the public and the secret key in a file.
 
     Raises:
-        SystemExit: There are none.
+        SystemExit: there are none.
     """
     if Path(file).exists() and not Path(file).is_file():
         raise SystemExit(f"{file}: is not a regular file")
@@ -536,7 +536,7 @@ class Joining:
             key: the file with the bot's own keys.
 
         Raises:
-            SystemExit: One of them cannot be used; the text gives the reason.
+            SystemExit: one of them cannot be used; the text gives the reason.
         """
         command_of(folder)
         public, secret = _keys(key)
@@ -555,8 +555,8 @@ class Joining:
             patience: seconds for which the host may send nothing.
 
         Raises:
-            SystemExit: There is nothing left to play, or a signal arrived; the text or the code gives the reason.
-            KeyboardInterrupt: The signal was SIGINT.
+            SystemExit: there is nothing left to play, or a signal arrived; the text or the code gives the reason.
+            KeyboardInterrupt: the signal was SIGINT.
         """
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
         ferry = Ferry(

@@ -40,7 +40,7 @@ class Bounds:
         """Check the size and nesting of a message.
 
         Raises:
-            HostError: The message is too large or nested too deeply.
+            HostError: the message is too large or nested too deeply.
         """
         if len(frame) > MOST_FRAME_BYTES:
             raise HostError(f"a message of {len(frame)} bytes; at most {MOST_FRAME_BYTES} are read")
@@ -51,7 +51,7 @@ class Bounds:
         """Count a message of a match.
 
         Raises:
-            HostError: There are too many messages or bytes.
+            HostError: there are too many messages or bytes.
         """
         self._frames += 1
         self._bytes += len(frame)
@@ -64,7 +64,7 @@ class Bounds:
         """Count a message that is not understood.
 
         Raises:
-            HostError: There are too many.
+            HostError: there are too many.
         """
         self._unknown += 1
         if self._unknown > MOST_UNKNOWN:
@@ -74,7 +74,7 @@ class Bounds:
         """Count a report, a transcript or a dismissal.
 
         Raises:
-            HostError: There are more than the matches played can explain.
+            HostError: there are more than the matches played can explain.
         """
         self._news += 1
         if self._news > FREE_NEWS + NEWS_OF_A_MATCH * self._matches:
@@ -88,7 +88,7 @@ class Bounds:
         """Reset the counters of the match for the next one.
 
         Raises:
-            HostError: The host starts match after match and ends none.
+            HostError: the host starts match after match and ends none.
         """
         self._frames = self._bytes = self._unknown = 0
         self._unfinished = 0 if finished else self._unfinished + 1

@@ -77,7 +77,7 @@ class Memory:
         """Process a message of the host. Return the frames for the bot and the frames for the host.
 
         Raises:
-            HostError: The message exceeds what an honest host sends.
+            HostError: the message exceeds what an honest host sends.
         """
         self._bounds.match_frame(frame)
         try:
@@ -122,7 +122,7 @@ class Memory:
         """Return the events that the bot has missed, as frames.
 
         Raises:
-            HostError: An event cannot be encoded.
+            HostError: an event cannot be encoded.
         """
         try:
             return [encode(EventMessage(n=n, event=events[n])) for n in range(self._events, len(events))]
@@ -133,7 +133,7 @@ class Memory:
         """Return the frames that answer an invitation: `hello` again if the bot has already sent it.
 
         Raises:
-            HostError: The token has the wrong form.
+            HostError: the token has the wrong form.
         """
         if not _TOKEN.fullmatch(invited.token):
             raise HostError("an invitation whose token is none: 1 to 100 printable ASCII characters are")

@@ -46,7 +46,7 @@ class News:
         """Return the lines to print for a frame; None if it is not news but a message of a match.
 
         Raises:
-            HostError: The frame exceeds what an honest host sends.
+            HostError: the frame exceeds what an honest host sends.
         """
         try:
             news = decode_news(frame)
@@ -118,10 +118,10 @@ def _write(folder: Path, name: str, packed: bytes) -> Path:
     """Write a transcript to a new file, and return its path.
 
     Raises:
-        zlib.error: The data is not compressed by zlib.
-        ValueError: The data is incomplete.
-        HostError: The transcript is longer than a host may send.
-        OSError: The file cannot be written.
+        zlib.error: the data is not compressed by zlib.
+        ValueError: the data is incomplete.
+        HostError: the transcript is longer than a host may send.
+        OSError: the file cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(1, MOST_ATTEMPTS + 1):

@@ -125,7 +125,7 @@ class Bridge:
         """Start the program, with our standard error (the bot's log) as its own. `hello` introduces it.
 
         Raises:
-            OSError: It cannot be started.
+            OSError: it cannot be started.
         """
         self._program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)  # noqa: S603 - the bot's own
         assert self._program.stdin and self._program.stdout  # noqa: S101, PT018 - pipes

@@ -83,10 +83,10 @@ class AecArena(AECEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it
         """Make the selected agent's next choice; None once it is terminated or truncated.
 
         Raises:
-            IllegalChoiceError: The agent's `action_mask` does not hold the choice, and `on_refused` is `raise`.
+            IllegalChoiceError: the agent's `action_mask` does not hold the choice, and `on_refused` is `raise`.
                 Nothing has changed.
-            ValueError: The choice is not a number.
-            ResetNeeded: The match is over for all agents, or has not started.
+            ValueError: the choice is not a number.
+            ResetNeeded: the match is over for all agents, or has not started.
         """
         check_begun(self.agents)
         agent = self.agent_selection

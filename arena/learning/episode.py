@@ -82,7 +82,7 @@ class Episode:
         """Prepare the episode. `reset` deals the first match.
 
         Raises:
-            ValueError: The game, variant or reward does not exist, or options or setup break the game's rules.
+            ValueError: the game, variant or reward does not exist, or options or setup break the game's rules.
         """
         table = dealt(game, variant, 0, options, setup)
         if encoder is None and game not in ENCODERS:
@@ -127,7 +127,7 @@ class Episode:
             seed: the seed of the match. None draws it from a stream that the last given seed started.
 
         Raises:
-            ValueError: The seed is not a whole number, or too large.
+            ValueError: the seed is not a whole number, or too large.
         """
         if seed is None:
             seed = self._luck.getrandbits(SEED_BITS)
@@ -188,7 +188,7 @@ class Episode:
         """Make the next choice of a seat that owes one. The window stays open until `close`.
 
         Raises:
-            IllegalChoiceError: The choice is not in the mask.
+            IllegalChoiceError: the choice is not in the mask.
         """
         if not 0 <= index(choice) < self.choices:
             name = self.table.game.name
@@ -207,7 +207,7 @@ class Episode:
         Returns True if the choice was made. A seat with too many refused choices loses when `close` is called.
 
         Raises:
-            IllegalChoiceError: The choice is refused, and `on_refused` is `raise`.
+            IllegalChoiceError: the choice is refused, and `on_refused` is `raise`.
         """
         if self.may(seat, choice) or self.refusals.on_refused == "raise":
             self.choose(seat, choice)

@@ -39,7 +39,7 @@ class GymArena(gymnasium.Env[Observed, SupportsIndex]):
         """Create the environment. Seats without a bot in `opponents`, which is indexed by seat, choose at random.
 
         Raises:
-            ValueError, TypeError: The seat or `render_mode` does not exist, or an opponent is not a bot for this
+            ValueError, TypeError: the seat or `render_mode` does not exist, or an opponent is not a bot for this
                 game.
         """
         seat = whole("seat", seat)
@@ -63,7 +63,7 @@ class GymArena(gymnasium.Env[Observed, SupportsIndex]):
         Deals again if a match ends before the seat has had a choice. Raises the bots' errors as well.
 
         Raises:
-            ValueError: The seat had no choice in any of `MOST_DEALT` matches.
+            ValueError: the seat had no choice in any of `MOST_DEALT` matches.
         """
         super().reset(seed=seed)
         for _ in range(MOST_DEALT):
@@ -83,9 +83,9 @@ class GymArena(gymnasium.Env[Observed, SupportsIndex]):
         """Make the seat's next choice. Raises the bots' errors as well.
 
         Raises:
-            ResetNeeded: The match is over or has not started.
-            ValueError: The choice is not a number.
-            IllegalChoiceError: The choice is not in the mask, and `on_refused` is `raise`.
+            ResetNeeded: the match is over or has not started.
+            ValueError: the choice is not a number.
+            IllegalChoiceError: the choice is not in the mask, and `on_refused` is `raise`.
         """
         episode, seat = self.episode, self.seat
         if self.done:

@@ -72,7 +72,7 @@ def aec_env(
         render_mode: `ansi` or `rgb_array`.
 
     Raises:
-        ValueError: An argument is wrong; the text names it.
+        ValueError: an argument is wrong; the text names it.
     """
     if on_refused is None:
         on_refused = "raise" if max_cycles is None else "ask"
@@ -112,7 +112,7 @@ def parallel_env(
     to `ask`.
 
     Raises:
-        ValueError: An argument is wrong; the text names it.
+        ValueError: an argument is wrong; the text names it.
     """
     episode = Episode(
         game,
@@ -162,7 +162,7 @@ def gym_env(
         render_mode: see `aec_env`; the view of this seat is shown.
 
     Raises:
-        ValueError, TypeError: An argument is wrong; the text names it.
+        ValueError, TypeError: an argument is wrong; the text names it.
     """
     episode = Episode(
         game,

@@ -62,7 +62,7 @@ def openspiel_game(
             none.
 
     Raises:
-        ValueError: An argument is wrong; the text names it.
+        ValueError: an argument is wrong; the text names it.
     """
     if game not in _SEATS:
         raise ValueError(f"game: OpenSpiel is given no {game!r}; it is given {', '.join(_SEATS)}")
@@ -180,7 +180,7 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
         called again.
 
         Raises:
-            ValueError: This state was itself drawn, no player is to move, or no world was found.
+            ValueError: this state was itself drawn, no player is to move, or no world was found.
         """
         if self.is_world or not self.dealt or self.episode.over:
             why = "was drawn itself" if self.is_world else "is no decision"

@@ -74,9 +74,9 @@ class ParallelArena(ParallelEnv[str, Observed, SupportsIndex]):  # type: ignore[
         """Make a choice for every agent, as an integer of Python or NumPy. Ignores those of agents that owe none.
 
         Raises:
-            ResetNeeded: The match is over or has not started.
-            ValueError: A choice is not a number.
-            IllegalChoiceError: A choice is not in the mask, and `on_refused` is `raise`.
+            ResetNeeded: the match is over or has not started.
+            ValueError: a choice is not a number.
+            IllegalChoiceError: a choice is not in the mask, and `on_refused` is `raise`.
         """
         agents, episode = self.agents, self.episode
         check_begun(agents)

@@ -33,7 +33,7 @@ from bots.kit import error_text
 from referee.linux.regular_file import open_regular
 
 Policy = Callable[[npt.NDArray[Any], npt.NDArray[np.int8], np.random.Generator], npt.NDArray[Any]]
-"""A function of observations and masks (a row per pending choice) and a generator, to one choice number per row.
+"""A function from observations, masks (one row per pending choice) and a generator to a choice per row.
 
 All its randomness must come from the generator. Other processes must be able to import it.
 """
@@ -137,7 +137,7 @@ class SelfPlay:
             at_once: the number of matches that a process plays in step. They form one shard.
 
         Raises:
-            ValueError: An argument is wrong; the text names it.
+            ValueError: an argument is wrong; the text names it.
         """
         self._terms = Terms(game, variant, options, setup, reward, max_windows, encoder)
         self.seats = self._terms.episode().seats
@@ -180,8 +180,8 @@ class SelfPlay:
             progress: True to show a progress bar on a terminal.
 
         Raises:
-            ValueError: An argument is wrong, the folder holds another run, or a policy's choices are not legal.
-            PolicyError: A policy raised an exception.
+            ValueError: an argument is wrong, the folder holds another run, or a policy's choices are not legal.
+            PolicyError: a policy raised an exception.
         """
         if self._pool is None and self._workers > 1:
             raise ValueError("the processes run within a `with` block only")

@@ -30,7 +30,7 @@ class Shard(Struct, frozen=True, kw_only=True):
     observations: npt.NDArray[Any]
     """The encoded view of the seat, with its choices so far in this action; indexed by row."""
     masks: npt.NDArray[np.int8]
-    """1 for each choice that was allowed; indexed by row and choice."""
+    """A 1 for each choice that was allowed; indexed by row and choice."""
     choices: npt.NDArray[np.int16]
     """The choice that was made; indexed by row."""
     seats: npt.NDArray[np.int16]
@@ -63,8 +63,8 @@ def write_shard(path: Path, shard: Shard) -> None:
     """Write a shard atomically, under a temporary name first.
 
     Raises:
-        ValueError: The shard has more than `MOST_BYTES`.
-        OSError: The file cannot be written.
+        ValueError: the shard has more than `MOST_BYTES`.
+        OSError: the file cannot be written.
     """
     columns = {name: getattr(shard, name) for name in Shard.__struct_fields__}
     size = sum(column.nbytes for column in columns.values())
@@ -83,8 +83,8 @@ def read_shard(path: Path) -> Shard:
     """Read a shard.
 
     Raises:
-        ShardError: The file is not a shard.
-        OSError: The file cannot be read, or is not a regular file.
+        ShardError: the file is not a shard.
+        OSError: the file cannot be read, or is not a regular file.
     """
     with open_regular(Path(path)) as opened:
         size = os.fstat(opened.fileno()).st_size

@@ -58,7 +58,7 @@ Opening = tuple[int | None, ...]
 
 
 class Front(Struct, frozen=True):
-    """What is known of a Hive before a round."""
+    """A seat's knowledge of a Hive before a round."""
 
     gone: int
     """The mask of the hexes that have scored."""
@@ -147,7 +147,7 @@ def gain(value: int, over: Sequence[bool], known: Front) -> float:
 
 
 def front(view: HiveMindView, hive: str) -> Front:
-    """Return what is known of a Hive before this round."""
+    """Return the seat's knowledge of a Hive before this round."""
     if view.round != LAST_ROUND:
         return Front(scored(view, hive), 0, doubles=False, blocks=False)
     told = [event for event in view.told if isinstance(event, Doubles)]
@@ -199,9 +199,9 @@ def after(opening: int | None) -> tuple[int, ...]:
 
 
 def likelihood(opening: Opening, layout: Layout, counts: Sequence[int]) -> float:
-    """Return the likelihood of a pair, given how many shapes covered each hex in round 2.
+    """Return the likelihood of a pair, from the number of shapes that covered each hex in round 2.
 
-    Predicted shapes of counting seats that cover more than `counts` make it smaller.
+    It decreases for each hex that the predicted shapes cover more often than `counts` shows.
     """
     over = Counter(at for each in opening if each in KNOWN_OPENINGS for at in HEXES[second(each, layout)])
     return exp(-SURE * sum(max(0, number - counts[at]) for at, number in over.items()))
@@ -210,7 +210,7 @@ def likelihood(opening: Opening, layout: Layout, counts: Sequence[int]) -> float
 def opened_with(window: Window[HiveMindView], hive: str) -> list[Opening]:
     """Return the possible openings of the others: all choices of known openings that fit, if there are any.
 
-    Otherwise they are taken from drawn worlds, with as many known openings as possible.
+    Otherwise they are those of drawn worlds, with as many known openings as possible.
     """
     view = window.view
     shapes, counts = others_part(view, hive, 1)
