@@ -58,7 +58,7 @@ def read_answer(game: str, window: str, answer: str) -> Any:
     """Return the action in a model's answer; None if it wants the default.
 
     Raises:
-        ParseError: there is no action. The text explains the accepted forms.
+        ParseError: there is no action, or it cannot be read; the text says why.
     """
     text = _without_thoughts(_plain(answer[-MOST_CHARACTERS:]))
     lines = text.splitlines()
