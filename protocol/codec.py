@@ -1,4 +1,4 @@
-"""Bytes to messages and back: the only encoder and decoder."""
+"""The only encoder and decoder of messages."""
 
 from codecs import BOM_UTF8
 from collections.abc import Callable
@@ -15,26 +15,30 @@ from protocol.words import Action
 ActionT = TypeVar("ActionT", bound=Action)
 
 MAX_COMPLAINT_CHARACTERS = 200
-"""A complaint about bytes may quote them; this bounds it."""
+"""Longest complaint about undecodable bytes; it may quote them."""
 MAX_NESTING = 64
-"""How deep a message may be nested. Without this bound the interpreter's stack would be the bound: a replay, which
-has another stack, would say otherwise than the match did."""
+"""Deepest nesting of a message.
+
+A fixed bound makes a replay refuse the same messages as the match did, although its
+
+stack has another size.
+"""
 TOO_DEEP = "nested too deeply"
 BYTE_ORDER_MARK = "begins with a byte order mark; a message begins with {"
 MOST_BRACKETS = 4_000
-"""Lists and objects of one message, and brackets in its strings: no legal action has a tenth of that."""
+"""Most brackets in one message, those inside strings included; no legal action has a tenth of that."""
 _OPENING = bytes(1 if byte in b"[{" else 0 for byte in range(256))
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
-"""Compact JSON of a message, event, view or record. Field order is the Struct's, so bytes are repeatable."""
+"""Encode a message, event, view or record as compact JSON, in the Struct's field order; repeatable to the byte."""
 _client_messages: msgspec.json.Decoder[ClientMessage] = msgspec.json.Decoder(ClientMessage)
 _server_messages: msgspec.json.Decoder[ServerMessage] = msgspec.json.Decoder(ServerMessage)
 _json = msgspec.json.Decoder()
 
 
 class Refused(Exception):  # noqa: N818 - it is no error of ours, but an answer
-    """Bytes that are no message, or no action. `text` is about the bytes alone, so their sender may see it."""
+    """Bytes that are no valid message or action; `text` describes only the bytes, so their sender may see it."""
 
     def __init__(self, refusal: Refusal, text: str) -> None:
         super().__init__(text)
@@ -43,7 +47,7 @@ class Refused(Exception):  # noqa: N818 - it is no error of ours, but an answer
 
 
 def decode_client_message(frame: bytes) -> ClientMessage:
-    """A bot's message.
+    """Decode a bot's message.
 
     Raises:
         Refused: it is larger than `MAX_FRAME_BYTES`, or not exactly one known message.
@@ -62,14 +66,14 @@ def decode_client_message(frame: bytes) -> ClientMessage:
 
 
 def oversized(size: int) -> Refused | None:
-    """Why a frame of so many bytes is refused; None: it is not too large."""
+    """Return the refusal of a frame of this size in bytes, or None if it is small enough."""
     if size <= MAX_FRAME_BYTES:
         return None
     return Refused(Refusal.OVERSIZED, f"a frame of {size} bytes; {MAX_FRAME_BYTES} are allowed")
 
 
 def decode_server_message(frame: bytes) -> ServerMessage:
-    """A message of the referee, for bots.
+    """Decode a referee's message, for bots.
 
     Raises:
         msgspec.MsgspecError: it is not a message of this protocol.
@@ -78,7 +82,7 @@ def decode_server_message(frame: bytes) -> ServerMessage:
 
 
 def decode_action(raw: bytes | msgspec.Raw, form: type[ActionT]) -> ActionT:
-    """One action in a window's form. Whether it is legal is for the rules to say.
+    """Decode one action of a window's form. The rules decide whether it is legal.
 
     Raises:
         Refused: it is not an object of exactly the form's keys and types.
@@ -91,7 +95,7 @@ def decode_action(raw: bytes | msgspec.Raw, form: type[ActionT]) -> ActionT:
 
 
 def _unknown_field(raw: bytes | msgspec.Raw, form: type[Action]) -> str:
-    """Return which field of an action its form does not have, and which it has; empty: that is not the fault."""
+    """Name an action's first unknown field and the form's fields, or return "" if the error is another one."""
     try:
         given = _json.decode(raw)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
@@ -112,7 +116,7 @@ def _actions(form: type[Action]) -> msgspec.json.Decoder[Any]:
 
 
 def decode_json(raw: bytes | msgspec.Raw) -> Any:
-    """A JSON value, as plain Python values.
+    """Decode a JSON value to plain Python values.
 
     Raises:
         msgspec.MsgspecError: it is not JSON.
@@ -121,15 +125,15 @@ def decode_json(raw: bytes | msgspec.Raw) -> Any:
 
 
 def _short(error: Exception) -> str:
-    """The decoder's complaint, bounded: it may quote what the sender wrote."""
+    """Return the decoder's message, shortened because it may quote the sender."""
     return TOO_DEEP if isinstance(error, RecursionError) else str(error)[:MAX_COMPLAINT_CHARACTERS]
 
 
 def is_deeper(text: bytes, most: int) -> bool:
-    """Whether a text that is JSON is nested deeper than so many levels. All work is done by loops in C."""
+    """Return whether JSON text is nested deeper than `most` levels. All loops run in C."""
     if text.count(b"[") + text.count(b"{") <= most:
         return False
-    # Without its escapes every other piece between quotes is outside of strings.
+    # Without escapes, every other piece between quotes is outside of strings.
     outside = b"".join(text.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2])
     steps = map((-1, 1).__getitem__, outside.translate(_OPENING, _NO_BRACKETS))
     return max(accumulate(steps), default=0) > most

@@ -1,7 +1,8 @@
-"""What the live feed tells spectators of a match or a tournament: one tagged union, one message a JSON frame.
+"""Messages of the live feed about a match or a tournament: one tagged union, one message per JSON frame.
 
-`docs/feed.md` says how a subscriber gets them. Everything but the game's own words has a bound: a subscriber that
-decodes with these types refuses a message beyond it.
+`docs/feed.md` describes how a subscriber receives them. Everything but the game's own words has a bound: a
+subscriber
+that decodes with these types refuses a message beyond it.
 """
 
 from typing import Annotated, Any
@@ -12,14 +13,14 @@ from protocol.messages import ClockTerms
 from protocol.words import MOST, Number, Outcome
 
 STANDINGS = "standings"
-"""The topic of a tournament's standings."""
+"""Topic of a tournament's standings."""
 MATCH = "match/"
-"""Before a match's name: its topic."""
+"""Prefix of a match's topic, before its name."""
 MOST_SEATS = 64
 MOST_ROWS = 10_000
 MOST_EVENTS = 10_000
 MOST_CHARACTERS = 64 * 1024
-"""The most characters of a name or a reason."""
+"""Longest name or reason, in characters."""
 
 Count = Annotated[int, Meta(ge=0, le=MOST)]
 Seat = Annotated[int, Meta(ge=0, lt=MOST_SEATS)]
@@ -30,58 +31,58 @@ Stamp = Annotated[str, Meta(max_length=200)]
 
 
 class FeedBegun(Struct, tag="begun", tag_field="type", frozen=True):
-    """An attempt at a match begins. Always the first message of its topic; again where a match is played again."""
+    """Start of an attempt at a match: the first message of its topic, sent again if the match is replayed."""
 
     n: Count
-    """Counts the messages of this attempt from 0, snapshots left out: one that is missing was dropped."""
+    """Number of this attempt's message, from 0, snapshots not counted; a gap means that messages were dropped."""
     match: Text
     game: Text
     variant: Text
     options: Any
     players: Annotated[tuple[Text, ...], Meta(max_length=MOST_SEATS)]
-    """Who sits where, by seat."""
+    """Players' names; indexed by seat."""
     clock: ClockTerms
     started: Stamp
     """Wall time, ISO 8601, UTC."""
     alone: bool = False
-    """No other match is played from its deal: what it shows at its end is no secret of another."""
+    """Whether no other match uses its deal; the end then reveals no secret of another match."""
 
 
 class FeedEvent(Struct, tag="event", tag_field="type", frozen=True):
-    """Something the game tells everyone."""
+    """An event that the game sends to everyone."""
 
     n: Count
     at_ms: Number
-    """Since the match's zero, pauses included; the same in all messages of a match."""
+    """Milliseconds since the match's zero, pauses included; the same in all messages of a match."""
     event: Any
 
 
 class FeedWindow(Struct, tag="window", tag_field="type", frozen=True):
-    """A window opened of which everyone may know. Of one that is some seats' secret, there is no message."""
+    """An opened window that everyone may know of. No message is sent for a window that is secret."""
 
     n: Count
     at_ms: Number
     window: Text
     """The window's name in the game's vocabulary."""
     seats: Annotated[tuple[Seat, ...], Meta(max_length=MOST_SEATS)] | None
-    """Who owes an action in it; null where that is secret."""
+    """Seats that owe an action in it; null where that is secret."""
     main_ms: Number
     """Main time of each seat."""
     reserve_ms: Annotated[dict[Text, Number], Meta(max_length=MOST_SEATS)]
-    """Seat to the reserve it has left, for those of `seats` of whom everyone can know it."""
+    """Seat to its remaining reserve, for those of `seats` whose reserve is public."""
     view: Any
-    """Everything a spectator may know now, as the game's view with `seat` null."""
+    """Everything a spectator may know now: the game's view with `seat` null."""
 
 
 class FeedClosed(Struct, tag="closed", tag_field="type", frozen=True):
-    """The window that was last told of is over. What the game tells of it follows."""
+    """End of the window that was last announced. The game's events about it follow."""
 
     n: Count
     at_ms: Number
 
 
 class FeedPaused(Struct, tag="paused", tag_field="type", frozen=True):
-    """Every clock of the match stands still."""
+    """Pause of every clock of the match."""
 
     n: Count
     at_ms: Number
@@ -90,19 +91,19 @@ class FeedPaused(Struct, tag="paused", tag_field="type", frozen=True):
 
 
 class FeedResumed(Struct, tag="resumed", tag_field="type", frozen=True):
-    """The clocks run again."""
+    """End of a pause."""
 
     n: Count
     at_ms: Number
 
 
 class FeedEnded(Struct, tag="ended", tag_field="type", frozen=True):
-    """The attempt is over; nothing follows of it."""
+    """End of the attempt; its last message."""
 
     n: Count
     at_ms: Number
     outcome: Outcome | None
-    """Null: the attempt is void, and counts for nothing."""
+    """Result; null if the attempt is void and does not count."""
     head: Stamp
     """Hash of the transcript's last line; empty where no transcript could be finished."""
     view: Any
@@ -110,55 +111,55 @@ class FeedEnded(Struct, tag="ended", tag_field="type", frozen=True):
 
 
 class FeedSnapshot(Struct, tag="snapshot", tag_field="type", frozen=True):
-    """All that was told of a match so far, told again every few seconds for who came late."""
+    """Everything sent about a match so far, repeated every few seconds for new subscribers."""
 
     n: Count
-    """How many messages of this attempt came before: the next one has this number."""
+    """Number of this attempt's messages so far, which is the number of the next one."""
     at_ms: Number
-    """Now."""
+    """Current time, in milliseconds since the match's zero."""
     begun: FeedBegun
     events: Annotated[tuple[Any, ...], Meta(max_length=MOST_EVENTS)]
-    """The `event` messages so far, the latest if they are many."""
+    """The `event` messages so far; only the latest if there are many."""
     left_out: Count
-    """How many earlier ones are left out."""
+    """Number of earlier events that are left out."""
     window: FeedWindow | None
-    """The open window, if everyone may know of it."""
+    """The open window, if it is public."""
     stopped_ms: Number
-    """For how long the clocks have stood still since it opened, a pause that is running included."""
+    """Milliseconds that the clocks have been stopped since the window opened, including a running pause."""
     paused: Text | None
-    """The reason of the pause that is running; null: none is."""
+    """Reason of the running pause; null if there is none."""
 
 
 class FeedRow(Struct, frozen=True, kw_only=True):
-    """One bot's part in a tournament, in matches that count."""
+    """One bot's results in a tournament, from matches that count."""
 
     bot: Text
     house: bool
-    """It fills seats that are left over, and does not compete."""
+    """Whether the bot only fills empty seats and does not compete."""
     played: Count
     wins: Count
     ties: Count
     losses: Count
     points: Points
     mean_points: Points | None
-    """Points a match; null before there was one."""
+    """Mean points per match; null before the first."""
     faults: Count
     defaults: Count
 
 
 class FeedStandings(Struct, tag="standings", tag_field="type", frozen=True):
-    """How a tournament stands, told anew when that changes, and every few seconds."""
+    """Standings of a tournament, sent when they change and every few seconds."""
 
     n: Count
     game: Text
     variant: Text
     format: Text
     played: Count
-    """How many matches count by now: those of blocks that are complete."""
+    """Number of matches that count: those of complete blocks."""
     final: bool
-    """Whether all has been played. Then the rows are as the format places the bots; before, by mean points."""
+    """Whether the tournament is over. Rows then follow the format's final ranking; before, mean points."""
     rows: Annotated[tuple[FeedRow, ...], Meta(max_length=MOST_ROWS)]
-    """Best first."""
+    """Rows, best first."""
 
 
 FeedMessage = (

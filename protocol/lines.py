@@ -1,6 +1,6 @@
-"""What a program that speaks by lines says on its standard output: which of its lines are messages, which are not.
+"""Tells messages from other output of a program that speaks by lines on its standard output.
 
-The bridge, which sits between such a program and the referee, and the referee both go by this. Pure.
+The bridge, which connects such a program to the referee, and the referee both use this. Pure.
 """
 
 import re
@@ -11,9 +11,9 @@ from msgspec import Struct
 from protocol.messages import MAX_FRAME_BYTES
 
 PRINTED = "[stdout] "
-"""In front of each line of a bot's log that its program printed to standard output and that is no message."""
+"""Prefix of each log line that a bot printed to standard output and that is no message."""
 TYPES = frozenset({"hello", "submit", "undo", "pause", "note"})
-"""Of the messages that a bot may send."""
+"""Types of message that a bot may send."""
 _BEGINNING = re.compile(rb'\s*\{\s*"type"\s*:\s*"(?:hello|submit|undo|pause|note)"')
 
 
@@ -27,9 +27,9 @@ _objects = msgspec.json.Decoder(_Object)
 
 
 def is_message(line: bytes) -> bool:
-    """Return whether a line is meant as a message: a JSON object of a type that bots send, right or wrong.
+    """Return whether a line is meant as a message: a JSON object, valid or not, of a type that bots send.
 
-    Of a line that is longer than any message, the beginning tells.
+    Only the beginning of a line that is longer than any message is examined.
     """
     if not line.lstrip().startswith(b"{"):
         return False

@@ -1,4 +1,4 @@
-"""The two tagged unions of the wire: what a bot says and what it hears. One message is one JSON frame."""
+"""The two tagged unions of the wire: messages from a bot and messages to it. One message is one JSON frame."""
 
 from typing import Any, Literal
 
@@ -8,28 +8,32 @@ from protocol.refusals import Fault, Refusal
 from protocol.words import Number, Outcome
 
 PROTOCOL = 1
-"""The version of this file. A bot names the one it speaks in its `hello`."""
+"""Version of this protocol. A bot sends the version it uses in its `hello`."""
 MAX_FRAME_BYTES = 64 * 1024
 """The largest frame a bot may send; a larger one is refused as `oversized`."""
 MAX_NOTE_CHARACTERS = 2_000
-"""The longest text of a `note`."""
+"""Longest text of a `note`, in characters."""
 
 
 NoAction = Literal["returned-nothing", "raised"]
-"""Why a kit has no action of its bot's: the function that decides returned nothing, or raised an error."""
+"""Reasons why a kit has no action: the deciding function returned nothing, or raised an error."""
 
 
 class Hello(Struct, tag="hello", tag_field="type", frozen=True, forbid_unknown_fields=True):
-    """First message of a connection, within the start-up time. Said again, it asks for `welcome` with `told`."""
+    """First message of a connection, due within the start-up time. Repeating it requests `welcome` with `told`."""
 
     token: str
-    """What the environment variable ARENA_TOKEN holds."""
+    """Value of the environment variable ARENA_TOKEN."""
     name: str
     version: str
     protocol: int
     bridged: bool | UnsetType = UNSET
-    """True: the bridge says it for a program that speaks by lines, of which nothing has been heard yet. Such a bot
-    has started once it has sent a message."""
+    """True: the bridge sends it for a program that speaks by lines and has not sent anything yet.
+
+    Such a bot has started
+
+    once it has sent a message.
+    """
 
 
 class Submit(Struct, tag="submit", tag_field="type", frozen=True, forbid_unknown_fields=True):
@@ -37,26 +41,26 @@ class Submit(Struct, tag="submit", tag_field="type", frozen=True, forbid_unknown
 
     window: int
     action: Raw
-    """The action in the window's form; null withdraws what was submitted, as `undo` does."""
+    """The action in the window's form; null withdraws the submission, as `undo` does."""
     final: bool | UnsetType = UNSET
-    """Gives up the right to change it, so that the window may close early. Left out it counts as true, but for an
-    action of null: to take the default for good must be said."""
+    """Whether the action can no longer be changed, so that the window may close early. Left out: true, except for an
+    action of null, where only an explicit true makes the default final."""
     because: NoAction | UnsetType = UNSET
-    """Why a kit sends the default, or null, in its bot's place. The bot's report says so; no rule reads it."""
+    """Reason why a kit sends the default, or null, for its bot. It is shown in the bot's report; no rule uses it."""
 
 
 class Undo(Struct, tag="undo", tag_field="type", frozen=True, forbid_unknown_fields=True):
-    """Withdraws this seat's submission: back to the default."""
+    """Withdrawal of this seat's submission; the default applies again."""
 
     window: int
 
 
 class Pause(Struct, tag="pause", tag_field="type", frozen=True, forbid_unknown_fields=True):
-    """Asks for a pause; granted within the match's budget."""
+    """Request for a pause; granted within the match's budget."""
 
 
 class Note(Struct, tag="note", tag_field="type", frozen=True, forbid_unknown_fields=True):
-    """A text for the transcript, shown to nobody else."""
+    """A text for the transcript, shown to no other seat."""
 
     text: str
 
@@ -65,40 +69,45 @@ ClientMessage = Hello | Submit | Undo | Pause | Note
 
 
 class ClockTerms(Struct, frozen=True, kw_only=True):
-    """The times of a match, as agreed before it. All in milliseconds."""
+    """Time limits of a match, agreed before it; all in milliseconds."""
 
     main_ms: dict[str, Number]
     """Window name to its main time."""
     reserve_ms: Number = 0
-    """What each seat may use beyond main time, over the whole match."""
+    """Time that each seat may use beyond main time, over the whole match."""
     pauses: Number = 0
-    """How many pauses each bot may ask for."""
+    """Number of pauses that each bot may request."""
     pause_ms: Number = 0
-    """How long a bot's pause lasts."""
+    """Length of a bot's pause."""
     pacing: str = "prompt"
-    """`prompt`: a window closes as soon as all is in. `fixed`: every window takes its full main time."""
+    """`prompt`: a window closes once every seat has a final submission.
+
+    `fixed`: every window takes its full main time.
+    """
     kind: str | UnsetType = UNSET
-    """`cpu`: main time and reserve count the bot's own processor time. Left out: they count time on the wall."""
+    """`cpu`: main time and reserve count the bot's own processor time. Left out: they count wall time."""
     wall_factor: Number | UnsetType = UNSET
-    """So many milliseconds on the wall count as one of a `cpu` clock's, where the bot used less than that."""
+    """Milliseconds of wall time that count as one of a `cpu` clock, where the bot used less than that."""
     increment_ms: Number | UnsetType = UNSET
-    """Added to a seat's reserve after each window of its own. Left out: nothing is."""
+    """Time added to a seat's reserve after each of its windows. Left out: none."""
     bronstein_ms: Number | UnsetType = UNSET
-    """What a window used of the reserve is given back after it, up to this much. Left out: nothing is."""
+    """Most reserve that is refunded after a window which used it. Left out: none."""
 
 
 class Invited(Struct, tag="invited", tag_field="type", frozen=True):
-    """To a bot on its author's own machine: its match begins, or it is back in it. It says `hello` now."""
+    """Invitation of a bot on its author's own machine to send `hello`: its match begins, or it has reconnected."""
 
     token: str
-    """What its `hello` must carry; a bot that the referee starts finds it in its environment."""
+    """Token for its `hello`; a bot that the referee starts finds it in its environment."""
     stands: bool | UnsetType = UNSET
-    """True: the line stands, and its bot may be invited to more matches after this one. Left out: it may not be
-    known."""
+    """True: the connection remains open, and its bot may be invited to more matches.
+
+    Left out: this may be unknown.
+    """
 
 
 class Welcome(Struct, tag="welcome", tag_field="type", frozen=True):
-    """The answer to a right `hello`."""
+    """Answer to a valid `hello`."""
 
     protocol: int
     match: str
@@ -109,30 +118,30 @@ class Welcome(Struct, tag="welcome", tag_field="type", frozen=True):
     options: Any
     clock: ClockTerms
     seed: int
-    """The bot's own seed, for its own luck. It says nothing about the match's."""
+    """The bot's own random seed, which reveals nothing about the match's."""
     told: tuple[Any, ...] = ()
-    """Every event told to this seat so far, the n-th at index n. Not empty only after a reconnect."""
+    """Every event sent to this seat so far; event n is at index n. Empty except after a reconnect."""
 
 
 class EventMessage(Struct, tag="event", tag_field="type", frozen=True):
-    """One thing the game tells this seat."""
+    """An event of the game for this seat."""
 
     n: int
-    """Counts this seat's events from 0."""
+    """Number of this event for the seat, from 0."""
     event: Any
 
 
 class Opened(Struct, tag="window", tag_field="type", frozen=True):
-    """A window in which this seat may act. Its clock runs from the moment this was handed to the transport."""
+    """A window in which this seat may act. Its clock runs from the moment the message reached the transport."""
 
     id: int
-    """Counts this seat's windows from 0."""
+    """Number of this window for the seat, from 0."""
     window: str
     """The window's name in the game's vocabulary."""
     view: Any
     """Everything this seat may know now."""
     default: Any
-    """The action taken if none comes; null where that is nothing, or drawn when the window closes."""
+    """Action used if none arrives; null if that is nothing, or if it is drawn when the window closes."""
     main_ms: int
     """Main time left; less than the agreed one only after a reconnect."""
     reserve_ms: int
@@ -140,14 +149,14 @@ class Opened(Struct, tag="window", tag_field="type", frozen=True):
 
 
 class Accepted(Struct, tag="accepted", tag_field="type", frozen=True):
-    """This action now stands as the seat's submission; null: none does."""
+    """Confirmation of the seat's current submission; `action` is null if there is none."""
 
     window: int
     action: Any
 
 
 class Rejected(Struct, tag="rejected", tag_field="type", frozen=True):
-    """A message was not acted on. An earlier legal submission still stands."""
+    """Refusal of a message. An earlier legal submission remains valid."""
 
     window: int | None
     reason: Refusal
@@ -155,39 +164,39 @@ class Rejected(Struct, tag="rejected", tag_field="type", frozen=True):
 
 
 class Closed(Struct, tag="closed", tag_field="type", frozen=True):
-    """A window is over for this seat."""
+    """End of a window for this seat."""
 
     window: int
     taken: Any
-    """The action taken, in its canonical spelling; null where the default was nothing."""
+    """The action used, in its canonical spelling; null where the default was nothing."""
     by_default: bool
     charged_ms: int
-    """From the window's handing over to the arrival of what was taken; all the time there was, by default."""
+    """Time from opening the window to the arrival of the action used; all available time if it was the default."""
     reserve_ms: int
     """Reserve left for the match."""
 
 
 class Paused(Struct, tag="paused", tag_field="type", frozen=True):
-    """Every clock of the match stands still."""
+    """Pause of every clock of the match."""
 
     reason: str
     """`operator`, or `seat N` for a bot's pause."""
 
 
 class Resumed(Struct, tag="resumed", tag_field="type", frozen=True):
-    """The clocks run again."""
+    """End of a pause."""
 
     reason: str
 
 
 class Over(Struct, tag="over", tag_field="type", frozen=True):
-    """The match has ended; nothing follows."""
+    """End of the match; the last message."""
 
     outcome: Outcome
 
 
 class Faulted(Struct, tag="fault", tag_field="type", frozen=True):
-    """What went wrong, before the referee hangs up."""
+    """Reason of a disconnection, sent before the referee disconnects."""
 
     reason: Fault
     text: str

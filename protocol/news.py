@@ -1,6 +1,6 @@
-"""What a host says over a line that stands between two matches: what came of the last one. Its bot need not know.
+"""Messages that a host sends to a remote bot between two matches: results of the last one.
 
-These are no messages of a match: `bots.remote` reads them, and passes none on to the bot.
+They do not belong to a match: `bots.remote` reads them, and passes none on to the bot.
 """
 
 from typing import Annotated
@@ -9,80 +9,80 @@ import msgspec
 from msgspec import Meta, Struct
 
 PART_BYTES = 32 * 1024
-"""Of a seat's transcript, compressed: the most in one message."""
+"""Most compressed bytes of a seat's transcript in one message."""
 MOST_PARTS = 512
-"""The most parts of a transcript: 16 MiB, compressed."""
+"""Most parts of a transcript: 16 MiB, compressed."""
 MOST_UNPACKED_BYTES = 64 * 1024 * 1024
-"""Of a seat's transcript, unpacked."""
+"""Largest transcript of a seat, unpacked, in bytes."""
 MOST_RATIO = 100
-"""The most bytes of a transcript for each of its compressed bytes, beyond the first."""
+"""Most bytes of a transcript per compressed byte, beyond `FREE_BYTES`."""
 FREE_BYTES = 1024 * 1024
-"""The first bytes of a transcript, which may come of next to nothing."""
+"""Bytes of a transcript that need no compressed bytes in return."""
 MOST_SEATS = 64
-"""More seats than any game has."""
+"""Upper bound of seats, above that of any game."""
 
 Count = Annotated[int, Meta(ge=0, le=2**53)]
-"""A number that every reader of JSON can take."""
+"""A number that every JSON reader supports."""
 Number = Annotated[int, Meta(ge=-(2**53), le=2**53)]
 Seat = Annotated[int, Meta(ge=0, le=MOST_SEATS)]
 
 
 def most_unpacked(packed: int) -> int:
-    """Return the size that a transcript may have which takes so many bytes compressed.
+    """Return the largest transcript that is accepted from this many compressed bytes.
 
-    The host sends no larger one, so an author's machine takes no larger one.
+    The host sends no larger one.
     """
     return min(MOST_UNPACKED_BYTES, FREE_BYTES + MOST_RATIO * packed)
 
 
 class TableRow(Struct, frozen=True, kw_only=True):
-    """Where a bot stands in its tournament."""
+    """Placement of a bot in its tournament."""
 
     place: Count
     of: Count
     played: Count
-    """Matches that count by now."""
+    """Number of matches that count now."""
     rating: float
-    """Elo, with its 95 % interval. None: results set no limit on that side."""
+    """Elo, with its 95 % interval; None for a side that results do not bound."""
     low: float | None
     high: float | None
 
 
 class MatchReport(Struct, tag="report", tag_field="type", frozen=True, kw_only=True):
-    """What came of a match for one seat."""
+    """Result of a match for one seat."""
 
     match: str
     seat: Seat
     seats: Seat
     place: Count | None = None
-    """None: the attempt is void, and does not count."""
+    """Place in the ranking; None if the attempt is void and does not count."""
     score: Number | None = None
-    """None: the game has no scores."""
+    """Score; None if the game has none."""
     reason: str
-    """Why the match ended so; of a void attempt, why it is void."""
+    """Reason for the match's end; for a void attempt, why it is void."""
     conduct: str
     head: str
     """Hash of the last line of the whole transcript."""
     delay_ms: float | None = None
-    """How long the network took to the bot and back; None: it was not measured."""
+    """Round trip to the bot over the network, in milliseconds; None if it was not measured."""
     standing: TableRow | None = None
-    """As of the last count; None: nothing counts yet."""
+    """Standing at the last count; None before anything counts."""
 
 
 class TranscriptPart(Struct, tag="transcript", tag_field="type", frozen=True, kw_only=True):
-    """A part of the seat's own transcript: all parts together are one file, compressed by zlib."""
+    """A part of the seat's own transcript. The parts together are one file, compressed by zlib."""
 
     match: str
     seat: Seat
     part: Annotated[int, Meta(ge=0, lt=MOST_PARTS)]
-    """From 0."""
+    """Index of the part, from 0."""
     parts: Annotated[int, Meta(ge=1, le=MOST_PARTS)]
     data: Annotated[bytes, Meta(max_length=PART_BYTES)]
-    """As base64."""
+    """Content; base64 on the wire."""
 
 
 class Dismissed(Struct, tag="dismissed", tag_field="type", frozen=True, kw_only=True):
-    """There are no more matches: the bot need not stay."""
+    """Notice that no more matches follow and that the bot may leave."""
 
     text: str
 
@@ -93,7 +93,7 @@ _TAGS = {"report", "transcript", "dismissed"}
 
 
 class _Tagged(Struct):
-    """Any message that says its type."""
+    """Any message with a type."""
 
     type: str
 
@@ -102,10 +102,10 @@ _tagged = msgspec.json.Decoder(_Tagged)
 
 
 def decode_news(frame: bytes) -> News | None:
-    """Return what a frame tells, or None if it is of another type.
+    """Decode a frame, or return None if it is of another type.
 
     Raises:
-        msgspec.MsgspecError: it is of one of these types, and does not keep to its bounds.
+        msgspec.MsgspecError: it has one of these types, but exceeds its bounds.
     """
     try:
         return _decoder.decode(frame)

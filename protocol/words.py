@@ -1,7 +1,7 @@
-"""The kinds of words every game is made of. Each game's own are in `protocol.games`.
+"""Base types of every game's words. Each game's own are in `protocol.games`.
 
-A game's words are frozen Structs. On the wire an event carries its name in the key `type`; an action carries
-no name, the window says which form it has; seats that are keys of an object are written as text (`"0"`).
+A game's words are frozen Structs. On the wire an event carries its name in the key `type`; an action has no name,
+because its window determines its form; seats that are keys of an object are written as text (`"0"`).
 """
 
 from enum import Enum
@@ -17,37 +17,37 @@ Number = Annotated[int, Meta(ge=-MOST, le=MOST)]
 
 
 class Audience(Enum):
-    """Whom a type of event may ever reach, at the widest."""
+    """Widest audience that a type of event may have."""
 
     SEAT = "seat"
-    """One seat at a time: never told in public."""
+    """One seat at a time, never the public."""
     PUBLIC = "public"
     """Everyone, spectators included."""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
-    """What a host may set for a match, all with defaults. Each game derives its own."""
+    """Settings of a match that a host may change, all with defaults. Each game derives its own."""
 
 
 class Setup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
-    """A host's secrets of a match, drawn from its seed or given. A game without any uses this as it stands."""
+    """A host's secrets of a match, drawn from its seed or set by the host. Games without any use it as it is."""
 
 
 class Action(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """What a seat submits to a window: one Struct for each window, with the keys of all its forms.
+    """A seat's submission to a window: one Struct for each window, with the keys of all its forms.
 
-    Keys that only some forms have are `UnsetType` or flags, so that a left-out key, an empty one and a flag
-    that is false read alike; the rules check that the keys make one form. Its canonical spelling is what the
-    encoder writes.
+    Keys that only some forms have are `UnsetType` or flags, so that a missing key, an empty one and a false flag
+    are
+    equal; the rules check that the keys make one form. The encoder's output is its canonical spelling.
     """
 
 
 class Event(Struct, frozen=True, kw_only=True, tag_field="type", gc=False):
-    """Something a game tells. Derive with `tag="name"` and set `audience`."""
+    """An event of a game. Derive with `tag="name"` and set `audience`."""
 
     audience: ClassVar[Audience] = Audience.SEAT
     anonymous: ClassVar[bool] = False
-    """It says nothing of who sits where: played the same by others in other seats, it is the same to the byte."""
+    """Whether it is independent of the seating: permuting the players' seats leaves its bytes unchanged."""
 
 
 class View(Struct, frozen=True, kw_only=True, gc=False):
@@ -55,16 +55,16 @@ class View(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Outcome(Struct, frozen=True, kw_only=True, gc=False):
-    """How a match ended, the same for all games."""
+    """Result of a match, the same type for all games."""
 
     ranking: tuple[tuple[Number, ...], ...]
-    """Groups of seats, best first; seats of one group are tied. Every seat stands in exactly one group."""
+    """Groups of seats, best first; seats of one group are tied. Every seat is in exactly one group."""
     winners: tuple[Number, ...]
-    """The seats the game names winner, ascending."""
+    """Seats that the game calls winners, ascending."""
     eliminated: Number | None
-    """The elimination candidate's seat, if there is one."""
+    """Seat of the elimination candidate, if there is one."""
     scores: dict[str, Number] | None
-    """Seat to number, or None where the game has no scores."""
+    """Seat to score, or None where the game has no scores."""
     tokens: dict[str, Number] = {}
     """Seat to Tokens of Life won; seats with none are left out."""
     garnets: dict[str, Number] = {}
