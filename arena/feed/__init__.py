@@ -1,4 +1,4 @@
-"""The live feed: a process that publishes it, one that hears each, and the arena's end of the line to each."""
+"""The live feed: its publishing process, one listening process per feed, and the arena's connections to them."""
 
 from arena.feed.publisher import FeedLine, inherited, open_feed
 from arena.feed.subscriber import Heard, Subscriber, is_endpoint

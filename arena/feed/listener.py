@@ -1,8 +1,9 @@
-"""The process that hears one live feed: from a ZeroMQ SUB socket to one Unix socket, and nothing else.
+"""The process that receives one live feed and passes it from a ZeroMQ SUB socket to one Unix socket.
 
-Run as `python -m arena.feed.listener SOCKET ENDPOINT` by `subscriber`. It uses libzmq, as `process` does and for
-the same reason has a process of its own: what a publisher sends, a stranger perhaps, is bounded here. Each feed
-has its own, so that one which sends more than that ends the listening to itself alone.
+`subscriber` runs it as `python -m arena.feed.listener SOCKET ENDPOINT`. Like `process` it isolates libzmq: it
+bounds
+the memory for messages from an untrusted publisher. Each feed has its own process, so that a publisher which sends
+too much ends only its own feed.
 """
 
 import errno
@@ -25,11 +26,11 @@ RECONNECT_MS = 100
 RECONNECT_MAX_MS = 2_000
 FRAMES = 2
 AT_ONCE = 100
-"""Messages that are passed on before the line is looked at again."""
+"""Messages that are passed on before the Unix socket is checked again."""
 
 
 def main(line: socket.socket, endpoint: str) -> None:
-    """Pass on what the feed says, until the line is hung up."""
+    """Pass on the feed's messages until the arena closes the Unix socket."""
     os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
@@ -66,7 +67,7 @@ def _subscribed(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zm
 
 
 def pass_on(line: socket.socket, feed: "zmq.Socket[bytes]") -> None:
-    """Pass on the messages that are there, each as one packet: its topic, a line end, its content."""
+    """Pass on the waiting messages, each as one packet: topic, line end, content."""
     for _ in range(AT_ONCE):
         try:
             frames = feed.recv_multipart(zmq.NOBLOCK)

@@ -1,7 +1,7 @@
-"""The process that publishes the live feed: from one Unix socket to a ZeroMQ PUB socket, and nothing else.
+"""The process that publishes the live feed, from one Unix socket to a ZeroMQ PUB socket.
 
-Run as `python -m arena.feed.process SOCKET ENDPOINT` by `publisher`. It alone in the arena uses libzmq,
-whose memory grows with what subscribers ask for and leave unread: here it has a bound, and no match suffers.
+`publisher` runs it as `python -m arena.feed.process SOCKET ENDPOINT`. Only this process and `listener` use libzmq,
+whose memory grows with subscribers' requests and unread messages: here it is bounded, and no match suffers.
 """
 
 import os
@@ -23,13 +23,13 @@ MAX_WAITING = 1_000
 MAX_SUBSCRIPTION_BYTES = 256
 MAX_MEMORY_BYTES = 512 * 1024 * 1024
 MAX_FILES = 512
-"""Connections among them."""
+"""Limit of open files, connections included."""
 NICENESS = 5
-"""Matches come first."""
+"""Added to the process's niceness, because matches have priority."""
 LAST_WORDS_MS = 1_000
-"""How long what was published last may take to go out."""
+"""Milliseconds that sending the last messages may take."""
 HEARTBEAT_MS = 10_000
-"""A subscriber that is gone without a word is let go after twice as long."""
+"""Interval of heartbeats. A silent subscriber is disconnected after twice as long."""
 HANDSHAKE_MS = 5_000
 IPC, TCP = "ipc://", "tcp://"
 MAX_PORT = 65_535
@@ -37,11 +37,11 @@ _PORT = re.compile(r"[0-9]{1,5}")
 
 
 class CannotListenError(Exception):
-    """The text says why."""
+    """The endpoint cannot be used; the text is the reason."""
 
 
 def main(line: socket.socket, endpoint: str) -> None:
-    """Listens, says so, and publishes until the line is hung up."""
+    """Listen, report this on `line`, and publish until the arena closes it."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (MAX_FILES, MAX_FILES))
     os.nice(NICENESS)
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
@@ -67,17 +67,17 @@ def main(line: socket.socket, endpoint: str) -> None:
 
 
 def _clear_away(place: Path, bound: os.stat_result | None) -> None:
-    """Removes the socket's file, unless another publisher has taken the place since."""
+    """Remove the socket's file, unless another publisher has replaced it since."""
     with suppress(OSError), locked(place.absolute().parent):
         if bound is not None and os.path.samestat(place.lstat(), bound):
             place.unlink()
 
 
 def _listening(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq.Socket[bytes]":
-    """A socket that listens there. Of several arenas that begin at once, one does, and the others are refused.
+    """Return a socket that listens at an endpoint. If several arenas start at once, only one succeeds.
 
     Raises:
-        CannotListenError: it cannot.
+        CannotListenError: the endpoint is not valid or is in use.
     """
     with ExitStack() as held:
         if endpoint.startswith(IPC):
@@ -87,10 +87,10 @@ def _listening(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq
 
 
 def _publisher(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq.Socket[bytes]":
-    """A socket that listens there.
+    """Return a socket that listens at an endpoint.
 
     Raises:
-        CannotListenError: it cannot.
+        CannotListenError: the endpoint is not valid or is in use.
     """
     if endpoint.startswith(IPC):
         _make_way(endpoint.removeprefix(IPC))
@@ -118,16 +118,16 @@ def _publisher(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq
 
 
 def _check_port(port: str) -> None:
-    """Refuses what ZeroMQ would take for another port: of 99999 it listens at 34463, of 5x at 5."""
+    """Refuse ports that ZeroMQ would read as another port: it reads 99999 as 34463, and 5x as 5."""
     if port != "*" and not (_PORT.fullmatch(port) and int(port) <= MAX_PORT):
         raise CannotListenError(f"the port must be a number up to {MAX_PORT}, or *")
 
 
 def _make_way(place: str) -> None:
-    """Sees that nothing is lost at an `ipc` path: ZeroMQ would delete whatever file is there.
+    """Check that nothing is lost at an `ipc` path: ZeroMQ would delete any file there.
 
     Raises:
-        CannotListenError: somebody listens there, or it is no socket.
+        CannotListenError: another program listens there, or the file is no socket.
     """
     if not place or place.startswith(("@", "*")):
         # Names without a file have no owner.

@@ -1,8 +1,8 @@
-"""The arena's end of the live feed: starts the process that publishes it, and hands it messages without waiting.
+"""The arena's end of the live feed: starts the process that publishes it, and sends it messages without waiting.
 
-What is in a message is `referee.host.feed`'s. The socket that subscribers reach is in a process of its own
-(`process`): what they do, or leave undone, can neither slow nor grow the process whose clocks count. Between
-the two is one Unix socket, which workers share: when the kernel's buffer of it is full, messages are dropped.
+`referee.host.feed` builds the messages. Subscribers connect to a process of its own (`process`), so that they can
+neither slow nor grow the process whose clocks count. One Unix socket, which workers share, connects the two: when
+its kernel buffer is full, messages are dropped.
 """
 
 import os
@@ -16,47 +16,47 @@ from arena.errors import MachineCannot, WrongUse
 from arena.terminal import say
 
 SEPARATOR = b"\n"
-"""Between topic and message, on the way to the process."""
+"""Separator of topic and message on the way to the process."""
 BOUND = b"at "
-"""Before the endpoint that it listens at. Any other answer is why it cannot."""
+"""Prefix of the endpoint in the process's answer. Any other answer is the reason why it cannot listen."""
 MAX_BYTES = 1024 * 1024
-"""More than any message has: the kernel's own bound for one is smaller."""
+"""Larger than any message: the kernel's own limit for one is smaller."""
 START_SECONDS = 20
-"""How long the process may take to listen, on a busy machine."""
+"""Seconds until the process must listen, on a busy machine."""
 END_SECONDS = 3
-"""How long it may take to hand out what was published last; then it is killed."""
+"""Seconds until the process must have sent its last messages; then it is killed."""
 
 
 class FeedLine:
-    """Where the messages of a feed go. Workers have one of their own on the same socket."""
+    """Sending end of the feed. Each worker has its own on the same socket."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
 
     def fileno(self) -> int:
-        """The socket's, to be inherited."""
+        """Return the socket's file descriptor, to be inherited."""
         return self._line.fileno()
 
     def publish(self, topic: str, message: bytes) -> None:
-        """Takes a message, or drops it. See `referee.host.feed.Publish`."""
-        # A full buffer, a message too large for it, a publisher that has ended: no match waits or fails for these.
+        """Send a message, or drop it. See `referee.host.feed.Publish`."""
+        # No match waits or fails for a full buffer, a message too large for it, or a publisher that has ended.
         with suppress(OSError):
             self._line.send(topic.encode() + SEPARATOR + message, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
 
 
 def inherited(descriptor: int) -> FeedLine:
-    """The line that this process inherited; bots that are started here do not get it."""
+    """Return the line that this process inherited. Bots that it starts do not inherit it."""
     os.set_inheritable(descriptor, False)
     return FeedLine(socket.socket(fileno=descriptor))
 
 
 @contextmanager
 def open_feed(endpoint: str | None) -> Iterator[FeedLine | None]:
-    """Publishes at a ZeroMQ endpoint meanwhile; None: there is no feed.
+    """Publish at a ZeroMQ endpoint within the context. Without an endpoint, yield None.
 
     Raises:
-        WrongUse: one cannot listen there.
-        MachineCannot: the process that is to listen does not start.
+        WrongUse: the process cannot listen there.
+        MachineCannot: the process does not start.
     """
     if endpoint is None:
         yield None
@@ -79,14 +79,14 @@ def open_feed(endpoint: str | None) -> Iterator[FeedLine | None]:
             if process.poll() is not None:
                 say(f"the feed had ended before: exit code {process.returncode}")
         finally:
-            # Workers that still run have the socket, too; it is this that tells the process to end.
+            # Workers that still run share the socket; only a shutdown ends the process.
             with suppress(OSError):
                 ours.shutdown(socket.SHUT_RDWR)
             _end(process)
 
 
 def _listening(line: socket.socket, endpoint: str) -> str:
-    """Where it listens, once it does."""
+    """Wait until the process listens, and return its endpoint."""
     line.settimeout(START_SECONDS)
     try:
         answer = line.recv(MAX_BYTES)

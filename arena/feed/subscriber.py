@@ -1,7 +1,7 @@
-"""The arena's end of the feeds that it hears: a process for each that subscribes, and what comes of it, in order.
+"""Receives feeds: runs a subscribing process for each, and passes on its messages in order.
 
-That process (`listener`) is a stranger's way in: it may end at any time, and is then started again. Nothing here
-decodes what a feed says. Whatever a feed sends, it gets a share of the processor's time and no more.
+An untrusted publisher may make that process (`listener`) end at any time; it is then started again. Nothing here
+decodes a feed's messages. Each feed gets a share of the processor's time and no more.
 """
 
 import os
@@ -16,25 +16,29 @@ import trio
 from msgspec import Struct
 
 SEPARATOR = b"\n"
-"""Between topic and message."""
+"""Separator of topic and message."""
 MAX_TOPIC_BYTES = 256
 MAX_MESSAGE_BYTES = 256 * 1024
-"""More than any message has that an arena publishes. Longer ones are never taken from the network."""
+"""Larger than any message that an arena publishes. Longer ones are never read from the network."""
 PACKET_BYTES = MAX_MESSAGE_BYTES + 2 * MAX_TOPIC_BYTES
 BUFFER_BYTES = 1024 * 1024
 MAX_ENDPOINT_CHARACTERS = 2_048
 GATHER_SECONDS = 0.02
-"""So long after messages have come, further ones are gathered: with many matches, far fewer wake-ups."""
+"""Seconds for gathering further messages after some have arrived: with many matches, this saves most wake-ups."""
 AT_ONCE = 100
-"""Messages that are taken before others have a turn."""
+"""Messages that one feed may read before others have a turn."""
 TURN_SECONDS = 0.02
-"""Processor time after which others have a turn, however few messages were taken."""
+"""Processor time after which others have a turn, even if it read few messages."""
 REST = 4
-"""After its turn a feed rests for so many times the processor time that the turn took. Meanwhile it waits in the
-kernel and in its listener, which drops what it has no room for."""
+"""Rest of a feed after its turn, as a multiple of the turn's processor time.
+
+Its messages then wait in the kernel and
+
+in its listener, which drops those that do not fit.
+"""
 AGAIN_SECONDS = 1.0
 AGAIN_MAX_SECONDS = 30.0
-"""A listener that ends again and again is started again after this long at most."""
+"""Longest wait, in seconds, before a listener that ends repeatedly is started again."""
 IPC, TCP = "ipc://", "tcp://"
 
 
@@ -47,7 +51,7 @@ class Heard(Struct, frozen=True):
 
 
 def is_endpoint(endpoint: str) -> bool:
-    """Whether one could connect there."""
+    """Return whether an endpoint has a valid form."""
     return (
         endpoint.startswith((IPC, TCP))
         and len(endpoint) < MAX_ENDPOINT_CHARACTERS
@@ -58,27 +62,27 @@ def is_endpoint(endpoint: str) -> bool:
 
 
 class Subscriber:
-    """Feeds that are heard, each by a number."""
+    """The feeds that are received, each identified by a number."""
 
     def __init__(self) -> None:
         self._feeds: dict[int, tuple[str, trio.CancelScope]] = {}
-        """The feed's endpoint, and the scope that ends the listening to it."""
+        """Number to the feed's endpoint, and the scope that stops receiving it."""
         self._start: Callable[[int], None] | None = None
-        """Start to listen to a feed; None before `run`."""
+        """Starts receiving a feed; None before `run`."""
 
     def hear(self, number: int, endpoint: str) -> None:
-        """Hear a feed from now on. It need not be there yet."""
+        """Receive a feed from now on. Its publisher may start later."""
         self._feeds[number] = endpoint, trio.CancelScope()
         if self._start is not None:
             self._start(number)
 
     def leave(self, number: int) -> None:
-        """Stop hearing it."""
+        """Stop receiving a feed."""
         if (feed := self._feeds.pop(number, None)) is not None:
             feed[1].cancel()
 
     async def run(self, take: Callable[[Heard], None]) -> None:
-        """Have all that comes taken, until it is cancelled."""
+        """Pass all messages to `take`, until cancelled."""
         async with trio.open_nursery() as nursery:
             self._start = lambda number: nursery.start_soon(self._follow, number, *self._feeds[number], take)
             for number in self._feeds:
@@ -88,12 +92,12 @@ class Subscriber:
     async def _follow(
         self, number: int, endpoint: str, scope: trio.CancelScope, take: Callable[[Heard], None]
     ) -> None:
-        """Listen to one feed, and start its process again when that has ended."""
+        """Receive one feed, and restart its process whenever that has ended."""
         again = AGAIN_SECONDS
         with scope:
             while True:
                 began = trio.current_time()
-                # An error: its process has ended, or none can be started now.
+                # OSError: the process has ended, or none can be started now.
                 with suppress(OSError), _listener(endpoint) as line:
                     await read(line, number, take)
                 lasted = trio.current_time() - began
@@ -102,10 +106,10 @@ class Subscriber:
 
 
 async def read(line: trio.socket.SocketType, number: int, take: Callable[[Heard], None]) -> None:
-    """Have all that comes on a line taken, as messages of the feed of that number, until the process has ended.
+    """Pass all packets of a line to `take`, as messages of feed `number`, until the process has ended.
 
     Raises:
-        OSError: it ended otherwise than by hanging up.
+        OSError: the process ended without closing the socket properly.
     """
     while packet := await line.recv(PACKET_BYTES):
         began = time.thread_time()
@@ -120,17 +124,17 @@ async def read(line: trio.socket.SocketType, number: int, take: Callable[[Heard]
 
 
 def heard(number: int, packet: bytes) -> Heard:
-    """Return the message of a feed that a listener passed on."""
+    """Convert a listener's packet to a message of a feed."""
     topic, _, message = packet.partition(SEPARATOR)
     return Heard(number, topic, message)
 
 
 @contextmanager
 def _listener(endpoint: str) -> Iterator[trio.socket.SocketType]:
-    """Start a process that listens to a feed, and end it at the end.
+    """Start a process that receives a feed, and end it when the context exits.
 
     Raises:
-        OSError: none can be started.
+        OSError: no process can be started.
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)

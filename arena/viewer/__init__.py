@@ -1,4 +1,4 @@
-"""Matches in a browser: one page that needs nothing else, with the boards of all eyes, or of one."""
+"""Pages that show a match in a browser, either self-contained or linked, for all viewpoints or for one."""
 
 from arena.viewer.data import page_data, runes_of
 from arena.viewer.page import drawing_script, drawing_style, linked_page_of, page_of, shared_assets

@@ -1,8 +1,8 @@
-"""What the page of a match knows: its steps, and by eyes what changed on the board from step to step.
+"""The data of a match's page: its steps and, for each viewpoint, the board's changes from step to step.
 
-A view is a JSON object. Of each step and eyes the page has the keys that changed, as numbers in a pool of changes:
-most seats are shown the same, and few things change at once. A change is `[value]`, or of an object
-`{"d": {key: change}, "x": [keys that are gone]}`, or of a list that grew `{"a": [what is new at its end]}`.
+A view is a JSON object. For each step and viewpoint the page has the keys that changed, as numbers in a pool of
+changes: most seats see the same, and few things change at once. A change is `[value]`, or for an object
+`{"d": {key: change}, "x": [removed keys]}`, or for a list that grew `{"a": [its new elements]}`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,14 +17,14 @@ from protocol.text import drawing_of
 from referee.printable import printable
 
 MOST_BYTES = 32 * 1024 * 1024
-"""Of all boards, and of all words, in the page."""
+"""Limit of all boards and texts in the page together, in bytes."""
 TEXT = 2_200
-"""Characters of one line of words, at most: a note has 2,000."""
+"""Longest line of text, in characters: a note has 2,000."""
 _CHANGED = object()
 
 
 def page_data(recording: Recording, only: Eyes | None = None) -> dict[str, Any]:
-    """The data of a page, as JSON types. `only`: these eyes alone, and nothing that they may not know."""
+    """Return the data of a page as JSON types. With `only`, include nothing that this viewpoint may not know."""
     if recording.own is not None:
         only = recording.own
     seats = recording.terms.seats
@@ -54,18 +54,18 @@ def page_data(recording: Recording, only: Eyes | None = None) -> dict[str, Any]:
 
 
 def runes_of(game: str) -> dict[str, Any]:
-    """The segments of each rune, which the drawing of one game needs; of other games nothing."""
+    """Return the segments of each rune, which only the drawing of Runes to Ruins needs; {} for other games."""
     return {rune.name: rune.segments for rune in RUNES} if game == "runes-to-ruins" else {}
 
 
 def _names(known: Sequence[str], seats: int) -> list[str]:
-    """Return a name for each seat; empty where none is known."""
+    """Return a name for each seat; "" where none is known."""
     names = [*known, *[""] * seats][:seats]
     return [printable(name)[:TEXT] for name in names]
 
 
 def _places(ranking: Sequence[Sequence[int]], seats: int) -> list[int | None]:
-    """The place of each seat, the best 1 and level ones the same. One seat's own file may say anything of them."""
+    """Return each seat's place, 1 for the best; ties share a place. A seat's own file may hold invalid seats."""
     places: list[int | None] = [None] * seats
     better = 0
     for group in ranking:
@@ -77,7 +77,7 @@ def _places(ranking: Sequence[Sequence[int]], seats: int) -> list[int | None]:
 
 
 def _known(recording: Recording, only: Eyes | None) -> Iterator[tuple[int, Step]]:
-    """The steps with their numbers. A spectator or a seat of a whole match does not know of all of them."""
+    """Yield the steps with their numbers, without those that the viewpoint may not know of."""
     hides = recording.own is None and only not in (None, "host")
     before: object = None
     for number, step in enumerate(recording.steps):
@@ -88,7 +88,7 @@ def _known(recording: Recording, only: Eyes | None) -> Iterator[tuple[int, Step]
         clocks = [each for each in step.clocks if each.seat == only]
         facts = [fact for fact in step.facts if _may_know(fact, only)]
         if view != before or facts or recording.seen(number, only):
-            # When a window was over would tell what time others took, and its number how many there were.
+            # The original title would reveal the time that others took and the number of their windows.
             title = step.title if number == 0 else "the board changes"
             yield number, Step(title, step.turn, step.view, step.told, facts, clocks)
         before = view
@@ -99,7 +99,7 @@ def _may_know(fact: Fact, eyes: Eyes) -> bool:
 
 
 def _words(recording: Recording, number: int, step: Step, eyes: Sequence[Eyes], pool: "_Pool") -> dict[str, Any]:
-    """A step without its boards: what happened, each with the seat that may know it, or null."""
+    """Return a step without its boards: facts and events, each with the seat that may know it, or null."""
     all_eyes = "host" in eyes
     facts = [[_line(fact.text, pool), fact.seat, fact.kind] for fact in step.facts]
     told = step.told if all_eyes else recording.seen(number, eyes[0])
@@ -128,7 +128,7 @@ def _line(text: str, pool: "_Pool") -> str:
 
 
 def _boards(steps: Sequence[Step], eyes: Eyes, pool: "_Pool") -> list[Any]:
-    """Step by step: changed key to the number of its change, or in words why there is no board."""
+    """Return for each step the changed keys with their numbers in the pool, or why there is no board."""
     boards: list[Any] = []
     before: dict[str, Any] = {}
     for step in steps:
@@ -150,7 +150,7 @@ def _boards(steps: Sequence[Step], eyes: Eyes, pool: "_Pool") -> list[Any]:
 
 
 def _view(step: Step, eyes: Eyes) -> dict[str, Any] | str:
-    """A board as JSON types; words, where one seat's own file shows what no board of its game can be."""
+    """Return a board as JSON types, or an error text if a seat's own file holds an impossible board."""
     try:
         view: dict[str, Any] = msgspec.to_builtins(step.view(eyes), str_keys=True)
     except ValueError as error:
@@ -159,7 +159,7 @@ def _view(step: Step, eyes: Eyes) -> dict[str, Any] | str:
 
 
 def change(old: Any, new: Any) -> Any:
-    """What makes the new value of the old one; see this file's head."""
+    """Return the change from the old value to the new one; the module's docstring has the format."""
     if isinstance(old, dict) and isinstance(new, dict) and old:
         gone = [key for key in old if key not in new]
         kept = {key: change(old.get(key, _CHANGED), new[key]) for key in new if old.get(key, _CHANGED) != new[key]}
@@ -173,7 +173,7 @@ def change(old: Any, new: Any) -> Any:
 
 
 class _Pool:
-    """Changes, each once, up to a bound."""
+    """Distinct changes, up to a total size."""
 
     def __init__(self) -> None:
         self.changes: list[Any] = []
@@ -182,7 +182,7 @@ class _Pool:
         self._bytes = 0
 
     def number(self, changed: Any) -> int | None:
-        """Where the change stands; None: there is no room for it."""
+        """Return the index of a change, adding it if it is new; None if there is no room."""
         spelled = msgspec.json.encode(changed)
         if spelled not in self._numbers:
             if not self.spend(len(spelled)):
@@ -192,7 +192,7 @@ class _Pool:
         return self._numbers[spelled]
 
     def spend(self, size: int) -> bool:
-        """Whether there is room for so much more, which is then taken."""
+        """Reserve `size` bytes and return True, or return False if there is no room."""
         if self._bytes + size > MOST_BYTES:
             self.left_out = True
             return False

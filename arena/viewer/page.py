@@ -1,4 +1,4 @@
-"""The page: a template, a style, a script and the data; in one file that loads nothing, or with links to two."""
+"""Builds a match's page from template, style, script and data: one self-contained file, or one with two links."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -16,16 +16,16 @@ from arena.replay import Recording
 from arena.viewer.data import page_data
 
 GAMES = ("mist", "hive-mind", "pointing", "fight-for-a-name", "runes-to-ruins")
-"""Those with a drawing of their own. Any other game is shown as a list of what is in its view."""
+"""Games with a drawing of their own. Any other game is shown as a list of its view's values."""
 
 
 def page_of(recording: Recording, only: Eyes | None = None, *, back: tuple[str, str] | None = None) -> str:
-    """The page of a match that is over, as HTML.
+    """Return the self-contained page of a finished match, as HTML.
 
     Args:
         recording: the match.
-        only: for these eyes alone; see `page_data`.
-        back: where a link above the board leads, and its words; None: there is none.
+        only: the only viewpoint; see `page_data`.
+        back: target and text of a link above the board, or None for no link.
     """
     script, style = _script(recording.game), _asset("viewer.css")
     return _page(
@@ -40,10 +40,13 @@ def page_of(recording: Recording, only: Eyes | None = None, *, back: tuple[str, 
 
 
 def linked_page_of(recording: Recording, href: Callable[[str], str]) -> str:
-    """The page for all eyes, with links to style and script, one folder below the site's top.
+    """Return the page for all viewpoints, with links to style and script, one folder below the site's top.
 
-    It leads back to the top, or to the match that `#match=SLUG/18a` in its link names.
-    `href`: where one of `shared_assets` is.
+    It links back to the top, or to the match that `#match=SLUG/18a` in its own address names.
+
+    Args:
+        recording: the match.
+        href: returns the address of one of `shared_assets`.
     """
     script = f"viewer-{recording.game}.js" if recording.game in GAMES else "viewer.js"
     back = ("../index.html", "All competitions")
@@ -51,7 +54,7 @@ def linked_page_of(recording: Recording, href: Callable[[str], str]) -> str:
 
 
 def shared_assets() -> dict[str, bytes]:
-    """The style, and a script for each game and one for all others, by their names."""
+    """Return the style, one script per game and one for all others, by file name."""
     scripts = {f"viewer-{game}.js": _script(game) for game in GAMES}
     texts = {"viewer.css": _asset("viewer.css"), "viewer.js": _script(""), **scripts}
     return {name: text.encode() for name, text in texts.items()}
@@ -62,7 +65,7 @@ def _page(data: dict[str, Any], **values: Any) -> str:
 
 
 def _inert(data: dict[str, Any]) -> Markup:
-    """JSON that cannot end the element that it stands in: whatever it holds, there is no `<` in it."""
+    """Encode JSON without any `<`, so that it cannot end the element around it."""
     return _own(msgspec.json.encode(data).decode().replace("<", "\\u003c"))
 
 
@@ -78,12 +81,12 @@ def _environment() -> Environment:
 
 
 def drawing_script() -> str:
-    """The drawings of all games, as the beginning of a module: `drawings[GAME].board(view, context)`."""
+    """Return the drawings of all games, as the start of a module: `drawings[GAME].board(view, context)`."""
     return "\n".join(_asset(name) for name in ("svg.js", *(f"{game}.js" for game in GAMES)))
 
 
 def drawing_style() -> str:
-    """The style of drawings, for a shadow tree."""
+    """Return the style of drawings, for a shadow tree."""
     return _asset("viewer.css").replace(":root", ":host")
 
 
@@ -98,7 +101,7 @@ def _script(game: str) -> str:
 
 
 def _own(text: str) -> Markup:
-    """The arena's own text, which is markup, or JSON made inert."""
+    """Mark the arena's own text as safe markup, or JSON that `_inert` has encoded."""
     return Markup(text)  # noqa: S704 - no words of others but in `_inert`
 
 
