@@ -19,9 +19,7 @@ MAX_COMPLAINT_CHARACTERS = 200
 MAX_NESTING = 64
 """Deepest nesting of a message.
 
-A fixed bound makes a replay refuse the same messages as the match did, although its
-
-stack has another size.
+A fixed bound makes a replay refuse the same messages as the match did, although its stack has another size.
 """
 TOO_DEEP = "nested too deeply"
 BYTE_ORDER_MARK = "begins with a byte order mark; a message begins with {"

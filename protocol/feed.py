@@ -1,8 +1,7 @@
 """Messages of the live feed about a match or a tournament: one tagged union, one message per JSON frame.
 
 `docs/feed.md` describes how a subscriber receives them. Everything but the game's own words has a bound: a
-subscriber
-that decodes with these types refuses a message beyond it.
+subscriber that decodes with these types refuses a message beyond it.
 """
 
 from typing import Annotated, Any

@@ -30,9 +30,7 @@ class Hello(Struct, tag="hello", tag_field="type", frozen=True, forbid_unknown_f
     bridged: bool | UnsetType = UNSET
     """True: the bridge sends it for a program that speaks by lines and has not sent anything yet.
 
-    Such a bot has started
-
-    once it has sent a message.
+    Such a bot has started once it has sent a message.
     """
 
 

@@ -30,9 +30,7 @@ class Refusal(StrEnum):
     NO_MESSAGE = "no-message"
     """A printed line that is no message, from a program that speaks by lines.
 
-    Counted once per window and not answered:
-
-    the program might print the answer, too.
+    Counted once per window and not answered: the program might print the answer, too.
     """
     FLOOD = "flood"
     """More messages or bytes than a window allows. Reported once per window; the rest is only counted."""

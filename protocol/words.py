@@ -37,8 +37,7 @@ class Action(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     """A seat's submission to a window: one Struct for each window, with the keys of all its forms.
 
     Keys that only some forms have are `UnsetType` or flags, so that a missing key, an empty one and a false flag
-    are
-    equal; the rules check that the keys make one form. The encoder's output is its canonical spelling.
+    are equal; the rules check that the keys make one form. The encoder's output is its canonical spelling.
     """
 
 

@@ -1,9 +1,8 @@
 """The process that receives one live feed and passes it from a ZeroMQ SUB socket to one Unix socket.
 
 `subscriber` runs it as `python -m arena.feed.listener SOCKET ENDPOINT`. Like `process` it isolates libzmq: it
-bounds
-the memory for messages from an untrusted publisher. Each feed has its own process, so that a publisher which sends
-too much ends only its own feed.
+bounds the memory for messages from an untrusted publisher. Each feed has its own process, so that a publisher
+which sends too much ends only its own feed.
 """
 
 import errno

@@ -32,9 +32,7 @@ TURN_SECONDS = 0.02
 REST = 4
 """Rest of a feed after its turn, as a multiple of the turn's processor time.
 
-Its messages then wait in the kernel and
-
-in its listener, which drops those that do not fit.
+Its messages then wait in the kernel and in its listener, which drops those that do not fit.
 """
 AGAIN_SECONDS = 1.0
 AGAIN_MAX_SECONDS = 30.0

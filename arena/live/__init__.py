@@ -1,4 +1,4 @@
-"""Matches that people are at: watched, hosted, or played from a terminal."""
+"""Matches with people: watched, hosted, or played from a terminal."""
 
 from arena.live.chat_seat import ChatHere
 from arena.live.console import person_here

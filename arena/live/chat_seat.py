@@ -1,7 +1,7 @@
 """A seat for a language model in this process: `arena match GAME chat BOT`, with the endpoint in CHAT_URL.
 
-In the sandbox a bot has no network and none of our variables. The sample bot `chat` is the project's own, so it
-may play here, as a person at the terminal may: in a thread, because it waits for its endpoint.
+In the sandbox a bot has no network and none of our variables. The sample bot `chat` belongs to the project, so it
+may play here, as a person at the terminal may. It plays in a thread, because it waits for its endpoint.
 """
 
 from functools import partial
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     from bots.chat_settings import Settings
 
 FULL_SECONDS = 0.01
-"""When to try again where the referee has much to read of the seat already."""
+"""Seconds until the next attempt to send, when the referee's queue for the seat is full."""
 
 
 class ChatHere:
-    """The seat of a language model in one match."""
+    """A language model's seat in one match."""
 
     def __init__(self, name: str, settings: "Settings") -> None:
-        # Here, for its HTTP client takes as long to import as all of trio, and few matches have such a seat.
+        # Imported here because its HTTP client takes as long to import as all of trio, and few matches have such a
+        # seat.
         from bots.chat_player import ChatSeat  # noqa: PLC0415
 
         self._name = name
@@ -32,11 +33,11 @@ class ChatHere:
 
     @property
     def actions(self) -> int:
-        """How many of the model's answers held an action."""
+        """Number of the model's answers that held an action."""
         return self._seat.actions
 
     async def play(self, line: MemoryLine) -> None:
-        """Play the seat at the other end of a line. Return when the match is over, or the seat cannot go on."""
+        """Play the seat at the other end of a line. Return when the match is over, or the seat cannot continue."""
         from bots.kit import error_text  # noqa: PLC0415 - see `__init__`
 
         try:
@@ -52,7 +53,7 @@ class ChatHere:
 
 
 class _LineOfThread:
-    """The bot's end of a line, for a thread."""
+    """The bot's end of a line, for use in a thread."""
 
     def __init__(self, line: MemoryLine) -> None:
         self._line = line
@@ -62,7 +63,7 @@ class _LineOfThread:
         trio.from_thread.run(self._send, frame)
 
     def receive(self) -> bytes | None:
-        """Wait for the next frame; None when the referee has hung up."""
+        """Wait for the next frame, and return it; return None once the referee has disconnected."""
         try:
             return trio.from_thread.run(self._line.hear)
         except trio.EndOfChannel:

@@ -1,7 +1,7 @@
 """The bot named `console`: a seat for a person at the terminal.
 
-Lines that are typed go to `human`, which knows what they mean; this reads them without holding up the referee, in
-whose process it runs, and shows the clock. At a terminal `line_editor` is where they are typed.
+`human` interprets the typed lines; this module reads them without blocking the referee, in whose process it runs,
+and shows the clock. At a terminal they are typed in `line_editor`.
 """
 
 import os
@@ -43,24 +43,24 @@ if TYPE_CHECKING:
 OUR_INPUT = 0
 """The file descriptor of standard input."""
 NO_CURSOR = ("dumb", "unknown")
-"""Terminals on which no line can be edited: a submission stands at once, as from a pipe."""
+"""Values of TERM without line editing: each submission is final, as from a pipe."""
 READ_BYTES = 4096
 LAST_WORDS_SECONDS = 0.2
-"""How long a seat that is being cleared may go on reading; what was sent to it is there already."""
+"""Seconds for reading the last messages of a seat that is being cancelled; they have arrived already."""
 MOST_CHARACTERS = 4_000
-"""The longest line that is acted on; no action has a tenth of that."""
+"""Longest line that is accepted, in characters; no action has a tenth of that."""
 WAITING = "waiting"
-"""In place of the clock, while no window is open."""
+"""Text in place of the clock while no window is open."""
 
 
 async def lines_typed(fd: int) -> AsyncGenerator[str, None]:
-    """Lines from a file descriptor, without a thread that could not be stopped; ends at its end."""
+    """Yield lines from a file descriptor until its end, without a thread that could not be stopped."""
     rest = b""
     while True:
         try:
             await trio.lowlevel.wait_readable(fd)
         except PermissionError:
-            # A plain file: the kernel will not wait for it, for it is always ready.
+            # The kernel does not wait for a plain file, which is always ready.
             await trio.lowlevel.checkpoint()
         read = os.read(fd, READ_BYTES)
         *lines, rest = (rest + read).split(b"\n")
@@ -71,11 +71,11 @@ async def lines_typed(fd: int) -> AsyncGenerator[str, None]:
 
 
 def person_here() -> "Console":
-    """The seat of whoever is at this terminal; where standard input is none, of what is piped in."""
+    """Return the seat of the person at this terminal; without a terminal, of the lines on standard input."""
     keys, screen = sys.stdin, sys.stderr
     if not (keys and screen and keys.isatty() and screen.isatty()) or os.environ.get("TERM", "dumb") in NO_CURSOR:
         return Console(lines_typed(OUR_INPUT), progress_console(), final=True)
-    # prompt_toolkit takes a tenth of a second to import, which other matches need not wait for.
+    # Imported here because prompt_toolkit takes a tenth of a second, which other matches do not need.
     from arena.live.line_editor import LineEditor  # noqa: PLC0415
 
     return Console(LineEditor(keys, screen), progress_console())
@@ -87,9 +87,13 @@ class Console:
     def __init__(
         self, typed: "AsyncGenerator[str, None] | LineEditor", terminal: Screen, *, final: bool = False
     ) -> None:
-        """`typed`: the lines, or the editor they are typed in; `terminal`: where to show things.
+        """Connect the seat to its input and output.
 
-        `final`: lines come from a file or a pipe. Each submission stands at once, and each waits for its window.
+        Args:
+            typed: the lines, or the editor in which they are typed.
+            terminal: the place for all output.
+            final: whether lines come from a file or a pipe. Each submission is then final and waits for its
+            window.
         """
         self._editor = None if isinstance(typed, AsyncGenerator) else typed
         self._typed = typed if isinstance(typed, AsyncGenerator) else typed.lines()
@@ -103,7 +107,7 @@ class Console:
         self._typing_ended = False
 
     async def play(self, line: MemoryLine) -> None:
-        """Plays the seat at the other end of a line; returns when the match is over or the person leaves."""
+        """Play the seat at the other end of a line. Return when the match is over or the person leaves."""
         async with AsyncExitStack() as stack:
             if self._editor is not None:
                 await stack.enter_async_context(self._editor.open())
@@ -118,14 +122,14 @@ class Console:
             try:
                 await self._hear(line)
             except trio.Cancelled:
-                # The match is over, and its end has been sent: it is to be seen before the seat is cleared.
+                # The match is over, and its end has been sent: show it before the seat is cancelled.
                 with trio.move_on_after(LAST_WORDS_SECONDS, shield=True):
                     await self._hear(line)
                 raise
             nursery.cancel_scope.cancel()
 
     async def _hear(self, line: MemoryLine) -> None:
-        """Shows what comes, until nothing more does."""
+        """Show messages until the match is over or the line is closed."""
         while not self._person.over:
             try:
                 frame = await line.hear()
@@ -142,7 +146,7 @@ class Console:
                 return
 
     async def _type(self, line: MemoryLine, leaving: trio.CancelScope) -> None:
-        """Passes on what is typed."""
+        """Process typed lines."""
         async with aclosing(self._typed) as typed:
             async for text in typed:
                 word = text.split(maxsplit=1)[0].lower() if text.startswith("/") else ""
@@ -165,13 +169,13 @@ class Console:
         leaving.cancel()
 
     def _keep(self, text: str) -> None:
-        """Keeps an action until it may be submitted, which most often is now."""
+        """Queue an action until it may be submitted, which is usually at once."""
         self._kept.append(text)
         if self._editor is not None and not self._person.asked:
             self._show([f"kept for your next window: {text}; /undo drops it"])
 
     def _go_on(self, line: MemoryLine) -> None:
-        """Submits what was typed ahead, one action for each time the person may act."""
+        """Submit queued actions, one each time the person may act."""
         while self._kept and self._person.ready:
             self._do(line, self._person.act(self._kept.popleft()))
 
@@ -182,7 +186,7 @@ class Console:
         self._show(shown)
 
     def _keep_time(self, message: ServerMessage) -> None:
-        """Follows the clock."""
+        """Update the clock from a message."""
         now = trio.current_time()
         match message:
             case Opened(id=window, main_ms=main_ms, reserve_ms=reserve_ms):
@@ -210,7 +214,7 @@ class Console:
                 assert_never(unreachable)
 
     def _edit(self, editor: "LineEditor", message: ServerMessage) -> None:
-        """Lets the line follow the match: what was typed for one window is not to be entered in another."""
+        """Update the line after a message. Text typed for one window must not be submitted to another."""
         if isinstance(message, Closed):
             editor.empty()
         editor.words = self._person.words()
@@ -218,18 +222,18 @@ class Console:
 
     def _show(self, shown: Iterable[Shown]) -> None:
         for text in shown:
-            # At a terminal words break between words; boards are drawn as they are.
+            # Only text is wrapped at a terminal; boards are drawn unchanged.
             wraps = self._terminal.is_terminal and isinstance(text, str)
             self._terminal.print(text, highlight=False, soft_wrap=not wraps, markup=False)
 
     async def _tick(self, editor: "LineEditor") -> None:
-        """Keeps the clock in the prompt."""
+        """Refresh the clock in the prompt once a second."""
         while True:
             editor.show(self._prompt(), self._window)
             await trio.sleep(1)
 
     def _prompt(self) -> str:
-        """The time left, always as wide: what is typed must not move."""
+        """Return the prompt with the time left. Its width is constant, so that typed text does not move."""
         if self._time is None:
             return f"[{WAITING:^12}] > "
         return f"[{self._time.text(trio.current_time()):^{self._time.width}}] > "

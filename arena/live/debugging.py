@@ -1,4 +1,4 @@
-"""A bot at its author's terminal: outside the sandbox, so that a debugger can be used."""
+"""A bot at its author's terminal, outside the sandbox, so that a debugger can be used."""
 
 import sys
 import termios
@@ -18,12 +18,12 @@ DEBUGGER = "bots.debugger"
 
 
 def presses(bot: BotFolder) -> int:
-    """How many Ctrl-C end the command: see `event_loop.run`. A bot without standard input does not get any."""
+    """Return how many Ctrl-C end the command: see `event_loop.run`. A bot without standard input receives none."""
     return 2 if bot.transport == "zmq" else 1
 
 
 def in_place(bot: BotFolder) -> BotFolder:
-    """The bot, run from its author's folder and not from a copy: a debugger knows files by their paths."""
+    """Return the bot, run from its author's folder and not from a copy: a debugger knows files by their paths."""
     name = read_bot_name(bot.given)
     is_here = name.kind == "folder" and name.is_folder
     return replace(bot, folder=name.path.resolve()) if is_here and not bot.build else bot
@@ -31,9 +31,11 @@ def in_place(bot: BotFolder) -> BotFolder:
 
 @contextmanager
 def at_terminal(bot: BotFolder, *, as_json: bool) -> Iterator[Terminal]:
-    """The terminal for a bot, which is afterwards as it was; says what that means.
+    """Yield the terminal for a bot and explain its use; restore the terminal's modes afterwards.
 
-    `as_json`: standard output is for JSON alone, and the bot writes to standard error instead.
+    Args:
+        bot: the bot to debug.
+        as_json: whether standard output is reserved for JSON; the bot then writes to standard error.
     """
     say(f"{bot.given} runs outside the sandbox and may do all that you may: only debug bots that you trust")
     if bot.transport == "stdio":
@@ -60,10 +62,10 @@ def at_terminal(bot: BotFolder, *, as_json: bool) -> Iterator[Terminal]:
 
 
 def under_pdb(bot: BotFolder, windows: Collection[int]) -> BotFolder:
-    """The bot, run by `bots.debugger`: it stops where it decides one of these windows, and where it fails.
+    """Return the bot, run by `bots.debugger`, which stops at decisions in these windows and at errors.
 
     Raises:
-        WrongUse: it cannot be run so.
+        WrongUse: it cannot be run this way.
     """
     program, *arguments = bot.command
     if bot.transport == "stdio":

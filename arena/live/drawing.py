@@ -10,14 +10,14 @@ from protocol.text import drawing_of
 from protocol.words import Event, View
 
 LONGEST_NAME = 40
-"""Columns of a name in the midst of words."""
+"""Longest name within a text, in columns."""
 SEATS = re.compile(r"\bseats? \d+(?:, \d+)*")
-"""How drawings call seats in the words of events."""
+"""Pattern of seats in the text of events."""
 _NUMBER = re.compile(r"\d+")
 
 
 def board_text(game: str, view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Text:
-    """That game's board under its heading: see `protocol.text.registry.Board`."""
+    """Return a game's board under its heading: see `protocol.text.registry.Board`."""
     return Text.assemble(*drawing_of(game).board(view, events, plain=plain, told=told).runs, no_wrap=True)
 
 

@@ -1,4 +1,4 @@
-"""A board with what happened beside or below it, drawn in place at a terminal."""
+"""A board with text beside or below it, drawn in place at a terminal."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,12 +7,12 @@ from rich.text import Text
 from arena.terminal import Screen
 
 BESIDE = 26
-"""Columns that words beside a board need; where there are fewer, they go below it."""
+"""Columns that text beside a board needs; with fewer, it is placed below."""
 GAP = "  "
 
 
 def laid_out(screen: Screen, board: Text, words: Sequence[str], *, width: int) -> list[Text]:
-    """The lines of a board with words beside it, or below where the board is too wide for that."""
+    """Return the lines of a board with text beside it, or below if the board is too wide for that."""
     drawn = board.split("\n")
     across = max((line.cell_len for line in drawn), default=0)
     if width - across - len(GAP) < BESIDE:
@@ -29,7 +29,7 @@ def laid_out(screen: Screen, board: Text, words: Sequence[str], *, width: int) -
 
 
 def part_of(lines: Sequence[Text], *, scroll: int, width: int, height: int) -> tuple[list[Text], int]:
-    """So many lines as fit, and the first of them; `scroll` may be more than there is to scroll."""
+    """Return the visible lines and the index of the first; `scroll` may be larger than possible."""
     first = max(0, min(scroll, len(lines) - height))
     shown = [line.copy() for line in lines[first : first + height]]
     for line in shown:
@@ -38,7 +38,7 @@ def part_of(lines: Sequence[Text], *, scroll: int, width: int, height: int) -> t
 
 
 def joined(lines: Sequence[Text]) -> Text:
-    """Lines as one text that is not folded."""
+    """Join lines to one text that is not wrapped."""
     text = Text("\n", no_wrap=True, overflow="crop").join(lines)
     text.no_wrap, text.overflow = True, "crop"
     return text

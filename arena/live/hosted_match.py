@@ -29,11 +29,11 @@ async def play_hosted(
     publish: Publish | None = None,
     log: Logger = SILENT,
 ) -> Result:
-    """Plays a match with all that `referee.host.one_match.play` does, once the bots of remote seats are here.
+    """Play a match as `referee.host.one_match.play` does, once the bots of remote seats are connected.
 
     Raises:
-        AnswerIsNo: somebody did not come in time.
-        MachineCannot: the port cannot be had.
+        AnswerIsNo: a bot did not connect in time.
+        MachineCannot: the port is not available.
     """
     screen = progress_console()
     awaited = [player for player in players if isinstance(player, RemoteBot)]
@@ -54,7 +54,7 @@ async def play_hosted(
 
 
 async def _gather(lobby: Lobby, bots: Sequence[RemoteBot], seconds: float, screen: Screen) -> None:
-    """Returns when all are connected at once."""
+    """Wait until all bots are connected at the same time."""
     until = trio.current_time() + seconds
     here: set[str] = set()
     with screen.status("") as status:

@@ -1,6 +1,6 @@
-"""A person's side of a match, without a terminal: messages in, words to show out; words typed in, messages out.
+"""A person's side of a match, without a terminal: converts messages to text, and typed text to messages.
 
-`console` puts a terminal around it.
+`console` connects it to a terminal.
 """
 
 from collections.abc import Sequence
@@ -58,10 +58,10 @@ NO_WINDOW = "no window is open for you"
 
 
 class Person:
-    """What a person has been told, and may type. `ready`: an action would be submitted now."""
+    """State of a person's seat. `ready`: an action would be submitted now."""
 
     def __init__(self, *, final: bool, plain: bool) -> None:
-        """`final`: every submission stands at once. `plain`: draw in ASCII."""
+        """Create the seat. `final`: every submission is final. `plain`: draw in ASCII."""
         self.ready = False
         self.over = False
         self._final = final
@@ -69,21 +69,21 @@ class Person:
         self._welcome: Welcome | None = None
         self._opened: Opened | None = None
         self._window = ""
-        """The name of the window that was open last."""
+        """Name of the window that was open last."""
         self._view: View | None = None
         self._news: list[Event] = []
-        """Told since the last board was shown."""
+        """Events since the last board was shown."""
         self._told: list[Event] = []
-        """Told in all of the match."""
+        """All events of the match."""
         self._standing: Any = None
-        """What the referee holds for the open window."""
+        """Submission that the referee holds for the open window."""
         self._sent: Any = None
-        """What was submitted, and is not answered yet."""
+        """Submission that is not answered yet."""
         self._settles = False
-        """It is final."""
+        """Whether that submission is final."""
 
     def hear(self, message: ServerMessage) -> list[Shown]:  # noqa: C901, PLR0911, PLR0912 - a case a message
-        """What to show for a message."""
+        """Update the state and return the text to show for a message."""
         match message:
             case Invited():
                 return []  # A person at this terminal is here already.
@@ -116,13 +116,13 @@ class Person:
                 assert_never(unreachable)
 
     def act(self, text: str) -> tuple[list[ClientMessage], list[Shown]]:
-        """Submits what was typed to the open window; call it when `ready`."""
+        """Submit typed text to the open window; call it when `ready`."""
         if self._opened is None or self._welcome is None:
             return [], [NO_WINDOW]
         final = self._final or text.endswith("!")
         words = text.removesuffix("!").strip()
         if not words and self._standing is None:
-            # An Enter too many must not cost a turn: the next window may be open already.
+            # An extra Enter must not cost a turn: the next window may be open already.
             return [], [f"nothing is submitted; /done takes the default: {self._default()}"]
         if not words:
             return self._done()
@@ -133,7 +133,7 @@ class Person:
         return self._submit(action, final=final)
 
     def command(self, text: str) -> tuple[list[ClientMessage], list[Shown]]:  # noqa: PLR0911 - one case for each command
-        """Does what a word that begins with `/` asks for, but for `/submit` and `/quit`."""
+        """Execute a command that begins with `/`, except for `/submit` and `/quit`."""
         match text.split(maxsplit=1)[0].lower():
             case "/help":
                 return [], [HELP, *self._help(), *self._asked()]
@@ -152,17 +152,17 @@ class Person:
 
     @property
     def asked(self) -> bool:
-        """Whether a window is open in which something may still be submitted."""
+        """Whether a window is open that still accepts submissions."""
         return self._opened is not None
 
     def words(self) -> tuple[str, ...]:
-        """Words that a line may be made of now."""
+        """Return completions for the current line."""
         if self._opened is None or self._view is None:
             return COMMANDS
         return *COMMANDS, *game_text.words(self._game(), self._opened.window, self._view)
 
     def board(self) -> list[Shown]:
-        """The board as it was told last."""
+        """Return the board as of the last window."""
         if self._view is None or self._welcome is None:
             return []
         return [board_text(self._welcome.game, self._view, self._news, plain=self._plain, told=self._told)]
@@ -176,7 +176,7 @@ class Person:
         return [Submit(window=self._opened.id, action=Raw(encode(action)), final=final)], []
 
     def _done(self) -> tuple[list[ClientMessage], list[Shown]]:
-        """Gives up the right to change what is submitted, or to submit anything where nothing is."""
+        """Make the submission final, or the default if nothing is submitted."""
         action = self._standing if self._sent is None else self._sent
         if action is None and self._opened is not None:
             action = self._opened.default
@@ -234,7 +234,7 @@ class Person:
         return [f"{asked}. {game_text.if_nothing(game, window, self._opened.default)}"]
 
     def _help(self) -> list[Shown]:
-        """Return what may be typed in the windows of this match, and examples for the open one."""
+        """Return the notation for the windows of this match, with examples for the open one."""
         if self._welcome is None:
             return []
         terms = Terms(self._welcome.variant, self._welcome.options, self._welcome.seat)
@@ -254,18 +254,18 @@ class Person:
         return self._welcome.game if self._welcome else ""
 
     def _default(self) -> str:
-        """What happens if nothing is submitted to the open window."""
+        """Return a text for the default of the open window."""
         default = None if self._opened is None else self._opened.default
         return game_text.say_default(self._game(), self._window, default)
 
 
 def _plain(text: str) -> str:
-    """A refusal without the key of the action that it is about, where the action has no other."""
+    """Return a refusal without the key that it concerns, where the action has no other."""
     return text.removeprefix("target: ").removeprefix("seat: ")
 
 
 def _times(clock: ClockTerms) -> str:
-    """A match's times in words."""
+    """Return a match's time limits as text."""
     times = [f"{name} {span(main)}" for name, main in clock.main_ms.items()]
     times.append(f"reserve {span(clock.reserve_ms)}")
     if clock.increment_ms is not UNSET:

@@ -1,7 +1,7 @@
 """The line that a person types at a terminal: edited, with history, while text appears above it.
 
-prompt_toolkit runs in a thread of its own, with asyncio's loop. The referee leaves orders there, and gets lines: a
-terminal that is slow, or takes nothing at all, holds up the thread, and no clock.
+prompt_toolkit runs in a thread of its own, with asyncio's loop. The referee queues orders for it and receives
+lines: a terminal that is slow, or accepts no output at all, blocks only the thread, and no clock.
 """
 
 import asyncio
@@ -27,30 +27,33 @@ from prompt_toolkit.search import stop_search
 from prompt_toolkit.shortcuts import CompleteStyle
 
 QUIT = "/quit"
-"""What Ctrl-D on an empty line stands for, and a terminal that is gone."""
+"""Line that Ctrl-D on an empty line enters, and the loss of the terminal."""
 MOST_CHARACTERS = 4_000
-"""The longest line: a paste is cut there."""
+"""Longest line, in characters; a longer paste is cut."""
 LINES_AHEAD = 100
-"""So many lines may wait to be read; further ones are lost."""
+"""Most lines that may wait to be read; further ones are lost."""
 CLOSING_SECONDS = 1.0
-"""A terminal that takes nothing for so long is left as it is, but for its modes."""
+"""Seconds for the last output at closing; then only the terminal's modes are restored."""
 WORD = re.compile(r"[^\s,;:]+")
 
 Order = Callable[[], Awaitable[None]]
 
 
 class LineEditor:
-    """One terminal's line. While it is `open`, what is written to standard error appears above the line."""
+    """A terminal's input line. While it is `open`, output to standard error appears above the line."""
 
     def __init__(self, keys: TextIO, screen: TextIO, *, interrupt: Callable[[], None] | None = None) -> None:
-        """`interrupt`: what Ctrl-C does on an empty line. Left out: what it does without an editor."""
+        """Prepare the line.
+
+        `interrupt`: action of Ctrl-C on an empty line; by default the same as without an editor.
+        """
         self.words: tuple[str, ...] = ()
-        """What Tab completes."""
+        """Words that Tab completes."""
         self._keys = keys
         self._screen = screen
         self._interrupt = interrupt or partial(os.kill, os.getpid(), signal.SIGINT)
         self._window: int | None = None
-        """The window that is open, for the referee's side; `_shown` is the one that the prompt shows."""
+        """The open window, as the referee knows it; `_shown` is the window of the prompt."""
         self._shown: int | None = None
         self._prompt = ""
         self._orders: asyncio.Queue[Order | None] = asyncio.Queue()
@@ -58,7 +61,7 @@ class LineEditor:
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None, None]:
-        """Takes the terminal; gives it back as it was, however this ends."""
+        """Open the editor on the terminal; restore the terminal's modes in any case."""
         modes = termios.tcgetattr(self._keys)
         self._loop = asyncio.new_event_loop()
         self._fds = os.dup(self._keys.fileno()), os.dup(self._screen.fileno())
@@ -77,7 +80,7 @@ class LineEditor:
                 termios.tcsetattr(self._keys, termios.TCSANOW, modes)
 
     async def lines(self) -> AsyncGenerator[str, None]:
-        """Lines as they are entered. A line for a window that is over is none."""
+        """Yield lines as they are entered, except those for a window that is over."""
         async for text, window in self._receive:
             if window is not None and window != self._window and text != QUIT:
                 self.print(f"the window was over: {text!r} was not sent\n")
@@ -85,16 +88,16 @@ class LineEditor:
                 yield text
 
     def show(self, prompt: str, window: int | None) -> None:
-        """Shows this prompt, for this window."""
+        """Show this prompt, for this window."""
         self._window = window
         self._order(partial(self._show, prompt, window))
 
     def empty(self) -> None:
-        """Takes away what is typed and not entered, and says so; it can be had back from the history."""
+        """Clear the unfinished line with a notice; it remains in the history."""
         self._order(self._empty)
 
     def print(self, text: str) -> None:
-        """Writes above the line."""
+        """Print above the line."""
         self._order(partial(self._print, text))
 
     def _order(self, order: Order | None) -> None:
@@ -102,12 +105,12 @@ class LineEditor:
             self._loop.call_soon_threadsafe(self._orders.put_nowait, order)
 
     async def _run(self, running: trio.CancelScope) -> None:
-        """Runs the thread to its end, or for as long as it is waited for."""
+        """Run the thread to its end, or until `running` is cancelled."""
         token = trio.lowlevel.current_trio_token()
         with running:
             await trio.to_thread.run_sync(self._thread, token, abandon_on_cancel=True)
         if running.cancelled_caught:
-            # It still stands in a write. When that is done, what it does must not reach the terminal any more.
+            # The thread is still blocked in a write. Its later output must not reach the terminal any more.
             nothing = os.open(os.devnull, os.O_RDWR)
             for fd in self._fds:
                 os.dup2(nothing, fd)
@@ -116,7 +119,7 @@ class LineEditor:
             for fd in self._fds:
                 os.close(fd)
 
-    # From here on, in the thread.
+    # The following methods run in the thread.
 
     def _thread(self, token: trio.lowlevel.TrioToken) -> None:
         self._token = token
@@ -130,22 +133,22 @@ class LineEditor:
             self._loop.close()
 
     def _enter(self, text: str, window: int | None) -> None:
-        """Hands a line to the referee's thread."""
+        """Send a line to the referee's thread."""
         with suppress(trio.RunFinishedError):
             self._token.run_sync_soon(self._entered, text, window)
 
     def _entered(self, text: str, window: int | None) -> None:
-        """In the referee's thread."""
+        """Queue a line; runs in the referee's thread."""
         with suppress(trio.WouldBlock):
             self._send.send_nowait((text, window))
 
     async def _edit(self, typed: TextIO, shown: TextIO) -> None:
         keys = _Keys(typed)
-        # Where the cursor is need not be asked: one line is drawn, and some terminals never answer.
+        # The cursor's position is not needed for one line, and some terminals never report it.
         screen = Vt100_Output.from_pty(shown, term=os.environ.get("TERM"))
         screen.enable_cpr = False
         self._text = shown
-        # Raw between two lines, too: a Ctrl-C in between must do what it does in them.
+        # Raw mode also applies between two lines, so that Ctrl-C has the same effect there.
         with create_app_session(keys, screen), keys.raw_mode():
             self._session: PromptSession[str] = PromptSession(
                 completer=WordCompleter(lambda: list(self.words), ignore_case=True, pattern=WORD),
@@ -167,7 +170,7 @@ class LineEditor:
                 await asyncio.wait([typing, obeying])
 
     async def _type(self) -> None:
-        """Passes on each line, until the person leaves or the editor is closed."""
+        """Send each line to the referee, until the person leaves or the editor is closed."""
         while True:
             try:
                 text = await self._session.prompt_async(lambda: self._prompt, handle_sigint=False)
@@ -218,7 +221,10 @@ class LineEditor:
 
 
 class _Keys(Vt100Input):
-    """Keys that stay keys while text is written above the line: a Ctrl-D then would be lost, and others echoed."""
+    """Input that remains raw while text is printed above the line.
+
+    In cooked mode Ctrl-D would be lost and keys echoed.
+    """
 
     def cooked_mode(self) -> AbstractContextManager[None]:
         return nullcontext()

@@ -1,4 +1,4 @@
-"""Plays one match for somebody at the terminal, who may stop its clocks by a signal."""
+"""Plays one match for a person at the terminal, who may pause its clocks by a signal."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -15,9 +15,9 @@ from referee.linux.private_file import FOLDER_MODE
 from referee.rules import Addressed, BadSetupError, Table
 
 Watch = Callable[[Table, Sequence[Addressed]], None]
-"""Told of each step of a match: the table, and what was told."""
+"""Callback for each step of a match, with the table and the step's events."""
 PlayWatched = Callable[..., Awaitable[Result]]
-"""Plays one match while somebody watches: `referee.host.play`, or a stand-in."""
+"""Plays one match with a spectator: `referee.host.play`, or a stand-in."""
 
 
 def play_match(
@@ -29,12 +29,12 @@ def play_match(
     watch: Watch | None,
     ctrl_c: int = 1,
 ) -> Result:
-    """Plays a match; the operator may pause it. `ctrl_c`: see `event_loop.run`.
+    """Play a match that the operator may pause. `ctrl_c`: see `event_loop.run`.
 
     Raises:
-        WrongUse: the transcript cannot be put there, or the setup breaks the game's rules.
+        WrongUse: the transcript cannot be written there, or the setup breaks the game's rules.
         MachineCannot: the attempt is void. From within trio, both come in exception groups.
-        Stopped: a signal came.
+        Stopped: a signal arrived.
     """
     try:
         transcripts.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def play_match(
 async def _with_operator(
     plan: Plan, players: Sequence[Any], path: Path, *, play: PlayWatched, watch: Watch | None
 ) -> Result:
-    """Plays while SIGUSR1 stops the clocks, and SIGUSR2 starts them again."""
+    """Play while SIGUSR1 pauses the clocks, and SIGUSR2 resumes them."""
     orders, operator = trio.open_memory_channel[bool](1)
     async with trio.open_nursery() as nursery:
         await nursery.start(_pass_on_signals, orders)
@@ -71,7 +71,7 @@ async def _with_operator(
 
 
 async def _pass_on_signals(orders: trio.MemorySendChannel[bool], task_status: trio.TaskStatus[None]) -> None:
-    """Pass on each order that changes something: a bot's own pause is not ended by a needless one."""
+    """Pass on each order that changes the state, so that a superfluous one does not end a bot's own pause."""
     paused = False
     with trio.open_signal_receiver(*pause_signals.BOTH) as signals:
         task_status.started()

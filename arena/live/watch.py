@@ -1,7 +1,7 @@
-"""Shows a match to people as it goes: as a spectator sees it, as one seat does, or whole, for the host.
+"""Shows a running match to people: as a spectator sees it, as one seat does, or whole, for the host.
 
-At a terminal the board is drawn in place. With a delay a thread draws, so that the match goes on meanwhile: the
-drawing is then behind the match, by so many steps at most.
+At a terminal the board is drawn in place. With a delay, a thread draws while the match continues, at most
+`MOST_WAITING` steps behind it.
 """
 
 from collections import deque
@@ -25,13 +25,13 @@ from protocol.words import Event, View
 from referee.rules import Addressed, Game, Table, shown
 
 Eyes = int | Literal["spectator", "host"]
-"""Whose eyes; a number is a seat."""
+"""Viewpoint; a number is a seat."""
 MOST_WAITING = 1_000
-"""Steps that wait to be drawn. Of more, the oldest are left out."""
+"""Most steps that wait to be drawn. Beyond it, the oldest are left out."""
 
 
 class _Step(Struct, frozen=True):
-    """A step that is to be drawn: states do not change."""
+    """A step to be drawn. States are immutable."""
 
     game: Game[Any]
     state: Any
@@ -39,18 +39,18 @@ class _Step(Struct, frozen=True):
 
 
 class Watcher:
-    """Called with the table after each window; draws what happened and the board. To be used in a `with` block."""
+    """Draws the events and the board after each window: call it with the table, within its `with` block."""
 
     def __init__(
         self, console: Screen, eyes: Eyes, names: Sequence[str], *, delay: float = 0.0, in_place: bool = True
     ) -> None:
-        """Whose eyes, and the bots' names by seat.
+        """Choose a viewpoint and an output.
 
         Args:
-            console: where to draw.
-            eyes: whose.
-            names: the bots', by seat.
-            delay: seconds for which each step is shown at least.
+            console: the output.
+            eyes: the viewpoint.
+            names: the bots' names, indexed by seat.
+            delay: minimum seconds that each step is shown.
             in_place: whether a terminal shows each step in place of the last; not where somebody types.
         """
         self._console = console
@@ -70,7 +70,7 @@ class Watcher:
         self._drawer = Thread(target=self._draw_all, daemon=True) if delay else None
 
     def __enter__(self) -> Self:
-        """Begins to draw."""
+        """Start drawing."""
         if self._live is not None:
             self._live.start()
         if self._drawer is not None:
@@ -80,7 +80,7 @@ class Watcher:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Waits until all steps have been shown; if the match was stopped, the rest is not."""
+        """Wait until all steps have been shown; if the match was stopped, drop the rest."""
         try:
             if self._drawer is not None:
                 self._end(stop=error is not None)
@@ -93,7 +93,7 @@ class Watcher:
                 self._live.stop()
 
     def __call__(self, table: Table, addressed: Sequence[Addressed]) -> None:
-        """Shows one step, or leaves it to the thread."""
+        """Draw one step, or queue it for the thread."""
         step = _Step(table.game, table.state, tuple(addressed))
         if self._drawer is None:
             self._draw(step)
@@ -111,7 +111,7 @@ class Watcher:
             self._changed.notify()
 
     def _draw_all(self) -> None:
-        """The thread's work."""
+        """Draw queued steps; runs in the thread."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._ended)
@@ -144,11 +144,11 @@ class Watcher:
             return
         width, height = self._console.size
         lines = laid_out(self._console, board, [*words, *([note] if note else [])], width=width)
-        # One line less than there are: the cursor stands on the last one.
+        # One line less than the height: the cursor occupies the last one.
         self._live.update(joined(part_of(lines, scroll=0, width=width, height=height - 1)[0]), refresh=True)
 
     def _print(self, board: Text, words: Sequence[str]) -> None:
-        """One step after the other, below an empty line."""
+        """Print one step below an empty line."""
         self._console.print()
         for line in words:
             self._console.print(line, highlight=False, markup=False)
@@ -164,7 +164,7 @@ class Watcher:
 
 
 def _lag(behind: int, left_out: int) -> str:
-    """How far the drawing is behind the match, if it is."""
+    """Return a note on how far the drawing is behind the match, or ""."""
     notes = [f"{counted(behind, 'step')} behind the match"] if behind else []
     if left_out:
         notes.append(f"{counted(left_out, 'step')} {'was' if left_out == 1 else 'were'} left out")
@@ -172,10 +172,10 @@ def _lag(behind: int, left_out: int) -> str:
 
 
 def read_eyes(option: str, text: str, seats: int) -> Eyes:
-    """What an option says: `spectator`, `host`, or a seat's number.
+    """Parse an option's value: `spectator`, `host`, or a seat's number.
 
     Raises:
-        WrongUse: it says something else.
+        WrongUse: it is none of these.
     """
     if text in ("spectator", "host"):
         return "spectator" if text == "spectator" else "host"

@@ -1,4 +1,4 @@
-"""Matches that are over: verified, one or many, and gone through step by step."""
+"""Finished matches: verification of one or many, and replay step by step."""
 
 from arena.replay.match_steps import recorded, recording_of
 from arena.replay.player import play_back

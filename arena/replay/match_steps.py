@@ -1,4 +1,4 @@
-"""The steps of a whole match, from a transcript that the rules lead to."""
+"""The steps of a whole match, from a transcript that replays under the rules."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -77,7 +77,7 @@ _MICROSECONDS = 1_000_000
 
 
 def recording_of(transcript: Path) -> Recording:
-    """The steps of a whole match.
+    """Return the steps of a whole match.
 
     Raises:
         WrongUse: there are too many.
@@ -87,7 +87,7 @@ def recording_of(transcript: Path) -> Recording:
 
 
 def recorded(records: Iterable[AnyRecord], transcript: Path, *, unfinished: bool = False) -> Recording:
-    """The same, of a transcript's records. `unfinished`: as far as there are any."""
+    """Return the steps of a transcript's records. `unfinished`: accept records that end early."""
     grown = _Steps(transcript)
     try:
         for record, replayed in steps(records, grown.watch):
@@ -99,7 +99,7 @@ def recorded(records: Iterable[AnyRecord], transcript: Path, *, unfinished: bool
 
 
 class _Steps:
-    """Steps, grown as a match is replayed."""
+    """Builder of steps during a match's replay."""
 
     def __init__(self, transcript: Path) -> None:
         self.game = ""
@@ -110,29 +110,29 @@ class _Steps:
         self.steps: list[Step] = []
         self._transcript = transcript
         self._number = 0
-        """Windows closed so far."""
+        """Number of windows closed so far."""
         self._closing: dict[int, Step] = {}
-        """By the number of the window that a step closes; those that are not yet told what was taken."""
+        """Number of a window to the step that closes it, while its actions are not recorded yet."""
         self._closed: dict[tuple[int, int], Step] = {}
-        """By seat and its own count of its windows: those that a verdict may follow on."""
+        """(seat, the seat's own window count) to closed steps that may still receive a verdict."""
         self._due: dict[tuple[int, int], int] = {}
-        """By the same: when time was up for a default, in a match without verdicts."""
+        """(seat, the seat's own window count) to a default's deadline, in a match without verdicts."""
         self._measured = False
         self._main_ms: dict[str, int] = {}
-        """By window's name: main time."""
+        """Window name to main time."""
         self._notes: Counter[int] = Counter()
-        """By seat: notes since the last window closed."""
+        """Seat to notes since the last window closed."""
         self._windows: Counter[int] = Counter()
         self._pending: list[Fact] = []
         self._refused: defaultdict[int, Counter[tuple[str, str]]] = defaultdict(Counter)
         self._counted: Counter[int] = Counter()
-        """By seat: refusals that have been told."""
+        """Seat to refusals that are shown already."""
         self._asked: set[int] = set()
-        """The seats whose bots have asked for the default, or withdrawn their submission."""
+        """Seats whose bots have requested the default, or withdrawn their submission."""
         self._gone: dict[int, str] = {}
 
     def watch(self, replayed: Replayed, told: tuple[Addressed, ...]) -> None:
-        """A step: called with what is told after it, before the records that led to it are compared."""
+        """Add a step. Called with its events, before the records that led to it are compared."""
         table = replayed.table
         if len(self.steps) == MOST_STEPS:
             raise WrongUse(f"{self._transcript}: has more than {MOST_STEPS:,} steps; so many are not shown")
@@ -148,7 +148,7 @@ class _Steps:
             self._number = table.number
 
     def take(self, record: AnyRecord, replayed: Replayed) -> None:
-        """The next record, once the rules have led to it."""
+        """Process the next record, once the replay has reached it."""
         match record:
             case Header():
                 self.game = record.game
@@ -263,7 +263,7 @@ class _Steps:
         return f"{taken}, by default, after {took}: {why}"
 
     def _late(self, out: Out, number: int) -> None:
-        """An answer came after its window. In a match that is measured its verdict tells by how much."""
+        """Report an answer after its window. In a measured match the verdict reports the delay."""
         due = self._due.pop((out.seat, number), None)
         if due is not None:
             text = f"{seat_text(out.seat, self.names)}: the answer came {duration(max(0, out.at - due))} too late"
@@ -309,7 +309,7 @@ class _Steps:
 
 
 def _used(part: SeatTime) -> int:
-    """Microseconds; exact where it is no processor time that is charged."""
+    """Return the time used, in microseconds; exact unless processor time is charged."""
     used = part.charged_ms * MICROSECONDS_PER_MS
     return used if used or part.by_default else max(0, (part.arrived or 0) - part.opened)
 

@@ -1,4 +1,4 @@
-"""Goes through a recorded match at a terminal, forward and back, by keys."""
+"""Shows a recorded match at a terminal, forward and back, by keys."""
 
 import os
 import re
@@ -18,13 +18,13 @@ from arena.replay.recording import Recording
 from arena.terminal import Screen
 
 SECONDS = (8.0, 4.0, 2.0, 1.0, 0.5, 0.25, 0.1, 0.05)
-"""For how long autoplay shows a step: its speeds, the slowest first."""
+"""Seconds that autoplay shows a step, for each of its speeds, the slowest first."""
 USUAL = 3
 LOOK_SECONDS = 0.5
-"""So often it is seen whether the terminal has another size."""
+"""Seconds between checks of the terminal's size."""
 READ_BYTES = 1024
 DIGITS = 9
-"""Of a turn that is typed."""
+"""Most digits of a typed turn."""
 HELP = """\
 n  space  Enter  →    the next step
 p  Backspace  ←       the step before
@@ -44,20 +44,20 @@ KEYS = {
     "j": "down", "\x1b[B": "down", "\x1bOB": "down", "\x1b[6~": "page down",
     "a": "play", "+": "faster", "=": "faster", "-": "slower", "g": "go", "?": "help", "q": "quit",
 }  # fmt: skip
-"""What a terminal sends, to what is meant. All other keys do nothing."""
+"""Terminal input to command. All other keys do nothing."""
 _KEY = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])|.", re.DOTALL)
 
 
 class Player:
-    """Where somebody is in a recorded match, and what their keys do."""
+    """Position in a recorded match, and the effects of keys."""
 
     def __init__(self, recording: Recording, eyes: Eyes) -> None:
         self.at = 0
-        """The step, from 0."""
+        """Index of the step, from 0."""
         self.playing = False
         self.speed = USUAL
         self.over = False
-        """They have had enough."""
+        """Whether the person has left."""
         self._recording = recording
         self._eyes = eyes
         self._scroll = 0
@@ -68,11 +68,11 @@ class Player:
 
     @property
     def seconds(self) -> float:
-        """For how long a step is shown while the match plays by itself."""
+        """Seconds that autoplay shows a step at the current speed."""
         return SECONDS[self.speed]
 
     def press(self, key: str) -> None:  # noqa: C901, PLR0912 - one case a meaning
-        """Does what a key asks for."""
+        """Execute a key's command."""
         if self._typed is not None and self._type(key):
             return
         self._typed = None
@@ -107,12 +107,12 @@ class Player:
                 pass
 
     def play_on(self) -> None:
-        """The next step by itself; at the end it stops."""
+        """Show the next step in autoplay; stop at the end."""
         self._show(self.at + 1)
         self.playing = self.at < self._last
 
     def lines(self, screen: Screen, width: int, height: int) -> list[Text]:
-        """What the terminal shows now; the last line says where we are and which keys there are."""
+        """Return the terminal's lines; the last one shows the position and the keys."""
         if self._helps:
             body = [Text(line) for line in HELP.split("\n")]
         else:
@@ -135,7 +135,7 @@ class Player:
         return f"{self.at + 1}/{self._last + 1}  {playing}  ? help  q quit{below}"
 
     def _type(self, key: str) -> bool:
-        """A key while a turn is typed. Returns whether it was part of that."""
+        """Handle a key while a turn is typed. Return whether it was part of that."""
         typed = self._typed or ""
         if key.isascii() and key.isdecimal():
             self._typed = (typed + key)[:DIGITS]
@@ -163,7 +163,7 @@ class Player:
 
 
 def play_back(recording: Recording, eyes: Eyes, screen: Screen) -> None:
-    """Shows the steps until the person leaves, in a screen of their own."""
+    """Show the steps in a screen of their own until the person leaves."""
     player = Player(recording, eyes)
     with _keys_at_once(sys.stdin.fileno()), Live(console=screen, screen=True, auto_refresh=False) as live:
         due = monotonic() + player.seconds
@@ -190,7 +190,7 @@ def play_back(recording: Recording, eyes: Eyes, screen: Screen) -> None:
 
 
 def _pressed(fd: int, seconds: float) -> Sequence[str] | None:
-    """The keys that are pressed within so many seconds; None: there will be no more."""
+    """Return the keys pressed within a time in seconds, or None at the end of input."""
     if not select.select([fd], [], [], seconds)[0]:
         return ()
     read = os.read(fd, READ_BYTES)
@@ -199,7 +199,7 @@ def _pressed(fd: int, seconds: float) -> Sequence[str] | None:
 
 @contextmanager
 def _keys_at_once(fd: int) -> Iterator[None]:
-    """Keys are read when they are pressed, and not shown; Ctrl-C is still heeded."""
+    """Read keys when they are pressed, without echo; Ctrl-C still works."""
     before = termios.tcgetattr(fd)
     try:
         tty.setcbreak(fd)

@@ -1,4 +1,4 @@
-"""A match as people go through it: its steps, who did what in each, and the board after it."""
+"""A recorded match for display: its steps, the actions in each, and the board after it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
@@ -17,83 +17,86 @@ from referee.match import MICROSECONDS_PER_MS, In
 from referee.rules import Addressed
 
 MOST_STEPS = 20_000
-"""Steps that are kept: of each the game's state or a seat's view, which is mostly that of the step before."""
+"""Most steps of a recording.
+
+Each holds the game's state or a seat's view, which mostly shares data with the last.
+"""
 KINDS_KEPT = 100
-"""Kinds of refusals of one seat in one step that are counted each."""
+"""Most kinds of refusals of one seat in one step that are counted separately."""
 KINDS_OF_REFUSALS = 5
-"""Of one seat in one step, that are told."""
+"""Most kinds of refusals of one seat in one step that are shown."""
 NOTES_KEPT = 20
-"""Notes of one seat in one step that are shown."""
+"""Most notes of one seat in one step that are shown."""
 TEXT = 300
-"""Characters of a text that a bot brought about, at most."""
+"""Longest text that originates from a bot, in characters."""
 Refused = dict[tuple[str, str], int]
-"""Reason and text, as the bot was told them, to how often."""
+"""Reason and text of a refusal, as sent to the bot, to its frequency."""
 
 
 FactKind = Literal["taken", "default", "refused", "late", "verdict", "gone", "pause", "note", "end"]
 
 
 class Fact(Struct):
-    """Something that happened in a step, in words."""
+    """An occurrence in a step, as text."""
 
     text: str
     seat: int | None
-    """The seat that may know it, beside the host; None: everybody may."""
+    """The only seat that may know it, apart from the host; None: everyone may."""
     kind: FactKind
 
 
 class SeatClock(Struct, frozen=True):
-    """What a closed window took of one seat's time, in milliseconds."""
+    """One seat's time in a closed window, in milliseconds."""
 
     seat: int
     main_ms: int
-    """The window's main time."""
+    """Main time of the window."""
     used_ms: float
     reserve_ms: int
     """Reserve left for the match."""
 
 
 class Step(Struct):
-    """What happened up to the closing of a window, or an answer within it."""
+    """Events up to the closing of a window, or to an answer within it."""
 
     title: str
     turn: int | None
-    """The turn or round that is played after it, where the game has such."""
+    """The turn or round that follows, where the game has such."""
     view: Callable[[Eyes], View]
-    """The board after it. Raises ValueError where it is none of the game's."""
+    """Returns the board after the step for a viewpoint. Raises ValueError if it is not a board of the game."""
     told: tuple[Addressed, ...] = ()
     facts: list[Fact] = field(default_factory=list)
     clocks: list[SeatClock] = field(default_factory=list)
-    """Of the seats of the window that it closes. A seat knows its own, the host all."""
+    """Clocks of the seats of the window that closed. A seat knows its own, the host all."""
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """What was agreed before the match, and is no secret."""
+    """Public terms of a match, agreed before it."""
 
     match: str
     variant: str
     seats: int
     reserve_ms: int
-    """Of each seat, at the beginning."""
+    """Reserve of each seat at the start."""
 
 
 class Recording(Struct):
-    """All of a match, or what one seat knew of it."""
+    """A whole match, or one seat's knowledge of it."""
 
     game: str
     names: Sequence[str]
-    """By seat, printable. In one seat's own file only that seat has one."""
+    """Printable names; indexed by seat. One seat's own file has only that seat's."""
     steps: list[Step]
     own: int | None
-    """The seat whose own file this is."""
+    """Seat that owns the file; None for a whole match."""
     terms: Terms
     ranking: Sequence[Sequence[int]] = ()
-    """The seats as they ended, the best first and level ones together; empty, where that is not known."""
+    """Groups of seats, best first, with ties in one group; empty if unknown."""
     manifests: Sequence[str] = ()
-    """By seat, as `BotIdentity.manifest_text`, printable."""
+    """Printable `BotIdentity.manifest_text`; indexed by seat."""
 
     def lines(self, number: int, eyes: Eyes) -> Iterator[str]:
-        """What happened in a step, counted from 0, as far as these eyes may know it."""
+        """Yield the texts of a step, counted from 0, that this viewpoint may know."""
         step = self.steps[number]
         yield f"step {number + 1} of {len(self.steps)}: {step.title}"
         for fact in step.facts:
@@ -104,7 +107,7 @@ class Recording(Struct):
             yield f"{to}{drawing_of(self.game).words(told.event)}"
 
     def board(self, number: int, eyes: Eyes, *, plain: bool) -> Text:
-        """The board after a step."""
+        """Return the board after a step."""
         events: list[Event] = [told.event for told in self.seen(number, eyes)]
         so_far = [told.event for at in range(number + 1) for told in self.seen(at, eyes)]
         try:
@@ -112,19 +115,19 @@ class Recording(Struct):
         except Exception as error:
             if self.own is None:
                 raise
-            # The rules do not prove what one seat's own file says: it may show what no board of the game does.
+            # The rules do not prove one seat's own file, so a view may be an impossible board.
             return Text(f"what is shown here is not a board of {self.game}: {error}"[:TEXT])
 
     def seen(self, number: int, eyes: Eyes) -> list[Addressed]:
-        """The events of a step that these eyes may know."""
+        """Return the events of a step that this viewpoint may know."""
         return [told for told in self.steps[number].told if told.seat is None or eyes in (told.seat, "host")]
 
     def seat(self, number: int) -> str:
-        """A seat with its bot's name."""
+        """Return a seat with its bot's name."""
         return seat_text(number, self.names)
 
     def step_of_turn(self, turn: int) -> int:
-        """The first step after which this turn is played, or a later one; in a game without turns, that step."""
+        """Return the first step whose turn is `turn` or later; in a game without turns, step number `turn`."""
         turns = [step.turn for step in self.steps]
         if all(each is None for each in turns):
             return max(0, min(turn, len(turns)) - 1)
@@ -132,18 +135,18 @@ class Recording(Struct):
 
 
 def turn_of(view: Any) -> int | None:
-    """The turn or round that a view tells of."""
+    """Return the turn or round of a view, if it has one."""
     turn = getattr(view, "turn", getattr(view, "round", None))
     return turn if isinstance(turn, int) else None
 
 
 def seat_text(number: int, names: Sequence[str]) -> str:
-    """A seat with its bot's name, where it is known."""
+    """Return a seat with its bot's name, if that is known."""
     return f"seat {number} ({names[number]})" if number < len(names) and names[number] else f"seat {number}"
 
 
 def note_of(record: In) -> str | None:
-    """A bot's words for the transcript, if the frame is a note."""
+    """Return a note's text, or None if the frame is no note."""
     if record.cut or '"note"' not in record.frame:
         return None
     try:
@@ -154,7 +157,7 @@ def note_of(record: In) -> str | None:
 
 
 def taken_text(game: str, taken: Any) -> str:
-    """An action that was taken, as a person could have typed it."""
+    """Return an action in the notation that a person would type."""
     if taken is None:
         return "nothing"
     try:
@@ -165,19 +168,22 @@ def taken_text(game: str, taken: Any) -> str:
 
 
 def took_text(microseconds: int) -> str:
-    """The time that was used, as exact as it is measured."""
+    """Return the time used, in the precision of its measurement."""
     return duration(microseconds) if microseconds >= MICROSECONDS_PER_MS else "less than 1 ms"
 
 
 def default_text(*, withdrawn: bool, in_time: bool) -> str:
-    """Why a default was taken of a bot that was there. `in_time`: before its time was up."""
+    """Return why a connected bot played the default. `in_time`: before its time was up."""
     if in_time:
         return "the bot asked for it"
     return "it withdrew what it had submitted" if withdrawn else "no answer in time"
 
 
 def refusal_facts(seat: int, who: str, refused: Refused, untold: int = 0) -> Iterator[Fact]:
-    """What was refused of a seat's messages, the most frequent first. Of `untold` more its bot was not told."""
+    """Yield texts for a seat's refused messages, the most frequent first.
+
+    `untold`: further ones without an answer.
+    """
     ordered = sorted(refused.items(), key=lambda item: -item[1])
     for (reason, text), times in ordered[:KINDS_OF_REFUSALS]:
         often = "" if times == 1 else f" ({times:,} times)"

@@ -1,6 +1,6 @@
-"""The steps of one seat's own transcript, drawn from the views that its bot was sent.
+"""The steps of one seat's own transcript, from the views that its bot received.
 
-The rules prove nothing of such a file beyond its hashes: a view may be anything that is JSON.
+Only the hashes of such a file can be verified, not its content: a view may be any JSON.
 """
 
 from collections import Counter
@@ -54,15 +54,15 @@ from referee.rules import Addressed
 from referee.transcript import Broken, read_transcript
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Of the views of all steps, and of the events told between them."""
+"""Most bytes of all steps' views and of the events between them."""
 
 
 def recording_of_seat(transcript: Path) -> Recording:
-    """The steps of one seat's own transcript.
+    """Return the steps of one seat's own transcript.
 
     Raises:
-        WrongUse: there is too much of it.
-        Broken: a message is none of the referee's. Others as `read_transcript`.
+        WrongUse: it is too large.
+        Broken: a message is not one of the referee's. Others as `read_transcript`.
     """
     records = read_transcript(transcript)
     header = next(records)
@@ -95,7 +95,7 @@ def recording_of_seat(transcript: Path) -> Recording:
 
 
 class _Steps:
-    """Steps, grown message by message. A step begins when a window opens, and at the end."""
+    """Builder of steps from messages. A step begins when a window opens, and at the end."""
 
     def __init__(self, transcript: Path, header: SeatHeader) -> None:
         self.names = [""] * header.seat + [printable(header.bot.name)]
@@ -112,27 +112,27 @@ class _Steps:
         self._view = Raw(b"null")
         self._main_ms = 0
         self._ms = 0
-        """The time that the window gives, with the reserve."""
+        """Milliseconds that the window allows, reserve included."""
         self._bytes = 0
 
     def say(self, text: str, kind: FactKind) -> None:
-        """Something happened."""
+        """Add a fact."""
         self._facts.append(Fact(text, self._seat, kind))
         self._count(len(text))
 
     def note(self, record: In) -> None:
-        """A frame from the bot, of which a note is shown."""
+        """Add the text of a bot's frame if it is a note."""
         note = note_of(record)
         if note is not None and sum(fact.kind == "note" for fact in self._facts) < NOTES_KEPT:
             self.say(f"your note: {note}", "note")
 
     def end(self, text: str) -> None:
-        """The match is over. A bot that was gone was not told its outcome."""
+        """Add the last step. A bot that had disconnected did not receive the outcome."""
         self.say(text, "end")
         self._step("the end", turn=None)
 
     def hear(self, frame: bytes) -> None:  # noqa: C901 - one case for each message
-        """The next message. Raises msgspec.MsgspecError."""
+        """Process the next message. Raises msgspec.MsgspecError."""
         match decode_server_message(frame):
             case Welcome(told=told):
                 for event in told[len(self._told) :] if not self.steps else ():
@@ -206,6 +206,6 @@ class _Steps:
 
 
 def _view(form: type[View], raw: Raw, eyes: Eyes) -> View:
-    """Raises msgspec.ValidationError, which is a ValueError."""
+    """Decode a view. Raises msgspec.ValidationError, which is a ValueError."""
     del eyes
     return msgspec.json.decode(raw, type=form)

@@ -1,4 +1,4 @@
-"""Whether transcripts are as they were written, and the rules lead to what they say: one, or many at once."""
+"""Verifies transcripts, one or many at once: their hashes, and whether the rules reproduce them."""
 
 import gc
 import os
@@ -29,21 +29,24 @@ from referee.transcript import (
 )
 
 MOST_FILES = 1_000_000
-"""Transcripts of one command. Their names are held in memory."""
+"""Most transcripts per command, because their names are held in memory."""
 ENDING = ".jsonl"
 BATCH = 16
-"""Files that a process is given at once, at most."""
+"""Most files per order to a process."""
 AHEAD = 2
-"""Batches for each process that are under way before their results are taken."""
+"""Batches per process that are queued ahead of their results."""
 WORTH_PROCESSES = 16 * 1024 * 1024
-"""A process takes half a second to start. One process verifies so many bytes in about a second."""
+"""Least total bytes for several processes.
+
+Starting one takes half a second, in which it could verify half of this.
+"""
 
 Found = dict[str, Any]
-"""What came of one transcript, as plain values: `transcript`, `holds`, and what it says or what is wrong."""
+"""Result for one transcript, as plain values: `transcript`, `holds`, and its content or the error."""
 
 
 def proved(transcript: Path) -> tuple[Verified, Replayed | None]:
-    """Reads a transcript once: its hashes are verified, and of a whole one the rules must lead to every line."""
+    """Verify a transcript in one pass: its hashes and, for a whole match, that the rules reproduce every line."""
     reading = Reading(transcript)
     records = iter(reading)
     header = next(records)
@@ -60,7 +63,7 @@ def proved(transcript: Path) -> tuple[Verified, Replayed | None]:
 
 
 def found(transcript: Path, verified: Verified, replayed: Replayed | None) -> Found:
-    """What a transcript that holds says."""
+    """Return the result for a verified transcript."""
     header = verified.header
     said = {
         "transcript": path_text(transcript),
@@ -91,7 +94,7 @@ def found(transcript: Path, verified: Verified, replayed: Replayed | None) -> Fo
 
 
 def not_held(transcript: Path, line: int | None, error: str) -> Found:
-    """What is said of one that does not hold; `line` is None where no line of it is at fault."""
+    """Return the result for a transcript that fails; `line` is None if the fault is in no particular line."""
     return {"transcript": path_text(transcript), "holds": False, "line": line, "error": error}
 
 
@@ -101,10 +104,10 @@ def path_text(path: Path) -> str:
 
 
 def transcripts_in(given: Sequence[Path]) -> list[Path]:
-    """The files that are given, and all transcripts in the folders that are, each once.
+    """Return the files in `given` and all transcripts in its folders, each once.
 
     Raises:
-        WrongUse: there is no such file or folder, a folder cannot be read or has none, or there are too many.
+        WrongUse: a file or folder is missing, a folder is unreadable or has no transcript, or there are too many.
     """
     files: dict[Path, None] = {}
     for path in given:
@@ -130,11 +133,11 @@ def _in_folder(folder: Path) -> Iterator[Path]:
 
 
 def check_files(files: Sequence[Path], jobs: int | None) -> Iterator[Found]:
-    """What came of each file, in their order. No file, whatever it does, keeps the others from being verified.
+    """Yield the result for each file, in order. No file can keep the others from being verified.
 
     Args:
         files: their paths.
-        jobs: how many processes share the work; None: as many as there are processors, where they are worth it.
+        jobs: number of processes; None: as many as there are processors, if the files are large enough.
     """
     if jobs is None:
         jobs = len(os.sched_getaffinity(0)) if _bytes_of(files) >= WORTH_PROCESSES else 1
@@ -160,7 +163,7 @@ def check_files(files: Sequence[Path], jobs: int | None) -> Iterator[Found]:
 
 
 def _one_by_one(files: Sequence[Path]) -> Iterator[Found]:
-    """The same, of files one of which may end the process that reads it."""
+    """Yield the result for each file where one may end the process that reads it."""
     rest = deque(files)
     while rest:
         with process_pool(1) as pool:
@@ -174,7 +177,7 @@ def _one_by_one(files: Sequence[Path]) -> Iterator[Found]:
 
 
 def _bytes_of(files: Sequence[Path]) -> int:
-    """How large they are together, as far as that is known, and more than `WORTH_PROCESSES` is not counted."""
+    """Return the files' total size in bytes, as far as it is known; stop counting at `WORTH_PROCESSES`."""
     total = 0
     for file in files:
         try:
@@ -192,7 +195,7 @@ def _checked_batch(files: Sequence[Path]) -> list[Found]:
 
 
 def checked(file: Path) -> Found:
-    """What came of one file, whatever it holds."""
+    """Return the result for one file, whatever its content."""
     try:
         return found(file, *proved(file))
     except Broken as broken:
@@ -206,5 +209,5 @@ def checked(file: Path) -> Found:
 
 
 def _is_remote(bot: BotIdentity) -> bool:
-    """Whether nothing shut it in: it ran on its author's own machine."""
+    """Return whether the bot ran on its author's own machine, outside any sandbox."""
     return bot.remote is not UNSET
