@@ -1,6 +1,6 @@
-"""The board of The Fight For a Name: 37 hexes, ten pillars around them, and where each step leads.
+"""The board of The Fight For a Name: 37 hexes, ten pillars around them, and the destination of each step.
 
-Places are named as they are told: `Start`, a hex's number as text, or a pillar. Pure: for rules and bots.
+Places have their public names: `Start`, a hex's number as text, or a pillar. Pure: for rules and bots.
 """
 
 from collections.abc import Collection, Iterator
@@ -12,15 +12,15 @@ from protocol.games.hexes import FLAT, Hexes, centred_rows
 Path = tuple[Direction, ...]
 START = "Start"
 ROW_LENGTHS = (1, 2, 3, 4, 3, 4, 3, 4, 3, 4, 3, 2, 1)
-"""How many hexes each row has, from the top."""
+"""Number of hexes per row, from the top."""
 HEXES: tuple[HexKey, ...] = get_args(HexKey)
 """The numbered hexes, in ascending order."""
 COLOURS: tuple[Colour, ...] = get_args(Colour)
 TITLES: tuple[Title, ...] = get_args(Title)
-"""In alphabetical order."""
+"""All titles, in alphabetical order."""
 PILLARS: tuple[Pillar, ...] = get_args(Pillar)
 PILLAR_AT: dict[str, Pillar] = {pillar: pillar for pillar in PILLARS}
-"""Of all places, those that are pillars."""
+"""The places that are pillars."""
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 OPPOSITE: dict[Direction, Direction] = {"N": "S", "NE": "SW", "SE": "NW", "S": "N", "SW": "NE", "NW": "SE"}
 
@@ -36,7 +36,7 @@ GATES: dict[Pillar, tuple[tuple[HexKey, Direction], ...]] = {
     "gamma": (("30", "NE"), ("30", "SE"), ("23", "SE")),
     "xi": (("27", "NW"), ("27", "SW"), ("20", "SW")),
 }
-"""Pillar to the hexes it is entered from, each with the direction of the step."""
+"""Pillar to the hexes from which it is entered, each with the direction of the step."""
 
 
 def _rows() -> list[list[str]]:
@@ -62,7 +62,9 @@ def _steps() -> dict[str, dict[Direction, str]]:
 
 
 def _ways_back(gates: tuple[tuple[HexKey, Direction], ...]) -> dict[Direction, str]:
-    """A pillar's way back to each gate's hex; of two that share a direction, the one no other leads to (R1)."""
+    """Return a pillar's way back to each gate's hex; of two in one direction, the one that no other way leads to
+    (R1).
+    """
     back: dict[Direction, set[str]] = {}
     for name, way in gates:
         back.setdefault(OPPOSITE[way], set()).add(name)
@@ -71,11 +73,11 @@ def _ways_back(gates: tuple[tuple[HexKey, Direction], ...]) -> dict[Direction, s
 
 
 STEPS = _steps()
-"""Place to direction to the place one step that way; steps that lead nowhere are left out."""
+"""Place to direction to the place one step that way; impossible steps are left out."""
 
 
 def walks(position: str, mp: int) -> dict[str, Path]:
-    """Every hex, and Start, that can be reached: the shortest way there. To stay is a way of no steps."""
+    """Return a shortest path to every hex, and Start, within reach. The path to `position` is empty."""
     found: dict[str, Path] = {position: ()}
     edge = [position]
     for _ in range(mp):
@@ -90,7 +92,7 @@ def walks(position: str, mp: int) -> dict[str, Path]:
 
 
 def visits(position: str, mp: int, visited: Collection[str]) -> Iterator[tuple[str, Path]]:
-    """Every pillar not yet visited that a straight way leads to."""
+    """Yield every pillar outside `visited` that a straight path reaches, with that path."""
     for way in DIRECTIONS:
         place, steps = position, 0
         while steps < mp and way in STEPS[place]:

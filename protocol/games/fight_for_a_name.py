@@ -1,7 +1,7 @@
 """Words of The Fight For a Name: options, setup, actions, events, views. Rules: docs/games/fight_for_a_name.md.
 
-Seats that are keys are text (`"0"`), and so are the numbers of hexes where they are keys or stand beside names of
-other places; in lists of numbers and of seats both are numbers.
+Seats that are keys are text (`"0"`), and so are the numbers of hexes if they are keys or appear together with
+names of other places; in lists of numbers and of seats both are numbers.
 """
 
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from protocol.words import Action, Audience, Event, Options, Setup, View
 
 # fmt: off
-# Views give plain numbers and text: to a type checker these are no more either. Values are checked at run time.
+# A type checker sees plain numbers and text, as in views; values are checked at run time.
 if TYPE_CHECKING:
     Seat = int
     SeatKey = str
@@ -38,10 +38,10 @@ Gift = Annotated[int, Meta(ge=1, le=2)]
 
 
 class FightOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a host may set."""
+    """Settings that a host may change."""
 
     rounds: Annotated[int, Meta(ge=1, le=1_000, examples=[1, 2, 3, 4, 6, 12])] = 12
-    """After so many rounds the match ends."""
+    """Rounds after which the match ends."""
 
 
 class Banner(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
@@ -52,14 +52,14 @@ class Banner(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=F
 
 
 class Puzzle(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
-    """The timed game: which of the numbers add up to the target? (R7)."""
+    """The timed game: find the numbers that add up to the target (R7)."""
 
     numbers: tuple[int, ...]
     target: int
 
 
 class FightSetup(Setup, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The host's secrets, but for the hexes' colours and the puzzle, which all are shown."""
+    """The host's secrets, and the hexes' colours and the puzzle, which are shown to all."""
 
     colours: dict[HexKey, Colour]
     titles: dict[Title, Banner]
@@ -94,20 +94,20 @@ class Ask(Action, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Vote(Action, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Windows `token_vote`, `elimination_vote` and `justice`: one of the candidates, or nobody."""
+    """Windows `token_vote`, `elimination_vote` and `justice`: one of the candidates, or none."""
 
     seat: Seat | None
 
 
 class BoardShown(Event, frozen=True, kw_only=True, tag="board"):
-    """The start: the hexes' colours."""
+    """The hexes' colours, sent at the start."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     colours: dict[HexKey, Colour]
 
 
 class ChallengeShown(Event, frozen=True, kw_only=True, tag="challenge"):
-    """The start: the puzzle of the timed game."""
+    """The puzzle of the timed game, sent at the start."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     numbers: tuple[int, ...]
@@ -115,20 +115,20 @@ class ChallengeShown(Event, frozen=True, kw_only=True, tag="challenge"):
 
 
 class PillarShows(Event, frozen=True, kw_only=True, tag="pillar_shows"):
-    """To a visitor: the six titles of its pillar."""
+    """The six titles of a pillar, sent to its visitor."""
 
     pillar: Pillar
     titles: tuple[Title, ...]
 
 
 class Crowded(Event, frozen=True, kw_only=True, tag="crowded"):
-    """To each visitor of a pillar that too many visit: it gets nothing (R2)."""
+    """Notice to each visitor of a pillar with too many visitors that it gets nothing (R2)."""
 
     pillar: Pillar
 
 
 class PillarAnswer(Event, frozen=True, kw_only=True, tag="pillar_answer"):
-    """To a visitor: what its titles have told it (R3)."""
+    """The titles' answers, sent to a pillar's visitor (R3)."""
 
     body: bool
     parting: bool
@@ -138,23 +138,23 @@ class PillarAnswer(Event, frozen=True, kw_only=True, tag="pillar_answer"):
 
 
 class RoundResult(Event, frozen=True, kw_only=True, tag="round_result"):
-    """The end of a round: what all may know of it (R11)."""
+    """Public results at the end of a round (R11)."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     round: int
     positions: dict[str, str]
     """Seat to `Start`, a hex's number or a pillar; seats with titles are left out."""
     holders: dict[str, int]
-    """Hex to the seat that holds it; hexes that nobody holds are left out."""
+    """Hex to the seat that holds it; hexes without a holder are left out."""
     white: tuple[int, ...]
     claimed: dict[str, int]
     """Title to the seat that claimed it in this round."""
     gifts: dict[str, int]
-    """Seat to the MP it was given in this round."""
+    """Seat to the MP that it received as gifts in this round."""
 
 
 class Standing(Event, frozen=True, kw_only=True, tag="standing"):
-    """The end of a round, to each seat on the board: what is its own."""
+    """Private state of each seat on the board, sent to it at the end of a round."""
 
     mp: int
     crests: tuple[Title, ...]
@@ -162,14 +162,14 @@ class Standing(Event, frozen=True, kw_only=True, tag="standing"):
 
 
 class Claim(Struct, frozen=True, kw_only=True, gc=False):
-    """Who claimed a title, and in which round."""
+    """Seat that claimed a title, and the round of the claim."""
 
     seat: int
     round: int
 
 
 class Reveal(Event, frozen=True, kw_only=True, tag="reveal"):
-    """The end: the host's secrets to all."""
+    """The host's secrets, sent to all at the end."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     titles: dict[Title, Banner]
@@ -183,24 +183,24 @@ FightEvent = BoardShown | ChallengeShown | PillarShows | Crowded | PillarAnswer 
 
 
 class Visit(Struct, frozen=True, kw_only=True, gc=False):
-    """A seat's own visit to a pillar: all that was told of it, and what was asked."""
+    """A seat's own visit to a pillar: its question and all answers."""
 
     round: int
     pillar: Pillar
     titles: tuple[Title, ...]
-    """The six titles shown; none where it was crowded (R2)."""
+    """The six titles shown; none if the pillar was crowded (R2)."""
     asked: Ask | None = None
     answer: PillarAnswer | None = None
 
 
 class Candidates(Struct, frozen=True, kw_only=True, gc=False):
-    """What a vote's window tells those who vote in it."""
+    """Public content of a vote's window for its voters."""
 
     candidates: tuple[int, ...]
 
 
 class FightView(View, frozen=True, kw_only=True):
-    """What one seat, or a spectator (`seat` null), knows: what it was told, and what it did itself."""
+    """Knowledge of one seat, or of a spectator (`seat` null): its events and its own actions."""
 
     seat: int | None
     round: int
@@ -213,19 +213,19 @@ class FightView(View, frozen=True, kw_only=True):
     final_phase: bool
     """Whether moves may reinforce (R6)."""
     positions: dict[str, str]
-    """As of the end of the last round, as in `round_result`."""
+    """Positions at the end of the last round, as in `round_result`."""
     holders: dict[str, int]
     white: tuple[int, ...]
     claims: dict[Title, Claim]
-    """Title to who claimed it, and when; in alphabetical order."""
+    """Title to its claim, in alphabetical order."""
     history: tuple[RoundResult, ...]
     """Every round's `round_result`."""
     title: str | None
     """The seat's own title."""
     position: str | None
-    """Where this seat is now, its move of this round included; null for a seat with a title."""
+    """Current position of this seat, its move of this round included; null for a seat with a title."""
     mp: int | None
-    """What this seat may spend, after its own move; null for a seat with a title."""
+    """MP that this seat may spend, after its own move; null for a seat with a title."""
     crests: dict[Title, int]
     """Crest to the round in which this seat got it first; in alphabetical order."""
     strengths: dict[str, int]
@@ -235,24 +235,24 @@ class FightView(View, frozen=True, kw_only=True):
     reached: tuple[int, ...]
     """The hexes on which this seat has ended a move (R6)."""
     visits: tuple[Visit, ...]
-    """This seat's visits to pillars. In the window `pillar` the last of them waits for its `asked`."""
+    """This seat's visits to pillars. In the window `pillar` the last one has no `asked` yet."""
     moves: tuple[Move, ...]
-    """What this seat did in each round."""
+    """This seat's move in each round."""
     barred: int | None
-    """The seat that this one may give nothing in the next move (R5)."""
+    """Seat that this one may not give to in the next move (R5)."""
     candidates: tuple[int, ...] | None
-    """In a vote that this seat takes part in: those it may name."""
+    """Seats that this one may vote for; null outside a vote that it takes part in."""
     revealed: Reveal | None
-    """At the end: the host's secrets."""
+    """The host's secrets, once they are revealed at the end."""
 
 
 class FightHostPlayer(Struct, frozen=True, kw_only=True):
-    """One seat, for the host's eyes. The fields of `FightView` mean the same here."""
+    """One seat's state, for the host. The fields of `FightView` mean the same here."""
 
     position: str | None
     mp: int
     income: int
-    """What it will be given at the end of this round: by Start, and by gifts."""
+    """MP that it will receive at the end of this round, from Start and from gifts."""
     crests: dict[Title, int]
     strengths: dict[str, int]
     spent: dict[str, int]
@@ -262,7 +262,7 @@ class FightHostPlayer(Struct, frozen=True, kw_only=True):
 
 
 class FightHostView(View, frozen=True, kw_only=True):
-    """The whole match, secrets included: for the host's eyes. The fields of `FightView` mean the same here."""
+    """The whole match, secrets included, for the host. The fields of `FightView` mean the same here."""
 
     setup: FightSetup
     phase: str
@@ -275,12 +275,12 @@ class FightHostView(View, frozen=True, kw_only=True):
     claims: dict[Title, Claim]
     candidates: tuple[int, ...]
     voted_token: int | None
-    """Who was voted a token (R9)."""
+    """Seat that won the vote for a token (R9)."""
     eliminated: int | None
 
 
 class FightDetail(View, frozen=True, kw_only=True):
-    """The figures behind an outcome, of all seats."""
+    """Figures behind an outcome, of all seats."""
 
     claims: dict[Title, Claim]
     crests: dict[str, tuple[Title, ...]]

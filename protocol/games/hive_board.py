@@ -1,4 +1,5 @@
-"""A Hive of Hive Mind: its twelve hexes, and the 55 shapes with what they look at (docs/games/hive_mind.md, R1).
+"""A Hive of Hive Mind: its twelve hexes, and the 55 shapes with the hexes they look at (docs/games/hive_mind.md,
+R1).
 
 Shapes and hexes are named by letters, sorted: `ADE`. Sets of hexes are masks of `BOARD`. Pure: for rules and bots.
 """
@@ -18,16 +19,16 @@ KINDS: tuple[Kind, ...] = ("tri", "arc", "line")
 
 
 class Shape(Struct, frozen=True):
-    """Three connected hexes, and what one learns by placing them."""
+    """Three connected hexes, and the hexes whose sum they reveal."""
 
     cells: str
     kind: Kind
     looks: str
-    """The hexes whose initial values are summed up for the seat that places it."""
+    """Hexes whose initial values are added up for the seat that places the shape."""
 
 
 def _shape(mask: int) -> Shape | None:
-    """The shape of three hexes; None where they are not connected."""
+    """Return the shape of three hexes, or None if they are not connected."""
     touching = {bit: BOARD.neighbours(bit) & mask for bit in BOARD.name if bit & mask}
     middles = [bit for bit, others in touching.items() if others.bit_count() == 2]  # noqa: PLR2004 - both others
     if not middles:
@@ -51,7 +52,7 @@ def _direction(one: int, other: int) -> str:
 
 
 def _beside(ends: list[int], mask: int) -> int:
-    """What a line looks at: the border's hexes that touch those of its ends that lie on the border (R1)."""
+    """Return the hexes that a line looks at: those on the border that touch its ends on the border (R1)."""
     beside = 0
     for end in ends:
         if end & BORDER:
@@ -60,7 +61,7 @@ def _beside(ends: list[int], mask: int) -> int:
 
 
 def _ray(start: int, way: str) -> int:
-    """A hex and all that lie straight on from it, to the edge."""
+    """Return a hex and all hexes in a straight line from it, to the edge."""
     ray = 0
     while start:
         ray |= start
@@ -75,9 +76,9 @@ SHAPES: dict[str, Shape] = {
 
 
 def shape_named(name: str) -> Shape | None:
-    """The shape of that name, its letters in any order and case (R5); None where there is none."""
+    """Return the shape of that name, its letters in any order and case (R5), or None."""
     shape = SHAPES.get(name)
     if shape is None and len(name) == 3 and name.isascii():  # noqa: PLR2004
-        # Some letters beyond ASCII become one of A to L in upper case.
+        # The upper case of some letters beyond ASCII is one of A to L.
         shape = SHAPES.get("".join(sorted(name.upper())))
     return shape

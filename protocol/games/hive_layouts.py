@@ -1,4 +1,4 @@
-"""What a Hive of Hive Mind may hold: its layouts, those that fit all hints, and what a hex holds on average.
+"""The possible layouts of a Hive of Hive Mind, those that fit all hints, and the mean value of each hex.
 
 Sets of hexes are numbers in which bit 0 is hex A, bit 11 is L. Pure: for bots.
 """
@@ -14,14 +14,14 @@ from protocol.games.hive_board import CELLS, KINDS
 from protocol.games.hive_mind import Hint, Kind
 
 TWOS, THREES = 4, 3
-"""How many hexes hold a 2, and a 3; the others hold a 1."""
+"""Number of hexes with a 2, and with a 3; the others have a 1."""
 
 Layout = tuple[int, int]
 """The masks of the 2s and of the 3s."""
 
 
 class Shape(Struct, frozen=True):
-    """Three connected hexes, and those that they look at, as bits."""
+    """Three connected hexes, and the hexes that they look at, as bits."""
 
     cells: str
     mask: int
@@ -30,12 +30,12 @@ class Shape(Struct, frozen=True):
 
 
 def mask(cells: Iterable[str]) -> int:
-    """Letters as bits."""
+    """Convert letters to bits."""
     return sum(1 << CELLS.index(cell) for cell in cells)
 
 
 def letters(bits: int) -> str:
-    """Bits as letters."""
+    """Convert bits to letters."""
     return "".join(cell for at, cell in enumerate(CELLS) if bits >> at & 1)
 
 
@@ -49,7 +49,7 @@ BY_KIND: dict[Kind, tuple[Shape, ...]] = {
 
 @cache
 def layouts() -> tuple[Layout, ...]:
-    """All that a Hive may hold: the 3s are not all connected."""
+    """Return all possible layouts of a Hive: the 3s are not all connected."""
     connected = {shape.mask for shape in SHAPES}
     found: list[Layout] = []
     for high in combinations(CELLS, THREES):
@@ -61,13 +61,13 @@ def layouts() -> tuple[Layout, ...]:
 
 
 def total(layout: Layout, looks: int) -> int:
-    """The sum of some hexes' initial values."""
+    """Return the sum of some hexes' initial values."""
     twos, threes = layout
     return looks.bit_count() + (twos & looks).bit_count() + 2 * (threes & looks).bit_count()
 
 
 def fitting(hints: Iterable[Hint]) -> list[Layout]:
-    """The layouts that all hints about a Hive fit."""
+    """Return the layouts that agree with all hints about a Hive."""
     left = list(layouts())
     for hint in hints:
         looks, wanted = mask(hint.looks), hint.total
@@ -76,7 +76,7 @@ def fitting(hints: Iterable[Hint]) -> list[Layout]:
 
 
 def mean_values(left: list[Layout]) -> list[float]:
-    """By hex: its initial value, on average over the layouts left."""
+    """Return the mean initial value of each hex over the layouts left; indexed by hex."""
     means: list[float] = []
     for at in range(len(CELLS)):
         twos = sum(layout[0] >> at & 1 for layout in left)

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from protocol.words import Action, Audience, Event, Options, Setup, View
 
 Variant = Literal["recharged", "tempo-up", "gauntlet"]
-# Views give plain numbers and text: to a type checker these are no more either. Values are checked at run time.
+# A type checker sees plain numbers and text, as in views; values are checked at run time.
 if TYPE_CHECKING:
     Seat = int
     SeatKey = str
@@ -49,10 +49,10 @@ _GUESSES = [
 
 
 class HiveMindOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a host may set."""
+    """Settings that a host may change."""
 
     garnets: Garnets | Annotated[tuple[Garnets, ...], Meta(min_length=5, max_length=5)] | UnsetType = UNSET
-    """Garnets to start with, the same for all or seat by seat; left out: 8, 2 or 0 by variant (R6)."""
+    """Garnets at the start, the same for all or indexed by seat; left out: 8, 2 or 0 by variant (R6)."""
 
 
 class HiveMindSetup(Setup, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -68,18 +68,18 @@ class Round(Action, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     place: Annotated[dict[str, str], Meta(examples=_PLACES)] = {}  # noqa: RUF012 - each Struct gets its own
     """Hive to a shape, by its three letters (R5)."""
     double: Annotated[tuple[str, ...], Meta(examples=_HIVES)] = ()
-    """Round 2 only: Hives to double on."""
+    """Hives to double on; round 2 only."""
     block: Annotated[tuple[str, ...], Meta(examples=_HIVES)] = ()
-    """Round 2 only: Hives to block on."""
+    """Hives to block on; round 2 only."""
     guess: Annotated[dict[str, str], Meta(examples=_GUESSES)] = {}  # noqa: RUF012 - each Struct gets its own
-    """Round 3 only: Hive to twelve digits 1 to 3, its initial values as guessed (R12)."""
+    """Hive to twelve digits 1 to 3, a guess of its initial values; round 3 only (R12)."""
 
 
 class Scores(Action, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Window `scores`, `gauntlet` only."""
 
     scores: dict[SeatKey, int]
-    """Any other seats to their totals as guessed."""
+    """Some other seats to guesses of their totals."""
 
 
 class GiveToken(Action, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -97,7 +97,7 @@ class BreakTie(Action, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Hint(Event, frozen=True, kw_only=True, tag="hint"):
-    """To a seat: what its shape looked at."""
+    """Sum of the hexes that a shape looks at, sent to the seat that placed it."""
 
     hive: str
     round: int
@@ -111,17 +111,17 @@ class Hint(Event, frozen=True, kw_only=True, tag="hint"):
 
 
 class HiveRound(Struct, frozen=True, kw_only=True):
-    """What all are told of one Hive's round."""
+    """Public results of one Hive's round."""
 
     round: int
     shapes: dict[Kind, int]
-    """Kind to how many of it were placed."""
+    """Kind to the number of shapes of it that were placed."""
     counts: dict[str, int]
-    """Each of the twelve hexes to how many shapes lay over it."""
+    """Each of the twelve hexes to the number of shapes over it."""
 
 
 class RoundResult(Event, frozen=True, kw_only=True, tag="round_result"):
-    """The end of a round, for each Hive in play."""
+    """Results of each Hive in play at the end of a round."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     anonymous: ClassVar[bool] = True
@@ -129,30 +129,30 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round_result"):
 
 
 class Doubles(Event, frozen=True, kw_only=True, tag="doubles"):
-    """The end of round 2: who doubles, for each Hive in play on which anybody does."""
+    """Seats that double on each Hive in play, sent at the end of round 2; other Hives are left out."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     hives: dict[str, tuple[int, ...]]
 
 
 class Blocks(Event, frozen=True, kw_only=True, tag="blocks"):
-    """Who blocked, for each Hive in play on which anybody did."""
+    """Seats that blocked on each Hive in play; other Hives are left out."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     hives: dict[str, tuple[int, ...]]
 
 
 class ScoreGuesses(Event, frozen=True, kw_only=True, tag="score_guesses"):
-    """To a seat, `gauntlet` only: how the guessing of scores went for it."""
+    """Results of guessing scores, sent to each seat; `gauntlet` only."""
 
     right: int
-    """How many scores it guessed right."""
+    """Number of scores that it guessed right."""
     guessed_by: int
-    """How many others guessed its score right."""
+    """Number of others that guessed its score right."""
 
 
 class TokenGiven(Event, frozen=True, kw_only=True, tag="token_given"):
-    """The winner of `tempo-up` gave its second token away (R9)."""
+    """Gift of the second token by the winner of `tempo-up` (R9)."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     giver: int = field(name="from")
@@ -160,44 +160,44 @@ class TokenGiven(Event, frozen=True, kw_only=True, tag="token_given"):
 
 
 class Points(Struct, frozen=True, kw_only=True):
-    """A seat's points, by what they are for; the total is the sum of all but `threes` and `twos`."""
+    """A seat's points by their reason; the total is the sum of all but `threes` and `twos`."""
 
     hexes: int
     """Scored on hexes, doubling counted."""
     threes: int
-    """Of these, on hexes of initial value 3."""
+    """Those of `hexes` on hexes of initial value 3."""
     twos: int
-    """Of these, on hexes of initial value 2."""
+    """Those of `hexes` on hexes of initial value 2."""
     guesses: int
-    """For right guesses of hexes."""
+    """Points for right guesses of hexes."""
     blocks: int
     score_guesses: int
-    """For right guesses of scores, less what others' right guesses cost; `gauntlet` only."""
+    """Points for right guesses of scores, less the cost of others' right guesses; `gauntlet` only."""
 
 
 class Reveal(Event, frozen=True, kw_only=True, tag="reveal"):
-    """The end: everything to all."""
+    """All secrets, sent to all at the end."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     hives: dict[str, str]
     """Hive to its initial values."""
     placements: dict[str, dict[str, tuple[str | None, ...]]]
-    """Seat to Hive to its three shapes by round, null where it placed none."""
+    """Seat to Hive to its three shapes by round, null for none."""
     points: dict[str, Points]
     feats: dict[str, int] | UnsetType = UNSET
-    """`gauntlet` only."""
+    """Seat to feats; `gauntlet` only."""
 
 
 HiveMindEvent = Hint | RoundResult | Doubles | Blocks | ScoreGuesses | TokenGiven | Reveal
 
 
 class Wallet(Struct, frozen=True, kw_only=True):
-    """What a seat can pay Double and Block with."""
+    """A seat's means to pay for Double and Block."""
 
     garnets: int
-    """What is left of those it started with."""
+    """Garnets left of those at the start."""
     free_doubles: int
-    """Uses left that cost nothing; they are used first."""
+    """Free uses left; they are used first."""
     free_blocks: int
     double_price: int | None
     """Garnets for a use that is not free; null where none is for sale."""
@@ -205,31 +205,31 @@ class Wallet(Struct, frozen=True, kw_only=True):
 
 
 class HiveMindView(View, frozen=True, kw_only=True):
-    """What one seat, or a spectator (`seat` null), knows: what it was told, what it submitted, and the rules."""
+    """Knowledge of one seat, or of a spectator (`seat` null): its events, its submissions and the rules."""
 
     seat: int | None
     window: WindowName | None
-    """The window that is open as far as this seat can know; null at the end, and while one seat decides alone."""
+    """The open window, as far as this seat can know; null at the end, and while a single seat decides."""
     hives: tuple[str, ...]
-    """The Hives in play; none but in window `round`."""
+    """The Hives in play; empty outside window `round`."""
     round: int
-    """1 to 3, counted anew for each Hive; 0 but in window `round`."""
+    """Round from 1 to 3 for each Hive; 0 outside window `round`."""
     unused: dict[str, tuple[Kind, ...]]
     """Hive in play to the kinds of shapes this seat has left there; empty for a spectator."""
     wallet: Wallet | None
-    """Null for a spectator."""
+    """The seat's means to pay; null for a spectator."""
     tied: tuple[int, ...]
-    """In window `break_tie`, to the seat that decides: the seats it may name."""
+    """Seats that the deciding seat may name in window `break_tie`."""
     submitted: tuple[Round, ...]
-    """What this seat was taken to have submitted to each `round` so far."""
+    """This seat's action in each `round` so far, defaults included."""
     scores: dict[str, int] | None
-    """What it was taken to have submitted to `scores`, once that is closed."""
+    """This seat's action in `scores`, default included, once that is closed."""
     told: tuple[HiveMindEvent, ...]
-    """All it has been told so far, in order."""
+    """All events of this seat so far, in order."""
 
 
 class HiveMindHostView(View, frozen=True, kw_only=True):
-    """The whole match, secrets included: for the host's eyes. Tuples are indexed by seat."""
+    """The whole match, secrets included, for the host. Tuples are indexed by seat."""
 
     window: WindowName | None
     hives: tuple[str, ...]
@@ -240,21 +240,21 @@ class HiveMindHostView(View, frozen=True, kw_only=True):
     current: dict[str, str]
     """Every Hive to its values now; 0 where scored."""
     rounds: tuple[tuple[Round, ...], ...]
-    """By round played: what each seat was taken to have submitted."""
+    """Actions of all seats, defaults included; indexed by round, then seat."""
     garnets: tuple[int, ...]
-    """What each seat has left."""
+    """Garnets left; indexed by seat."""
     points: tuple[Points, ...]
-    """So far."""
+    """Points so far; indexed by seat."""
     feats: tuple[int, ...] | None
-    """So far; `gauntlet` only."""
+    """Feats so far; `gauntlet` only."""
     scores: tuple[dict[str, int], ...] | None
-    """What each seat guessed of the others' totals, once that is done."""
+    """Each seat's guesses of the others' totals, once submitted."""
     tied: tuple[int, ...]
-    """While a tie for elimination waits to be broken: between whom."""
+    """Seats between which a tie for elimination must be broken."""
 
 
 class HiveMindDetail(View, frozen=True, kw_only=True):
-    """The figures behind an outcome, as in the reveal."""
+    """Figures behind an outcome, as in the reveal."""
 
     points: dict[str, Points]
     feats: dict[str, int] | UnsetType = UNSET

@@ -7,27 +7,27 @@ from msgspec import UNSET, Meta, UnsetType
 from protocol.words import Action, Audience, Event, Options, View
 
 Variant = Literal["heaven-and-hell", "contractual-obligation"]
-# Views give plain numbers and text: to a type checker these are no more either. Values are checked at run time.
+# A type checker sees plain numbers and text, as in views; values are checked at run time.
 if TYPE_CHECKING:
     Seat = int
 else:
     Seat = Literal[0, 1]
 Board = dict[str, Literal["own", "opponent", "empty", "blocked"]]
-"""Visible cell to what it holds, in the order of rows and numbers. Cells out of vision are left out."""
+"""Visible cell to its content, in the order of rows and numbers. Cells out of vision are left out."""
 
 WholeBoard = dict[str, Seat | Literal["empty", "blocked"]]
-"""Every cell to the seat whose piece it holds, `empty` or `blocked`, in the order of rows and numbers."""
+"""Every cell to the seat that owns its piece, `empty` or `blocked`, in the order of rows and numbers."""
 
 
 class MistOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a host may set."""
+    """Settings that a host may change."""
 
     advantage: Seat = 0
-    """Who names the first player, and wins full ties (R6, R8)."""
+    """Seat that names the first player, and wins full ties (R6, R8)."""
     first: Seat | Literal["choose"] = "choose"
-    """Who goes first; `choose` leaves it to the seat with the advantage (R6)."""
+    """First player; `choose` leaves it to the seat with the advantage (R6)."""
     max_turns: Annotated[int, Meta(ge=1, le=10_000)] = 400
-    """After so many turns the match ends as it stands (R9)."""
+    """Turns after which the match ends with the current position (R9)."""
 
 
 class ChooseFirst(Action, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -37,21 +37,21 @@ class ChooseFirst(Action, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Turn(Action, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Window `turn`: either cells to place pieces on, or a swap under the pie rule."""
+    """Window `turn`: either cells for pieces, or a swap under the pie rule."""
 
     cells: tuple[str, ...] | UnsetType = UNSET
     swap: bool = False
 
 
 class FirstChosen(Event, frozen=True, kw_only=True, tag="first_chosen"):
-    """Who goes first."""
+    """The first player."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     seat: int
 
 
 class FirstMove(Event, frozen=True, kw_only=True, tag="first_move"):
-    """The first turn's cells, told to all (R3)."""
+    """The first turn's cells, sent to all (R3)."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     seat: int
@@ -59,14 +59,14 @@ class FirstMove(Event, frozen=True, kw_only=True, tag="first_move"):
 
 
 class Swapped(Event, frozen=True, kw_only=True, tag="swapped"):
-    """The pieces on the board changed owner (R5)."""
+    """Exchange of the pieces' owners (R5)."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     seat: int
 
 
 class Placed(Event, frozen=True, kw_only=True, tag="placed"):
-    """To the mover: what became of its turn (R10)."""
+    """Result of the mover's turn, sent to the mover (R10)."""
 
     cells: tuple[str, ...]
     destroyed: tuple[str, ...]
@@ -75,7 +75,7 @@ class Placed(Event, frozen=True, kw_only=True, tag="placed"):
 
 
 class OpponentPlaced(Event, frozen=True, kw_only=True, tag="opponent_placed"):
-    """To the watcher: what it saw of the mover's turn (R10)."""
+    """The watcher's observations of the mover's turn, sent to the watcher (R10)."""
 
     spotted: tuple[str, ...]
     destroyed: tuple[str, ...]
@@ -86,13 +86,13 @@ class OpponentPlaced(Event, frozen=True, kw_only=True, tag="opponent_placed"):
 
 
 class Vision(Event, frozen=True, kw_only=True, tag="vision"):
-    """To the swapper: the vision it took over (R5)."""
+    """The vision that the swapper received, sent to it (R5)."""
 
     visible: Board
 
 
 class Reveal(Event, frozen=True, kw_only=True, tag="reveal"):
-    """The end: the whole board to all."""
+    """The whole board, sent to all at the end."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     board: WholeBoard
@@ -105,13 +105,13 @@ MistEvent = FirstChosen | FirstMove | Swapped | Placed | OpponentPlaced | Vision
 
 
 class MistView(View, frozen=True, kw_only=True):
-    """What one seat, or a spectator (`seat` null), knows: no more than its events have told it."""
+    """Knowledge of one seat, or of a spectator (`seat` null): no more than its events contain."""
 
     seat: int | None
     turn: int
     """The turn being played, counting from 1; 0 while the first player is being chosen; at the end, the last."""
     mover: int | None
-    """Whose turn it is; null before the first and after the last."""
+    """Seat whose turn it is; null before the first and after the last."""
     pieces: tuple[int, int]
     """The least and the most cells that this turn may name; (0, 0) while there is no turn to play."""
     forbidden: tuple[str, ...]
@@ -123,30 +123,31 @@ class MistView(View, frozen=True, kw_only=True):
     swapped: bool
     """Whether the pie rule was used."""
     visible: Board
-    """The board as last told to this seat, by its own placement, a swap or the opponent's placement.
+    """The board as of the last event for this seat: its own placement, a swap or the opponent's placement.
 
-    Empty for the seat whose vision a swap took.
+    Empty for the seat whose vision a swap removed.
     """
     spotted: tuple[str, ...]
-    """Of the opponent's last turn: its pieces that this seat spotted."""
+    """The opponent's pieces that this seat spotted in the opponent's last turn."""
     destroyed: tuple[str, ...]
-    """Of the opponent's last turn: its pieces in this seat's vision that were destroyed."""
+    """The opponent's pieces destroyed in this seat's vision in the opponent's last turn."""
     placed: tuple[str, ...]
-    """Of this seat's own last turn: the cells it named."""
+    """The cells that this seat named in its last turn."""
     lost: tuple[str, ...]
-    """Of this seat's own last turn: its pieces that were destroyed."""
+    """This seat's pieces that were destroyed in its last turn."""
 
 
 class MistHostView(View, frozen=True, kw_only=True):
-    """The whole match, secrets included: for the host's eyes. The fields of `MistView` mean the same here."""
+    """The whole match, secrets included, for the host. The fields of `MistView` mean the same here."""
 
     turn: int
     mover: int | None
     board: WholeBoard
     vision: tuple[tuple[str, ...], ...]
-    """By seat: the cells it sees now, from its last placement or swap until the other has placed."""
+    """Cells that each seat sees now, from its last placement or swap until the other's placement; indexed by seat.
+    """
     spotting: tuple[tuple[str, ...], ...]
-    """By seat: the cells in which it would spot a placement."""
+    """Cells in which each seat would spot a placement; indexed by seat."""
     groups: dict[str, tuple[int, ...]]
     """Seat to its groups' sizes, largest first."""
     first_move: tuple[str, ...] | None

@@ -1,7 +1,7 @@
 """The board of Mist: 61 hexes, A1 to I5, and how far pieces see (docs/games/mist.md). Pure: for rules and bots.
 
-A set of cells is a mask of `BOARD`: `BOARD.mask(("C3",))`, `BOARD.cells(mask)`, `BOARD.grow(mask)`,
-`BOARD.each(mask)` are its cells one by one.
+A set of cells is a mask of `BOARD`: see `BOARD.mask(("C3",))`, `BOARD.cells(mask)` and `BOARD.grow(mask)`;
+`BOARD.each(mask)` iterates over its cells.
 """
 
 from protocol.games.hexes import POINTED, Hexes, centred_rows
@@ -13,18 +13,21 @@ BOARD = Hexes(
 CENTRE = BOARD.bit["E5"]
 PLAYABLE = BOARD.all & ~CENTRE
 RADIUS = (0, 3, 1, 0)
-"""How far one sees after placing so many pieces ("What happens in a turn", 1)."""
+"""Radius of vision in cells; indexed by the number of pieces placed ("What happens in a turn", 1)."""
 SEEN = tuple({bit: BOARD.ball(bit, radius) for bit in BOARD.name} for radius in RADIUS)
-"""By number of pieces placed, then by cell: what a piece there lets its owner see."""
+"""Number of pieces placed, then cell, to the cells that a piece there lets its owner see."""
 
 
 def vision(cells: int, pieces: int) -> int:
-    """What `pieces` pieces placed in one turn see from these cells, which are all or some of theirs."""
+    """Return the cells seen from `cells`, which are all or some of `pieces` pieces placed in one turn."""
     return BOARD.ball(cells, RADIUS[pieces])
 
 
 def first_pieces(view: MistView) -> tuple[int, int]:
-    """The pieces of the first turn, which all know: own ones and the opponent's, as masks. One of them is 0."""
+    """Return the pieces of the first turn, which all know, as masks of own and opponent's ones.
+
+    One of them is 0.
+    """
     if not view.first_move or view.mover is None:
         return 0, 0
     pieces = BOARD.mask(view.first_move) & ~CENTRE

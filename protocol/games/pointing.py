@@ -8,40 +8,40 @@ from protocol.words import Action, Audience, Event, Options, View
 
 FEWEST_SEATS, MOST_SEATS = 3, 26
 Seat = Annotated[int, Meta(ge=0, lt=MOST_SEATS, examples=list(range(13)))]
-"""A seat that an action names. How many there are is for the options to say; the examples are their default's."""
+"""A seat that an action names. The options set their number; the examples are those of the default."""
 Tree = list[Any]
-"""A tree seen from its end: the list of its branches, sorted by text. A lone seat is `[]`, A>B is `[[]]`."""
+"""A tree seen from its end: the list of its branches, sorted by text. A single seat is `[]`, A>B is `[[]]`."""
 Targets = dict[str, int | None]
-"""Seat to the seat it points at."""
+"""Seat to its target."""
 
 
 class PointingOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a host may set."""
+    """Settings that a host may change."""
 
     seats: Annotated[int, Meta(ge=FEWEST_SEATS, le=MOST_SEATS)] = 13
     token_threshold: Annotated[int, Meta(ge=0)] = 7
-    """More winners than this, and nobody gets a token (R2)."""
+    """Most winners with a token each; with more, no seat gets one (R2)."""
 
 
 class Point(Action, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Window `point`: at one other seat, or at nobody."""
+    """Window `point`: one other seat, or none."""
 
     target: Seat | None
 
 
 class Vote(Action, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Window `vote`: which of the tied seats is to go; null: no vote."""
+    """Window `vote`: the tied seat to eliminate; null: no vote."""
 
     seat: Seat | None
 
 
 class Section(View, frozen=True, kw_only=True):
-    """One connected part of the map. It says nothing of who sits where."""
+    """One connected part of the map, without the identity of its seats."""
 
     kind: Literal["chain", "loop", "node"]
     size: int
     shape: Tree
-    """A chain's or node's tree; for a loop, in pointing order, the trees whose cut pointers hit each seat."""
+    """A chain's or node's tree; for a loop, in pointing order, the trees whose cut pointers lead to each seat."""
     cut: bool
     """Whether the end's pointer was cut; false for a loop."""
 
@@ -63,56 +63,56 @@ class Tied(Event, frozen=True, kw_only=True, tag="tied"):
 
 
 class Round(View, frozen=True, kw_only=True):
-    """One round, as told at the end: its points without those for all three rounds together."""
+    """One round, as revealed at the end: its points without those for all three rounds together."""
 
     targets: Targets
     points: dict[str, int]
 
 
 class Reveal(Event, frozen=True, kw_only=True, tag="reveal"):
-    """The end: who pointed where, and what it brought."""
+    """Targets and points of all rounds, sent to all at the end."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     rounds: tuple[Round, ...]
     scores: dict[str, int]
-    """All points, those for all three rounds together included."""
+    """All points, including those for all three rounds together."""
 
 
 PointingEvent = Map | Tied | Reveal
 
 
 class PointingView(View, frozen=True, kw_only=True):
-    """What one seat, or a spectator (`seat` null), knows: the maps, and what it has submitted itself."""
+    """Knowledge of one seat, or of a spectator (`seat` null): the maps and its own submissions."""
 
     seat: int | None
     seats: int
     round: int
     """The round being played, counting from 1; 4 once all three are over."""
     maps: tuple[tuple[Section, ...], ...]
-    """The rounds' maps so far."""
+    """Maps of the rounds so far."""
     targets: tuple[int | None, ...]
-    """Where this seat has pointed, by round; empty for a spectator."""
+    """This seat's targets by round; empty for a spectator."""
     tied: tuple[int, ...]
     """The seats that the winners vote on; empty before the vote, and in a match without one."""
     may_vote: bool
     """Whether this seat is one of the winners, while they vote."""
     voted: int | None
-    """Whom this seat has voted for; null before the vote is over, and without a vote."""
+    """Seat that this one voted for; null before the vote is over, and without a vote."""
     rounds: tuple[Round, ...]
-    """As in `reveal`; empty before it."""
+    """Same as in `reveal`; empty before it."""
     scores: dict[str, int] | None
-    """As in `reveal`; null before it."""
+    """Same as in `reveal`; null before it."""
 
 
 class PointingHostView(View, frozen=True, kw_only=True):
-    """Everything: for the host's eyes. The fields of `PointingView` mean the same here."""
+    """The whole match, for the host. The fields of `PointingView` mean the same here."""
 
     round: int
     maps: tuple[tuple[Section, ...], ...]
     rounds: tuple[Round, ...]
-    """The rounds that are over: who pointed where, and what it brought."""
+    """The finished rounds, with targets and points."""
     scores: dict[str, int]
-    """Points so far; those for all three rounds as soon as these are over."""
+    """Points so far; those for all three rounds are added once these are over."""
     connected: dict[str, int]
     """Seat to the number of different others in its sections so far (R3)."""
     tied: tuple[int, ...]

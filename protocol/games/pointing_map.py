@@ -1,4 +1,4 @@
-"""Pointing's map of one round: loops, what is cut, sections, their anonymous shapes and what they score.
+"""Pointing's map of one round: loops, cut pointers, sections, their anonymous shapes and points.
 
 Pure: for rules and bots.
 """
@@ -12,13 +12,13 @@ from protocol.codec import encode
 from protocol.games.pointing import Section, Tree
 
 CROWD = 9
-"""In a section of so many seats, or more, every seat scores `CROWDED`, whatever the section is."""
+"""Seats of a section from which every seat in it scores `CROWDED`, whatever the section is."""
 CROWDED = -1
 FIRST_NODE, LATER_NODE = 1, -2
-"""What a node scores the first time that its seat is one, and every later time."""
+"""Points of a node for the first time that its seat is one, and for every later time."""
 
 Targets = tuple[int | None, ...]
-"""By seat: the seat it points at."""
+"""Each seat's target; indexed by seat."""
 Kind = Literal["chain", "loop", "node"]
 
 
@@ -26,7 +26,7 @@ class Part(Struct, frozen=True):
     """A section, with its seats."""
 
     members: tuple[int, ...]
-    """A loop's in pointing order; otherwise each seat after the one it points at, the end first."""
+    """In pointing order for a loop; otherwise the end first, and each seat after its target."""
     kind: Kind
 
 
@@ -34,22 +34,22 @@ class Connections(Struct, frozen=True):
     """One round after the disconnect."""
 
     targets: Targets
-    """What is left of the pointers."""
+    """Remaining pointers."""
     cut: Targets
-    """By seat: the seat on a loop that its cut pointer hit."""
+    """Seat on a loop to which each seat's cut pointer led; indexed by seat."""
     parts: tuple[Part, ...]
 
     def starts(self) -> frozenset[int]:
-        """The chain seats that nobody points at, now that pointers are cut."""
+        """Return the chain seats that no remaining pointer leads to."""
         seats = frozenset([seat for part in self._chains() for seat in part.members])
         return seats.difference(self.targets)
 
     def ends(self) -> frozenset[int]:
-        """The ends of chains; a node is no chain. One whose pointer was cut is an end like any other (R7)."""
+        """Return the ends of chains, including those whose pointer was cut (R7). A node is no chain."""
         return frozenset([part.members[0] for part in self._chains()])
 
     def nodes(self) -> frozenset[int]:
-        """The seats that are alone."""
+        """Return the seats that are alone."""
         return frozenset([part.members[0] for part in self.parts if part.kind == "node"])
 
     def _chains(self) -> list[Part]:
@@ -57,7 +57,7 @@ class Connections(Struct, frozen=True):
 
 
 def connect(pointed: Targets) -> Connections:
-    """Follows the pointers, disconnects what points at a loop, and finds the sections (a round's steps 1 to 3)."""
+    """Follow the pointers, disconnect those into a loop, and find the sections (a round's steps 1 to 3)."""
     loops = _loops(pointed)
     cut: list[int | None] = [None] * len(pointed)
     targets = list(pointed)
@@ -76,7 +76,10 @@ def connect(pointed: Targets) -> Connections:
 
 
 def points(connections: Connections, been_node: frozenset[int]) -> tuple[int, ...]:
-    """What each seat scores in the round (step 4). `been_node`: the seats that were a node in an earlier round."""
+    """Return each seat's points in the round (step 4).
+
+    `been_node`: the seats that were a node in an earlier round.
+    """
     targets = connections.targets
     scored = [0] * len(targets)
     for part in connections.parts:
@@ -87,7 +90,7 @@ def points(connections: Connections, been_node: frozenset[int]) -> tuple[int, ..
             seat = part.members[0]
             scored[seat] = LATER_NODE if seat in been_node else FIRST_NODE
         elif part.kind == "chain":
-            # The end comes first, so what a seat points at has its points already.
+            # The end is first, so a seat's target has its points already.
             for seat in part.members:
                 if (target := targets[seat]) is not None:
                     scored[seat] = scored[target] + 1
@@ -95,7 +98,7 @@ def points(connections: Connections, been_node: frozenset[int]) -> tuple[int, ..
 
 
 def anonymous(connections: Connections) -> tuple[Section, ...]:
-    """The map as it is told: it depends on the connections' shape only, not on who sits where (R5)."""
+    """Return the public map: it depends on the shape of the connections only, not on the seating (R5)."""
     sources = _sources(connections.targets)
     hanging: list[list[int]] = []
     sections: list[Section] = []
@@ -138,7 +141,7 @@ def _sources(targets: Sequence[int | None]) -> list[list[int]]:
 
 
 def _tree_members(sources: list[list[int]], end: int) -> tuple[int, ...]:
-    """A seat, and then all whose pointers lead to it."""
+    """Return a seat, followed by all whose pointers lead to it."""
     if not sources[end]:
         return (end,)
     members: list[int] = []
@@ -151,7 +154,7 @@ def _tree_members(sources: list[list[int]], end: int) -> tuple[int, ...]:
 
 
 def _trees(sources: list[list[int]], ends: list[int]) -> Tree:
-    """The trees that these seats are the ends of, sorted by text."""
+    """Return the trees with these seats as ends, sorted by text."""
     trees = [_trees(sources, sources[end]) if sources[end] else [] for end in ends]
     if len(trees) > 1:
         trees.sort(key=encode)

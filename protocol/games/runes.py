@@ -1,7 +1,7 @@
 """The 36 runes of Runes to Ruins: their names, groups and lines (docs/games/runes_to_ruins.md draws them).
 
-The pictures that were published with the game are lost. This set is a default that keeps every fact which the
-published text states of its runes.
+The pictures published with the game are lost. This set is a default that agrees with every fact about the runes in
+the published text.
 """
 
 from typing import Literal, get_args
@@ -11,7 +11,7 @@ from msgspec import Struct
 DivineGroup = Literal["Divider", "Slope", "Splitter", "Zig-Zag", "Enclosure", "Box"]
 MundaneGroup = Literal["Straight", "Torn", "Origin", "Cross", "Angled", "Slash"]
 Group = Literal[DivineGroup, MundaneGroup]
-"""A group of either Order; no name stands in both."""
+"""A group of either Order; no name is in both."""
 
 # fmt: off
 RuneName = Literal[
@@ -36,7 +36,7 @@ class Rune(Struct, frozen=True):
     segments: str
     """Its line segments, each as its two points: `"14 47"` goes from 1 to 4 and from 4 to 7."""
     straight_lines: int
-    """Segments that go on straight are one line; counted as the published text counts them."""
+    """Number of straight lines, as the published text counts: collinear segments that touch are one line."""
 
 
 RUNES: tuple[Rune, ...] = (

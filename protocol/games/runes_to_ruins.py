@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from protocol.games.runes import DivineGroup, Group, MundaneGroup, RuneName
 from protocol.words import Action, Audience, Event, Options, View
 
-# Views give plain numbers and text: to a type checker these are no more either. Values are checked at run time.
+# A type checker sees plain numbers and text, as in views; values are checked at run time.
 if TYPE_CHECKING:
     Seat = int
     SeatKey = str
@@ -29,19 +29,21 @@ else:
 Order = Literal["divine", "mundane"]
 Artefact = Literal["light", "dark"]
 Kind = Literal["assign", "divine", "mundane", "veil", "pattern", "place", "except", "mirror", "window"]
-"""The nine kinds of vision, in the order in which they are answered."""
+"""The nine kinds of vision, in the order of their answers."""
 LearnedKind = Literal["rune", "count", "has", "line", "shared", "most"]
 Answer = dict[str, bool] | tuple[int | str, ...] | str | bool | int
-"""`assign`, `divine`, `mundane`: seat to whether; `pattern`: six counts; `place`: groups; the rest: one value."""
+"""`assign`, `divine`, `mundane`: seat to true or false; `pattern`: six counts; `place`: groups; the rest: one
+value.
+"""
 
 
 class RunesOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a host may set."""
+    """Settings that a host may change."""
 
     rounds: Annotated[int, Meta(ge=2, le=1_000)] = 30
-    """After so many rounds the match ends as it stands."""
+    """Rounds after which the match ends as it is."""
     artefacts: dict[SeatKey, tuple[Artefact, ...]] = {}  # noqa: RUF012 - msgspec gives each its own
-    """Seat to the artefacts it has, each at most once."""
+    """Seat to its artefacts, each at most once."""
 
 
 class ChooseSymbol(Action, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,35 +57,35 @@ class Part(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
 
 
 class Pattern(Part, frozen=True, kw_only=True):
-    """How many of these seats have a rune of that group, in each position?"""
+    """Question: how many of these seats have a rune of that group, in each position?"""
 
     groups: SixGroups
     seats: tuple[Seat, ...]
 
 
 class Place(Part, frozen=True, kw_only=True):
-    """Which groups of that Order do others have there?"""
+    """Question: which groups of that Order do others have there?"""
 
     order: Order
     position: Position
 
 
 class Except(Part, frozen=True, kw_only=True):
-    """Which rune does that seat use, other than these?"""
+    """Question: which rune does that seat use, other than these?"""
 
     seat: Seat
     runes: tuple[RuneName, ...]
 
 
 class Mirror(Part, frozen=True, kw_only=True):
-    """Reveals an own rune; what that seat asks about this one, this one learns about it."""
+    """Reveal of an own rune, in return for the answers about that seat to its own questions about this one."""
 
     rune: RuneName
     seat: Seat
 
 
 class Through(Part, frozen=True, kw_only=True):
-    """The vision `window`: reveals an own rune and its position; which rune does that seat have there?"""
+    """The vision `window`: reveal of an own rune and its position, in return for that seat's rune there."""
 
     position: Position
     seat: Seat
@@ -104,7 +106,7 @@ class Visions(Part, frozen=True, kw_only=True):
 
 
 class Count(Part, frozen=True, kw_only=True):
-    """That seat uses so many runes of that group."""
+    """Claim that a seat uses this number of runes of a group."""
 
     seat: Seat
     group: Group
@@ -112,14 +114,14 @@ class Count(Part, frozen=True, kw_only=True):
 
 
 class Has(Part, frozen=True, kw_only=True):
-    """That seat uses that rune."""
+    """Claim that a seat uses a rune."""
 
     seat: Seat
     rune: RuneName
 
 
 class Line(Part, frozen=True, kw_only=True):
-    """Somebody uses that rune in that row, or in that column: one of the two keys."""
+    """Claim that some seat uses a rune in a row or column; exactly one of the two keys is set."""
 
     rune: RuneName
     row: Literal[0, 1] | UnsetType = UNSET
@@ -141,62 +143,62 @@ class PlayRound(Action, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     """Window `round`: any of these parts."""
 
     votes: dict[ConditionKey, Annotated[int, Meta(ge=1)]] | UnsetType = UNSET
-    """Condition to votes for it."""
+    """Condition to its number of votes."""
     more_votes: bool = False
-    """Buys three more votes."""
+    """Whether to buy three more votes."""
     told: bool = False
-    """Buys to be told which condition won."""
+    """Whether to buy the number of the condition that won."""
     abstain: bool = False
     visions: Visions | UnsetType = UNSET
     learned: tuple[Learned, ...] = ()
     guesses: tuple[Six, ...] = ()
     light: bool = False
-    """Uses the Power of Light."""
+    """Whether to use the Power of Light."""
     dark: Seat | UnsetType = UNSET
-    """Uses the Power of Dark on that seat."""
+    """Seat to use the Power of Dark on."""
 
 
 class Resubmit(Event, frozen=True, kw_only=True, tag="resubmit"):
-    """Two seats submitted the same symbol: all submit anew."""
+    """Request to all to submit again, because two seats submitted the same symbol."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     attempt: int
-    """The number of the attempt that opens, 2 first."""
+    """Number of the attempt that opens, from 2."""
 
 
 class SymbolSet(Event, frozen=True, kw_only=True, tag="symbol_set"):
-    """To its seat: the symbol it has for the match."""
+    """A seat's symbol for the match, sent to it."""
 
     symbol: Six
 
 
 class Insight(Event, frozen=True, kw_only=True, tag="insight"):
-    """What the condition of the last vote pays at the start of a round."""
+    """Payments of the last vote's condition at the start of a round."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     round: int
-    """The round that starts."""
+    """Number of the round that starts."""
     earned: dict[str, int]
     """Seat to insight; seats that abstained are left out."""
     positions: dict[str, int]
-    """Seat that abstained to its position in the order of what was earned, 1 for most."""
+    """Seat that abstained to its position in the order of earnings, 1 for most."""
 
 
 class ConditionWon(Event, frozen=True, kw_only=True, tag="condition"):
-    """To a seat that paid for it: the condition that won this round's vote."""
+    """The condition that won this round's vote, sent to a seat that paid for it."""
 
     condition: int
 
 
 class VisionAnswer(Event, frozen=True, kw_only=True, tag="vision"):
-    """To its seat: the answer to a vision."""
+    """Answer to a vision, sent to its seat."""
 
     kind: Kind
     answer: Answer
 
 
 class Mirrored(Event, frozen=True, kw_only=True, tag="mirrored"):
-    """To the seat that used `mirror`: the answer, about seat `of`, to what `of` asked about it."""
+    """Answer, about seat `of`, to a question of `of` about the receiving seat, which used `mirror`."""
 
     of: int
     kind: Kind | LearnedKind
@@ -204,7 +206,7 @@ class Mirrored(Event, frozen=True, kw_only=True, tag="mirrored"):
 
 
 class LearnedAnswer(Event, frozen=True, kw_only=True, tag="learned"):
-    """To its seat: the answer to a learned insight, and the mantra it brought."""
+    """Answer to a learned insight and the mantra for it, sent to its seat."""
 
     index: int
     answer: int | bool
@@ -212,7 +214,7 @@ class LearnedAnswer(Event, frozen=True, kw_only=True, tag="learned"):
 
 
 class GuessAnswer(Event, frozen=True, kw_only=True, tag="guess"):
-    """To its seat: how near its guess came to the closest symbol."""
+    """Similarity of a guess to the closest symbol, sent to its seat."""
 
     index: int
     exact: int
@@ -221,7 +223,7 @@ class GuessAnswer(Event, frozen=True, kw_only=True, tag="guess"):
 
 
 class Revealed(Event, frozen=True, kw_only=True, tag="revealed"):
-    """A seat showed a rune of its symbol to use `mirror` (`position` null) or `window`."""
+    """A rune that a seat revealed to use `mirror` (`position` null) or `window`."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     seat: int
@@ -230,28 +232,28 @@ class Revealed(Event, frozen=True, kw_only=True, tag="revealed"):
 
 
 class Discovered(Event, frozen=True, kw_only=True, tag="discovered"):
-    """Somebody guessed the symbols of these seats."""
+    """Seats whose symbols have been guessed."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     seats: tuple[int, ...]
 
 
 class Purse(Event, frozen=True, kw_only=True, tag="purse"):
-    """To each seat, at the end of a round: what it holds when all is settled."""
+    """A seat's insight and mantra at the end of a round, sent to it."""
 
     insight: int
     mantra: int
 
 
 class Reveal(Event, frozen=True, kw_only=True, tag="reveal"):
-    """The end: everything to all."""
+    """All secrets, sent to all at the end."""
 
     audience: ClassVar[Audience] = Audience.PUBLIC
     symbols: dict[str, Six]
     guesses: dict[str, tuple[Six, ...]]
     """Seat to all its guesses in order."""
     conditions: tuple[int, ...]
-    """The winners of the votes, from round 2 on."""
+    """Conditions that won the votes, from round 2 on."""
 
 
 RunesEvent = (
@@ -271,48 +273,51 @@ RunesEvent = (
 
 
 class Played(View, frozen=True, kw_only=True):
-    """A round that is over, as one seat, or a spectator, saw it."""
+    """A finished round, as one seat or a spectator saw it."""
 
     round: int
     action: PlayRound | None
-    """What was taken of the seat; null for a spectator."""
+    """The seat's action, default included; null for a spectator."""
     told: tuple[RunesEvent, ...]
-    """All it was told when the round closed, in order, `insight` for the next round included."""
+    """All events of the seat when the round closed, in order, `insight` for the next round included."""
 
 
 class RunesView(View, frozen=True, kw_only=True):
-    """What a seat knows: events and its own actions. A spectator's `seat` is null, its affairs null or empty."""
+    """Knowledge of a seat: its events and actions.
+
+    For a spectator `seat` is null, and private fields null or empty.
+    """
 
     seat: int | None
     round: int
     """The round being played, counting from 1; at the end, the last."""
     rounds: int
-    """The last round there can be."""
+    """The last possible round."""
     attempt: int
-    """In round 1: how many times symbols are being submitted, this one counted. Later, how many it took."""
+    """Number of the current attempt at submitting symbols in round 1; later, the number of attempts needed."""
     submitted: tuple[Six, ...]
-    """The symbols that this seat submitted in the attempts that are over."""
+    """Symbols that this seat submitted in finished attempts."""
     symbol: Six | None
-    """Its own symbol, once set."""
+    """This seat's symbol, once set."""
     insight: int | None
     mantra: int | None
     artefacts: tuple[Artefact, ...]
-    """Those it has, by the options."""
+    """Artefacts of this seat, from the options."""
     may_abstain: bool
     may_light: bool
     may_window: bool
     veil_cost: int | None
-    """What its next `veil` costs."""
+    """Price of its next `veil`."""
     guess_cost: int | None
-    """What its next guess costs beyond a round's first."""
+    """Price of its next guess after the first of a round."""
     discovered: dict[str, int]
     """Seat to the round in which it was discovered; discovered seats only."""
     history: tuple[Played, ...]
-    """The rounds that are over, from round 2 on."""
+    """Finished rounds, from round 2 on."""
 
 
 class Holding(View, frozen=True, kw_only=True):
-    """One seat's affairs, for the host's eyes."""
+    """One seat's state, for the host."""
 
     symbol: Six | None
     insight: int
@@ -320,33 +325,33 @@ class Holding(View, frozen=True, kw_only=True):
     received: int
     """Mantra received in the match."""
     veils: int
-    """How often it used `veil`."""
+    """Number of times that it used `veil`."""
     bought: int
-    """How many guesses it bought."""
+    """Number of guesses that it bought."""
     discovered: int | None
     guesses: tuple[Six, ...]
     submitted: tuple[Six, ...]
 
 
 class RunesHostView(View, frozen=True, kw_only=True):
-    """The whole match, secrets included: for the host's eyes."""
+    """The whole match, secrets included, for the host."""
 
     round: int
     attempt: int
     invalid: tuple[Six, ...]
     """Symbols that more than one seat submitted at once."""
     holdings: tuple[Holding, ...]
-    """By seat."""
+    """State of each seat; indexed by seat."""
     conditions: tuple[int, ...]
-    """The winners of the votes, from round 2 on."""
+    """Conditions that won the votes, from round 2 on."""
     used: tuple[int, ...]
-    """Of them, those that are not free again, ascending."""
+    """Those of `conditions` that are not available again yet, ascending."""
 
 
 class RunesDetail(View, frozen=True, kw_only=True):
-    """The figures behind an outcome."""
+    """Figures behind an outcome."""
 
     discovered: dict[str, int]
     """Seat to round; discovered seats only."""
     mantra: dict[str, int]
-    """Seat to the mantra it held after the last settling."""
+    """Seat to its mantra after the last settlement."""
