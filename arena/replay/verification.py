@@ -99,7 +99,7 @@ def not_held(transcript: Path, line: int | None, error: str) -> Found:
 
 
 def path_text(path: Path) -> str:
-    r"""A path as text; octets of it that are not UTF-8 are written as `\xNN`."""
+    r"""Return a path as text; octets of it that are not UTF-8 are written as `\xNN`."""
     return os.fsencode(path).decode(errors="backslashreplace")
 
 

@@ -62,9 +62,7 @@ def _steps() -> dict[str, dict[Direction, str]]:
 
 
 def _ways_back(gates: tuple[tuple[HexKey, Direction], ...]) -> dict[Direction, str]:
-    """Return a pillar's way back to each gate's hex; of two in one direction, the one that no other way leads to
-    (R1).
-    """
+    """Return a pillar's way back to each gate's hex; of two in one direction, the one without another way (R1)."""
     back: dict[Direction, set[str]] = {}
     for name, way in gates:
         back.setdefault(OPPOSITE[way], set()).add(name)

@@ -16,9 +16,7 @@ FLAT: dict[str, Place] = {"N": (0, -2), "NE": (1, -1), "SE": (1, 1), "S": (0, 2)
 
 
 def centred_rows(rows: Sequence[Sequence[str]]) -> dict[str, Place]:
-    """Return the places of named cells in centred rows; each row is an odd number of cells longer or shorter than
-    the last.
-    """
+    """Return the places of named cells in centred rows; lengths of successive rows differ by an odd number."""
     return {name: (2 * i + 1 - len(row), y) for y, row in enumerate(rows) for i, name in enumerate(row)}
 
 

@@ -1,6 +1,6 @@
-"""A Hive of Hive Mind: its twelve hexes, and the 55 shapes with the hexes they look at (docs/games/hive_mind.md,
-R1).
+"""A Hive of Hive Mind: its twelve hexes, and the 55 shapes with the hexes they look at.
 
+See R1 in docs/games/hive_mind.md.
 Shapes and hexes are named by letters, sorted: `ADE`. Sets of hexes are masks of `BOARD`. Pure: for rules and bots.
 """
 

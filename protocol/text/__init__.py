@@ -1,4 +1,4 @@
-"""Each game in text, for people at `console` and for language models: pure, one file a game in each folder."""
+"""Each game in text, for people at `console` and for language models: pure, one file per game in each folder."""
 
 from protocol.text.parsing import ParseError, Terms, quoted
 from protocol.text.picture import Picture

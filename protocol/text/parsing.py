@@ -1,4 +1,4 @@
-"""Words that were typed, made into names and numbers. Case does not matter."""
+"""Parsers of typed words to names and numbers. Case does not matter."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,24 +7,24 @@ from msgspec import Struct
 
 QUOTED_CHARACTERS = 20
 Example = tuple[str, str]
-"""What may be typed, or its form with words in capitals to fill in; and what it means."""
+"""A text to type, or its form with words in capitals to fill in; and its meaning."""
 
 
 class Terms(Struct, frozen=True):
-    """What a match is played by, and by whom: windows and forms of actions depend on it."""
+    """A match's terms and the seat, which determine the windows and the forms of actions."""
 
     variant: str
     options: Mapping[str, Any]
-    """As in `welcome`; one that is missing has its default."""
+    """Options as in `welcome`; a missing one has its default."""
     seat: int
 
 
 class ParseError(Exception):
-    """What was typed is no action. The text says what would be."""
+    """The typed text is no action. The message describes the expected text."""
 
 
 def quoted(word: str) -> str:
-    """A word of what was typed, as it may be shown."""
+    """Return a typed word in a form that is safe to show."""
     return (
         word
         if word.isascii() and word.isalnum() and len(word) <= QUOTED_CHARACTERS
@@ -33,10 +33,10 @@ def quoted(word: str) -> str:
 
 
 def name(word: str, names: Iterable[str], what: str) -> str:
-    """The name that was typed, in its canonical spelling. `what` it names, with an article: `a title`.
+    """Return a typed name in its canonical spelling. `what` describes it, with an article: `a title`.
 
     Raises:
-        ParseError: it is none of these.
+        ParseError: it is not one of `names`.
     """
     known = {each.casefold(): each for each in names}
     if word.casefold() in known:
@@ -45,7 +45,7 @@ def name(word: str, names: Iterable[str], what: str) -> str:
 
 
 def number(word: str, low: int, high: int, what: str) -> int:
-    """The whole number that was typed. `what` it is, with an article: `a seat`.
+    """Return a typed whole number. `what` describes it, with an article: `a seat`.
 
     Raises:
         ParseError: it is not from `low` to `high`.

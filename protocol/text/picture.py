@@ -1,20 +1,23 @@
-"""Text with styles, without a terminal: what drawings are made of. Who shows it turns runs into what it has."""
+"""Text with styles, without a terminal, as the output of drawings.
+
+Each display converts the runs to its own styles.
+"""
 
 from typing import Union
 
 Run = tuple[str, str]
-"""A text, and the style it is shown in (rich's words, such as `bold red`), empty for none."""
+"""A text and its style (rich's words, such as `bold red`), or "" for none."""
 
 
 class Picture:
-    """Runs of text, one after the other. All characters are one column wide."""
+    """A sequence of runs. All characters are one column wide."""
 
     def __init__(self, text: str = "", style: str = "") -> None:
         self.runs: list[Run] = [(text, style)] if text else []
 
     @classmethod
     def assemble(cls, *parts: Union[str, Run, "Picture"]) -> "Picture":
-        """All of these as one."""
+        """Join texts, runs and pictures to one picture."""
         picture = cls()
         for part in parts:
             if isinstance(part, Picture):
@@ -25,31 +28,31 @@ class Picture:
 
     @property
     def plain(self) -> str:
-        """The text without its styles."""
+        """Text without its styles."""
         return "".join(text for text, _ in self.runs)
 
     @property
     def width(self) -> int:
-        """Columns, where it is one line."""
+        """Width in columns of a picture of one line."""
         return len(self.plain)
 
     def append(self, text: str, style: str = "") -> "Picture":
-        """Adds a text at the end."""
+        """Append a text."""
         if text:
             self.runs.append((text, style))
         return self
 
     def append_text(self, other: "Picture") -> "Picture":
-        """Adds another picture at the end."""
+        """Append another picture."""
         self.runs += other.runs
         return self
 
     def pad_right(self, columns: int) -> None:
-        """Adds so many blanks; none for a number below 0."""
+        """Append this number of blanks; none if it is negative."""
         self.append(" " * columns)
 
     def lines(self) -> list["Picture"]:
-        """Line by line; what follows the last line's end counts if it is not empty."""
+        """Split into lines; the text after the last line end counts if it is not empty."""
         lines = [Picture()]
         for text, style in self.runs:
             first, *rest = text.split("\n")

@@ -1,6 +1,6 @@
-"""Each game in text: its rules in one page, views and events as they are shown, actions as they are typed.
+"""Each game in text: its rules in one page, drawings of views and events, and the notation of actions.
 
-People at `console` and language models read and type the same. A game without text is shown and typed as JSON.
+People at `console` and language models read and type the same. A game without text uses JSON for both.
 """
 
 import re
@@ -23,9 +23,9 @@ from protocol.text.picture import Picture
 from protocol.words import Action, Event, View
 
 NOTHING = ("none", "stay", "nobody")
-"""How a default is typed that is to do nothing."""
+"""Notations of a default action that does nothing."""
 MEANING_AT = 38
-"""Column of an example's meaning, where the example is not longer than that."""
+"""Column of an example's meaning, unless the example is longer."""
 TYPES = {
     "int": "a whole number",
     "str": "text",
@@ -34,13 +34,13 @@ TYPES = {
     "array": "a list",
     "object": "an object",
 }
-"""JSON's types as a decoder names them, and in words."""
+"""JSON types as a decoder names them, to plain words."""
 
 
 class Board(Protocol):
-    """Draws a view, and the events told just before it; `plain` for ASCII only.
+    """Draws a view and the events just before it; `plain` for ASCII only.
 
-    `told`: every event that the viewer was told up to here, where a board shows what is remembered.
+    `told`: all events of the viewer so far, for boards that show remembered pieces.
     """
 
     def __call__(  # noqa: D102 - see the class
@@ -49,45 +49,45 @@ class Board(Protocol):
 
 
 class Drawing(Struct, frozen=True):
-    """How one game is shown to people."""
+    """Drawings of one game for people."""
 
     board: Board
     words: Callable[[Event], str]
-    """One event in a few words."""
+    """Returns a short text for an event."""
 
 
 class GameText(Struct, frozen=True, kw_only=True):
     """One game in text."""
 
     read: Callable[[str, str], dict[str, Any]]
-    """(window's name, what was typed) to an action of the window's form, or `ParseError`. The rules judge it."""
+    """(window's name, typed text) to an action of the window's form, or `ParseError`. The rules judge it."""
     ask: Callable[[str, View], str]
-    """(window's name, view) to what may be typed, in one line."""
+    """(window's name, view) to the text that may be typed, in one line."""
     say: Callable[[dict[str, Any]], str]
-    """An action, in canonical spelling, to how it could have been typed."""
+    """Action in canonical spelling to its notation."""
     words: Callable[[str, View], tuple[str, ...]]
-    """(window's name, view) to words that what is typed may be made of."""
+    """(window's name, view) to words for completion."""
     forms: Callable[[Terms], Mapping[str, tuple[Example, ...]]]
-    """Each window that may open for this seat to the forms of what is typed, with words in capitals to fill in."""
+    """Each window that may open for this seat to the forms of its actions, with words in capitals to fill in."""
     examples: Callable[[str, View], tuple[Example, ...]]
-    """(window's name, view) to what may be typed now as it stands: each is legal."""
+    """(window's name, view) to complete examples, each legal now."""
     if_nothing: Callable[[str, dict[str, Any] | None], str]
-    """(window's name, its default) to what happens to a seat that submits nothing, as a clause."""
+    """(window's name, its default) to the effect on a seat that submits nothing, as a clause."""
     actions: Mapping[str, type[Action]]
-    """By window: the form of its action in JSON."""
+    """Window to the form of its action in JSON."""
     view: type[View]
-    """What a seat's views are decoded into."""
+    """Type of a seat's views."""
     event: Any
-    """What its events are decoded into: a union."""
+    """Type of a seat's events: a union."""
     drawing: Drawing
     rules: Callable[[str], str]
     """(variant) to the rules in one page."""
     fields: Callable[[Terms], Mapping[str, str]]
-    """Each field of a view that models are shown to what it means."""
+    """Each field of a view that is shown to models to its meaning."""
 
 
 def read(game: str, window: str, text: str) -> Any:
-    """The action that was typed: in the game's words, or as a JSON object. It has the window's form.
+    """Parse a typed action, in the game's notation or as a JSON object of the window's form.
 
     Raises:
         ParseError: it is neither.
@@ -107,7 +107,7 @@ def read(game: str, window: str, text: str) -> Any:
 
 
 def _plain(complaint: str) -> str:
-    """A decoder's complaint, for people. It may quote what was typed."""
+    """Return a decoder's message in plain words. It may quote the typed text."""
     shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in complaint)
     what, _, path = shown.partition(" - at ")
     place = " ".join(re.findall(r"\w+", path.replace("`key` in", "a key of")))
@@ -119,17 +119,20 @@ def _plain(complaint: str) -> str:
 
 
 def ask(game: str, window: str, view: View) -> str:
-    """What may be typed in this window."""
+    """Return the text that may be typed in this window."""
     return GAME_TEXTS[game].ask(window, view) if game in GAME_TEXTS else "type the action as JSON"
 
 
 def say(game: str, action: Any) -> str:
-    """An action as it could have been typed."""
+    """Return an action in the notation in which it is typed."""
     return GAME_TEXTS[game].say(action) if game in GAME_TEXTS else encode(action).decode()
 
 
 def say_default(game: str, window: str, action: Any) -> str:
-    """What happens to a seat that submits nothing. `action`: the window's default, None where none is told."""
+    """Return the effect on a seat that submits nothing.
+
+    `action`: the window's default, or None if it is not known.
+    """
     said = "" if action is None else say(game, action)
     if said and said not in NOTHING:
         return said
@@ -140,19 +143,19 @@ def say_default(game: str, window: str, action: Any) -> str:
 
 
 def if_nothing(game: str, window: str, action: Any) -> str:
-    """Return a sentence on what happens to a seat that submits nothing. `action`: the default, or None."""
+    """Return a sentence on the effect of submitting nothing. `action`: the default, or None."""
     if game in GAME_TEXTS:
         return f"If you submit nothing, {GAME_TEXTS[game].if_nothing(window, action)}."
     return f"If you submit nothing, this is taken: {say_default(game, window, action)}"
 
 
 def words(game: str, window: str, view: View) -> tuple[str, ...]:
-    """Words that what is typed in this window may be made of."""
+    """Return words for completion in this window."""
     return GAME_TEXTS[game].words(window, view) if game in GAME_TEXTS else ()
 
 
 def explain(game: str, terms: Terms) -> str:
-    """Return what may be typed in each window that may open for this seat."""
+    """Return the notation for each window that may open for this seat."""
     if game not in GAME_TEXTS:
         return "In this game an action is typed as JSON."
     lines = []
@@ -162,19 +165,19 @@ def explain(game: str, terms: Terms) -> str:
 
 
 def listed(examples: Iterable[Example]) -> Iterator[str]:
-    """Yield forms or examples as lines, with what they mean beside them."""
+    """Yield forms or examples as lines, each with its meaning."""
     for each, meaning in examples:
         gap = "  " if len(each) <= MEANING_AT else f"\n  {'':{MEANING_AT}}  "
         yield f"  {each:{MEANING_AT}}{gap}{meaning}".rstrip()
 
 
 def examples(game: str, window: str, view: View) -> tuple[Example, ...]:
-    """Return what may be typed now as it stands, each with what it means."""
+    """Return complete examples for this window, each with its meaning."""
     return GAME_TEXTS[game].examples(window, view) if game in GAME_TEXTS else ()
 
 
 def _json_board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
-    """Any game's view, as JSON."""
+    """Draw any game's view as JSON."""
     del events, plain, told
     return Picture(msgspec.json.format(encode(view), indent=2).decode())
 
@@ -184,7 +187,7 @@ def _json_words(event: Event) -> str:
 
 
 def drawing_of(game: str) -> Drawing:
-    """How that game is shown."""
+    """Return a game's drawings."""
     return GAME_TEXTS[game].drawing if game in GAME_TEXTS else AS_JSON
 
 
@@ -192,7 +195,7 @@ AS_JSON = Drawing(_json_board, _json_words)
 
 
 def _game_text(name: str, actions: dict[str, type[Action]], view: type[View], event: Any) -> GameText:
-    """A game's text, of its modules in three folders."""
+    """Build a game's text from its modules in three folders."""
     entry, drawn = getattr(typed, name), getattr(drawing, name)
     return GameText(
         read=entry.read,

@@ -1,4 +1,4 @@
-"""The Fight For a Name's board: flat-topped hexes, who holds them, who stands there; pillars beside it."""
+"""The Fight For a Name's board: flat-topped hexes with holders and seats, the pillars around them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -30,9 +30,9 @@ from protocol.text.picture import Picture
 from protocol.words import Event, View
 
 ACROSS = 7
-"""Columns from one column of hexes to the next. From one row to the next it is one line."""
+"""Distance of columns of hexes, in characters. Rows are one line apart."""
 BESIDE, WIDTH = 52, 80
-"""Columns where the lines beside the board begin, and end."""
+"""Columns where the lines to the right of the board begin, and end."""
 STYLE: dict[Colour, str] = {
     "red": "red",
     "orange": "dark_orange",
@@ -51,17 +51,17 @@ PILLARS: dict[str, tuple[int, int]] = {
 """Pillar to the line and column of its name."""
 _WAYS = tuple(chain.from_iterable(fight_board.GATES.values()))
 GATES = {name: tuple(way for other, way in _WAYS if other == name) for name, _ in _WAYS}
-"""Hex to the directions in which its gates lead out, each to the pillar whose name stands there."""
+"""Hex to the directions of its gates, each of which leads to the nearest pillar's name."""
 GATE_AT = {
     "N": (-1, 3, "^"), "S": (2, 3, "v"), "NE": (0, ACROSS, ">"), "SE": (1, ACROSS, ">"),
     "NW": (0, 0, "<"), "SW": (1, 0, "<"),
 }  # fmt: skip
-"""Direction to where a gate is drawn on its hex, and how."""
+"""Direction to a gate's line and column relative to its hex, and its character."""
 GATE_STYLE, OWN_STYLE = "bold cyan", "bold reverse"
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """What is drawn, for all eyes alike."""
+    """Content of a drawing, for every viewpoint."""
 
     heading: str
     colours: Mapping[str, Colour]
@@ -69,12 +69,12 @@ class Shown(Struct, frozen=True, kw_only=True):
     white: Sequence[int]
     positions: Mapping[str, str]
     own: str | None
-    """Where the viewer is."""
+    """Place of the viewer."""
     lines: Sequence[str]
 
 
 def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
-    """The board under its heading, then what the viewer knows beside it."""
+    """Draw the board under its heading, with the viewer's knowledge to its right."""
     del events, told
     shown = _host(view) if isinstance(view, FightHostView) else _seat(cast("FightView", view))
     hexes = _hexes(shown, plain=plain).lines()
@@ -94,7 +94,7 @@ def _folded(line: str) -> list[str]:
 
 
 def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of event
-    """One event in a few words, said to the seat it is for."""
+    """Return a short text for an event, addressed to its seat."""
     match cast("FightEvent", event):
         case BoardShown():
             return "the colours of the hexes are shown"
@@ -177,7 +177,7 @@ def _claims(claims: Mapping[Title, Claim]) -> Iterator[str]:
 
 
 def _standing(positions: Mapping[str, str]) -> Iterator[str]:
-    """Which seats are where."""
+    """Yield a line with the seats at each place, if there are any."""
     places: dict[str, list[str]] = {}
     for seat, place in positions.items():
         places.setdefault(place, []).append(seat)
@@ -202,13 +202,13 @@ def _hexes(shown: Shown, *, plain: bool) -> Picture:
 
 
 def _here(shown: Shown, name: str) -> str:
-    """How many seats stand at a place, and whether the viewer does."""
+    """Return the number of seats at a place, and a sign if the viewer is there."""
     here = sum(place == name for place in shown.positions.values())
     return (f"*{here}" if here else "") + ("@" if shown.own == name else "")
 
 
 def _tile(shown: Shown, name: str) -> tuple[str, str, str]:
-    """A hex's two lines of text, six columns wide, and its style."""
+    """Return a hex's two lines of text, at most six columns wide, and its style."""
     if name == START:
         return START, _here(shown, name), OWN_STYLE if shown.own == name else "bold"
     colour = None if int(name) in shown.white else shown.colours.get(name)
@@ -228,7 +228,7 @@ def _draw(
     *,
     plain: bool,
 ) -> None:
-    """Draws one hex; walls that it shares are drawn twice, the same."""
+    """Draw one hex. Shared walls are drawn twice, identically."""
     up, down = ("/", "\\") if plain else (INK["/"], INK["\\"])
     walls = {(0, 0): up, (0, ACROSS): down, (1, 0): down, (1, ACROSS): up}
     for (at, right), wall in walls.items():

@@ -1,4 +1,4 @@
-"""Hive Mind's Hives side by side: what lay where, and what is known or, for the host, true of their values."""
+"""Hive Mind's Hives side by side: the latest shapes, and known values or, for the host, the true ones."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import assert_never, cast
@@ -24,7 +24,7 @@ from protocol.words import Event, View
 
 PLACES = centred_rows(["ABC", "DEFG", "HIJ", "KL"])
 APART = 10
-"""Half hexes from one Hive to the next."""
+"""Distance of two Hives, in half hexes."""
 COLUMNS = 2 * APART
 STYLE = {"1": "on grey35", "2": "white on blue", "3": "bold white on red"}
 OWN, GONE, PLAIN = "bold white on green", "bright_black", "on grey35"
@@ -33,7 +33,7 @@ HOST_LEGEND = "a hex: its letter and initial value; x it scored and holds nothin
 
 
 def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
-    """The Hives under a heading; after the reveal with all values for all eyes."""
+    """Draw the Hives under a heading; after the reveal with all values for every viewpoint."""
     del told
     for event in events:
         if isinstance(event, Reveal):
@@ -50,7 +50,7 @@ def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Ev
 
 
 def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of event
-    """One event in a few words, said to the seat it is for."""
+    """Return a short text for an event, addressed to its seat."""
     match cast("HiveMindEvent", event):
         case Hint() as hint:
             return _hint(hint)
@@ -77,7 +77,7 @@ def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of eve
 
 
 def _kinds(shapes: Mapping[Kind, int]) -> str:
-    """How many shapes of each kind, in brackets; nothing where there are none."""
+    """Return the number of shapes of each kind, in brackets; "" if there are none."""
     counted = ", ".join(f"{n} {kind}" for kind, n in shapes.items() if n)
     return f" ({counted})" if counted else ""
 
@@ -91,13 +91,13 @@ def _heading(view: HiveMindView | HiveMindHostView) -> str:
 
 
 def _shown(view: HiveMindView) -> list[str]:
-    """The Hives in play, and those of which anything was told."""
+    """Return the Hives in play, and those with results."""
     told = [hive for event in view.told if isinstance(event, RoundResult) for hive in event.hives]
     return list(dict.fromkeys([*told, *view.hives]))
 
 
 def _covered(view: HiveMindView, hive: str) -> dict[str, Tile]:
-    """What lay over a Hive last."""
+    """Return the tiles of a Hive with its latest counts."""
     results = [event.hives[hive] for event in view.told if isinstance(event, RoundResult) and hive in event.hives]
     mine = [event.cells for event in view.told if isinstance(event, Hint) and event.hive == hive]
     gone = {cell for each in results if each.round > 1 for cell, n in each.counts.items() if n % 2}
@@ -112,7 +112,7 @@ def _covered(view: HiveMindView, hive: str) -> dict[str, Tile]:
 
 
 def _valued(initial: str, now: str) -> dict[str, Tile]:
-    """What a Hive's hexes held, and hold."""
+    """Return the tiles of a Hive with its initial values, marked where they are scored."""
     return {
         cell: Tile(f"{cell}{value}{' ' if left != '0' else 'x'}", STYLE[value] if left != "0" else GONE)
         for cell, value, left in zip(PLACES, initial, now, strict=True)
@@ -120,7 +120,7 @@ def _valued(initial: str, now: str) -> dict[str, Tile]:
 
 
 def _known(view: HiveMindView) -> Iterator[str]:
-    """What the seat was told of values, and what it can pay with."""
+    """Yield the seat's hints, and its means to pay."""
     for event in view.told:
         if isinstance(event, Hint):
             yield _hint(event)

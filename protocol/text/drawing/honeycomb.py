@@ -1,4 +1,7 @@
-"""Hexes that stand on a point, as text: two lines a row, four columns a cell. What a cell shows is the game's."""
+"""Hexes with a corner on top, as text: two lines per row, four columns per cell.
+
+Games decide the content of cells.
+"""
 
 from collections.abc import Mapping
 from itertools import groupby
@@ -15,11 +18,11 @@ INK = {
     "\\": "\N{BOX DRAWINGS LIGHT DIAGONAL UPPER LEFT TO LOWER RIGHT}",
     "|": "\N{BOX DRAWINGS LIGHT VERTICAL}",
 }
-"""Walls in ASCII, and what a terminal that can do more shows for them."""
+"""Walls in ASCII to box-drawing characters."""
 
 
 class Tile(Struct, frozen=True):
-    """What one cell shows: three columns of text, and a style."""
+    """Content of one cell: three columns of text, and a style."""
 
     text: str
     style: str = ""
@@ -28,7 +31,7 @@ class Tile(Struct, frozen=True):
 def honeycomb(
     places: Mapping[str, Place], tiles: Mapping[str, Tile], labels: Mapping[int, str], *, plain: bool
 ) -> Picture:
-    """Draws cells at their places (in half hexes), with a label left of each row (by its y).
+    """Draw cells at their places (in half hexes), with a label left of each row (by its y).
 
     `plain` uses ASCII only.
     """
@@ -45,7 +48,7 @@ def honeycomb(
 def _draw(
     canvas: dict[tuple[int, int], tuple[str, str]], line: int, column: int, tile: Tile, *, plain: bool
 ) -> None:
-    """Draws one cell; its west wall stands at (line, column). Walls it shares are drawn twice, the same."""
+    """Draw one cell; its west wall is at (line, column). Shared walls are drawn twice, identically."""
     walls = ((-1, 1, "/"), (-1, 3, "\\"), (0, 0, "|"), (0, 4, "|"), (1, 1, "\\"), (1, 3, "/"))
     for down, right, wall in walls:
         canvas[line + down, column + right] = (wall if plain else INK[wall], WALL_STYLE)
@@ -54,7 +57,7 @@ def _draw(
 
 
 def canvas_text(canvas: Mapping[tuple[int, int], tuple[str, str]]) -> Picture:
-    """The canvas as lines, without blanks at their ends."""
+    """Return the canvas as lines, without blanks at their ends."""
     text = Picture()
     for line in range(max(line for line, _ in canvas) + 1):
         width = max((column for at, column in canvas if at == line), default=-1) + 1

@@ -1,4 +1,4 @@
-"""Mist's board: as one seat sees it, as a spectator does, and whole, for the host or after the reveal."""
+"""Mist's board: as seen by one seat or a spectator, and whole, for the host or after the reveal."""
 
 from collections.abc import Iterable, Sequence
 from typing import assert_never, cast
@@ -26,19 +26,19 @@ ROWS = "ABCDEFGHI"
 PLACES = centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate(ROWS)])
 LABELS = {PLACES[f"{row}1"][1]: row for row in ROWS}
 PIECE = ("O", "X")
-"""By seat, for all eyes alike: a board reads the same through all eyes."""
+"""Signs of pieces, indexed by seat; the same for every viewpoint."""
 COLOUR = ("bold white on blue", "bold white on red")
 SEEN, UNSEEN, BLOCKED = "on grey35", "bright_black", "bright_black"
 REMEMBERED = ("blue", "red")
 CENTRE = "E5"
-"""No piece ever stays there."""
+"""The cell where no piece ever remains."""
 LEGEND = "O seat 0, X seat 1, . empty;"
 HOST_LEGEND = f"{LEGEND}\no x: in the vision of seat 0, of seat 1"
 SEAT_LEGEND = f"{LEGEND} o x remembered;\n+ placed, ! spotted, * destroyed"
 
 
 def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
-    """The board under its heading. After the reveal it is the whole one for all eyes."""
+    """Draw the board under its heading. After the reveal it is whole for every viewpoint."""
     for event in events:
         if isinstance(event, Reveal):
             tiles = {cell: _whole(cell, held, " ") for cell, held in event.board.items()}
@@ -49,7 +49,7 @@ def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Ev
 
 
 def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of event
-    """One event in a few words, said to the seat it is for."""
+    """Return a short text for an event, addressed to its seat."""
     match cast("MistEvent", event):
         case FirstChosen(seat=seat):
             return f"seat {seat} goes first"
@@ -70,7 +70,7 @@ def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of eve
 
 
 def _seen(event: OpponentPlaced) -> str:
-    """What a watcher saw of the other's turn."""
+    """Return a text for the watcher's observations of the other's turn."""
     placed = () if event.placed is UNSET else event.placed
     named = {*placed, *event.spotted}
     others = [cell for cell, held in event.visible.items() if held == "opponent" and cell not in named]
@@ -85,7 +85,7 @@ def _seen(event: OpponentPlaced) -> str:
 
 
 def _seat_board(view: MistView, told: Sequence[Event], plain: bool) -> Picture:
-    """What a seat, or a spectator, was told last, and the pieces that it remembers."""
+    """Draw the latest vision of a seat or a spectator, and remembered pieces."""
     tiles = {cell: Tile(f" {cell[1]}{_mark(view, cell)}", UNSEEN) for cell in PLACES}
     for cell, owner in _remembered(view, told).items():
         tiles[cell] = Tile(f"{PIECE[owner].lower()}{cell[1]}{_mark(view, cell)}", REMEMBERED[owner])
@@ -96,7 +96,7 @@ def _seat_board(view: MistView, told: Sequence[Event], plain: bool) -> Picture:
 
 
 def _remembered(view: MistView, told: Sequence[Event]) -> dict[str, int]:
-    """Cell to the owner of each piece that the viewer was ever told of. What is not destroyed at once stays."""
+    """Return cell to owner for each piece known from events. A piece that is not destroyed at once remains."""
     pieces: dict[str, int] = {}
     for event in told:
         match cast("MistEvent", event):
@@ -117,20 +117,20 @@ def _remembered(view: MistView, told: Sequence[Event]) -> dict[str, int]:
 
 
 def _host_board(view: MistHostView, plain: bool) -> Picture:
-    """Everything."""
+    """Draw the whole board, with both seats' vision."""
     marks = {cell: mark for mark, cells in zip("ox", view.vision, strict=True) for cell in cells}
     tiles = {cell: _whole(cell, held, marks.get(cell, " ")) for cell, held in view.board.items()}
     return _drawn(f"{_heading(view)} (as the host)", tiles, plain, HOST_LEGEND)
 
 
 def _owner(view: MistView, held: str) -> int | str:
-    """`own` and `opponent` as seats."""
+    """Replace `own` and `opponent` by the seats."""
     seat = view.seat or 0
     return {"own": seat, "opponent": 1 - seat}.get(held, held)
 
 
 def _mark(view: MistView, cell: str) -> str:
-    """The sign for what happened at a cell in the last two turns."""
+    """Return the sign for the events at a cell in the last two turns."""
     if cell in view.lost or cell in view.destroyed:
         return "*"
     if cell in view.spotted:
@@ -140,14 +140,14 @@ def _mark(view: MistView, cell: str) -> str:
 
 
 def _whole(cell: str, held: int | str, mark: str) -> Tile:
-    """A cell whose content is known."""
+    """Return the tile of a cell with known content."""
     if isinstance(held, int):
         return Tile(f"{PIECE[held]}{cell[1]}{mark}", COLOUR[held])
     return Tile(f"##{mark}", BLOCKED) if held == "blocked" else Tile(f".{cell[1]}{mark}", SEEN)
 
 
 def _heading(view: MistView | MistHostView) -> str:
-    """Whose turn it is."""
+    """Return a text with the turn and the seat to move."""
     if view.mover is None:
         return "before the first turn" if view.turn == 0 else f"after turn {view.turn}"
     return f"turn {view.turn}, seat {view.mover} to move"
@@ -160,7 +160,7 @@ def _drawn(heading: str, tiles: dict[str, Tile], plain: bool, legend: str) -> Pi
 
 
 def _listed(cells: Sequence[str]) -> str:
-    """Return cells as a sentence has them: `C3`, `C3 and D4`, `C3, D4 and E6`."""
+    """Return cells as in a sentence: `C3`, `C3 and D4`, `C3, D4 and E6`."""
     *most, last = cells
     return f"{', '.join(most)} and {last}" if most else last
 

@@ -1,4 +1,4 @@
-"""Pointing's maps as trees and loops, and who pointed where once that is told."""
+"""Pointing's maps as trees and loops, and the targets once they are revealed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
@@ -20,7 +20,7 @@ from protocol.text.picture import Picture
 from protocol.words import Event, View
 
 WIDTH = 80
-"""Columns that all is laid out in."""
+"""Width of the drawing in columns."""
 GAP = "    "
 HANGING = " " * len("round 1: ")
 ASCII = {"├": "+", "└": "`", "─": "-", "│": "|", "●": "o", "◯": "@", "┄": ".", "▶": ">"}
@@ -28,7 +28,7 @@ LEGEND = "● seat, its branches point at it; ◯ in a loop, each points at the 
 
 
 def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
-    """The newest map under its heading; after the reveal, all three rounds as they were."""
+    """Draw the newest map under its heading; after the reveal, the targets of all three rounds."""
     del told
     for event in events:
         if isinstance(event, Reveal):
@@ -39,7 +39,7 @@ def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Ev
 
 
 def words(event: Event) -> str:
-    """One event in a few words."""
+    """Return a short text for an event."""
     match cast("PointingEvent", event):
         case Map(round=number, sections=sections):
             return f"round {number}: {_kinds(sections)}"
@@ -87,7 +87,7 @@ def _heading(number: int, tied: Sequence[int]) -> str:
 
 
 def _map(sections: Sequence[Section]) -> Iterator[str]:
-    """Sections side by side, as many as fit."""
+    """Yield lines with sections side by side, as many as fit."""
     row: list[list[str]] = []
     for block in map(_section, sections):
         if row and sum(_width(each) + len(GAP) for each in row) + _width(block) > WIDTH:
@@ -105,7 +105,7 @@ def _section(section: Section) -> list[str]:
 
 
 def _hung(mark: str, branches: Iterable[Tree], way: str) -> Iterator[str]:
-    """A seat, and below it those who point at it."""
+    """Yield a seat, and below it those who point at it."""
     yield mark
     branches = list(branches)
     for number, branch in enumerate(branches):

@@ -1,4 +1,6 @@
-"""Symbols of Runes to Ruins, drawn from their runes' segments, and what a seat, a spectator or the host knows."""
+"""Symbols of Runes to Ruins, drawn from their runes' segments, and the knowledge of a seat, a spectator or the
+host.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
@@ -26,15 +28,15 @@ from protocol.words import Event, View
 
 COLUMNS = 3
 ACROSS, DOWN = 2 * COLUMNS + 1, 5
-"""Points of a whole symbol."""
+"""Columns and rows of a whole symbol."""
 GAP = "   "
-"""So narrow that five symbols fit 80 columns."""
+"""Gap between symbols, narrow enough for five in 80 columns."""
 INK = {"-": "─", "|": "│", "/": "╱", "\\": "╲", "X": "╳", ".": "·"}  # noqa: RUF001 - lines, not letters
-"""Lines in ASCII, and what a terminal that can do more shows for them."""
+"""Lines in ASCII to box-drawing characters."""
 
 
 def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
-    """The symbols that the viewer knows, side by side, under what it holds."""
+    """Draw the symbols that the viewer knows, side by side, under its holdings."""
     del told
     for event in events:
         if isinstance(event, Reveal):
@@ -56,7 +58,7 @@ def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Ev
 
 
 def words(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line for each kind of event
-    """One event in a few words, said to the seat it is for."""
+    """Return a short text for an event, addressed to its seat."""
     match cast("RunesEvent", event):
         case Resubmit(attempt=attempt):
             return f"two symbols were the same; all submit anew, attempt {attempt}"
@@ -105,7 +107,7 @@ def _padded(block: Sequence[str], at: int) -> str:
 
 
 def symbol_lines(symbol: Sequence[str], *, plain: bool) -> list[str]:
-    """A symbol as lines: its points, and between them the segments of all its runes."""
+    """Draw a symbol as lines: its points, and between them the segments of all its runes."""
     canvas = {(2 * row, 2 * column): "." for row in range(DOWN) for column in range(ACROSS)}
     for position, rune in enumerate(symbol):
         top, left = 2 * (position // COLUMNS), 2 * (position % COLUMNS)

@@ -23,7 +23,7 @@ ASKING = ("body", "parting", "other", "neither", "crest")
 ASK = "body TITLE COLOUR parting TITLE COLOUR other TITLE COLOUR neither TITLE TITLE crest TITLE"
 NOBODY = ("nobody", "none")
 FIRST_PILLAR, FIRST_CLAIM = 2, 4
-"""Rounds: before them no seat has the MP to reach a pillar, or three hexes for a banner."""
+"""Earliest rounds in which a seat has the MP to reach a pillar, and three hexes for a banner."""
 DEFAULTS = {
     "challenge": "you give no answer",
     "move": "you stay where you are, and put and give nothing",
@@ -83,7 +83,7 @@ def examples(window: str, view: View) -> tuple[Example, ...]:
 
 
 def _moves(seen: FightView) -> tuple[Example, ...]:
-    """Return a path of one step and one of as many as there are MP for, and uses of MP in the final phase."""
+    """Return a path of one step, one as long as the MP allow, and uses of MP in the final phase."""
     position, mp = seen.position or START, seen.mp or 0
     paths = sorted(walks(position, mp).values(), key=len)
     named = {len(path): path for path in paths if path}

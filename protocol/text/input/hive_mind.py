@@ -11,9 +11,9 @@ SEATS = 5
 HEXES = "ABCDEFGHIJKL"
 SHAPE_HEXES = 3
 HIVES = ("1", "2", "3", "Charge", "Marcer", "Zero")
-"""Of all variants; the referee knows which are in play."""
+"""Hives of all variants; the referee knows which are in play."""
 MOST_SCORE = 10_000
-"""Far beyond what anybody can have."""
+"""Upper bound of a guessed score, far beyond any possible one."""
 LISTS = ("double", "block")
 HIVES_OF = {"recharged": ("Charge", "Marcer", "Zero"), "tempo-up": ("1", "2", "3"), "gauntlet": ("1", "2")}
 GUESS = "112332112213"
@@ -65,7 +65,7 @@ def examples(window: str, view: View) -> tuple[Example, ...]:
 
 
 def _rounds(seen: HiveMindView) -> tuple[Example, ...]:
-    """Return shapes on one Hive and on all, and what else the round allows and the seat can pay."""
+    """Return shapes on one Hive and on all, and everything else that the round allows and the seat can pay."""
     placed: list[str] = []
     used: set[Kind] = set()
     for hive, kinds in seen.unused.items():
@@ -127,7 +127,7 @@ def _read_round(words: list[str]) -> dict[str, Any]:
 
 
 def _hive(word: str, after: str = "") -> str:
-    """A Hive's name however its letters are written."""
+    """Return a Hive's canonical name; case does not matter."""
     if not word:
         raise ParseError(f"{after} what? type {after} and a Hive")
     try:

@@ -15,9 +15,9 @@ LAST_CONDITION = len(get_args(ConditionKey))
 SIX = 6
 MOST_VOTES = 1_000
 ATTEMPTS = 11
-"""At submitting symbols, with the first."""
+"""Most attempts at submitting symbols, the first included."""
 LINES = {"row": 1, "column": 2}
-"""Way to the number of its last line."""
+"""Direction to the index of its last line."""
 FLAGS = {"more votes": "more_votes", "told": "told", "abstain": "abstain", "light": "light"}
 PARTS: dict[str, Example] = {
     "vote": ("vote CONDITION VOTES", "VOTES may be left out: one vote"),
@@ -53,7 +53,7 @@ PARTS: dict[str, Example] = {
     "guess": ("guess RUNE, RUNE, RUNE, RUNE, RUNE, RUNE", "guess a symbol"),
     "none": ("none", "nothing"),
 }
-"""First word of a part of a round's action to its form, and what it means."""
+"""First word of a part of a round's action to its form and meaning."""
 ARTEFACTS = ("light", "dark")
 SYMBOLS: tuple[tuple[str, DivineGroup], ...] = (
     ("Cross Slash", "Divider"),
@@ -63,7 +63,7 @@ SYMBOLS: tuple[tuple[str, DivineGroup], ...] = (
     ("Origin Torn", "Enclosure"),
     ("Origin Straight", "Box"),
 )
-"""By position: two Mundane groups and a Divine one. All 64 symbols made of them are legal."""
+"""Two Mundane groups and a Divine one per position. All 64 symbols made of them are legal."""
 DEFAULTS = {"symbol": "a symbol is drawn for you", "round": "you do nothing in this round"}
 
 
@@ -81,7 +81,7 @@ def examples(window: str, view: View) -> tuple[Example, ...]:
     """See `protocol.text.registry.GameText`."""
     seen = cast("RunesView", view)
     if window == "symbol":
-        # Another one for each seat and attempt: seats that copy it do not submit the same.
+        # The example differs by seat and attempt, so that seats which copy it do not submit the same symbol.
         number = ATTEMPTS * (seen.seat or 0) + seen.attempt - 1
         runes = [f"{mundane.split()[number >> at & 1]} {divine}" for at, (mundane, divine) in enumerate(SYMBOLS)]
         return ((", ".join(runes), "a legal symbol that others may know, too"),)
@@ -140,7 +140,7 @@ def read(window: str, text: str) -> dict[str, Any]:
 
 
 def _add(action: dict[str, Any], part: str) -> None:
-    """Adds one part."""
+    """Add one part to the action."""
     word, _, rest = part.partition(" ")
     key = word.lower()
     if part.lower() in FLAGS:
@@ -173,7 +173,7 @@ def _guess(action: dict[str, Any], rest: str) -> None:
 
 
 def _words(text: str, key: str, least: int, most: int = 0) -> list[str]:
-    """So many words after a part's first one."""
+    """Return the words after a part's first one, and check their number."""
     words = text.split()
     if not least <= len(words) <= max(least, most):
         typed = f"{key} {text}".strip()[:QUOTED_CHARACTERS]
@@ -191,7 +191,7 @@ def _seat(word: str) -> int:
 
 
 def _rune(text: str) -> str:
-    """A rune's name, its two words in either order."""
+    """Return a rune's name, whose two words may have either order."""
     words = text.split()
     if len(words) == 2 and words[0].casefold() in map(str.casefold, get_args(DivineGroup)):  # noqa: PLR2004
         words.reverse()
