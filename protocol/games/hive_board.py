@@ -1,7 +1,7 @@
 """A Hive of Hive Mind: its twelve hexes, and the 55 shapes with the hexes they look at.
 
-See R1 in docs/games/hive_mind.md.
 Shapes and hexes are named by letters, sorted: `ADE`. Sets of hexes are masks of `BOARD`. Pure: for rules and bots.
+See docs/games/hive_mind.md, R1.
 """
 
 from itertools import combinations

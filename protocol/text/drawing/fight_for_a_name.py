@@ -51,7 +51,7 @@ PILLARS: dict[str, tuple[int, int]] = {
 """Pillar to the line and column of its name."""
 _WAYS = tuple(chain.from_iterable(fight_board.GATES.values()))
 GATES = {name: tuple(way for other, way in _WAYS if other == name) for name, _ in _WAYS}
-"""Hex to the directions of its gates, each of which leads to the nearest pillar's name."""
+"""Hex to the directions of its gates, each of which leads to the pillar whose name is there."""
 GATE_AT = {
     "N": (-1, 3, "^"), "S": (2, 3, "v"), "NE": (0, ACROSS, ">"), "SE": (1, ACROSS, ">"),
     "NW": (0, 0, "<"), "SW": (1, 0, "<"),

@@ -1,6 +1,4 @@
-"""Symbols of Runes to Ruins, drawn from their runes' segments, and the knowledge of a seat, a spectator or the
-host.
-"""
+"""Symbols of Runes to Ruins, drawn from their runes' segments, and a viewer's other knowledge."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, assert_never, cast
@@ -28,7 +26,7 @@ from protocol.words import Event, View
 
 COLUMNS = 3
 ACROSS, DOWN = 2 * COLUMNS + 1, 5
-"""Columns and rows of a whole symbol."""
+"""Columns and lines of a whole symbol, in characters."""
 GAP = "   "
 """Gap between symbols, narrow enough for five in 80 columns."""
 INK = {"-": "─", "|": "│", "/": "╱", "\\": "╲", "X": "╳", ".": "·"}  # noqa: RUF001 - lines, not letters
