@@ -1,1 +1,1 @@
-"""Words: what bot and referee say to each other. Depends on msgspec only."""
+"""Messages between bot and referee, and the words of the games. Depends on msgspec only."""

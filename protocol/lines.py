@@ -1,4 +1,4 @@
-"""Tells messages from other output of a program that speaks by lines on its standard output.
+"""Separates messages from other output of a program that speaks by lines on its standard output.
 
 The bridge, which connects such a program to the referee, and the referee both use this. Pure.
 """

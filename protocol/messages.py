@@ -93,7 +93,7 @@ class ClockTerms(Struct, frozen=True, kw_only=True):
 
 
 class Invited(Struct, tag="invited", tag_field="type", frozen=True):
-    """Invitation of a bot on its author's own machine to send `hello`: its match begins, or it has reconnected."""
+    """Invitation of a bot on its author's own machine to send `hello`: its match starts, or it has reconnected."""
 
     token: str
     """Token for its `hello`; a bot that the referee starts finds it in its environment."""

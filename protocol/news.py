@@ -17,7 +17,7 @@ MOST_UNPACKED_BYTES = 64 * 1024 * 1024
 MOST_RATIO = 100
 """Most bytes of a transcript per compressed byte, beyond `FREE_BYTES`."""
 FREE_BYTES = 1024 * 1024
-"""Bytes of a transcript that need no compressed bytes in return."""
+"""Size of a transcript, in bytes, that is allowed however few its compressed bytes are."""
 MOST_SEATS = 64
 """Upper bound of seats, above that of any game."""
 

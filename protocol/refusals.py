@@ -22,7 +22,7 @@ class Refusal(StrEnum):
     FINAL = "final"
     """A message after a final submission, which can no longer be changed."""
     ILLEGAL = "illegal"
-    """An action that breaks a rule of the game; `text` says which."""
+    """An action that breaks a rule of the game; `text` names the rule."""
     NO_PAUSE = "no-pause"
     """A pause request with no pause left in this seat's budget, or during a pause."""
     TOO_LONG = "too-long"

@@ -40,7 +40,7 @@ def main(line: socket.socket, endpoint: str) -> None:
     with suppress(OSError):
         while True:
             ready = dict(poller.poll())
-            if line.fileno() in ready:  # Nobody says anything on it: it is hung up.
+            if line.fileno() in ready:  # The arena never sends: this is its end.
                 break
             pass_on(line, feed)
     context.destroy(linger=0)
@@ -60,7 +60,7 @@ def _subscribed(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zm
     ):
         feed.setsockopt(option, value)
     feed.subscribe(b"")
-    with suppress(zmq.ZMQError):  # no endpoint: nothing will ever come from there
+    with suppress(zmq.ZMQError):  # an invalid endpoint: it will never send anything
         feed.connect(os.fsencode(endpoint))  # type: ignore[arg-type]  # a path need not be text
     return feed
 
@@ -77,7 +77,7 @@ def pass_on(line: socket.socket, feed: "zmq.Socket[bytes]") -> None:
         try:
             line.send(frames[0] + SEPARATOR + frames[1])
         except OSError as error:
-            if error.errno != errno.EMSGSIZE:  # the kernel has no room for the longest
+            if error.errno != errno.EMSGSIZE:  # longer than the kernel's limit
                 raise
 
 

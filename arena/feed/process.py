@@ -94,7 +94,7 @@ def _publisher(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq
     """
     if endpoint.startswith(IPC):
         _make_way(endpoint.removeprefix(IPC))
-        os.umask(0o077)  # the socket's file is its owner's alone
+        os.umask(0o077)  # only the owner may use the socket's file
     elif endpoint.startswith(TCP):
         _check_port(endpoint.rpartition(":")[2])
     else:
@@ -144,7 +144,7 @@ def _make_way(place: str) -> None:
         try:
             knock.connect(place)
         except ConnectionRefusedError:
-            return  # Left behind by one that was killed.
+            return  # A killed publisher left it.
         except OSError as error:
             raise CannotListenError(f"cannot listen there: {error.strerror}") from None
     raise CannotListenError("cannot listen there: another program already does")

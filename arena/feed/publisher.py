@@ -71,7 +71,7 @@ def open_feed(endpoint: str | None) -> Iterator[FeedLine | None]:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
+                process_group=0,  # only the arena handles a Ctrl-C at the terminal
             )
         try:
             say(f"feed at {_listening(ours, endpoint)}")

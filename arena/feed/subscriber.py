@@ -144,11 +144,11 @@ def _listener(endpoint: str) -> Iterator[trio.socket.SocketType]:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
-            process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
+            process_group=0,  # only the arena handles a Ctrl-C at the terminal
         )
         theirs.close()
         try:
             yield line
         finally:
-            process.kill()  # It holds nothing that anybody would miss.
+            process.kill()  # It has no state to lose.
             process.wait()

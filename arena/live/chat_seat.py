@@ -24,8 +24,7 @@ class ChatHere:
     """A language model's seat in one match."""
 
     def __init__(self, name: str, settings: "Settings") -> None:
-        # Imported here because its HTTP client takes as long to import as all of trio, and few matches have such a
-        # seat.
+        # Imported here because its HTTP client takes as long to import as all of trio, and few matches need it.
         from bots.chat_player import ChatSeat  # noqa: PLC0415
 
         self._name = name

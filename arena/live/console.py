@@ -92,7 +92,7 @@ class Console:
         Args:
             typed: the lines, or the editor in which they are typed.
             terminal: the place for all output.
-            final: whether lines come from a file or a pipe. Each submission is then final and waits for its
+            final: whether the input is a file or a pipe. Each submission is then final and waits for its
             window.
         """
         self._editor = None if isinstance(typed, AsyncGenerator) else typed

@@ -1,4 +1,4 @@
-"""A board with text beside or below it, drawn in place at a terminal."""
+"""A board with text to its right or below it, drawn in place at a terminal."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,12 +7,12 @@ from rich.text import Text
 from arena.terminal import Screen
 
 BESIDE = 26
-"""Columns that text beside a board needs; with fewer, it is placed below."""
+"""Columns that text to the right of a board needs; with fewer, it is placed below."""
 GAP = "  "
 
 
 def laid_out(screen: Screen, board: Text, words: Sequence[str], *, width: int) -> list[Text]:
-    """Return the lines of a board with text beside it, or below if the board is too wide for that."""
+    """Return the lines of a board with text to its right, or below if the board is too wide for that."""
     drawn = board.split("\n")
     across = max((line.cell_len for line in drawn), default=0)
     if width - across - len(GAP) < BESIDE:

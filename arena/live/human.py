@@ -133,7 +133,7 @@ class Person:
         return self._submit(action, final=final)
 
     def command(self, text: str) -> tuple[list[ClientMessage], list[Shown]]:  # noqa: PLR0911 - one case for each command
-        """Execute a command that begins with `/`, except for `/submit` and `/quit`."""
+        """Execute a command that starts with `/`, except for `/submit` and `/quit`."""
         match text.split(maxsplit=1)[0].lower():
             case "/help":
                 return [], [HELP, *self._help(), *self._asked()]

@@ -17,7 +17,7 @@ from referee.rules import Addressed, BadSetupError, Table
 Watch = Callable[[Table, Sequence[Addressed]], None]
 """Callback for each step of a match, with the table and the step's events."""
 PlayWatched = Callable[..., Awaitable[Result]]
-"""Plays one match with a spectator: `referee.host.play`, or a stand-in."""
+"""Plays one match with a spectator: `referee.host.play`, or a substitute."""
 
 
 def play_match(
@@ -33,7 +33,7 @@ def play_match(
 
     Raises:
         WrongUse: the transcript cannot be written there, or the setup breaks the game's rules.
-        MachineCannot: the attempt is void. From within trio, both come in exception groups.
+        MachineCannot: the attempt is void. From within trio, both are in exception groups.
         Stopped: a signal arrived.
     """
     try:

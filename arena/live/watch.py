@@ -87,7 +87,7 @@ class Watcher:
                 self._drawer.join()
         finally:
             if self._drawer is not None:
-                self._end(stop=True)  # Ctrl-C: nobody wants to see the rest.
+                self._end(stop=True)  # After Ctrl-C the rest is not shown.
                 self._drawer.join()
             if self._live is not None:
                 self._live.stop()
@@ -179,7 +179,7 @@ def read_eyes(option: str, text: str, seats: int) -> Eyes:
     """
     if text in ("spectator", "host"):
         return "spectator" if text == "spectator" else "host"
-    with suppress(ValueError):  # Python reads no number of thousands of digits.
+    with suppress(ValueError):  # Python refuses numbers of thousands of digits.
         if text.isdecimal() and int(text) < seats:
             return int(text)
     raise WrongUse(f"{option}: {text!r} is neither spectator nor host nor a seat from 0 to {seats - 1}")

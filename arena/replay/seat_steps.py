@@ -95,7 +95,7 @@ def recording_of_seat(transcript: Path) -> Recording:
 
 
 class _Steps:
-    """Builder of steps from messages. A step begins when a window opens, and at the end."""
+    """Builder of steps from messages. A step starts when a window opens, and at the end."""
 
     def __init__(self, transcript: Path, header: SeatHeader) -> None:
         self.names = [""] * header.seat + [printable(header.bot.name)]

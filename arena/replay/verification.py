@@ -158,7 +158,7 @@ def check_files(files: Sequence[Path], jobs: int | None) -> Iterator[Found]:
                     under_way.popleft()
                     yield from results
             except BrokenProcessPool:
-                pass  # A process was killed: one of the files under way, or somebody, did it.
+                pass  # A process was killed, perhaps because of one of the files under way.
         yield from _one_by_one([file for batch, _ in under_way for file in batch])
 
 

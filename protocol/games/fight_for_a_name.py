@@ -80,7 +80,7 @@ class Move(Action, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     reinforce: dict[HexKey, Amount] = {}  # noqa: RUF012 - a Struct copies an empty default
     """Hex to the MP put on it (R6)."""
     give: dict[SeatKey, Gift] = {}  # noqa: RUF012 - as above
-    """Seat to the MP given to it (R5)."""
+    """Seat to the MP for it as a gift (R5)."""
 
 
 class Ask(Action, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -12,7 +12,7 @@ from protocol.codec import encode
 from protocol.games.pointing import Section, Tree
 
 CROWD = 9
-"""Seats of a section from which every seat in it scores `CROWDED`, whatever the section is."""
+"""Least number of seats in a section for which all of them score `CROWDED`, whatever its kind."""
 CROWDED = -1
 FIRST_NODE, LATER_NODE = 1, -2
 """Points of a node for the first time that its seat is one, and for every later time."""

@@ -77,7 +77,7 @@ RUNES: tuple[Rune, ...] = (
     Rune("Angled Box", "Box", "Angled", "01 03 15 36 58 67 78", 5),
     Rune("Slash Box", "Box", "Slash", "13 15 37 57", 4),
 )
-"""By Divine group, then Mundane group, in the order of the two lists above."""
+"""All runes, ordered by Divine group, then Mundane group, as in the two lists above."""
 
 DIVINE: tuple[DivineGroup, ...] = get_args(DivineGroup)
 MUNDANE: tuple[MundaneGroup, ...] = get_args(MundaneGroup)
