@@ -58,7 +58,7 @@ class Pause(Struct, tag="pause", tag_field="type", frozen=True, forbid_unknown_f
 
 
 class Note(Struct, tag="note", tag_field="type", frozen=True, forbid_unknown_fields=True):
-    """A text for the transcript, shown to no other seat."""
+    """A text for the transcript only."""
 
     text: str
 
