@@ -30,7 +30,7 @@ Stamp = Annotated[str, Meta(max_length=200)]
 
 
 class FeedBegun(Struct, tag="begun", tag_field="type", frozen=True):
-    """Start of an attempt at a match: the first message of its topic, sent again if the match is replayed."""
+    """Start of an attempt at a match: the first message of its topic, sent again if the match is played again."""
 
     n: Count
     """Number of this attempt's message, from 0, snapshots not counted; a gap means that messages were dropped."""

@@ -283,10 +283,7 @@ class Played(View, frozen=True, kw_only=True):
 
 
 class RunesView(View, frozen=True, kw_only=True):
-    """Knowledge of a seat: its events and actions.
-
-    For a spectator `seat` is null, and private fields null or empty.
-    """
+    """Knowledge of a seat. For a spectator `seat` is null, and private fields are null or empty."""
 
     seat: int | None
     round: int
