@@ -1,8 +1,8 @@
 """The data of a match's page: its steps and, for each viewpoint, the board's changes from step to step.
 
 A view is a JSON object. For each step and viewpoint the page has the keys that changed, as numbers in a pool of
-changes: most seats see the same, and few things change at once. A change is `[value]`, or for an object `{"d":
-{key: change}, "x": [removed keys]}`, or for a list that grew `{"a": [its new elements]}`.
+changes: most seats see the same, and few things change at once. A change is `[value]`, or for an object
+`{"d": {key: change}, "x": [removed keys]}`, or for a list that grew `{"a": [its new elements]}`.
 """
 
 from collections.abc import Iterator, Sequence

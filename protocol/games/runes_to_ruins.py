@@ -78,14 +78,14 @@ class Except(Part, frozen=True, kw_only=True):
 
 
 class Mirror(Part, frozen=True, kw_only=True):
-    """Reveal of an own rune, in return for the answers about that seat to its own questions about this one."""
+    """Vision `mirror`: reveals a rune; when `seat` asks about this seat, this seat gets the answer about `seat`."""
 
     rune: RuneName
     seat: Seat
 
 
 class Through(Part, frozen=True, kw_only=True):
-    """The vision `window`: reveal of an own rune and its position, in return for that seat's rune there."""
+    """Vision `window`: reveals an own rune and its position, and asks for that seat's rune there."""
 
     position: Position
     seat: Seat
@@ -198,7 +198,7 @@ class VisionAnswer(Event, frozen=True, kw_only=True, tag="vision"):
 
 
 class Mirrored(Event, frozen=True, kw_only=True, tag="mirrored"):
-    """Answer, about seat `of`, to a question of `of` about the receiving seat, which used `mirror`."""
+    """Answer about seat `of` to a question that `of` asked about this seat, which used `mirror`."""
 
     of: int
     kind: Kind | LearnedKind
