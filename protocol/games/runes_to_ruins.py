@@ -78,7 +78,7 @@ class Except(Part, frozen=True, kw_only=True):
 
 
 class Mirror(Part, frozen=True, kw_only=True):
-    """Vision `mirror`: reveals a rune; when `seat` asks about this seat, this seat gets the answer about `seat`."""
+    """Vision `mirror`: reveals a rune. If `seat` asks about this seat, this seat gets the answer about `seat`."""
 
     rune: RuneName
     seat: Seat
