@@ -1,7 +1,7 @@
 """The rules of Mist. Numbers like R5 are the rulings in docs/games/mist.md.
 
-`game` is the entry: the contract of a game. Behind it: `turns` (the state, and what a turn does), `legal` (what
-may be submitted) and `worlds` (what a seat must reckon with).
+`game` implements the contract of a game. It uses `turns` (the state and its changes), `legal` (the legal actions)
+and `worlds` (states that fit a seat's events).
 """
 
 from referee.games.mist.game import Mist

@@ -1,4 +1,4 @@
-"""Mist under the contract of a game: options, windows, views, outcome. `turns` does the rest."""
+"""Mist's implementation of the game contract: options, windows, views, outcome. `turns` plays the turns."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -62,8 +62,8 @@ class Mist(Game[MistState]):
 
     name = "mist"
     variants = (
-        # The source gives the seat with the advantage 24 hours to name who goes first, for people who meet online.
-        # Programs get what any other decision gets: a minute.
+        # The source allows the seat with the advantage 24 hours to choose the first player, because people play it
+        # online over days. Programs get a minute, as for every other decision.
         Variant("contractual-obligation", TimeTerms({"first": MINUTE_MS, "turn": MINUTE_MS})),
         Variant("heaven-and-hell", TimeTerms({"first": MINUTE_MS, "turn": MINUTE_MS}, reserve_ms=5 * MINUTE_MS)),
     )
@@ -75,17 +75,17 @@ class Mist(Game[MistState]):
     choices = legal.CHOICES
 
     def seats(self, options: Options) -> int:
-        """Two."""
+        """Return 2."""
         return 2
 
     def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[MistState]:
-        """An empty board. Nothing is told, not even a first player set by option (R6)."""
+        """Return an empty board without events; a first player set by option is not announced either (R6)."""
         given = cast("MistOptions", options)
         first = None if given.first == "choose" else given.first
         return Step(MistState(variant=variant, options=given, first=first, without=(PLAYABLE, PLAYABLE)))
 
     def window(self, state: MistState) -> Window | None:
-        """`first` for the seat with the advantage, then `turn` for the mover, by turns (R6)."""
+        """Return `first` for the seat with the advantage, then `turn` for each seat alternately (R6)."""
         if state.reason is not None:
             return None
         if state.first is None:
@@ -93,11 +93,11 @@ class Mist(Game[MistState]):
         return _TURN_WINDOWS[state.variant, (state.first + state.turns) % 2]
 
     def check(self, state: MistState, seat: int, action: Action) -> Action:
-        """See `Game.check`. Every reason is about the action and public rules only (R1-R3, R5)."""
+        """See `Game.check`. Reasons depend on the action and public rules only (R1-R3, R5)."""
         return checked_turn(terms_of(state), action) if isinstance(action, Turn) else action
 
     def build(self, view: MistView, seat: int) -> Building:
-        """Cells one by one, or a swap."""
+        """Build a turn cell by cell, or a swap."""
         return legal.build(view)
 
     def spell(self, view: MistView, action: Action) -> Sequence[int]:
@@ -105,7 +105,7 @@ class Mist(Game[MistState]):
         return legal.spell(view, action)
 
     def listed(self, view: MistView, seat: int) -> Sequence[Action]:
-        """All of them; the longest list has 29,106."""
+        """Return all legal actions, 29,106 at most."""
         return legal.listed(view)
 
     def worlds(
@@ -124,7 +124,7 @@ class Mist(Game[MistState]):
         return worlds.worlds(view, events, luck, variant or self.variants[0].name, given)
 
     def close(self, state: MistState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[MistState]:
-        """Plays what the open window's seat is taken to have submitted."""
+        """Play the action of the seat in the open window."""
         part = taken[0] or taken[1]
         action = part.action if part else None
         if isinstance(action, ChooseFirst):
@@ -137,7 +137,7 @@ class Mist(Game[MistState]):
         return Step(after, (*told, Addressed(reveal)))
 
     def view(self, state: MistState, seat: int | None) -> MistView:
-        """What the seat was last told, and public facts."""
+        """Return the seat's latest information and public facts."""
         known = NOTHING_KNOWN if seat is None else state.known[seat]
         mover, terms, turn = None, NO_TERMS, turn_of(state)
         if state.reason is None and state.first is not None:
@@ -159,7 +159,7 @@ class Mist(Game[MistState]):
         )
 
     def host_view(self, state: MistState) -> MistHostView:
-        """The whole board, and what each seat sees and spots."""
+        """Return the whole board, and the cells that each seat sees and spots."""
         return MistHostView(
             turn=turn_of(state),
             mover=mover_of(state),
@@ -172,7 +172,7 @@ class Mist(Game[MistState]):
         )
 
     def outcome(self, state: MistState) -> Outcome | None:
-        """By the lists of group sizes (R8), once the match is over."""
+        """Return the ranking by lists of group sizes (R8); None until the match is over."""
         if state.reason is None:
             return None
         groups = groups_of(state.pieces)

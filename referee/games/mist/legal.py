@@ -1,7 +1,7 @@
-"""Mist's legal actions. A turn is built of cells in any order, then `stop`; or of `swap` alone.
+"""Mist's legal actions. A turn is built from cells in any order, then `stop`, or from `swap` alone.
 
-All are listed. In heaven-and-hell the first turn may be one of 1,681, the second of 27,748, a later one of 27,747;
-in contractual-obligation 1,414, then 29,106.
+All actions can be listed. Heaven-and-hell has 1,681 first turns, 27,748 second turns and 27,747 for each later
+turn; contractual-obligation has 1,414 first turns, then 29,106.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,18 +15,18 @@ from referee.rules import Building
 CELLS = len(BOARD.names)
 MOST_PIECES = 3
 STOP, SWAP, FIRST = CELLS, CELLS + 1, CELLS + 2
-"""Choices after the cells, which are numbered in row order; `FIRST` and the next name who goes first."""
+"""Choices that follow the cells, which are numbered in row order; `FIRST + seat` chooses that seat to go first."""
 CHOICES = (*BOARD.names, "stop", "swap", "seat 0 goes first", "seat 1 goes first")
 BITS = tuple(BOARD.name)
-"""One-cell masks of the board, by choice."""
+"""One-cell masks of the board, indexed by choice."""
 NUMBER = {name: number for number, name in enumerate(BOARD.names)}
 
 
 def listed(view: MistView) -> Sequence[Action]:
-    """Every legal action: the empty turn first, then by number of cells in row order; a swap last."""
+    """Return all legal actions: the empty turn first, then by number of cells in row order; a swap last."""
     if view.turn == 0:
         return _FIRSTS
-    if view.pieces[1] > MOST_PIECES:  # Those of a view that no match gives could not be counted.
+    if view.pieces[1] > MOST_PIECES:  # An invalid view could make the list too long to build.
         raise ValueError(f"pieces: {view.pieces[1]}; a turn names {MOST_PIECES} cells at most")
     return _turns(*view.pieces, view.forbidden, view.may_swap)
 
@@ -72,17 +72,17 @@ def _turns(least: int, most: int, forbidden: tuple[str, ...], may_swap: bool) ->
 
 
 def _apart(free: int, count: int) -> Iterator[int]:
-    """Every way to take so many of these cells, no two of which touch, as masks."""
+    """Yield every set of `count` of these cells, no two of them adjacent, as masks."""
     if count == 0:
         yield 0
         return
     for bit in BOARD.each(free):
-        # Cells before this one were taken first in earlier ways.
+        # Sets that contain an earlier cell have been yielded already.
         for rest in _apart(free & ~BOARD.grow(bit) & -bit, count - 1):
             yield bit | rest
 
 
 @lru_cache(maxsize=4096)
 def _choices(cells: int) -> int:
-    """The mask of choices for a mask of the board's cells, which has gaps between its rows."""
+    """Convert a mask of board cells, which has gaps between its rows, to a mask of choices."""
     return sum(1 << number for number, bit in enumerate(BITS) if bit & cells)

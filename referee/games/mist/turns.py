@@ -1,7 +1,7 @@
-"""What a match of Mist is made of, what a turn may be, and what comes of it.
+"""Mist's state, the check of a turn, and its effects.
 
-Pieces, visions and spottings are masks of `BOARD`. What a seat was last told is kept in the state as it was told:
-a view is made of that and of public facts, never of where the other's pieces are.
+Pieces, visions and spottings are masks of `BOARD`. The state stores each seat's latest information as it was sent:
+views are built from that and from public facts, never from the opponent's pieces.
 """
 
 from functools import lru_cache
@@ -28,16 +28,17 @@ from referee.rules import (
 )
 
 SPELLED = {spelling: name for name in BOARD.names for spelling in (name, name.lower())}
-"""Every accepted spelling of a cell to its canonical one (R1)."""
+"""Canonical names of cells, indexed by every accepted spelling (R1)."""
 
 _SEES = tuple({BOARD.name[bit]: (bit, seen) for bit, seen in by_cell.items()} for by_cell in SEEN)
-"""By number of pieces placed, then by cell: its mask, and what a piece there sees."""
+"""Pairs of a cell's mask and the cells that a piece there sees; indexed by number of pieces placed, then by
+cell."""
 _AROUND = {bit: BOARD.neighbours(bit) for bit in BOARD.name}
-"""The same without itself, by its mask."""
+"""Masks of a cell's neighbours, indexed by the cell's mask."""
 
 
 class RuleSet(Struct, frozen=True, kw_only=True):
-    """What the two variants do differently."""
+    """The differences between the two variants."""
 
     least: int
     """The fewest cells a turn may name (R2, R3)."""
@@ -69,26 +70,26 @@ RULE_SETS = {
 
 
 class Terms(Struct, frozen=True, gc=False):
-    """What one turn may be."""
+    """The constraints on one turn."""
 
     pieces: tuple[int, int]
-    """The least and the most cells."""
+    """Minimum and maximum number of cells."""
     forbidden: tuple[str, ...]
     may_swap: bool
     cells: dict[str, tuple[str, int, int]] = {}
-    """Every accepted spelling of a cell that may be named, to its canonical one, its mask, and its mask with its
-    neighbours' (R1)."""
+    """Legal cells, indexed by every accepted spelling: canonical name, mask, and mask including neighbours
+    (R1)."""
 
 
 class Sight(Struct, frozen=True, gc=False):
-    """What a seat's last placement lets it see and spot, as masks. It lasts until the other has placed."""
+    """Masks of the cells that a seat sees and spots by its last placement, until the opponent has placed."""
 
     vision: int = 0
     spotting: int = 0
 
 
 class Known(Struct, frozen=True, gc=False):
-    """What a seat was last told; the fields are those of `MistView`."""
+    """A seat's latest information, in fields of `MistView`."""
 
     visible: Board = {}
     spotted: tuple[str, ...] = ()
@@ -103,18 +104,18 @@ class MistState(Struct, frozen=True, kw_only=True, gc=False):
     variant: str
     options: MistOptions
     first: int | None
-    """Who goes first; None while that is being chosen (R6)."""
+    """The seat that goes first; None until it is chosen (R6)."""
     turns: int = 0
     pieces: tuple[int, int] = (0, 0)
     """The pieces on the board, as masks."""
     sight: tuple[Sight, Sight] = (Sight(), Sight())
     known: tuple[Known, Known] = (Known(), Known())
     without: tuple[int, int] = (0, 0)
-    """By seat: cells that hang together without its pieces; 0 in a given position, where R7 counts anew."""
+    """A large connected set of cells without the seat's pieces; 0 if unknown: R7 is then checked in full."""
     first_move: tuple[str, ...] | None = None
     swapped: bool = False
     reason: str | None = None
-    """Why the match is over; None while it is not."""
+    """The reason of the match's end; None during the match."""
 
 
 BLIND = Sight()
@@ -139,26 +140,26 @@ _TERMS = {
     )
     for name, rules in RULE_SETS.items()
 }
-"""By variant: the terms of the first, the second and every later turn."""
+"""Terms of the first, the second and every later turn; indexed by variant."""
 
 
 def terms_of(state: MistState) -> Terms:
-    """What the turn that is due may be."""
+    """Return the constraints on the next turn."""
     return _TERMS[state.variant][state.turns if state.turns < 2 else 2]  # noqa: PLR2004, FURB136 - `min` takes longer
 
 
 def mover_of(state: MistState) -> int | None:
-    """Whose turn it is; None before the first and after the last."""
+    """Return the seat to move; None before the first turn and after the last."""
     return None if state.first is None or state.reason is not None else (state.first + state.turns) % 2
 
 
 def turn_of(state: MistState) -> int:
-    """The number of the turn that is due, from 1, or of the last; 0 before the first."""
+    """Return the number of the next turn, from 1, or of the last after the end; 0 before the choice of who starts."""
     return 0 if state.first is None else state.turns + (state.reason is None)
 
 
 def checked_turn(terms: Terms, turn: Turn) -> Turn:
-    """The canonical spelling of a turn. Raises Illegal by R1, R2, R3 or R5."""
+    """Return a turn in canonical spelling. Raise Illegal by R1, R2, R3 or R5."""
     if turn.cells is UNSET:
         if not turn.swap:
             raise Illegal("a turn names cells, or is a swap")
@@ -184,15 +185,15 @@ def checked_turn(terms: Terms, turn: Turn) -> Turn:
 
 
 def _why_not(spelling: str) -> str:
-    """Why a cell may not be named."""
+    """Return the reason for which a cell is refused."""
     if spelling in SPELLED:
         return f"{SPELLED[spelling]} may not be named this turn"
     return f"{spelling[:20]!r} is no cell of this board"
 
 
 def place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[Addressed, ...]]:
-    """A turn of placing: what becomes of the pieces, and what both seats are told (R10)."""
-    assert state.first is not None  # noqa: S101 - turns come after that choice
+    """Place pieces. Return the next state and the events for both seats (R10)."""
+    assert state.first is not None  # noqa: S101 - turns follow that choice
     mover = (state.first + state.turns) % 2
     watcher = 1 - mover
     own, others, watching = state.pieces[mover], state.pieces[watcher], state.sight[watcher]
@@ -203,7 +204,7 @@ def place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[Ad
     if len(cells) > 1:
         destroyed |= spotted
     stay = placed & ~destroyed
-    # Three pieces see their own cells only, and each its own.
+    # Each of three pieces sees only its own cell.
     alone = vision == placed
     sight = Sight(vision, vision if not destroyed else stay if alone else _spotting(stay, len(cells)))
     own |= stay
@@ -250,14 +251,14 @@ def place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[Ad
 
 
 def swap(state: MistState) -> tuple[MistState, tuple[Addressed, ...]]:
-    """The pie rule: pieces and the vision that came with them change owner (R5)."""
+    """Exchange the owners of pieces and of their vision by the pie rule (R5). Return the next state and events."""
     mover = cast("int", mover_of(state))
     pieces = state.pieces[1], state.pieces[0]
     sight = state.sight[1], state.sight[0]
     without = state.without[1], state.without[0]
     vision = sight[mover].vision
     visible = _visible(vision, vision & pieces[mover], vision & pieces[1 - mover])
-    # The other's vision is gone, and what stands there is no longer as it was told.
+    # The opponent loses its vision, and the contents that it saw have changed owner.
     others = replace(state.known[1 - mover], visible={})
     after = replace(
         state,
@@ -273,7 +274,7 @@ def swap(state: MistState) -> tuple[MistState, tuple[Addressed, ...]]:
 
 
 def sight_of(cells: tuple[str, ...], destroyed: int) -> Sight:
-    """What a placement lets its owner see, and what of that its surviving pieces spot."""
+    """Return the cells that a placement's owner sees, and those that its surviving pieces spot."""
     placed, vision = _placed_and_vision(cells)
     return Sight(vision, _spotting(placed & ~destroyed, len(cells)))
 
@@ -289,7 +290,7 @@ def _placed_and_vision(cells: tuple[str, ...]) -> tuple[int, int]:
 
 
 def _spotting(stay: int, pieces: int) -> int:
-    """What those see that stay of so many pieces."""
+    """Return the cells seen by the surviving pieces of a placement of `pieces` pieces."""
     seen, spotting = SEEN[pieces], 0
     for bit in BOARD.each(stay):
         spotting |= seen[bit]
@@ -298,14 +299,17 @@ def _spotting(stay: int, pieces: int) -> int:
 
 @lru_cache(maxsize=4096)
 def _empty_board(vision: int) -> Board:
-    """What an empty board looks like in that vision, of one or two pieces. Shared: copy it."""
+    """Return an empty board within the vision of one or two pieces.
+
+    The result is cached: copy it before a change.
+    """
     return {name: "blocked" if name == "E5" else "empty" for name in BOARD.cells(vision)}
 
 
 def _visible(vision: int, own: int, others: int) -> Board:
-    """What the seat sees in its vision, and the pieces there."""
+    """Return the contents of the cells in a seat's vision."""
     board, at_length = _empty_board(vision).copy(), BOARD.at_length
-    # The same as `BOARD.cells`, spelled out: this is where a turn spends its time.
+    # `BOARD.cells` is inlined here because most of a turn's time is spent in these loops.
     while own:
         name, cell = at_length[own.bit_length()]
         board[name] = "own"
@@ -318,7 +322,7 @@ def _visible(vision: int, own: int, others: int) -> Board:
 
 
 def _beneath(cells: tuple[str, ...], own: int, others: int) -> Board:
-    """What the seat sees that sees just the cells that it named. There are too many of these to remember them."""
+    """Return the contents of the named cells, if the seat sees only these. Not cached: there are too many sets."""
     return {name: _holds(BOARD.bit[name], own, others) for name in cells}
 
 
@@ -331,7 +335,7 @@ def _holds(cell: int, own: int, others: int) -> Literal["own", "opponent", "empt
 
 
 def _with_opponents(seen: Board, arrived: int) -> Board:
-    """What the watcher was told of its vision on its own turn, with what has just arrived there."""
+    """Return a copy of the watcher's visible cells with the opponent's newly arrived pieces."""
     board = seen.copy()
     for name in BOARD.cells(arrived):
         board[name] = "opponent"
@@ -339,7 +343,7 @@ def _with_opponents(seen: Board, arrived: int) -> Board:
 
 
 def whole_board(pieces: tuple[int, int]) -> WholeBoard:
-    """Every cell and what it holds."""
+    """Return the contents of every cell."""
     board: WholeBoard = {name: "blocked" if name == "E5" else "empty" for name in BOARD.names}
     for seat in (0, 1):
         board.update(dict.fromkeys(BOARD.cells(pieces[seat]), seat))
@@ -347,19 +351,19 @@ def whole_board(pieces: tuple[int, int]) -> WholeBoard:
 
 
 def groups_of(pieces: tuple[int, int]) -> dict[str, tuple[int, ...]]:
-    """Seat to the sizes of its groups, largest first."""
+    """Return the sizes of each seat's groups, largest first; indexed by seat."""
     return {str(seat): tuple(BOARD.sizes(mask)) for seat, mask in enumerate(pieces)}
 
 
 def winner_of(sizes0: tuple[int, ...], sizes1: tuple[int, ...], advantage: int) -> int:
-    """Who has the better list of groups; Python compares tuples just as R8 does."""
+    """Return the seat with the better list of groups; Python compares tuples exactly as R8 does."""
     if sizes0 == sizes1:
         return advantage
     return 0 if sizes0 > sizes1 else 1
 
 
 def _left_without(without: int, added: int) -> int:
-    """Cells that hang together and hold no piece of a seat: those that hung together before some were added."""
+    """Return a connected part of the cells `without` a seat's pieces after it has added some."""
     while added := added & without:
         _, cell = BOARD.at_length[added.bit_length()]
         without ^= cell
@@ -371,12 +375,12 @@ def _left_without(without: int, added: int) -> int:
 
 @lru_cache(maxsize=4096)
 def _together(cells: int) -> bool:
-    """Whether these cells around one cell hang together by themselves."""
+    """Return whether these neighbours of a cell are connected without it."""
     return BOARD.group_to(cells, cells) == cells
 
 
 def _larger_part(cells: int, around: int) -> int:
-    """A group, the largest or near it, of cells of which every group touches one cell: these are `around` it."""
+    """Return a large group of `cells`, not always the largest. Every group contains one of the cells `around`."""
     while True:
         group = BOARD.group_to(around, cells)
         around &= ~group
@@ -388,14 +392,14 @@ def _larger_part(cells: int, around: int) -> int:
 
 
 def _reason(before: MistState, pieces: tuple[int, int], without: tuple[int, int]) -> str | None:
-    """Why the match ends after a turn that leaves these pieces, or None; the first reason counts (R7, R9)."""
-    # Where no piece stayed, R7 says what it said a turn ago.
+    """Return the first reason to end the match after a turn, or None (R7, R9)."""
+    # If no piece was added, R7 has the same result as a turn ago.
     if pieces != before.pieces:
         if pieces[0] | pieces[1] == PLAYABLE:
             return "full"
         advantage = before.options.advantage
         for seat in (0, 1):
-            # Others' group that is larger than all its pieces is quickly seen.
+            # If the opponent could form a group larger than all the seat's pieces, no win is guaranteed.
             if without[seat].bit_count() <= pieces[seat].bit_count() and _guaranteed(
                 pieces[seat], advantage == seat
             ):
@@ -405,9 +409,9 @@ def _reason(before: MistState, pieces: tuple[int, int], without: tuple[int, int]
 
 @lru_cache(maxsize=1024)
 def _guaranteed(pieces: int, advantage: bool) -> bool:
-    """Whether a seat with these pieces would win even if every empty cell went to the other (R7).
+    """Return whether a seat with these pieces would win even if the opponent got every empty cell (R7).
 
-    Each turn asks it of both seats, and of one of them what the turn before did.
+    Cached because each turn checks both seats, and one of them has not changed since the turn before.
     """
     others = PLAYABLE & ~pieces
     if BOARD.has_group_over(others, pieces.bit_count()):
