@@ -154,7 +154,7 @@ def mover_of(state: MistState) -> int | None:
 
 
 def turn_of(state: MistState) -> int:
-    """Return the number of the next turn, from 1, or of the last after the end; 0 before the choice of who starts."""
+    """Return the number of the next turn, from 1, or of the last after the end; 0 until a first seat is set."""
     return 0 if state.first is None else state.turns + (state.reason is None)
 
 

@@ -1,11 +1,11 @@
-"""What a seat of Mist must reckon with: boards and sights that fit all that it was told.
+"""Random states of Mist (worlds) that are consistent with all events of a seat.
 
-The cells that the opponent named within the seat's vision are known. Hidden are those that it named elsewhere.
-They are bound by what the seat saw of a cell before and after, and by which of its own pieces were spotted. So a
-history of hidden turns is found that fits, and then a turn of it is drawn anew between one world and the next:
-neighbours are alike, and worlds far apart are not. A turn is drawn by its number of cells, each number as
-likely, and then by cells, one after the other, among those that fit. Worlds are not weighted by how likely a
-player is to play so.
+The cells that the opponent named within the seat's vision are known; those that it named elsewhere are hidden.
+They are constrained by the seat's observations of a cell before and after a turn, and by the seat's own pieces
+that were spotted. The sampler finds a consistent history of hidden turns and redraws some of its turns between one
+world and the next, so successive worlds are similar and distant ones are not. To draw a turn, it draws the number
+of cells, each number with equal probability, then one cell after another from those that fit. Worlds are not
+weighted by how likely a player is to play that way.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,44 +34,45 @@ from referee.rules import drawn
 
 MOST_CELLS = 3
 STEPS = 2
-"""Turns that are drawn anew from one world to the next."""
+"""Number of redraws between one world and the next."""
 LATEST = 1 / 2
-"""How often one of the two latest turns is drawn anew: what was named there matters most."""
+"""Probability that a redraw picks one of the two latest turns, because their cells matter most."""
 MOVED = 1 / 4
-"""How often a piece that must have come somewhere in a span of turns is given to another turn of it."""
+"""Probability that a redraw tries to move a required piece to another turn in which it may have been placed."""
 TRIES, ATTEMPTS = 100, 100
-"""Draws of one turn, and beginnings of a whole history, before a history that does not fit is mended."""
+"""Maximum draws of one turn, and maximum attempts at a whole history, before an inconsistent history is
+repaired."""
 MENDED, MENDS = 10, 3000
-"""Histories that are mended, and turns that are drawn anew in one, before it is given up."""
+"""Maximum number of histories to repair, and maximum redraws in each, before the search fails."""
 MOST_MISSED = 100_000
-"""Histories one after the other in which the match would be over, before it is given up."""
+"""Maximum number of consecutive histories in which the match would be over, before the search fails."""
 UNFIT = 1 / 2
-"""How often one that does not fit is drawn anew there; else it is any."""
+"""Probability that a repair redraws an inconsistent turn; otherwise it redraws any hidden turn."""
 ThingT = TypeVar("ThingT")
 
 
 class Hidden(Struct):
-    """A turn of the opponent, and what bounds it. Sets of cells are masks."""
+    """A turn of the opponent and its constraints. Sets of cells are masks."""
 
     seen: int
-    """The cells that it named within vision."""
+    """The cells that the opponent named within the seat's vision."""
     counts: tuple[int, ...]
-    """How many cells it may have named."""
+    """Possible numbers of named cells."""
     lost: int
-    """Where a placement did not stay: on the seat's pieces and on the centre."""
+    """Cells that destroy a placement: the seat's pieces and the centre."""
     spotting: int
-    """Where placements did not stay if the turn named more than one cell."""
+    """Cells that destroy a placement if the turn named more than one cell."""
     free: int
-    """Where else it may have named cells."""
+    """Other cells that the opponent may have named."""
     known: bool = False
-    """All of it was told: it was the first turn."""
+    """True for the first turn, which is public."""
     must_spot: int = 0
-    """What its pieces that stayed must spot, for the seat's next turn came out so."""
+    """Cells that the turn's surviving pieces must spot, according to the seat's next turn."""
     must_miss: int = 0
-    """What they must not spot."""
+    """Cells that these pieces must not spot."""
 
     def came(self, named: int) -> int:
-        """The pieces on the board by this turn, if it named these cells."""
+        """Return the surviving pieces of this turn if it named these cells."""
         stays = named & ~self.lost
         return stays & ~self.spotting if named.bit_count() > 1 else stays
 
@@ -83,30 +84,30 @@ class Own(Struct, frozen=True):
 
 
 class Moment(Struct, frozen=True):
-    """A turn of the match, and how the seat stood before it. `turn` is None for a swap."""
+    """A turn of the match, with the seat's pieces and sight before it. `turn` is None for a swap."""
 
     turn: Own | Hidden | None
     hidden: int
-    """How many hidden turns there were before."""
+    """Number of earlier hidden turns."""
     pieces: int
     sight: Sight
 
 
 class Required(Struct, frozen=True):
-    """A cell where a piece of the opponent must have come in one of these hidden turns."""
+    """A cell where the opponent must have placed a piece in one of these hidden turns."""
 
     cell: int
     turns: range
 
 
 class History(Struct):
-    """What a seat's events say."""
+    """The turns and constraints that follow from a seat's events."""
 
     first: int
     moments: list[Moment]
     hidden: list[Hidden]
     begun: int
-    """The opponent's pieces by a swap, as a mask."""
+    """Mask of the pieces that the opponent received by a swap."""
     required: list[Required]
 
 
@@ -116,7 +117,7 @@ def worlds(
     """See `Game.worlds`.
 
     Raises:
-        ValueError: the view is a spectator's, the match is over, or no history fits these events.
+        ValueError: the view is a spectator's, the match is over, or no consistent history was found.
     """
     seat = view.seat
     if seat is None or (view.turn and view.mover is None):
@@ -137,7 +138,7 @@ def worlds(
 
 
 def read(events: Sequence[Event], seat: int, variant: str, options: MistOptions) -> History:
-    """What the seat's events say."""
+    """Derive the turns and constraints from a seat's events."""
     reader = _Reader(seat, variant, 0 if options.first == "choose" else options.first)
     for event in events:
         reader.hear(event)
@@ -145,7 +146,7 @@ def read(events: Sequence[Event], seat: int, variant: str, options: MistOptions)
 
 
 class _Reader:
-    """Goes through a seat's events."""
+    """Reader of a seat's events."""
 
     def __init__(self, seat: int, variant: str, first: int) -> None:
         self._seat = seat
@@ -155,13 +156,13 @@ class _Reader:
         self._moments: list[Moment] = []
         self._hidden: list[Hidden] = []
         self._vision: list[int] = []
-        """By hidden turn: what the seat saw while it was played."""
+        """The seat's vision during each hidden turn."""
         self._begun = self._pieces = 0
         self._sight = BLIND
         self._present = 0
-        """Where a piece of the opponent is known to be."""
+        """Cells that are known to hold a piece of the opponent."""
         self._absent = [0]
-        """By hidden turns played: where none was."""
+        """Cells without a piece of the opponent; indexed by number of hidden turns played."""
         self._required: list[Required] = []
 
     def hear(self, event: Event) -> None:
@@ -220,7 +221,7 @@ class _Reader:
             free=BOARD.all & ~(vision | BOARD.grow(seen) | BOARD.mask(self._rules.forbidden)),
         )
         if not self._moments:
-            assert self._named is not None  # noqa: S101 - the first turn was told to all
+            assert self._named is not None  # noqa: S101 - the first turn is public
             turn.seen, turn.known = BOARD.mask(self._named), True
             turn.free, there = 0, turn.came(turn.seen)
         self._add(turn)
@@ -230,7 +231,7 @@ class _Reader:
         self._observe(there)
 
     def _observe(self, there: int) -> None:
-        """The seat has seen what is in its vision: there, and nowhere else in it, are the opponent's pieces."""
+        """Record that the opponent's pieces in the seat's vision are on the cells `there` and nowhere else."""
         played = len(self._hidden)
         for cell in BOARD.each(there & ~self._present):
             since = max((at for at, absent in enumerate(self._absent) if absent & cell), default=0)
@@ -256,7 +257,7 @@ def _those(board: Board, what: str) -> int:
 
 
 class Walk:
-    """Histories of hidden turns, one after the other."""
+    """A random walk through consistent histories of hidden turns."""
 
     def __init__(self, history: History, luck: Random) -> None:
         self._history = history
@@ -264,15 +265,15 @@ class Walk:
         self._open = [at for at, turn in enumerate(history.hidden) if not turn.known]
         self._bound = [at for at in self._open if history.hidden[at].must_spot or history.hidden[at].must_miss]
         self._named: list[int] = []
-        """By hidden turn: the cells that it named."""
+        """Masks of named cells, indexed by hidden turn."""
         self._came: list[int] = []
-        """By hidden turn: the pieces on the board by it."""
+        """Masks of surviving pieces, indexed by hidden turn."""
         self._by: list[int] = []
-        """By required cell: the hidden turn that named it."""
+        """The hidden turn that named each required cell; indexed like `History.required`."""
         self.begin()
 
     def begin(self) -> None:
-        """Finds a history that fits.
+        """Find a consistent history.
 
         Raises:
             ValueError: none was found.
@@ -285,7 +286,7 @@ class Walk:
         raise ValueError("no history was found that fits these events")
 
     def step(self) -> None:
-        """Draws a hidden turn anew, if that fits."""
+        """Redraw a hidden turn. Keep the old one if the new one is inconsistent."""
         if not self._open:
             return
         luck = self._luck
@@ -293,7 +294,10 @@ class Walk:
         self._redraw(late[int(luck.random() * len(late))])
 
     def _redraw(self, at: int, unfit: int = 0) -> None:
-        """Draws this turn anew, if no more turns than so many are unfit then."""
+        """Redraw this turn.
+
+        Undo it if the history is inconsistent or, in a repair, has more than `unfit` unfit turns.
+        """
         luck, by, given = self._luck, self._by, None
         if by and luck.random() < MOVED and (given := self._given_away(at)):
             other, with_it, by = given
@@ -321,7 +325,7 @@ class Walk:
         return [at for at in self._bound if not self.fits(at)]
 
     def _mend(self) -> bool:
-        """Begins with turns that need not fit, and draws them anew until all do."""
+        """Draw turns that may be inconsistent, then redraw until all fit. Return whether that succeeded."""
         luck = self._luck
         if not self._assign():
             return False
@@ -341,20 +345,20 @@ class Walk:
         return False
 
     def name(self, at: int, named: int) -> int:
-        """What that turn named, from now on; gives the cells where this changes the board."""
+        """Set the cells that a turn named. Return the cells whose contents on the board change."""
         came = self._history.hidden[at].came(named)
         changed = self._came[at] ^ came
         self._named[at], self._came[at] = named, came
         return changed
 
     def world(self, start: MistState, seat: int) -> MistState | None:
-        """The state that this history leads to; None where the match would be over."""
+        """Return the state at the end of this history; None if the match would be over."""
         history = self._history
         moments = history.moments
         own_turn = bool(moments) and isinstance(moments[-1].turn, Hidden)
         since = len(moments) - (3 if own_turn else 2)
         state = start
-        if since > 2:  # noqa: PLR2004 - the first turn, and a swap, are played as they were
+        if since > 2:  # noqa: PLR2004 - the first turn and a swap are replayed
             moment = moments[since]
             theirs = self._pieces(moment.hidden)
             state = MistState(
@@ -382,19 +386,19 @@ class Walk:
         return state
 
     def _cells_of(self, moment: Moment) -> int:
-        # A first turn whose pieces the seat took over by a swap is no hidden turn any more.
+        # A first turn whose pieces the seat took over by a swap is no longer in the list of hidden turns.
         turn = cast("Hidden", moment.turn)
         return turn.seen if turn.known else self._named[moment.hidden]
 
     def _pieces(self, turns: int) -> int:
-        """The opponent's pieces after so many hidden turns."""
+        """Return the opponent's pieces after a number of hidden turns."""
         pieces = self._history.begun
         for came in self._came[:turns]:
             pieces |= came
         return pieces
 
     def _assign(self) -> bool:
-        """Gives each required cell to a turn that may have named it."""
+        """Assign each required cell to a turn that may have named it. Return False if one cannot be assigned."""
         hidden, luck = self._history.hidden, self._luck
         must = [turn.seen for turn in hidden]
         required = self._history.required
@@ -410,7 +414,7 @@ class Walk:
         return True
 
     def _fill(self) -> bool:
-        """Draws every hidden turn, with the required cells that were given to it."""
+        """Draw every hidden turn with its assigned required cells. Return whether all fit."""
         self._begin_with_seen()
         return all(self._draw_fitting(at) for at in self._open)
 
@@ -430,14 +434,17 @@ class Walk:
         return False
 
     def _takes(self, at: int, named: int, cell: int) -> bool:
-        """Whether that turn may have named this cell besides these."""
+        """Return whether the turn may have named this cell in addition to `named`."""
         turn = self._history.hidden[at]
         return bool(
             cell & turn.free and not cell & BOARD.grow(named) and named.bit_count() < (turn.counts or (0,))[-1]
         )
 
     def _given_away(self, at: int) -> tuple[int, int, list[int]] | None:
-        """Another turn for a required cell that this one named, what it names then, and `_by` then."""
+        """Draw another turn for a required cell of this turn.
+
+        Return that turn, its new cells and the new `_by`.
+        """
         own = [which for which, by in enumerate(self._by) if by == at]
         if not own:
             return None
@@ -451,7 +458,7 @@ class Walk:
         return other, self._named[other] | cell, by
 
     def _must(self, at: int, by: list[int]) -> int:
-        """The cells that this turn has to name."""
+        """Return the cells that this turn must name."""
         must = self._history.hidden[at].seen
         for required, turn in zip(self._history.required, by, strict=True):
             if turn == at:
@@ -459,7 +466,10 @@ class Walk:
         return must
 
     def _draw(self, at: int, must: int) -> int | None:
-        """A turn with these cells, and others where it may have named some."""
+        """Draw a turn that names the cells `must` and random others.
+
+        Return None if the drawn number does not fit.
+        """
         turn, luck = self._history.hidden[at], self._luck
         least = must.bit_count()
         counts = [count for count in turn.counts if count >= least]
@@ -475,7 +485,7 @@ class Walk:
         return must
 
     def fits(self, at: int) -> bool:
-        """Whether that turn spots what it must, and not what it must not."""
+        """Return whether the turn spots every cell of `must_spot` and none of `must_miss`."""
         turn = self._history.hidden[at]
         if turn.known or not (turn.must_spot or turn.must_miss):
             return True
@@ -498,5 +508,5 @@ def _first_move(moments: list[Moment]) -> tuple[str, ...]:
 
 
 def _pair(seat: int, own: ThingT, other: ThingT) -> tuple[ThingT, ThingT]:
-    """By seat."""
+    """Return the two values indexed by seat."""
     return (other, own) if seat else (own, other)
