@@ -1,6 +1,6 @@
-"""Pointing: thirteen seats, three rounds; in each, every seat points at one other seat or at none, in secret.
+"""Pointing: three rounds in which every seat secretly points at one other seat or at none.
 
-The rulings R1 to R8 are in docs/games/pointing.md; one round's connections and their map are `map`'s.
+The rulings R1 to R8 are in docs/games/pointing.md; `map` computes the connections of a round and their map.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,16 +50,16 @@ from referee.rules import (
 )
 
 ALWAYS_POINTED = -1
-"""Garnets for having pointed at another seat in all rounds."""
+"""Garnets for a seat that pointed at another seat in all rounds."""
 
 ValueT = TypeVar("ValueT")
 
 
 class Pointing(Game[PointingState]):
-    """Chains score, loops do not, crowds and loners lose; the map says what came of it, but not who is where."""
+    """Chains score, loops do not, crowds and loners lose; the map shows connections but not seats."""
 
     name = "pointing"
-    # The published rules name no time. People take a day for a window in matches of this kind.
+    # The published rules set no time limit. People usually play such matches with a day per window.
     variants = (Variant("tempo-up", TimeTerms({"point": DAY_MS, "vote": DAY_MS})),)
     actions = {"point": Point, "vote": Vote}  # noqa: RUF012 - a ClassVar of the contract
     announced = {"point": Announced.SEATS, "vote": Announced.NAME}  # noqa: RUF012 - a ClassVar of the contract
@@ -69,15 +69,15 @@ class Pointing(Game[PointingState]):
     choices = legal.CHOICES
 
     def seats(self, options: Options) -> int:
-        """As many as the option says."""
+        """Return the option `seats`."""
         return cast("PointingOptions", options).seats
 
     def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[PointingState]:
-        """Nothing is dealt, and nothing told."""
+        """Return the initial state, without events."""
         return Step(PointingState(cast("PointingOptions", options)))
 
     def window(self, state: PointingState) -> Window | None:
-        """Three rounds of all, then the winners' vote if one is needed (R3)."""
+        """Return `point` for all seats in three rounds, then `vote` for the winners if seats are tied (R3)."""
         if state.end is not None:
             return None
         if state.standing is None:
@@ -85,7 +85,7 @@ class Pointing(Game[PointingState]):
         return Window("vote", tuple(Owed(seat, Vote(seat=None)) for seat in state.standing.winners))
 
     def check(self, state: PointingState, seat: int, action: Action) -> Action:
-        """At another seat, or at nobody; a vote for one of the tied seats, the voter itself too, or none (R3)."""
+        """Accept another seat or None as a target, and any tied seat, even the voter, or None as a vote (R3)."""
         if isinstance(action, Point):
             if action.target is not None and action.target >= state.options.seats:
                 raise Illegal(f"target: {action.target} is no seat; the seats are 0 to {state.options.seats - 1}")
@@ -117,7 +117,7 @@ class Pointing(Game[PointingState]):
         variant: str | None = None,
         options: Options | None = None,
     ) -> Iterator[PointingState]:
-        """See `Game.worlds`; the view has all that was told."""
+        """See `Game.worlds`. `events` is not used: the view contains all information."""
         check_own(view, seat)
         given = cast("PointingOptions", options or PointingOptions(seats=view.seats))
         if given.seats != view.seats:
@@ -125,7 +125,7 @@ class Pointing(Game[PointingState]):
         return worlds.worlds(view, luck, given)
 
     def close(self, state: PointingState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[PointingState]:
-        """A round, or the vote that ends the match."""
+        """Play a round, or the vote that ends the match."""
         actions = [part.action for part in taken if part is not None]
         if state.standing is not None:
             votes = tuple(cast("Vote", action).seat for action in actions)
@@ -140,7 +140,7 @@ class Pointing(Game[PointingState]):
         return Step(after, (*told, Addressed(Tied(seats=after.standing.last))))
 
     def view(self, state: PointingState, seat: int | None) -> PointingView:
-        """The maps, the seat's own submissions, who is voted on, and after the reveal all that it told (R6)."""
+        """Return the maps, the seat's submissions, the tied seats and, after the reveal, its contents (R6)."""
         public, targets = _public(state)
         if seat is None:
             return public
@@ -160,7 +160,7 @@ class Pointing(Game[PointingState]):
         )
 
     def host_view(self, state: PointingState) -> PointingHostView:
-        """Everything."""
+        """Return all pointers, points, connections and votes."""
         standing = state.standing or standing_of(state)
         return PointingHostView(
             round=len(state.rounds) + 1,
@@ -174,7 +174,7 @@ class Pointing(Game[PointingState]):
         )
 
     def outcome(self, state: PointingState) -> Outcome | None:
-        """Winners and their prizes (R2), who goes (R3), and all between by points (R4, R8)."""
+        """Return winners and prizes (R2), the eliminated seat (R3), and the others ranked by points (R4, R8)."""
         standing, end = state.standing, state.end
         if standing is None or end is None:
             return None
@@ -195,7 +195,7 @@ class Pointing(Game[PointingState]):
         )
 
     def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
-        """Targets and votes name seats."""
+        """Renumber the seat in a target or vote."""
         if isinstance(action, Point) and action.target is not None:
             return Point(target=seat_of[action.target])
         if isinstance(action, Vote) and action.seat is not None:
@@ -212,7 +212,7 @@ _POINT_WINDOWS = {
 
 @remembered
 def _public(state: PointingState) -> tuple[PointingView, tuple[tuple[int | None, ...], ...]]:
-    """Return what views share: what a spectator sees, and by seat where it pointed in each round."""
+    """Return a spectator's view, which all views share, and the targets in each round indexed by seat."""
     view = PointingView(
         seat=None,
         seats=state.options.seats,
@@ -231,25 +231,25 @@ def _public(state: PointingState) -> tuple[PointingView, tuple[tuple[int | None,
 
 
 def _tied(state: PointingState) -> tuple[int, ...]:
-    """The seats that are, or were, voted on; none where nobody needs to vote."""
+    """Return the seats that the winners vote on; empty if no vote is needed."""
     return state.standing.last if state.standing and len(state.standing.last) > 1 else ()
 
 
 def _votes(state: PointingState) -> dict[str, int | None]:
-    """Winner to its vote, once the vote is over."""
+    """Return the votes indexed by winner; empty until the vote is over."""
     winners = state.standing.winners if state.standing and state.votes else ()
     return {str(seat): vote for seat, vote in zip(winners, state.votes, strict=True)}
 
 
 def _voted_out(tied: tuple[int, ...], votes: tuple[int | None, ...], luck: Luck) -> int:
-    """The seat with the most votes; of equal ones, or of all if nobody votes, a drawn one (R3)."""
+    """Return the seat with the most votes. Draw one if several are equal or there are no votes (R3)."""
     most = max(votes.count(seat) for seat in tied)
     equal = [seat for seat in tied if votes.count(seat) == most]
     return equal[0] if len(equal) == 1 else luck.shared().choice(equal)
 
 
 def _groups(total: tuple[int, ...], eliminated: int) -> list[tuple[int, ...]]:
-    """All seats but the eliminated one, which stands alone (R8), by points; those with equal points together."""
+    """Group all seats except the eliminated one by points, highest first (R8)."""
     groups: dict[int, list[int]] = {}
     for seat, points in enumerate(total):
         if seat != eliminated:

@@ -1,4 +1,4 @@
-"""Pointing's legal actions, all listed: each is one choice, a seat or nobody."""
+"""Pointing's legal actions, which can all be listed: each is one choice, a seat or none."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ CHOICES = (*(f"seat {seat}" for seat in range(MOST_SEATS)), "nobody")
 
 
 def listed(view: PointingView, seat: int) -> Sequence[Action]:
-    """Nobody first, then by seat."""
+    """Return all legal actions: the one without a seat first, then in order of seats."""
     if view.may_vote:
         return [Vote(seat=each) for each in (None, *view.tied)]
     return [Point(target=each) for each in (None, *range(view.seats)) if each != seat]

@@ -1,4 +1,4 @@
-"""What a match of Pointing is made of, and what a round adds to it."""
+"""Pointing's state, and the effects of a round."""
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -8,34 +8,34 @@ from protocol.games.pointing_map import Connections, Targets, anonymous, connect
 
 ROUNDS = 3
 ALWAYS_END, ALWAYS_START = 1, -2
-"""Points for having been the end, or a start, of a chain in all rounds."""
+"""Points for a seat that was the end, or a start, of a chain in all rounds."""
 
 
 class Played(Struct, frozen=True):
-    """One round that is over. Tuples are indexed by seat."""
+    """A finished round. Tuples are indexed by seat, except `sections`."""
 
     pointed: Targets
-    """As submitted, before anything was cut."""
+    """Targets as submitted, before pointers were cut."""
     connections: Connections
     sections: tuple[Section, ...]
-    """The map, as it was told."""
+    """The map, as all seats received it."""
     points: tuple[int, ...]
 
 
 class Standing(Struct, frozen=True):
-    """Where everyone stands after the last round. Tuples are indexed by seat, but for lists of seats."""
+    """Points and connections after the last round, indexed by seat, and the seats that they decide on."""
 
     points: tuple[int, ...]
-    """All of them, those for all three rounds included."""
+    """Total points, including those for the same role in all three rounds."""
     connected: tuple[int, ...]
-    """How many different others were in each seat's sections (R3)."""
+    """Number of different other seats in each seat's sections (R3)."""
     winners: tuple[int, ...]
     last: tuple[int, ...]
-    """The seats with the fewest points, and of these the ones with the fewest connections (R3)."""
+    """The seats with the fewest connections among those with the fewest points (R3)."""
 
 
 class End(Struct, frozen=True):
-    """What the match came to."""
+    """The end of a match: the eliminated seat and the reveal."""
 
     eliminated: int
     reveal: Reveal
@@ -47,17 +47,17 @@ class PointingState(Struct, frozen=True):
     options: PointingOptions
     rounds: tuple[Played, ...] = ()
     standing: Standing | None = None
-    """None while there are rounds to play."""
+    """None until all rounds are played."""
     votes: tuple[int | None, ...] = ()
-    """Whom each winner voted for, in the winners' order, once the vote is over."""
+    """Votes in the order of `Standing.winners`; empty until the vote is over."""
     end: End | None = None
-    """None while the match goes on."""
+    """None until the match is over."""
 
 
 def play_round(
     state: PointingState, pointed: Targets, sections: tuple[Section, ...] | None = None
 ) -> PointingState:
-    """The state after a round in which the seats pointed like that; `sections` saves drawing its map."""
+    """Return the state after a round with these targets. `sections` is the round's map if it is already known."""
     connections = connect(pointed)
     been_node: frozenset[int] = frozenset()
     for earlier in state.rounds:
@@ -68,7 +68,7 @@ def play_round(
 
 
 def standing_of(state: PointingState) -> Standing:
-    """As after the last round; before it, with the points and connections so far."""
+    """Compute the standing from the rounds so far."""
     total, connected = total_of(state), connected_of(state)
     ranks = list(zip(total, connected, strict=True))
     most, last = max(total), min(ranks)
@@ -81,7 +81,7 @@ def standing_of(state: PointingState) -> Standing:
 
 
 def total_of(state: PointingState) -> tuple[int, ...]:
-    """By seat: the points of the rounds so far, and, once all are played, those for all three."""
+    """Return points so far, indexed by seat; after the last round with those for the same role in all rounds."""
     if not state.rounds:
         return (0,) * state.options.seats
     total = [sum(points) for points in zip(*(played.points for played in state.rounds), strict=True)]
@@ -94,8 +94,8 @@ def total_of(state: PointingState) -> tuple[int, ...]:
 
 
 def connected_of(state: PointingState) -> tuple[int, ...]:
-    """By seat: how many different others were in its sections so far."""
-    met = [1 << seat for seat in range(state.options.seats)]  # As masks of seats; each has met itself.
+    """Return the number of different other seats in each seat's sections so far, indexed by seat."""
+    met = [1 << seat for seat in range(state.options.seats)]  # Masks of seats; each includes the seat itself.
     for played in state.rounds:
         for part in played.connections.parts:
             if len(part.members) > 1:

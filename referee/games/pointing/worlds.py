@@ -1,8 +1,8 @@
-"""What a seat of Pointing must reckon with: all the ways in which the others may have pointed.
+"""Random states of Pointing (worlds) that are consistent with a seat's view.
 
-A map tells how the pointers lie, so worlds differ in who sits where in it. While rounds are played, all worlds
-that fit are equally likely. While the winners vote, the points must also come out as told: who may vote, and
-who is voted on. Those worlds come from a random walk, so one is like the one before.
+A map shows the shape of the connections, so worlds differ only in the seats at its places. During the rounds, all
+consistent worlds are equally likely. During the winners' vote, the points must also lead to the known voters and
+tied seats. Those worlds are drawn by a random walk, so successive ones are similar.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,24 +17,25 @@ from protocol.games.pointing_map import FIRST_NODE, LATER_NODE, Targets, connect
 from referee.games.pointing.state import ALWAYS_END, ALWAYS_START, ROUNDS, PointingState, play_round
 
 Seating = list[int]
-"""By place of a pattern: the seat that sits there."""
+"""Seats, indexed by place of a pattern."""
 APART = 10
-"""Steps of the walk from one world of a vote to the next."""
+"""Steps of the walk from one world to the next."""
 MOST_STEPS = 100_000
-"""Steps to the first world of a vote before the walk begins anew; it takes some thousand."""
+"""Maximum steps without a world before the walk starts again; usually it needs some thousand."""
 SEEKING, WARMTH = 0.7, 0.4
-"""How readily the walk takes a step away from what was told, until a world is found and from then on."""
+"""Temperatures of the walk until it has found a world, and afterwards; higher ones accept worse steps more
+often."""
 ANEW = 0.05
-"""How often a step of the walk seats a whole round anew; the others swap two seats."""
+"""Probability that a step redraws the seating of a whole round; other steps exchange two seats."""
 
 
 class Pattern(Struct, frozen=True):
     """A round's map with numbered places. Tuples are indexed by place."""
 
     pointed: Targets
-    """The place that it points at, before anything was cut."""
+    """Target places, before pointers were cut."""
     scores: tuple[int, ...]
-    """But for nodes, whose scores depend on the other rounds, too."""
+    """Points; 0 for nodes, whose points depend on the other rounds too."""
     nodes: frozenset[int]
     ends: frozenset[int]
     starts: frozenset[int]
@@ -46,7 +47,7 @@ def worlds(view: PointingView, luck: Random, options: PointingOptions) -> Iterat
     """See `Game.worlds`.
 
     Raises:
-        ValueError: the match is over, and nothing hidden.
+        ValueError: the match is over, so that nothing is hidden.
     """
     if view.rounds:
         raise ValueError("the match is over: nothing is hidden")
@@ -59,7 +60,7 @@ def worlds(view: PointingView, luck: Random, options: PointingOptions) -> Iterat
 
 
 def pattern(sections: Sequence[Section]) -> Pattern:
-    """The places of a round's map, and where each points."""
+    """Assign numbers to the places of a round's map and derive their targets and scores."""
     pointed: list[int | None] = []
 
     def grow(tree: Tree, target: int | None) -> int:
@@ -101,13 +102,13 @@ def _draws(patterns: list[Pattern], view: PointingView, luck: Random) -> Iterato
 
 
 def _seated(known: Pattern, view: PointingView, at: int, luck: Random) -> Seating:
-    """Any seating of a round in which the view's seat points where it did, each as likely."""
+    """Draw a seating of a round that agrees with the target of the view's seat, all equally likely."""
     seats = list(range(view.seats))
     if view.seat is None:
         luck.shuffle(seats)
         return seats
     target = view.targets[at]
-    # As many seatings go with one of these places as with another.
+    # Each of these places has the same number of seatings, so all are equally likely.
     own = luck.choice([place for place, other in enumerate(known.pointed) if (other is None) == (target is None)])
     fixed = {own: view.seat}
     if target is not None and (other := known.pointed[own]) is not None:
@@ -118,23 +119,23 @@ def _seated(known: Pattern, view: PointingView, at: int, luck: Random) -> Seatin
 
 
 def _targets(known: Pattern, seating: Seating) -> Targets:
-    """By seat: where it points."""
+    """Return the targets, indexed by seat."""
     place_of = {seat: place for place, seat in enumerate(seating)}
     others = (known.pointed[place_of[seat]] for seat in range(len(seating)))
     return tuple(None if other is None else seating[other] for other in others)
 
 
 class Seated(Struct, frozen=True):
-    """What a round's seating brings. Tuples are indexed by seat."""
+    """A round's seating and its results. Tuples are indexed by seat."""
 
     seating: Seating
     scores: tuple[int, ...]
     met: tuple[int, ...]
-    """The seats of its section, itself included, as a mask."""
+    """Masks of the seats of each seat's section, including the seat itself."""
     nodes: int
     ends: int
     starts: int
-    """These three are masks of seats."""
+    """A mask of seats, like `nodes` and `ends`."""
 
 
 def _brought(known: Pattern, seating: Seating) -> Seated:
@@ -152,10 +153,10 @@ def _brought(known: Pattern, seating: Seating) -> Seated:
 
 
 def _walk(patterns: list[Pattern], view: PointingView, luck: Random) -> Iterator[list[Seating]]:
-    """Seatings of all rounds in which the vote is as the view tells it.
+    """Yield seatings of all rounds that lead to the vote in the view.
 
-    Metropolis' walk over the seatings in which the view's seat points where it did: a step away from what was told
-    is taken seldom, and what is yielded fits.
+    This is a Metropolis walk over seatings that agree with the targets of the view's seat. Steps that increase the
+    difference from the view's vote are rarely accepted; only seatings without a difference are yielded.
     """
     rounds: list[Seated] = []
     off, since, found = 0, MOST_STEPS, False
@@ -176,7 +177,7 @@ def _walk(patterns: list[Pattern], view: PointingView, luck: Random) -> Iterator
 
 
 def _moved(known: Pattern, seating: Seating, view: PointingView, at: int, luck: Random) -> Seating:
-    """A round's seating with two seats exchanged, or anew."""
+    """Return a copy of a round's seating with two seats exchanged, or draw a new seating."""
     bound = (view.seat, None if view.seat is None else view.targets[at])
     free = [place for place, seat in enumerate(seating) if seat not in bound]
     if len(free) < 2 or luck.random() < ANEW:  # noqa: PLR2004 - two are exchanged
@@ -188,7 +189,7 @@ def _moved(known: Pattern, seating: Seating, view: PointingView, at: int, luck: 
 
 
 def _off(rounds: list[Seated], view: PointingView) -> int:
-    """How far the end of these rounds is from what the view tells of it; 0: it fits."""
+    """Return the difference between the result of these rounds and the vote in the view; 0 if they agree."""
     total, connected = _standing(rounds)
     tied = view.tied
     least, fewest = total[tied[0]], connected[tied[0]]
@@ -205,7 +206,7 @@ def _off(rounds: list[Seated], view: PointingView) -> int:
 
 
 def _standing(rounds: list[Seated]) -> tuple[list[int], list[int]]:
-    """By seat: its points after the last round, and how many others were in its sections."""
+    """Return final points and the number of other seats in each seat's sections, both indexed by seat."""
     one, two, three = rounds
     total = [sum(scores) for scores in zip(one.scores, two.scores, three.scores, strict=True)]
     met = [(a | b | c).bit_count() - 1 for a, b, c in zip(one.met, two.met, three.met, strict=True)]
