@@ -1,8 +1,8 @@
-"""The rules of Hive Mind, all three variants: `game` is where to start reading.
+"""The rules of Hive Mind in three variants: start to read with `game`.
 
-`hive` knows the board and its shapes, `state` what a match is made of, `checking` what may be submitted, `play`
-what comes of it, `scoring` what points there are, `result` who wins and who goes. Numbers like R5 are the rulings
-in docs/games/hive_mind.md.
+`hive` has the values of a board, `state` the state of a match, `checking` the check of actions, `play` their
+effects, `scoring` the points, `result` the ranking, prizes and elimination. Numbers like R5 are the rulings in
+docs/games/hive_mind.md.
 """
 
 from referee.games.hive_mind.game import HiveMind

@@ -1,6 +1,6 @@
-"""What may be submitted: actions in their canonical spelling, or the reason why not.
+"""Checks of actions, which return the canonical spelling or raise the reason for a refusal.
 
-Every reason is about the action, public facts and what its sender did before.
+Reasons depend only on the action, public facts and the sender's earlier actions.
 """
 
 from collections import Counter
@@ -13,16 +13,16 @@ from referee.rules import Illegal, remembered
 
 LONGEST_QUOTE = 20
 _KIND_BITS = {shape.cells: 1 << KINDS.index(shape.kind) for shape in SHAPES.values()}
-"""A shape's kind as a bit."""
+"""One-bit masks of kinds, indexed by shape."""
 _KINDS_LEFT = tuple(
     tuple(kind for at, kind in enumerate(KINDS) if not used >> at & 1) for used in range(1 << len(KINDS))
 )
-"""The kinds that are left, by the bits of those that were used."""
+"""Unused kinds, indexed by the mask of used ones."""
 
 
 @remembered
 def kinds_left(state: HiveMindState) -> tuple[dict[str, tuple[Kind, ...]], ...]:
-    """Return, by seat, the kinds of shapes that it has not placed on each Hive in play yet (R4)."""
+    """Return the kinds of shapes not yet placed, indexed by seat and by Hive in play (R4)."""
     now = turn(state)
     if now is None:
         return ({},) * SEATS
@@ -43,7 +43,7 @@ def _seat_kinds_left(
 
 
 def checked_round(state: HiveMindState, now: Turn, seat: int, action: Round) -> Round:
-    """The canonical spelling of a seat's round. Raises Illegal by R5, R6, R12, or where it is of another round."""
+    """Return a round's canonical spelling. Raise Illegal by R5, R6, R12, or if a part belongs to another round."""
     for named in (action.place, action.double, action.block, action.guess):
         if named:
             _check_in_play(now, named)
@@ -69,7 +69,7 @@ def checked_round(state: HiveMindState, now: Turn, seat: int, action: Round) -> 
 
 
 def checked_scores(seat: int, action: Scores) -> Scores:
-    """The canonical spelling of a guess of scores. Raises Illegal where it guesses the sender's own."""
+    """Return the canonical spelling of guessed scores. Raise Illegal if the sender guesses its own."""
     if str(seat) in action.scores:
         raise Illegal("only the scores of others are guessed")
     return Scores(scores=dict(sorted(action.scores.items())))
@@ -104,7 +104,7 @@ def _checked_guess(guess: str) -> str:
 
 
 def _check_price(state: HiveMindState, seat: int, action: Round) -> None:
-    """Passes what the seat can pay (R6)."""
+    """Raise Illegal if the seat cannot pay (R6)."""
     rules, purse = RULE_SETS[state.variant], wallet(state, seat)
     for what, hives, free, each in (
         ("Double", action.double, purse.free_doubles, rules.double_price),

@@ -1,4 +1,4 @@
-"""Hive Mind under the contract of a game: options, setup, windows and views. `checking` and `play` do the rest."""
+"""Hive Mind's implementation of the game contract: options, setup, windows and views."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -54,7 +54,7 @@ from referee.rules import (
 )
 
 MOST_GARNETS = 10**100
-"""As good as any number, and one whose sums can still be written down."""
+"""Maximum of the option `garnets`: more than any match needs, and sums of it still fit in messages."""
 NOT_IN_PLAY = Turn((), 0)
 
 
@@ -63,7 +63,7 @@ class HiveMind(Game[HiveMindState]):
 
     name = "hive-mind"
     variants = (
-        # The only time that the sources give is 24 hours, for guessing scores; every other window gets as long.
+        # The sources set one time only, 24 hours for guessing scores; all other windows get the same.
         Variant("recharged", TimeTerms(dict.fromkeys(("round", "break_tie"), DAY_MS))),
         Variant("tempo-up", TimeTerms(dict.fromkeys(("round", "give_token", "break_tie"), DAY_MS))),
         Variant("gauntlet", TimeTerms(dict.fromkeys(("round", "scores", "break_tie"), DAY_MS))),
@@ -82,7 +82,7 @@ class HiveMind(Game[HiveMindState]):
     choices = legal.CHOICES
 
     def read_options(self, variant: str, given: Raw | None) -> HiveMindOptions:
-        """See `Game.read_options`: how many garnets each starts with depends on the variant (R6)."""
+        """See `Game.read_options`. The default number of garnets depends on the variant (R6)."""
         options = read_given(HiveMindOptions, given, "options")
         if options.garnets is not UNSET:
             each = options.garnets if isinstance(options.garnets, tuple) else (options.garnets,)
@@ -91,7 +91,7 @@ class HiveMind(Game[HiveMindState]):
         return replace(options, garnets=RULE_SETS[variant].garnets) if options.garnets is UNSET else options
 
     def read_setup(self, variant: str, options: Options, given: Raw | None, luck: Luck) -> HiveMindSetup:
-        """See `Game.read_setup`: the values of every Hive."""
+        """See `Game.read_setup`. The setup has the values of every Hive."""
         names = RULE_SETS[variant].hives
         if given in (None, Raw(b"null")):
             dice = luck.shared()
@@ -105,17 +105,17 @@ class HiveMind(Game[HiveMindState]):
         return HiveMindSetup(hives={name: hives[name] for name in names})
 
     def seats(self, options: Options) -> int:
-        """Five."""
+        """Return 5."""
         return SEATS
 
     def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[HiveMindState]:
-        """Hidden values and full wallets. Nothing is told."""
+        """Return the initial state with hidden values and full wallets, without events."""
         given = cast("HiveMindOptions", options).garnets
         garnets = given if isinstance(given, tuple) else (cast("int", given),) * SEATS
         return Step(HiveMindState(variant=variant, garnets=garnets, values=cast("HiveMindSetup", setup).hives))
 
     def window(self, state: HiveMindState) -> Window | None:
-        """`round`s, then `scores` in `gauntlet`; then what only the winner decides."""
+        """Return `round`, then `scores` in `gauntlet`, then `give_token` or `break_tie` for the winner."""
         match play.stage(state):
             case None:
                 return None
@@ -167,7 +167,7 @@ class HiveMind(Game[HiveMindState]):
         variant: str | None = None,
         options: Options | None = None,
     ) -> Iterator[HiveMindState]:
-        """See `Game.worlds`; the view has all that was told."""
+        """See `Game.worlds`. `events` is not used: the view contains all information."""
         check_own(view, seat)
         name = variant or self.variants[0].name
         given = self.read_options(name, None if options is None else Raw(encode(options)))
@@ -175,11 +175,11 @@ class HiveMind(Game[HiveMindState]):
         return worlds.worlds(view, luck, start)
 
     def draw_default(self, state: HiveMindState, seat: int, luck: Luck) -> BreakTie:
-        """One of the tied."""
+        """Draw one of the tied seats."""
         return BreakTie(seat=luck.seat(seat).choice(play.tied(state)))
 
     def close(self, state: HiveMindState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[HiveMindState]:
-        """Plays what the open window's seats are taken to have submitted."""
+        """Play the actions of the seats in the open window."""
         actions = [part.action for part in taken if part is not None]
         match play.stage(state):
             case "round":
@@ -196,7 +196,7 @@ class HiveMind(Game[HiveMindState]):
                 assert_never(unreachable)
 
     def view(self, state: HiveMindState, seat: int | None) -> HiveMindView:
-        """What the seat was told and submitted, and what follows from that and the rules."""
+        """Return the seat's events and submissions, and the facts that follow from them and the rules."""
         now = turn(state) or NOT_IN_PLAY
         window = _window_known_to(state, seat)
         submitted = () if seat is None else tuple([actions[seat] for actions in state.rounds])
@@ -214,7 +214,7 @@ class HiveMind(Game[HiveMindState]):
         )
 
     def host_view(self, state: HiveMindState) -> HiveMindHostView:
-        """All values, placements, guesses and points."""
+        """Return all values, placements, guesses and points."""
         now = turn(state) or NOT_IN_PLAY
         points, feats = count(state)
         return HiveMindHostView(
@@ -232,7 +232,7 @@ class HiveMind(Game[HiveMindState]):
         )
 
     def outcome(self, state: HiveMindState) -> Outcome | None:
-        """By points, once it is settled who goes."""
+        """Return the outcome; None until the eliminated seat is known."""
         return outcome(state)
 
     def plausible(self, state: HiveMindState, seat: int, luck: Random) -> Any:
@@ -240,7 +240,7 @@ class HiveMind(Game[HiveMindState]):
         return plausible(state, seat, luck)
 
     def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
-        """See `Game.reseat`: all but rounds name seats."""
+        """See `Game.reseat`. All actions except rounds name seats."""
         match action:
             case Scores():
                 moved = sorted((str(seat_of[int(seat)]), guess) for seat, guess in action.scores.items())
@@ -256,7 +256,7 @@ _SCORES = Window("scores", tuple(Owed(seat, Scores(scores={})) for seat in range
 
 
 def _window_known_to(state: HiveMindState, seat: int | None) -> WindowName | None:
-    """The open window, unless only the winner knows of it: who wins, and that there is a tie, is secret (R10)."""
+    """Return the open window. Return None to other seats if it would reveal the winner or a tie (R10)."""
     stage = play.stage(state)
     known = stage in ("round", "scores") or (stage is not None and seat in play.winners(state))
     return stage if known else None

@@ -1,4 +1,4 @@
-"""What may lie on a Hive: twelve digits, the values of A to L. Its hexes are in `protocol.games.hive_board`."""
+"""Values of a Hive: twelve digits for the hexes A to L, which `protocol.games.hive_board` defines."""
 
 from functools import lru_cache
 from itertools import combinations
@@ -8,16 +8,16 @@ from protocol.games.hive_board import CELLS, SHAPES
 from referee.rules import BadSetupError, choice, sample
 
 ONES, TWOS, THREES = 5, 4, 3
-"""How many hexes of a Hive have the value 1, 2 and 3."""
+"""Number of hexes of a Hive with the value 1, 2 and 3."""
 THREES_ALLOWED = tuple(
     cells for cells in map("".join, combinations(CELLS, THREES)) if cells not in SHAPES
 )  # Three hexes that are all connected are a shape.
-"""Every way in which the three 3s may lie."""
+"""All legal positions of the three 3s."""
 
 
 @lru_cache(maxsize=2**16)
 def masks(values: str) -> tuple[int, int, int]:
-    """The hexes of the values 1, 2 and 3, as bits, A the lowest."""
+    """Return masks of the hexes with the value 1, 2 and 3; A is the lowest bit."""
     ones = twos = threes = 0
     for at, digit in enumerate(values):
         if digit == "1":
@@ -30,25 +30,25 @@ def masks(values: str) -> tuple[int, int, int]:
 
 
 def total(values: str, cells: int) -> int:
-    """The sum of the values of some hexes, given as bits."""
+    """Return the sum of the values of the hexes in the mask `cells`."""
     _, twos, threes = masks(values)
     return cells.bit_count() + (cells & twos).bit_count() + 2 * (cells & threes).bit_count()
 
 
 def where(values: str, value: str) -> str:
-    """The hexes of one value."""
+    """Return the hexes that have a value."""
     return "".join(cell for cell, digit in zip(CELLS, values, strict=True) if digit == value)
 
 
 def draw_values(dice: Random) -> str:
-    """Values of a Hive, all allowed layouts equally likely."""
+    """Draw the values of a Hive; all legal layouts are equally likely."""
     threes = choice(dice, THREES_ALLOWED)
     twos = sample(dice, [cell for cell in CELLS if cell not in threes], TWOS)
     return "".join(["3" if cell in threes else "2" if cell in twos else "1" for cell in CELLS])
 
 
 def check_values(values: str, place: str) -> None:
-    """Raises BadSetupError where no Hive may have these values; it names `place`, and what is off."""
+    """Raise BadSetupError with `place` and the reason if these values are illegal."""
     if len(values) != len(CELLS):
         raise BadSetupError(f"{place}: {len(values)} values; a Hive has {len(CELLS)}")
     for cell, digit in zip(CELLS, values, strict=True):

@@ -1,8 +1,8 @@
 """Hive Mind's legal actions, built from a view.
 
-A round is built Hive by Hive: a shape or `none`; in round 2 whether to double on each, then whether to block, as
-far as the seat can pay; in round 3 `guess` or `no guess`, and a guess's twelve digits, A to L. A guess of scores
-is built seat by seat: `none`, a number up to 40, or another one by its sign and its digits. These two are not
+A round is built Hive by Hive: a shape or `none`; in round 2 a choice to double on each, then to block, limited by
+the seat's garnets; in round 3 `guess` or `no guess`, and a guess's twelve digits, A to L. Guessed scores are built
+seat by seat: `none`, a number up to 40, or any other number by sign and digits. Rounds and guessed scores are not
 listed.
 """
 
@@ -17,9 +17,9 @@ from referee.rules import Building
 
 SHAPE_NAMES = tuple(SHAPES)
 SMALL = 40
-"""The largest number that is one choice."""
+"""Largest number that is a single choice."""
 MOST_DIGITS = 4300
-"""No message can hold an integer of more."""
+"""Maximum number of digits of an integer in a message."""
 CHOICES = (
     "none",
     *SHAPE_NAMES,
@@ -36,7 +36,7 @@ CHOICES = (
 NUMBER = {name: number for number, name in enumerate(CHOICES)}
 NONE, SHAPE = NUMBER["none"], NUMBER[SHAPE_NAMES[0]]
 DOUBLE, BLOCK, GUESS = NUMBER["no double"], NUMBER["no block"], NUMBER["no guess"]
-"""The choice that says no; the next says yes."""
+"""The choice for no; the next number is the choice for yes."""
 HOLDS, SEAT, COUNT = NUMBER["holds 1"], NUMBER["seat 0"], NUMBER["0"]
 ABOVE, BELOW, DIGIT, END = (
     NUMBER["a number above"],
@@ -49,7 +49,7 @@ SHAPES_OF = {
     kind: sum(1 << SHAPE + at for at, shape in enumerate(SHAPES.values()) if shape.kind == kind)
     for kind in ("tri", "arc", "line")
 }
-"""Kind to the mask of its shapes."""
+"""Masks of choices, indexed by kind of shape."""
 
 
 def build(view: HiveMindView, seat: int) -> Building:
@@ -84,7 +84,7 @@ def spell(view: HiveMindView, action: Action) -> Sequence[int]:
 
 
 def listed(view: HiveMindView, seat: int) -> Sequence[Action] | None:
-    """The winner's decisions; of rounds and guesses of scores there are too many."""
+    """Return the winner's legal decisions; None for rounds and guessed scores, which are too many to list."""
     match view.window:
         case "give_token":
             return [GiveToken(seat=other) for other in _others(seat)]
@@ -116,7 +116,7 @@ def _round(view: HiveMindView) -> Generator[int, int, Round]:
 
 
 def _place(view: HiveMindView) -> Generator[int, int, dict[str, str]]:
-    """A shape on each Hive or none; in round 1 no kind twice."""
+    """Build the placements: a shape or none on each Hive, in round 1 each kind at most once."""
     place: dict[str, str] = {}
     for hive in view.hives:
         taken = {SHAPES[cells].kind for cells in place.values()} if view.round == 1 else ()
@@ -129,7 +129,7 @@ def _place(view: HiveMindView) -> Generator[int, int, dict[str, str]]:
 def _uses(
     hives: Iterable[str], no: int, free: int, price: int | None, garnets: int
 ) -> Generator[int, int, tuple[tuple[str, ...], int]]:
-    """The Hives to double or block on, and the garnets left."""
+    """Build the choice of Hives to double or block on. Return them and the remaining garnets."""
     used: list[str] = []
     for hive in hives:
         cost = 0 if len(used) < free else price
@@ -153,7 +153,7 @@ def _scores(seat: int) -> Generator[int, int, Scores]:
 
 
 def _digits() -> Generator[int, int, int]:
-    """A number by its digits, the highest first."""
+    """Build a number from its digits, the highest first."""
     text = ""
     for _ in range(MOST_DIGITS):
         choice = yield 0b11_1111_1111 << DIGIT | bool(text) << END

@@ -1,7 +1,7 @@
-"""Submissions that are mostly legal, for playing without players: in conformance, golden matches, benchmarks.
+"""Random, mostly legal submissions for matches without players: conformance, golden matches, benchmarks.
 
-Five who placed anywhere would hardly meet: these choose among few shapes, so that hexes are contested; and in some
-matches they seldom place at all, so that scores tie. They look at the host's secrets, so that guesses come right.
+Shapes are drawn from a short list, because hexes are rarely contested otherwise. Some matches have few placements,
+so that scores tie. Guesses use the host's secrets, so that some are right.
 """
 
 from random import Random
@@ -21,7 +21,7 @@ OFTEN, HALF, SELDOM = 7 / 8, 1 / 2, 1 / 8
 
 
 def plausible(state: HiveMindState, seat: int, luck: Random) -> Json:
-    """A submission to the open window, as plain JSON values."""
+    """Draw a submission to the open window, as plain JSON values."""
     now, result = turn(state), state.result
     if now is not None:
         return _round(state, now, seat, luck)

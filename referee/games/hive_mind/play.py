@@ -1,4 +1,4 @@
-"""What closing each window leads to: the next state and what is told, to the reveal."""
+"""Effects of closing each window: the next state and the events, up to the reveal."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -44,13 +44,13 @@ from referee.rules import Addressed, Luck, Step
 
 Seats = tuple[int, ...]
 _LOOKS = {shape.cells: shape.looks for shape in hive_layouts.SHAPES}
-"""By a shape's letters: the hexes that it looks at, as bits."""
+"""Masks of the hexes that a shape looks at, indexed by the shape's letters."""
 _Telling = list[tuple[HiveMindEvent, int | None]]
-"""Events, each with the seat it is for (None: all), in the order in which they are told."""
+"""Events in order of sending, each with its receiving seat (None: all)."""
 
 
 def stage(state: HiveMindState) -> WindowName | None:
-    """The window that is open; None when the match is over."""
+    """Return the open window; None if the match is over."""
     result = state.result
     if result is None:
         return "scores" if turn(state) is None else "round"
@@ -61,7 +61,7 @@ def stage(state: HiveMindState) -> WindowName | None:
 
 
 def close_round(state: HiveMindState, actions: Sequence[Round], luck: Luck) -> Step[HiveMindState]:
-    """A round: hints, what all are told, and after the last one the result."""
+    """Play a round: send hints and public events and, after the last round, compute the result."""
     rules, now = RULE_SETS[state.variant], turn(state)
     assert now is not None  # noqa: S101 - the window `round` is open
     after = replace(state, rounds=(*state.rounds, tuple(actions)))
@@ -77,7 +77,7 @@ def close_round(state: HiveMindState, actions: Sequence[Round], luck: Luck) -> S
 
 
 def close_scores(state: HiveMindState, actions: Sequence[Scores], luck: Luck) -> Step[HiveMindState]:
-    """The guessing of scores: all right guesses count on the totals before any of them does."""
+    """Count guessed scores, all against the totals before any guess changes them."""
     points, feats = count(state)
     scores = tuple(action.scores for action in actions)
     right = right_guesses(points, scores)
@@ -88,7 +88,7 @@ def close_scores(state: HiveMindState, actions: Sequence[Scores], luck: Luck) ->
 
 
 def close_give_token(state: HiveMindState, action: GiveToken | None, luck: Luck) -> Step[HiveMindState]:
-    """The winner's second token: for another seat, or lost (R9)."""
+    """Give the winner's second token to another seat, or drop it if there is no action (R9)."""
     (winner,) = winners(state)
     if action is None:
         return _go_on(replace(state, token_asked=True), [], luck)
@@ -97,22 +97,22 @@ def close_give_token(state: HiveMindState, action: GiveToken | None, luck: Luck)
 
 
 def close_break_tie(state: HiveMindState, action: BreakTie, luck: Luck) -> Step[HiveMindState]:
-    """The winner has chosen who goes."""
+    """Eliminate the seat that the winner has chosen."""
     return _go_on(replace(state, eliminated=action.seat), [], luck)
 
 
 def winners(state: HiveMindState) -> tuple[int, ...]:
-    """Who stands first; nobody while there are points to be had."""
+    """Return the seats ranked first; empty until all points are known."""
     return state.result.winners if state.result else ()
 
 
 def tied(state: HiveMindState) -> tuple[int, ...]:
-    """Between whom a tie for elimination waits for the winner; nobody while none does."""
+    """Return the seats tied for elimination; empty unless `break_tie` is the stage."""
     return state.result.tied if state.result and stage(state) == "break_tie" else ()
 
 
 def _go_on(state: HiveMindState, telling: _Telling, luck: Luck) -> Step[HiveMindState]:
-    """Settles who goes where nobody is to be asked, and ends the match when that is settled."""
+    """Draw the eliminated seat if no winner decides it, add the final events at the end, and record all events."""
     if state.result and stage(state) == "break_tie" and not state.result.winner_breaks_tie:
         state = replace(state, eliminated=luck.shared().choice(state.result.tied))
     if state.result and state.eliminated is not None:
@@ -126,7 +126,7 @@ def _go_on(state: HiveMindState, telling: _Telling, luck: Luck) -> Step[HiveMind
 
 
 def _hints(state: HiveMindState, now: Turn, actions: Sequence[Round]) -> _Telling:
-    """What each seat's shapes looked at, always in initial values."""
+    """Return the hints for each seat's shapes, always computed from initial values."""
     return [
         (hint(state.values[hive], hive, now.number, cells), seat)
         for seat, action in enumerate(actions)
@@ -136,14 +136,14 @@ def _hints(state: HiveMindState, now: Turn, actions: Sequence[Round]) -> _Tellin
 
 @lru_cache(maxsize=2**16)
 def hint(values: str, hive: str, number: int, cells: str) -> Hint:
-    """What a seat learns by placing that shape in that round."""
+    """Return the hint for placing a shape in a round."""
     shape = SHAPES[cells]
     seen = total(values, _LOOKS[cells])
     return Hint(hive=hive, round=number, shape=shape.kind, cells=cells, looks=shape.looks, total=seen)
 
 
 def _round_result(now: Turn, actions: Sequence[Round]) -> RoundResult:
-    """How many of each kind, and how many shapes over each hex: no more is told of who placed what."""
+    """Return the number of shapes by kind and by hex, the only public facts about placements."""
     return RoundResult(
         hives={hive: _hive_round(now.number, [action.place.get(hive) for action in actions]) for hive in now.hives}
     )
@@ -160,13 +160,13 @@ def _hive_round(number: int, placements: Sequence[str | None]) -> HiveRound:
 
 
 def _users(state: HiveMindState, what: Literal["double", "block"], hives: Sequence[str]) -> dict[str, Seats]:
-    """Hive to the seats that double or block on it; Hives without any are left out."""
+    """Return the seats that double or block, indexed by Hive; Hives without any are left out."""
     users = {hive: seats_that(what, rounds_on(state, hive), hive) for hive in hives}
     return {hive: seats for hive, seats in users.items() if seats}
 
 
 def _last_words(state: HiveMindState, result: Result) -> _Telling:
-    """The reveal, and in `recharged` the Blocks before it."""
+    """Return the final events: the reveal and, in `recharged`, the Blocks before it."""
     rules = RULE_SETS[state.variant]
     rounds = [(hive, rounds_on(state, hive)) for hive in rules.hives]
     reveal = Reveal(

@@ -1,4 +1,4 @@
-"""What the points come to: who stands where, who wins tokens and garnets, and who goes."""
+"""The result of all points: ranking, tokens, garnets and elimination."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -10,14 +10,14 @@ from referee.games.hive_mind.scoring import score
 from referee.games.hive_mind.state import RULE_SETS, SEATS, HiveMindState, Result, RuleSet
 
 TOP = 3
-"""How many of the highest scores win a garnet in `tempo-up`."""
+"""Number of highest scores that win a garnet in `tempo-up`; seats tied with the last of them win one too."""
 POINTS_A_GARNET = 5
 WINNER_TOKENS = 2
-"""In `tempo-up` one of them is to be given away."""
+"""Tokens of the winner; in `tempo-up` one of them goes to another seat."""
 
 
 def settle(rules: RuleSet, points: Sequence[Points], feats: Sequence[int]) -> Result:
-    """The result of all points and feats."""
+    """Compute the result from all points and feats."""
     seats = range(SEATS)
     ranking = _groups(seats, lambda seat: standing(rules, points[seat]))
     feats_winner = None
@@ -36,7 +36,7 @@ def settle(rules: RuleSet, points: Sequence[Points], feats: Sequence[int]) -> Re
 
 
 def outcome(state: HiveMindState) -> Outcome | None:
-    """The outcome, once it is settled who goes."""
+    """Return the outcome; None until the eliminated seat is known."""
     result = state.result
     if result is None or state.eliminated is None:
         return None
@@ -55,27 +55,27 @@ def outcome(state: HiveMindState) -> Outcome | None:
 
 
 def points_by_seat(result: Result) -> dict[str, Points]:
-    """As told in the reveal and in the outcome."""
+    """Return the points indexed by seat, for the reveal and the outcome."""
     return {str(seat): points for seat, points in enumerate(result.points)}
 
 
 def feats_by_seat(result: Result) -> dict[str, int] | UnsetType:
-    """As told in the reveal and in the outcome, in `gauntlet` only."""
+    """Return the feats indexed by seat, for the reveal and the outcome; UNSET except in `gauntlet`."""
     return UNSET if result.feats is None else {str(seat): feats for seat, feats in enumerate(result.feats)}
 
 
 def standing(rules: RuleSet, points: Points) -> tuple[int, ...]:
-    """What seats are ranked by, the more the better (R11)."""
+    """Return the ranking key of a seat; higher is better (R11)."""
     return order(points) if rules.gauntlet else (*order(points), points.guesses)
 
 
 def order(points: Points) -> tuple[int, ...]:
-    """What decides who goes, the fewer the worse: guesses are not asked there."""
+    """Return the elimination key of a seat, without guesses; the lowest is eliminated."""
     return score(points), points.threes, points.twos
 
 
 def _groups(seats: Iterable[int], key: Callable[[int], tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
-    """Seats in groups that are equal by key, the highest first."""
+    """Group seats by equal keys, the highest first."""
     groups: dict[tuple[int, ...], list[int]] = {}
     for seat in seats:
         groups.setdefault(key(seat), []).append(seat)
@@ -83,12 +83,12 @@ def _groups(seats: Iterable[int], key: Callable[[int], tuple[int, ...]]) -> tupl
 
 
 def _only(seats: tuple[int, ...]) -> int | None:
-    """The one seat of a group that has no other; those who are tied win no token."""
+    """Return the only seat of a group; None if several are tied, because tied seats win no token."""
     return seats[0] if len(seats) == 1 else None
 
 
 def _tokens(rules: RuleSet, result: Result, token_to: int | None) -> dict[str, int]:
-    """Seat to tokens, by seat. A winner that gives none away keeps one (R9)."""
+    """Return the tokens won, indexed by seat. A winner that gives none away still has only one (R9)."""
     tokens = [0] * SEATS
     winner = _only(result.winners)
     if winner is not None:

@@ -1,4 +1,4 @@
-"""What points and feats a match has brought each seat, counted from what was submitted."""
+"""Points and feats of each seat, counted from all submissions."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,15 +12,15 @@ from referee.games.hive_mind.hive import masks
 from referee.games.hive_mind.state import ROUNDS, RULE_SETS, SEATS, HiveMindState, Play, play_on
 
 RightGuess = tuple[int, int]
-"""Who guessed a total right, and whose."""
+"""The seat that guessed a total right, and the seat that has this total."""
 THREE_APART = 9
-"""How many hexes three shapes cover that share none."""
+"""Number of hexes that three disjoint shapes cover."""
 MASKS: dict[str | None, int] = {None: 0, **{shape.cells: shape.mask for shape in hive_layouts.SHAPES}}
-"""A shape's hexes as bits, A the lowest."""
+"""Masks of hexes, indexed by shape; A is the lowest bit."""
 
 
 class Tally(Struct):
-    """One seat's points and feats while they are being counted; see `Points`."""
+    """A mutable count of one seat's points and feats; see `Points`."""
 
     hexes: int = 0
     threes: int = 0
@@ -31,7 +31,7 @@ class Tally(Struct):
 
 
 def count(state: HiveMindState) -> tuple[tuple[Points, ...], tuple[int, ...]]:
-    """Each seat's points so far, those of the guessing of scores left out, and its feats."""
+    """Return each seat's points so far, without those for guessed scores, and its feats."""
     gauntlet = RULE_SETS[state.variant].gauntlet
     tallies = [Tally() for _ in range(SEATS)]
     for hive, values in state.values.items():
@@ -40,14 +40,14 @@ def count(state: HiveMindState) -> tuple[tuple[Points, ...], tuple[int, ...]]:
 
 
 def count_hive(values: str, play: Play, gauntlet: bool) -> list[Tally]:
-    """Return what one Hive brings each seat; feats only where they are asked for."""
+    """Return the points of one Hive, indexed by seat, with feats if `gauntlet`."""
     tallies = [Tally() for _ in range(SEATS)]
     _count_hive(values, play, gauntlet, tallies)
     return tallies
 
 
 def _count_hive(values: str, play: Play, gauntlet: bool, tallies: list[Tally]) -> None:
-    """Add what one Hive brings each seat."""
+    """Add the points of one Hive to the tallies."""
     _count_hexes(values, play, tallies)
     _count_guesses(values, play, tallies)
     if gauntlet:
@@ -55,7 +55,7 @@ def _count_hive(values: str, play: Play, gauntlet: bool, tallies: list[Tally]) -
 
 
 def summed(hives: Iterable[list[Tally]]) -> tuple[tuple[Points, ...], tuple[int, ...]]:
-    """The points and feats of all Hives, by seat."""
+    """Return the points and feats of all Hives, indexed by seat."""
     sums = [Tally() for _ in range(SEATS)]
     for tallies in hives:
         for total, each in zip(sums, tallies, strict=True):
@@ -69,7 +69,7 @@ def summed(hives: Iterable[list[Tally]]) -> tuple[tuple[Points, ...], tuple[int,
 
 
 def _told(tallies: Sequence[Tally]) -> tuple[tuple[Points, ...], tuple[int, ...]]:
-    """Return points and feats as they are told, by seat."""
+    """Convert tallies to points and feats, indexed by seat."""
     points = [
         Points(
             hexes=each.hexes,
@@ -85,12 +85,12 @@ def _told(tallies: Sequence[Tally]) -> tuple[tuple[Points, ...], tuple[int, ...]
 
 
 def score(points: Points) -> int:
-    """A seat's total."""
+    """Return a seat's total."""
     return points.hexes + points.guesses + points.blocks + points.score_guesses
 
 
 def right_guesses(points: Sequence[Points], scores: Sequence[dict[str, int]]) -> list[RightGuess]:
-    """Every right guess of a total, all on the totals before any of them counts."""
+    """Return all right guesses of totals, compared with the totals before any guess counts."""
     totals = {str(seat): score(each) for seat, each in enumerate(points)}
     return [
         (guesser, int(guessed))
@@ -101,7 +101,7 @@ def right_guesses(points: Sequence[Points], scores: Sequence[dict[str, int]]) ->
 
 
 def with_right_guesses(points: Sequence[Points], right: Sequence[RightGuess]) -> tuple[Points, ...]:
-    """The points once each right guess has brought its guesser 1 and cost the guessed 2."""
+    """Return the points after each right guess: 1 more for the guesser, 2 less for the guessed seat."""
     net = [0] * SEATS
     for guesser, guessed in right:
         net[guesser] += 1
@@ -110,7 +110,7 @@ def with_right_guesses(points: Sequence[Points], right: Sequence[RightGuess]) ->
 
 
 def values_now(values: str, play: Play) -> str:
-    """A Hive's values as they are: 0 where they have been scored."""
+    """Return a Hive's current values: 0 for scored hexes."""
     scored = 0
     for placements in play.placements[1:]:
         scored |= _odd([MASKS[cells] for cells in placements])
@@ -118,7 +118,7 @@ def values_now(values: str, play: Play) -> str:
 
 
 def _count_hexes(values: str, play: Play, tallies: list[Tally]) -> None:
-    """Rounds 2 and 3 of a Hive: an odd number of shapes over a hex scores it, once; an even number may block."""
+    """Count rounds 2 and 3 of a Hive: an odd number of shapes scores a hex once; otherwise Blocks may count."""
     _, twos, threes = masks(values)
     scored = 0
     for number, placements in enumerate(play.placements[1:], 2):
@@ -136,7 +136,7 @@ def _count_hexes(values: str, play: Play, tallies: list[Tally]) -> None:
 
 
 def _odd(over: Sequence[int]) -> int:
-    """The hexes that an odd number of shapes lies over."""
+    """Return the hexes that an odd number of shapes covers."""
     odd = 0
     for cells in over:
         odd ^= cells
@@ -144,7 +144,7 @@ def _odd(over: Sequence[int]) -> int:
 
 
 def _alone(over: Sequence[int]) -> int:
-    """The hexes that one shape lies over."""
+    """Return the hexes that exactly one shape covers."""
     once = twice = 0
     for cells in over:
         twice |= once & cells
@@ -160,7 +160,7 @@ def _gain(tally: Tally, cells: int, twos: int, threes: int) -> None:
 
 
 def _count_blocks(over: list[int], left: int, play: Play, tallies: list[Tally]) -> None:
-    """Hexes that did not score: a point for each blocker over one if another seat over it doubled."""
+    """Give each blocker a point per unscored hex that its shape and another doubler's shape cover."""
     for seat in play.blockers:
         doubled = 0
         for other in play.doublers:
@@ -170,7 +170,7 @@ def _count_blocks(over: list[int], left: int, play: Play, tallies: list[Tally]) 
 
 
 def _count_guesses(values: str, play: Play, tallies: list[Tally]) -> None:
-    """A point each for the right set of 1s, of 2s and of 3s (R12)."""
+    """Give a point each for the right set of 1s, of 2s and of 3s (R12)."""
     ones, twos, threes = masks(values)
     for seat, guess in enumerate(play.guesses):
         if guess:
@@ -179,7 +179,7 @@ def _count_guesses(values: str, play: Play, tallies: list[Tally]) -> None:
 
 
 def _count_feats(values: str, play: Play, tallies: list[Tally]) -> None:
-    """The four feats of `gauntlet`; each needs the shapes it speaks of (R4)."""
+    """Count the four feats of `gauntlet`; a seat needs to have placed the shapes that a feat is about (R4)."""
     twos = masks(values)[1]
     every = (1 << len(CELLS)) - 1
     for placements in play.placements:

@@ -1,6 +1,6 @@
-"""What a match of Hive Mind is made of: the three rule sets, the state, and what the state says of one Hive.
+"""Hive Mind's three rule sets, the state of a match, and queries about one Hive.
 
-A state keeps what was submitted and what was told; points are counted from that when they are asked for.
+A state stores submissions and events; points are counted from them on demand.
 """
 
 from typing import Literal
@@ -11,29 +11,29 @@ from protocol.games.hive_mind import BUYING_ROUND, HiveMindEvent, Points, Round,
 
 SEATS = 5
 ROUNDS = 3
-"""Rounds a Hive."""
+"""Rounds per Hive."""
 
 
 class RuleSet(Struct, frozen=True, kw_only=True):
-    """What the three variants do differently."""
+    """The differences between the three variants."""
 
     hives: tuple[str, ...]
     at_once: bool
-    """Whether all Hives are in play together, not one after the other."""
+    """True if all Hives are in play together; False: one after the other."""
     garnets: int
-    """What each seat starts with unless the option says otherwise (R6)."""
+    """Default number of garnets of each seat at the start (R6)."""
     free_uses: int
-    """Doubles that cost nothing, and as many Blocks."""
+    """Number of free Doubles, and of free Blocks."""
     double_price: int | None = None
-    """Garnets; None where only the free uses are to be had."""
+    """Price in garnets; None if only free uses are allowed."""
     block_price: int | None = None
     blocks_at_end: bool = False
-    """Whether Blocks are told only just before the reveal."""
+    """True if Blocks are revealed only just before the reveal."""
     gauntlet: bool = False
-    """Whether scores are guessed, feats win a token, and who has a token cannot be eliminated; hex guesses then
-    break no tie."""
+    """True if scores are guessed, feats win a token, a token protects from elimination, and hex guesses break no
+    tie."""
     gives_token: bool = False
-    """Whether the winner's second token is for another seat."""
+    """True if the winner's second token is for another seat."""
     garnets_for: Literal["points", "top scores"] = "points"
 
 
@@ -68,69 +68,69 @@ RULE_SETS = {
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """What the points come to. Tuples of `points` and `feats` are indexed by seat."""
+    """The result of all points. `points` and `feats` are indexed by seat."""
 
     points: tuple[Points, ...]
     feats: tuple[int, ...] | None
     ranking: tuple[tuple[int, ...], ...]
     feats_winner: int | None
-    """Who wins the token for feats."""
+    """The seat that wins the token for feats."""
     tied: tuple[int, ...]
-    """The elimination candidate, or those between whom a tie must be broken."""
+    """The elimination candidate, or several seats whose tie must be broken."""
 
     @property
     def winners(self) -> tuple[int, ...]:
-        """Those who stand first (R2)."""
+        """The seats ranked first (R2)."""
         return self.ranking[0]
 
     @property
     def winner_breaks_tie(self) -> bool:
-        """Whether the elimination is for the winner to decide (R3)."""
+        """True if the winner decides the elimination (R3)."""
         return len(self.tied) > 1 and len(self.winners) == 1 and self.winners[0] not in self.tied
 
 
 class HiveMindState(Struct, frozen=True, kw_only=True):
-    """A match of Hive Mind between two windows. Tuples are indexed by seat unless they say otherwise."""
+    """A match of Hive Mind between two windows. Tuples are indexed by seat unless noted otherwise."""
 
     variant: str
     garnets: tuple[int, ...]
-    """What each seat started with."""
+    """Garnets of each seat at the start."""
     values: dict[str, str]
-    """Hive to its initial values."""
+    """Initial values, indexed by Hive."""
     rounds: tuple[tuple[Round, ...], ...] = ()
-    """By round played: what each seat was taken to have submitted."""
+    """Resolved actions, indexed by round, then by seat."""
     scores: tuple[dict[str, int], ...] | None = None
-    """What each seat guessed of the others' totals, once that is done."""
+    """Each seat's guesses of the others' totals; None until they are submitted."""
     result: Result | None = None
-    """Once there are no more points to be had."""
+    """None until all points are known."""
     token_asked: bool = False
-    """Whether the winner has been asked whom to give a token."""
+    """True once the window `give_token` has closed."""
     token_to: int | None = None
     eliminated: int | None = None
-    """Once it is settled, and with it the match."""
+    """The eliminated seat; None until the match is over."""
     told: tuple[tuple[HiveMindEvent, ...], ...] = ((),) * (SEATS + 1)
-    """What each seat was told so far, and last what all were."""
+    """Events so far, indexed by seat; the last tuple has the public events."""
 
 
 class Turn(Struct, frozen=True):
-    """Where a match is: the Hives in play, and which of their rounds it is, from 1."""
+    """The Hives in play and the number of their round, from 1."""
 
     hives: tuple[str, ...]
     number: int
 
 
 class Play(Struct, frozen=True):
-    """What was done on one Hive so far."""
+    """All moves on one Hive so far."""
 
     placements: tuple[tuple[str | None, ...], ...]
-    """By round, then by seat: the shape's letters; None where it placed none."""
+    """Letters of the placed shapes, indexed by round, then by seat; None: no shape."""
     doublers: tuple[int, ...]
     blockers: tuple[int, ...]
     guesses: tuple[str | None, ...]
 
 
 def _turns(rules: RuleSet) -> tuple[Turn | None, ...]:
-    """The round that is due, by how many are played; last None."""
+    """Return the next round, indexed by number of rounds played; the last entry is None."""
     together = [rules.hives] if rules.at_once else [(hive,) for hive in rules.hives]
     return (*(Turn(hives, number) for hives in together for number in range(1, ROUNDS + 1)), None)
 
@@ -139,12 +139,12 @@ _TURNS = {variant: _turns(rules) for variant, rules in RULE_SETS.items()}
 
 
 def turn(state: HiveMindState) -> Turn | None:
-    """The round now due; None when all are played."""
+    """Return the next round; None if all are played."""
     return _TURNS[state.variant][len(state.rounds)]
 
 
 def rounds_on(state: HiveMindState, hive: str) -> tuple[tuple[Round, ...], ...]:
-    """The rounds played so far in which a Hive was in play; of each, every seat's part."""
+    """Return all seats' actions in the rounds so far in which a Hive was in play."""
     rules = RULE_SETS[state.variant]
     if rules.at_once:
         return state.rounds
@@ -153,7 +153,7 @@ def rounds_on(state: HiveMindState, hive: str) -> tuple[tuple[Round, ...], ...]:
 
 
 def play_on(state: HiveMindState, hive: str) -> Play:
-    """What was done on a Hive so far."""
+    """Return all moves on a Hive so far."""
     rounds = rounds_on(state, hive)
     return Play(
         placements=tuple([tuple([action.place.get(hive) for action in actions]) for actions in rounds]),
@@ -164,7 +164,7 @@ def play_on(state: HiveMindState, hive: str) -> Play:
 
 
 def wallet(state: HiveMindState, seat: int) -> Wallet:
-    """What a seat can pay with now (R6). Only the rounds in which it may buy count."""
+    """Return the seat's garnets, free uses and prices (R6). Only rounds that allow purchases change them."""
     rules, garnets = RULE_SETS[state.variant], state.garnets[seat]
     doubles = blocks = rules.free_uses
     for actions in state.rounds[BUYING_ROUND - 1 :: ROUNDS]:
@@ -183,9 +183,9 @@ def wallet(state: HiveMindState, seat: int) -> Wallet:
 
 
 def price(rules: RuleSet, action: Round) -> int:
-    """The garnets that a round's Doubles and Blocks cost; free uses go first.
+    """Return the price of a round's Doubles and Blocks in garnets, after free uses.
 
-    Free uses are counted anew: where there are any, a match has only one round that can use them.
+    All free uses are available each time: a variant with free uses has only one round that allows them.
     """
     doubles = max(0, len(action.double) - rules.free_uses) * (rules.double_price or 0)
     return doubles + max(0, len(action.block) - rules.free_uses) * (rules.block_price or 0)
@@ -194,6 +194,6 @@ def price(rules: RuleSet, action: Round) -> int:
 def seats_that(
     what: Literal["double", "block"], rounds: tuple[tuple[Round, ...], ...], hive: str
 ) -> tuple[int, ...]:
-    """The seats that double or block on a Hive, given the rounds in which it was in play."""
+    """Return the seats that double or block on a Hive, from the rounds in which it was in play."""
     buying = rounds[BUYING_ROUND - 1] if len(rounds) >= BUYING_ROUND else ()
     return tuple([seat for seat, action in enumerate(buying) if hive in getattr(action, what)])
