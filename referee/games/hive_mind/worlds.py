@@ -1,13 +1,13 @@
-"""What a seat of Hive Mind must reckon with: what may lie on the Hives, and who may have placed what.
+"""Random states of Hive Mind (worlds) that are consistent with a seat's view.
 
-The values are drawn uniformly from the layouts that fit the seat's hints: all 20,790 of a Hive before the first.
-What the others placed is drawn uniformly, too, from all that fits the rounds' results and the rules: first the
-kinds of shapes by seat and round, then the shapes. Doubles are told; Blocks that are not told yet are drawn
-among those that a seat can pay; of the others' guesses nothing is known, and every second one is none.
+Values are drawn uniformly from the layouts that fit the seat's hints: all 20,790 of a Hive before the first hint.
+The others' placements are drawn uniformly from those that fit the rounds' results and the rules: first the kinds
+of shapes by seat and round, then the shapes. Doubles are public; unrevealed Blocks are drawn from those that a
+seat can pay. The others' guesses are unknown: each is left out with probability 1/2 and random otherwise.
 
-Once only the winner has something to decide, the points must come out as told, too: who wins, and who is tied for
-elimination. Those worlds come from a random walk, so one is like the one before. They lean to what the seat
-guessed, and every second guess of the others is right.
+When only the winner's decisions remain, the points must also lead to the known winner and tied seats. Those worlds
+are drawn by a random walk, so successive ones are similar. They favour the seat's own guesses, and half of the
+others' guesses are right.
 """
 
 from bisect import bisect
@@ -68,26 +68,27 @@ from referee.games.hive_mind.state import (
 from referee.rules import Luck
 
 Column = tuple[Kind | None, ...]
-"""The kinds that the others placed on a Hive in a round, by their order; None: nothing."""
+"""Kinds placed on a Hive in a round, indexed like `Known.others`; None: no shape."""
 APART = 6
 """Steps of the walk from one world to the next."""
 MOST_STEPS, MOST_WALKS = 5_000, 20
-"""Steps to the first world before the walk begins anew, and how often it does before it is given up."""
+"""Maximum steps to the first world before a new walk starts, and maximum number of walks before the search
+fails."""
 WARMTH, SEEKING = 0.3, (0.3, 0.7, 1.2)
-"""How readily the walk takes a step away from what was told; and by turns of walks, until a world is found."""
+"""Temperature of the walk after its first world, and those that successive walks use until then."""
 
 
 class Covers(Struct, frozen=True):
-    """The shapes that the others may have placed on a Hive in a round."""
+    """The sets of shapes that the others may have placed on a Hive in a round."""
 
     ways: tuple[tuple[str, ...], ...]
-    """Each in alphabetical order."""
+    """Possible sets of shapes, each in alphabetical order."""
     weights: tuple[int, ...]
-    """Cumulative: in how many ways the seats may have placed these."""
+    """Cumulative weights of `ways`: the number of assignments of the shapes to seats."""
 
 
 def covers(shapes: dict[Kind, int], counts: dict[str, int]) -> Covers:
-    """All sets of shapes of these kinds that lie over each hex so often."""
+    """Return all sets of shapes with these numbers by kind and by covered hex."""
     return _covers(tuple(sorted(shapes.items())), tuple(counts[cell] for cell in CELLS))
 
 
@@ -122,59 +123,59 @@ def _covers(shapes: tuple[tuple[Kind, int], ...], counts: tuple[int, ...]) -> Co
 
 
 _OVER = {cell: tuple(name for name in SHAPES if cell in name) for cell in CELLS}
-"""Hex to the shapes that lie over it."""
+"""Shapes that cover a hex, indexed by hex."""
 
 
 class Hive(Struct, frozen=True):
-    """What is known of one Hive."""
+    """A seat's knowledge of one Hive."""
 
     values: Sequence[str] | None
-    """What may lie on it; None: anything."""
+    """Possible values; None: no restriction."""
     guessed: str | None
-    """What the seat guessed, if that may lie on it."""
+    """The seat's guess, if it is possible."""
     covers: tuple[Covers, ...]
-    """By round played."""
+    """Possible shapes, indexed by round played."""
     first: tuple[Column, ...]
-    """What may have been placed in its first round."""
+    """Possible kinds in the first round."""
     later: tuple[tuple[tuple[Column, ...], ...], ...]
-    """By `first`: what then may have been placed in its other rounds."""
+    """Possible kinds in the other rounds, indexed like `first`."""
 
 
 class Buying(Struct, frozen=True):
-    """What a seat bought or used in a round: its Doubles, and what it may have blocked."""
+    """A seat's Doubles in a round, and its possible Blocks."""
 
     double: tuple[str, ...] = ()
     blocks: tuple[tuple[str, ...], ...] = ((),)
 
 
 class Played(Struct, frozen=True):
-    """A round that was played."""
+    """A finished round."""
 
     turn: Turn
     own: Round
     told: tuple[HiveMindEvent, ...]
-    """What all were told."""
+    """Public events."""
     buying: dict[int, Buying]
-    """By other seat."""
+    """Purchases of the other seats, indexed by seat."""
 
 
 class End(Struct, frozen=True):
-    """What is known of the points."""
+    """A seat's knowledge of the result of all points."""
 
     winner: int | None
-    """None: another seat than the view's."""
+    """The winner; None: an unknown seat, but not the view's."""
     tie: bool
-    """Whether a tie for elimination waits for the winner."""
+    """True if the winner must break a tie for elimination."""
     tied: tuple[int, ...]
-    """Between whom; nobody: that is not known."""
+    """The tied seats; empty: unknown."""
     asked: bool
-    """Whether the winner was asked whom to give a token."""
+    """True if the window `give_token` has closed."""
     given: TokenGiven | None
     guessed: ScoreGuesses | None
 
 
 class Known(Struct, frozen=True):
-    """All that bounds the worlds of one seat."""
+    """All constraints on the worlds of one seat."""
 
     view: HiveMindView
     start: HiveMindState
@@ -183,52 +184,53 @@ class Known(Struct, frozen=True):
     others: tuple[int, ...]
     hives: dict[str, Hive]
     firsts: tuple[tuple[int, ...], ...]
-    """Which of `Hive.first` may have come together, one a Hive."""
+    """Possible combinations of indices into each Hive's `first`."""
     weights: tuple[int, ...]
-    """Cumulative: in how many ways the later rounds go with them."""
+    """Cumulative weights of `firsts`: the number of ways to continue in the later rounds."""
     rounds: tuple[Played, ...]
     told: tuple[HiveMindEvent, ...]
-    """What the seat was told in them."""
+    """Events of the seat in the rounds."""
     over: bool
-    """Whether all rounds are played."""
+    """True if all rounds are played."""
     end: End | None
-    """None while there are points to be had."""
+    """None until all points are decided."""
 
 
 Shapes = tuple[str | None, ...]
-"""By other seat, in their order: the shape that it placed on a Hive in a round."""
+"""Shapes placed on a Hive in a round, indexed like `Known.others`; None: no shape."""
 
 
 RIGHT = ""
 
 
 class Drawn(Struct):
-    """What is hidden in a world. Nothing in it is changed, only replaced."""
+    """The hidden part of a world. Its fields are replaced but never mutated."""
 
     values: dict[str, str]
     placed: dict[str, tuple[Shapes, ...]]
-    """Hive to shapes by round."""
+    """Shapes, indexed by Hive, then by round."""
     blocks: tuple[dict[int, tuple[str, ...]], ...]
-    """By round, by other seat."""
+    """Blocked Hives, indexed by round, then by other seat."""
     guesses: dict[str, dict[int, str]]
-    """Hive to what the other seats guessed; `RIGHT`: what lies on it."""
+    """Guessed values, indexed by Hive, then by other seat; `RIGHT`: the Hive's values."""
     right: frozenset[int]
-    """The others that guess this seat's total."""
+    """The other seats that guess this seat's total right."""
     scores: dict[tuple[int, int], float]
-    """What an other guesses of another, as a share of the highest total."""
+    """Guessed scores as shares of the highest total, indexed by guesser and guessed seat."""
 
 
 def worlds(view: HiveMindView, luck: Random, start: HiveMindState) -> Iterator[HiveMindState]:
     """See `Game.worlds`.
 
     Args:
-        view: what the seat knows.
-        luck: where chance comes from.
-        start: a match of the variant, with the garnets that the seats began with.
+        view: the seat's view.
+        luck: source of randomness.
+        start: the initial state of the variant, with each seat's garnets.
 
     Raises:
-        ValueError: the view is a spectator's or of another variant, the match is over, or no end was found that is
-            as told.
+        ValueError: the view is a spectator's or of another variant, the match is over, or no world was found with
+        the
+            known result.
     """
     if view.seat is None or view.wallet is None or (view.told and isinstance(view.told[-1], Reveal)):
         raise ValueError("worlds are drawn for a seat, while its match goes on")
@@ -295,14 +297,14 @@ def _rounds(
             if not any(hive in blocks for hive in now.hives):
                 block = _payable(rules, garnets[seat], double, now.hives)
             buying[seat] = Buying(double, tuple(block))
-            # Only a round of Blocks that are told comes before another one.
+            # Purchases precede another round of purchases only in variants whose Blocks are known by then.
             garnets[seat] -= price(rules, Round(double=double, block=block[0]))
         rounds.append(Played(now, own, tuple(told[number]), buying))
     return tuple(rounds)
 
 
 def _payable(rules: RuleSet, garnets: int, double: tuple[str, ...], hives: Sequence[str]) -> list[tuple[str, ...]]:
-    """The Blocks that a seat can pay besides these Doubles."""
+    """Return the sets of Blocks that a seat can pay in addition to these Doubles."""
     ways = [tuple(sorted(block)) for number in range(len(hives) + 1) for block in combinations(hives, number)]
     return [
         block
@@ -313,7 +315,7 @@ def _payable(rules: RuleSet, garnets: int, double: tuple[str, ...], hives: Seque
 
 
 def _blocks(view: HiveMindView, rules: RuleSet) -> dict[str, tuple[int, ...]]:
-    """The Hives of which the Blocks are told, and who blocks there."""
+    """Return the blocking seats, indexed by Hive; only Hives with revealed Blocks are in it."""
     told = [event for event in view.told if isinstance(event, Blocks)]
     if rules.at_once:
         return {hive: event.hives.get(hive, ()) for event in told for hive in rules.hives}
@@ -353,7 +355,7 @@ def _hive(view: HiveMindView, name: str) -> Hive:
 
 
 def _less_own(result: HiveRound, own: str | None) -> tuple[dict[Kind, int], dict[str, int]]:
-    """What the others placed: how many of each kind, and how many over each hex."""
+    """Return the numbers of the others' shapes by kind and by hex."""
     shapes, counts = dict(result.shapes), dict(result.counts)
     if own:
         shapes[SHAPES[own].kind] -= 1
@@ -364,7 +366,7 @@ def _less_own(result: HiveRound, own: str | None) -> tuple[dict[Kind, int], dict
 
 @cache
 def _columns(shapes: tuple[tuple[Kind, int], ...]) -> tuple[Column, ...]:
-    """All ways to give these kinds to the other seats, at most one to each."""
+    """Return all assignments of these kinds to the other seats, at most one per seat."""
     wanted = Counter(dict(shapes))
     wanted[cast("Kind", None)] = SEATS - 1 - wanted.total()
     kinds = [kind for kind, number in wanted.items() if number]
@@ -372,7 +374,7 @@ def _columns(shapes: tuple[tuple[Kind, int], ...]) -> tuple[Column, ...]:
 
 
 def _differ(columns: Sequence[Column]) -> bool:
-    """Whether no seat places a kind twice."""
+    """Return whether every seat places each kind at most once."""
     return all(
         len({kind for kind in kinds if kind}) == sum(kind is not None for kind in kinds)
         for kinds in zip(*columns, strict=True)
@@ -381,7 +383,7 @@ def _differ(columns: Sequence[Column]) -> bool:
 
 @lru_cache(maxsize=64)
 def _fitting(hints: tuple[Hint, ...]) -> list[str]:
-    """The values that these hints about one Hive leave."""
+    """Return the values that agree with these hints about one Hive."""
     return [
         "".join("3" if threes >> at & 1 else "2" if twos >> at & 1 else "1" for at in range(len(CELLS)))
         for twos, threes in fitting(hints)
@@ -389,7 +391,7 @@ def _fitting(hints: tuple[Hint, ...]) -> list[str]:
 
 
 def _drawn(known: Known, luck: Random) -> Drawn:
-    """All that is hidden, but for what the points must come to."""
+    """Draw the hidden part of a world, without regard to a known result of the points."""
     end = known.end
     right = luck.sample(known.others, end.guessed.guessed_by) if end and end.guessed else ()
     last = [hive for each in known.rounds if each.turn.number == ROUNDS for hive in each.turn.hives]
@@ -410,12 +412,12 @@ def _drawn(known: Known, luck: Random) -> Drawn:
 
 
 def _guess(known: Known, luck: Random) -> str:
-    """What another seat guesses of a Hive; where points must come out as told, every second guess is right."""
+    """Draw another seat's guess of a Hive; it is right with probability 1/2 if the result is known."""
     return RIGHT if known.end is not None and luck.random() < 1 / 2 else draw_values(luck)
 
 
 def _state(known: Known, drawn: Drawn) -> HiveMindState:
-    """The state with that; its end is still to come."""
+    """Build the state after the rounds, still without a result."""
     rounds = []
     told: list[list[HiveMindEvent]] = [[] for _ in range(SEATS + 1)]
     for number, played in enumerate(known.rounds):
@@ -451,14 +453,14 @@ def _state(known: Known, drawn: Drawn) -> HiveMindState:
 
 
 def _values(hive: Hive, over: bool, luck: Random) -> str:
-    """What lies on a Hive."""
+    """Draw the values of a Hive."""
     if over and hive.guessed and luck.random() < 1 / 2:
         return hive.guessed
     return draw_values(luck) if hive.values is None else hive.values[int(luck.random() * len(hive.values))]
 
 
 def _placed(known: Known, luck: Random) -> dict[str, tuple[Shapes, ...]]:
-    """Hive to the others' shapes by round."""
+    """Draw the others' shapes, indexed by Hive, then by round."""
     which = known.firsts[_weighted(known.weights, luck)]
     placed = {}
     for at, (name, hive) in zip(which, known.hives.items(), strict=True):
@@ -471,7 +473,7 @@ def _placed(known: Known, luck: Random) -> dict[str, tuple[Shapes, ...]]:
 
 
 def _shapes(found: Covers, column: Column, luck: Random) -> Shapes:
-    """The others' shapes of a round, by their order."""
+    """Draw the others' shapes of a round with the kinds of `column`."""
     of_kind: dict[Kind | None, list[str]] = {}
     for name in found.ways[_weighted(found.weights, luck)]:
         of_kind.setdefault(SHAPES[name].kind, []).append(name)
@@ -481,15 +483,15 @@ def _shapes(found: Covers, column: Column, luck: Random) -> Shapes:
 
 
 def _weighted(cumulative: Sequence[int], luck: Random) -> int:
-    """The number of one, each as likely as its weight."""
+    """Draw an index with probability proportional to its weight."""
     return bisect(cumulative, luck.random() * cumulative[-1])
 
 
 def _walk(known: Known, end: End, luck: Random) -> Iterator[HiveMindState]:
-    """The worlds of which the points are as told.
+    """Yield worlds with the known result.
 
-    Metropolis' walk over all that is hidden: a step away from what was told is taken seldom, and what is yielded
-    fits.
+    This is a Metropolis walk over the hidden part. Steps that increase the difference from the known result are
+    rarely accepted; only worlds without a difference are yielded.
     """
     for number in range(MOST_WALKS):
         warmth = SEEKING[number % len(SEEKING)]
@@ -515,7 +517,7 @@ def _walk(known: Known, end: End, luck: Random) -> Iterator[HiveMindState]:
 
 
 def _moved(known: Known, drawn: Drawn, luck: Random) -> tuple[Drawn, Iterable[str]]:
-    """A part of it drawn anew, and the Hives that this changes."""
+    """Redraw one part. Return the new hidden part and the Hives whose points may change."""
     name = luck.choice(known.rules.hives)
     match luck.choices(
         ("values", "shapes", "all", "blocks", "guesses", "scores"), (30, 35, 5, 5, 15, 15 * bool(drawn.scores))
@@ -554,7 +556,7 @@ def _moved(known: Known, drawn: Drawn, luck: Random) -> tuple[Drawn, Iterable[st
 
 
 def _tallies(known: Known, drawn: Drawn, hive: str) -> list[Tally]:
-    """What a Hive brings each seat."""
+    """Count the points of a Hive, indexed by seat."""
     placements, doublers, blockers = [], [], []
     guesses: list[str | None] = [None] * SEATS
     for number, played in enumerate(known.rounds):
@@ -576,7 +578,7 @@ def _tallies(known: Known, drawn: Drawn, hive: str) -> list[Tally]:
 def _result(
     known: Known, end: End, drawn: Drawn, tallies: dict[str, list[Tally]]
 ) -> tuple[float, Result, list[Scores]]:
-    """How far the points are from what is known of them, 0: they fit; the result; and the guesses of scores."""
+    """Return the difference from the known result (0: none), the result, and the guessed scores."""
     points, feats = summed(tallies.values())
     off: float = 0
     scores: list[Scores] = []
@@ -590,7 +592,7 @@ def _result(
 
 
 def _off(known: Known, end: End, result: Result) -> float:
-    """How far a result is from what is known of it."""
+    """Return the difference between a result and the known facts about it; 0 if they agree."""
     points = result.points
     standings = [standing(known.rules, each) for each in points]
     orders = [order(each) for each in points]
@@ -615,7 +617,7 @@ def _off(known: Known, end: End, result: Result) -> float:
 
 
 def _ended(state: HiveMindState, end: End, result: Result, scores: list[Scores]) -> HiveMindState:
-    """What came after the rounds, as far as this seat knows of it."""
+    """Play the windows after the rounds, as far as this seat knows them."""
     state = play.close_scores(state, scores, Luck(0)).state if scores else replace(state, result=result)
     if end.asked:
         action = GiveToken(seat=end.given.to) if end.given else None
@@ -624,7 +626,7 @@ def _ended(state: HiveMindState, end: End, result: Result, scores: list[Scores])
 
 
 def _scores(known: Known, drawn: Drawn, totals: list[int]) -> list[Scores]:
-    """What all may have guessed of each other, so that as many guessed this seat's total as it was told."""
+    """Return all seats' guessed scores; the seats of `Drawn.right` guess this seat's total."""
     most = max(totals)
     guesses: dict[int, dict[str, int]] = {seat: {} for seat in known.others}
     for (seat, other), share in drawn.scores.items():
