@@ -160,7 +160,7 @@ def _gain(tally: Tally, cells: int, twos: int, threes: int) -> None:
 
 
 def _count_blocks(over: list[int], left: int, play: Play, tallies: list[Tally]) -> None:
-    """Give each blocker a point per unscored hex that its shape and another doubler's shape cover."""
+    """Give each blocker a point per unscored hex that its shape and another doubling seat's shape cover."""
     for seat in play.blockers:
         doubled = 0
         for other in play.doublers:

@@ -30,8 +30,7 @@ class RuleSet(Struct, frozen=True, kw_only=True):
     blocks_at_end: bool = False
     """True if Blocks are revealed only just before the reveal."""
     gauntlet: bool = False
-    """True if scores are guessed, feats win a token, a token protects from elimination, and hex guesses break no
-    tie."""
+    """True if scores are guessed, feats win a token, tokens protect from elimination, and hex guesses break no tie."""
     gives_token: bool = False
     """True if the winner's second token is for another seat."""
     garnets_for: Literal["points", "top scores"] = "points"
@@ -130,7 +129,7 @@ class Play(Struct, frozen=True):
 
 
 def _turns(rules: RuleSet) -> tuple[Turn | None, ...]:
-    """Return the next round, indexed by number of rounds played; the last entry is None."""
+    """Return all rounds of a match in order, then None; indexed by number of rounds played."""
     together = [rules.hives] if rules.at_once else [(hive,) for hive in rules.hives]
     return (*(Turn(hives, number) for hives in together for number in range(1, ROUNDS + 1)), None)
 

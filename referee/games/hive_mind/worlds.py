@@ -72,8 +72,7 @@ Column = tuple[Kind | None, ...]
 APART = 6
 """Steps of the walk from one world to the next."""
 MOST_STEPS, MOST_WALKS = 5_000, 20
-"""Maximum steps to the first world before a new walk starts, and maximum number of walks before the search
-fails."""
+"""Maximum steps to the first world before a new walk starts, and maximum number of walks."""
 WARMTH, SEEKING = 0.3, (0.3, 0.7, 1.2)
 """Temperature of the walk after its first world, and those that successive walks use until then."""
 
@@ -169,7 +168,7 @@ class End(Struct, frozen=True):
     tied: tuple[int, ...]
     """The tied seats; empty: unknown."""
     asked: bool
-    """True if the window `give_token` has closed."""
+    """True if the window `give_token` is known to have closed."""
     given: TokenGiven | None
     guessed: ScoreGuesses | None
 
@@ -228,9 +227,8 @@ def worlds(view: HiveMindView, luck: Random, start: HiveMindState) -> Iterator[H
         start: the initial state of the variant, with each seat's garnets.
 
     Raises:
-        ValueError: the view is a spectator's or of another variant, the match is over, or no world was found with
-        the
-            known result.
+        ValueError: the view is a spectator's or of another variant, the match is over, or no world with the known
+            result was found.
     """
     if view.seat is None or view.wallet is None or (view.told and isinstance(view.told[-1], Reveal)):
         raise ValueError("worlds are drawn for a seat, while its match goes on")
@@ -297,7 +295,7 @@ def _rounds(
             if not any(hive in blocks for hive in now.hives):
                 block = _payable(rules, garnets[seat], double, now.hives)
             buying[seat] = Buying(double, tuple(block))
-            # Purchases precede another round of purchases only in variants whose Blocks are known by then.
+            # `block[0]` is exact if another buying round follows, because these Blocks are revealed before it.
             garnets[seat] -= price(rules, Round(double=double, block=block[0]))
         rounds.append(Played(now, own, tuple(told[number]), buying))
     return tuple(rounds)

@@ -79,7 +79,7 @@ class Mist(Game[MistState]):
         return 2
 
     def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[MistState]:
-        """Return an empty board without events; a first player set by option is not announced either (R6)."""
+        """Return an empty board without events; not even a first player set by option is announced (R6)."""
         given = cast("MistOptions", options)
         first = None if given.first == "choose" else given.first
         return Step(MistState(variant=variant, options=given, first=first, without=(PLAYABLE, PLAYABLE)))

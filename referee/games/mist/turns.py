@@ -31,8 +31,7 @@ SPELLED = {spelling: name for name in BOARD.names for spelling in (name, name.lo
 """Canonical names of cells, indexed by every accepted spelling (R1)."""
 
 _SEES = tuple({BOARD.name[bit]: (bit, seen) for bit, seen in by_cell.items()} for by_cell in SEEN)
-"""Pairs of a cell's mask and the cells that a piece there sees; indexed by number of pieces placed, then by
-cell."""
+"""A cell's mask and the mask that a piece there sees; indexed by number of pieces placed, then by cell."""
 _AROUND = {bit: BOARD.neighbours(bit) for bit in BOARD.name}
 """Masks of a cell's neighbours, indexed by the cell's mask."""
 
@@ -49,9 +48,9 @@ class RuleSet(Struct, frozen=True, kw_only=True):
     forbidden: tuple[str, ...]
     """Cells that later turns may not name (R2)."""
     pie: bool
-    """Whether the second turn may be a swap (R5)."""
+    """True if the second turn may be a swap (R5)."""
     watches: bool
-    """Whether the watcher sees every placement in its vision, spotted or not (R10)."""
+    """True if the watcher sees every placement in its vision, spotted or not (R10)."""
 
 
 RULE_SETS = {
@@ -77,8 +76,7 @@ class Terms(Struct, frozen=True, gc=False):
     forbidden: tuple[str, ...]
     may_swap: bool
     cells: dict[str, tuple[str, int, int]] = {}
-    """Legal cells, indexed by every accepted spelling: canonical name, mask, and mask including neighbours
-    (R1)."""
+    """Legal cells, indexed by every accepted spelling: canonical name, mask, mask with neighbours (R1)."""
 
 
 class Sight(Struct, frozen=True, gc=False):
@@ -115,7 +113,7 @@ class MistState(Struct, frozen=True, kw_only=True, gc=False):
     first_move: tuple[str, ...] | None = None
     swapped: bool = False
     reason: str | None = None
-    """The reason of the match's end; None during the match."""
+    """The reason why the match ended; None during the match."""
 
 
 BLIND = Sight()
@@ -185,7 +183,7 @@ def checked_turn(terms: Terms, turn: Turn) -> Turn:
 
 
 def _why_not(spelling: str) -> str:
-    """Return the reason for which a cell is refused."""
+    """Return the reason to refuse a cell."""
     if spelling in SPELLED:
         return f"{SPELLED[spelling]} may not be named this turn"
     return f"{spelling[:20]!r} is no cell of this board"
