@@ -30,7 +30,7 @@ class RuleSet(Struct, frozen=True, kw_only=True):
     blocks_at_end: bool = False
     """True if Blocks are revealed only just before the reveal."""
     gauntlet: bool = False
-    """True if scores are guessed, feats win a token, tokens protect from elimination, and hex guesses break no tie."""
+    """True if scores are guessed, feats win a token, tokens prevent elimination, and hex guesses break no tie."""
     gives_token: bool = False
     """True if the winner's second token is for another seat."""
     garnets_for: Literal["points", "top scores"] = "points"

@@ -63,7 +63,7 @@ class Mist(Game[MistState]):
     name = "mist"
     variants = (
         # The source allows the seat with the advantage 24 hours to choose the first player, because people play it
-        # online over days. Programs get a minute, as for every other decision.
+        # online. Programs get a minute, as for every other decision.
         Variant("contractual-obligation", TimeTerms({"first": MINUTE_MS, "turn": MINUTE_MS})),
         Variant("heaven-and-hell", TimeTerms({"first": MINUTE_MS, "turn": MINUTE_MS}, reserve_ms=5 * MINUTE_MS)),
     )

@@ -31,7 +31,7 @@ SPELLED = {spelling: name for name in BOARD.names for spelling in (name, name.lo
 """Canonical names of cells, indexed by every accepted spelling (R1)."""
 
 _SEES = tuple({BOARD.name[bit]: (bit, seen) for bit, seen in by_cell.items()} for by_cell in SEEN)
-"""A cell's mask and the mask that a piece there sees; indexed by number of pieces placed, then by cell."""
+"""Masks of a cell and of all cells seen from it; indexed by number of pieces placed, then by cell."""
 _AROUND = {bit: BOARD.neighbours(bit) for bit in BOARD.name}
 """Masks of a cell's neighbours, indexed by the cell's mask."""
 
@@ -397,7 +397,7 @@ def _reason(before: MistState, pieces: tuple[int, int], without: tuple[int, int]
             return "full"
         advantage = before.options.advantage
         for seat in (0, 1):
-            # If the opponent could form a group larger than all the seat's pieces, no win is guaranteed.
+            # If the opponent could form a group larger than all the seat's pieces, no full check is needed.
             if without[seat].bit_count() <= pieces[seat].bit_count() and _guaranteed(
                 pieces[seat], advantage == seat
             ):
