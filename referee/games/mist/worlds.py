@@ -40,8 +40,7 @@ LATEST = 1 / 2
 MOVED = 1 / 4
 """Probability that a redraw tries to move a required piece to another turn in which it may have been placed."""
 TRIES, ATTEMPTS = 100, 100
-"""Maximum draws of one turn, and maximum attempts at a whole history, before an inconsistent history is
-repaired."""
+"""Maximum draws of one turn, and maximum attempts at a whole history, before repairs are tried."""
 MENDED, MENDS = 10, 3000
 """Maximum number of histories to repair, and maximum redraws in each, before the search fails."""
 MOST_MISSED = 100_000

@@ -21,10 +21,9 @@ Seating = list[int]
 APART = 10
 """Steps of the walk from one world to the next."""
 MOST_STEPS = 100_000
-"""Maximum steps without a world before the walk starts again; usually it needs some thousand."""
+"""Maximum steps without a world before the walk starts again; the first one takes some thousand."""
 SEEKING, WARMTH = 0.7, 0.4
-"""Temperatures of the walk until it has found a world, and afterwards; higher ones accept worse steps more
-often."""
+"""Temperatures of the walk until it has found a world, and afterwards; higher accepts more worse steps."""
 ANEW = 0.05
 """Probability that a step redraws the seating of a whole round; other steps exchange two seats."""
 
