@@ -1,4 +1,4 @@
-"""The rules of each game, pure; and the registry of all games. A game is imported when it is asked for."""
+"""The rules of each game, without I/O, and the registry of all games. A game is imported on first use."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""All games, by name. A sixth game is one line here."""
+"""Registry of all games by name. A new game needs one line here."""
 
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
@@ -8,10 +8,10 @@ from referee.rules import Game
 
 
 class Games(MutableMapping[str, Game[Any]]):
-    """Games by name, each made when it is first asked for: a referee process imports only what it plays."""
+    """Games by name, created on first access, so that a referee process imports only the games it plays."""
 
     def __init__(self, places: dict[str, str]) -> None:
-        """`places`: as in `PLACES`."""
+        """Store `places`, which has the form of `PLACES`."""
         self._games: dict[str, str | Game[Any]] = {**places}
 
     def __getitem__(self, name: str) -> Game[Any]:
@@ -44,5 +44,5 @@ PLACES = {
     "fight-for-a-name": "referee.games.fight_for_a_name.game:FightForAName",
     "runes-to-ruins": "referee.games.runes_to_ruins:RunesToRuins",
 }
-"""By a game's name the module and the class, as MODULE:CLASS."""
+"""Module and class of each game, as MODULE:CLASS; indexed by the game's name."""
 GAMES = Games(PLACES)

@@ -1,1 +1,1 @@
-"""The Fight For a Name."""
+"""Rules of The Fight For a Name."""

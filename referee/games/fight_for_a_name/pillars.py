@@ -1,4 +1,4 @@
-"""Pillars of identity: what a visitor may ask, and what it is answered (R3)."""
+"""Pillars of identity: validation of visitors' questions, and the answers to them (R3)."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -13,7 +13,7 @@ from referee.rules import Illegal, choice, sample
 
 
 def checked_ask(player: Player, ask: Ask) -> Ask:
-    """A canonical spelling. Raises Illegal unless each of the six titles shown is put to one use (R3)."""
+    """Return `ask` in canonical form. Raise Illegal unless each of the six titles shown has one use (R3)."""
     shown = player.visits[-1].titles
     named = [ask.body[0], ask.parting[0], ask.other[0], *ask.neither, ask.crest]
     for title in () if set(named) == set(shown) else named:
@@ -26,7 +26,7 @@ def checked_ask(player: Player, ask: Ask) -> Ask:
 
 
 def answered(state: FightState, seat: int, ask: Ask, luck: Random) -> tuple[FightState, PillarAnswer]:
-    """What a visitor learns, and the state in which it has its crest. Touches no other seat."""
+    """Return the state in which the visitor has its crest, and its answer. No other seat changes."""
     answer = answer_to(ask, state.setup.titles, luck)
     player = state.players[seat]
     visit = replace(player.visits[-1], asked=ask, answer=answer)
@@ -37,7 +37,7 @@ def answered(state: FightState, seat: int, ask: Ask, luck: Random) -> tuple[Figh
 
 
 def answer_to(ask: Ask, banners: Mapping[Title, Banner], luck: Random) -> PillarAnswer:
-    """What a pillar answers, where titles have these banners."""
+    """Return a pillar's answer when the titles have the given banners."""
     other, one, two = banners[ask.other[0]], banners[ask.neither[0]], banners[ask.neither[1]]
     absent = _without(other.body, other.parting, ask.other[1])
     on_neither = _without(one.body, one.parting, two.body, two.parting)

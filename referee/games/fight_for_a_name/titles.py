@@ -1,4 +1,4 @@
-"""The end of a round: who holds what, and who claims a title with it."""
+"""The end of a round: the holders of hexes, and the claims of titles with them."""
 
 from collections.abc import Sequence
 
@@ -9,12 +9,15 @@ from protocol.games.fight_for_a_name import Banner, Claim, HexKey, Title
 from referee.games.fight_for_a_name.state import FightState, Player, without
 
 Holders = dict[HexKey, int]
-"""Hex to the seat that holds it, ascending by number; hexes that nobody holds are left out."""
+"""Seat that holds each hex, in ascending order of hexes; hexes without a holder are left out."""
 BANNER_HEXES = 3
 
 
 def holders(players: Sequence[Player]) -> Holders:
-    """Of each hex, the seat whose strength there is the highest that no other seat has. White hexes have none."""
+    """Return the holder of each hex: the seat with the highest strength that no other seat shares.
+
+    White hexes have no holder.
+    """
     alone: Holders = {}
     several: dict[HexKey, dict[int, int]] = {}
     for seat, player in enumerate(players):
@@ -36,7 +39,7 @@ def holders(players: Sequence[Player]) -> Holders:
 
 
 def _strongest(strengths: dict[int, int]) -> int | None:
-    """The seat with the highest of those strengths that only one seat has; None: there are none."""
+    """Return the seat with the highest unshared strength, or None if every strength is shared."""
     every = [*strengths.values()]
     best, strongest = 0, None
     for seat, strength in strengths.items():
@@ -46,9 +49,9 @@ def _strongest(strengths: dict[int, int]) -> int | None:
 
 
 def claim_titles(state: FightState, after: str = "") -> tuple[FightState, Holders]:
-    """The round's claims, title by title in alphabetical order, each on what the one before it left.
+    """Resolve the round's claims in alphabetical order of titles; each sees the result of the previous one.
 
-    Titles up to `after` have had their turn. Returns the state after the claims, and who holds what then.
+    Titles up to `after` are already resolved. Returns the state after the claims, and its holders.
     """
     held = holders(state.players)
     own = _enough_for_a_banner(held)
@@ -61,7 +64,7 @@ def claim_titles(state: FightState, after: str = "") -> tuple[FightState, Holder
 
 
 def _enough_for_a_banner(held: Holders) -> dict[int, list[HexKey]]:
-    """The hexes of each seat that holds enough for a banner of some colours."""
+    """Return the hexes of each seat that holds at least `BANNER_HEXES` of them."""
     own: dict[int, list[HexKey]] = {}
     for name, seat in held.items():
         if seat in own:
@@ -74,7 +77,7 @@ def _enough_for_a_banner(held: Holders) -> dict[int, list[HexKey]]:
 def _claimed(
     state: FightState, title: Title, having: Sequence[int], own: dict[int, list[HexKey]]
 ) -> tuple[int, tuple[HexKey, ...]] | None:
-    """Which of the seats that have its crest claims a title, and the hexes its banner uses."""
+    """Return the seat that claims a title, of those with its crest, and the hexes its banner uses."""
     found = []
     for seat in having:
         player = state.players[seat]
@@ -88,7 +91,7 @@ def _claimed(
 
 
 def _banner_hexes(state: FightState, banner: Banner, held: Sequence[HexKey]) -> tuple[HexKey, ...]:
-    """A hex of the body's colour and two of the partings', the first of those held; none if some lack."""
+    """Return the first held hex of the body's colour and two of the parting's, or () if any is missing."""
     colours = state.setup.colours
     body = [name for name in held if colours[name] == banner.body]
     parting = [name for name in held if colours[name] == banner.parting]
@@ -96,7 +99,7 @@ def _banner_hexes(state: FightState, banner: Banner, held: Sequence[HexKey]) -> 
 
 
 def _with_claim(state: FightState, title: Title, seat: int, hexes: tuple[HexKey, ...]) -> FightState:
-    """The claimer leaves the board, the banner's hexes turn white, and what others spent there is given back."""
+    """Remove the claimer from the board, turn the banner's hexes white, and refund others' spending there."""
     players = tuple(
         replace(player, position=None, mp=0, income=0, strengths={}, spent={})
         if each == seat
