@@ -1,4 +1,4 @@
-"""The course of The Fight For a Name: the timed game, rounds of moves and visits, what a round's end tells."""
+"""The course of The Fight For a Name: the timed game, rounds of moves and visits, and messages at a round's end."""
 
 from collections.abc import Sequence
 from random import Random
@@ -18,7 +18,10 @@ Step = tuple[FightState, tuple[Addressed, ...]]
 def rank_challenge(
     puzzle: Puzzle, picks: Sequence[Pick], elapsed_ms: Sequence[int], luck: Random
 ) -> tuple[int, ...]:
-    """Seats by rank in the timed game, best first (R7). Picks and times are by seat; equals are drawn."""
+    """Return the seats ranked by the timed game, best first (R7); ties are drawn at random.
+
+    `picks` and `elapsed_ms` are indexed by seat.
+    """
 
     def rank(seat: int) -> tuple[bool, int]:
         right = is_right(puzzle, picks[seat])
@@ -30,30 +33,30 @@ def rank_challenge(
 
 
 def is_right(puzzle: Puzzle, pick: Pick) -> bool:
-    """Whether a pick is an answer, and adds up. No positions are none, even where the target is 0 (R7)."""
+    """Return whether the picked numbers add up to the target. An empty pick is wrong even for target 0 (R7)."""
     return pick.pick != () and sum(puzzle.numbers[position] for position in pick.pick) == puzzle.target
 
 
 def next_round(state: FightState) -> FightState:
-    """The state in which the next round's moves are due: all are paid, and seats on the board have gained MP."""
+    """Start the next round's moves: pay every seat's income, and give seats on the board their MP."""
     players = tuple(of_each(state.players, _ready))
     return replace(state, phase="move", round=state.round + 1, players=players, visitors=(), gifts={})
 
 
 def _ready(player: Player) -> Player:
-    """The player with its income, and with what it gains for the next round: both in one copy."""
+    """Return the player with its income paid and, on the board, its MP for the next round."""
     if player.position is None:
         return _paid(player)
     return replace(player, mp=player.mp + player.income + INCOME, income=0)
 
 
 def _paid(player: Player) -> Player:
-    """The player with its income."""
+    """Return the player with its income paid."""
     return replace(player, mp=player.mp + player.income, income=0) if player.income else player
 
 
 def close_moves(state: FightState, moves: tuple[Move, ...], luck: Luck) -> Step:
-    """A round's moves are played; the round goes on with the visitors of pillars, or ends."""
+    """Play a round's moves, then continue with the visitors of pillars, or end the round."""
     after, told = play_moves(state, moves)
     if after.visitors:
         return replace(after, phase="pillar"), told
@@ -62,7 +65,7 @@ def close_moves(state: FightState, moves: tuple[Move, ...], luck: Luck) -> Step:
 
 
 def end_round(state: FightState, luck: Luck) -> Step:
-    """Income, claims, and what all and each are told; then the next round, or the end."""
+    """Resolve claims, report the result to all seats, then start the next round or the end of the game."""
     after, held = claim_titles(state)
     result = _result(state, after, held)
     after = replace(after, history=(*after.history, result))
@@ -90,7 +93,7 @@ def _result(before: FightState, after: FightState, held: Holders) -> RoundResult
 
 
 def _standings(state: FightState) -> list[Addressed]:
-    """What each seat on the board is told of its own."""
+    """Return the private standing of each seat on the board, addressed to it."""
     return [
         Addressed(standing, seat)
         for seat, standing in enumerate(of_each(state.players, _standing))

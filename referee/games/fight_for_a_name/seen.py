@@ -1,4 +1,4 @@
-"""What each seat, a spectator and the host see of a match.
+"""Views of a match for each seat, a spectator and the host.
 
 A seat's view is made of what all were told and of its own player: never of another's.
 """
@@ -20,11 +20,11 @@ from referee.rules import remembered
 _START = RoundResult(
     round=0, positions=dict.fromkeys(SEAT_KEYS, START), holders={}, white=(), claimed={}, gifts={}
 )
-"""What would have been told of a round before the first."""
+"""Result that stands in for the previous round in the first round."""
 
 
 def voters(state: FightState) -> tuple[int, ...]:
-    """The seats that take part in the vote that is open; none where none is."""
+    """Return the seats that take part in the open vote, or () if no vote is open."""
     if state.phase == "justice":
         return (state.claims["Justice"].seat,)
     return winners(state) if state.phase in ("token_vote", "elimination_vote") else ()
@@ -32,7 +32,7 @@ def voters(state: FightState) -> tuple[int, ...]:
 
 @remembered
 def spectators_view(state: FightState) -> FightView:
-    """What is public."""
+    """Return the view of public facts."""
     last = state.history[-1] if state.history else _START
     return FightView(
         seat=None,
@@ -63,7 +63,7 @@ def spectators_view(state: FightState) -> FightView:
 
 
 def seats_view(state: FightState, seat: int) -> FightView:
-    """What is public, what the seat was told, and what it did."""
+    """Return the public facts together with the seat's private facts and its own actions."""
     player = state.players[seat]
     on_board = player.position is not None
     return replace(
@@ -84,7 +84,7 @@ def seats_view(state: FightState, seat: int) -> FightView:
 
 
 def hosts_view(state: FightState) -> FightHostView:
-    """Everything."""
+    """Return the view of the whole state."""
     return FightHostView(
         setup=state.setup,
         phase=state.phase,

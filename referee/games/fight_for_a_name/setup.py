@@ -1,4 +1,4 @@
-"""The host's secrets: drawn, or given and checked. What must add up is in docs/games/fight_for_a_name.md."""
+"""The host's secrets: drawing and validation. Their constraints are in docs/games/fight_for_a_name.md."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -12,16 +12,16 @@ from referee.rules import BadSetupError, choice, sample, shuffle
 
 NUMBERS = 8
 SHOWN = 6
-"""How many titles a pillar shows."""
+"""Number of titles that a pillar shows."""
 SHOWN_AT = 5
-"""At how many pillars each title is shown."""
+"""Number of pillars that show each title."""
 LARGEST = 50
 SUMMANDS = (3, 4, 5)
-"""How many numbers make the target of a puzzle that is drawn."""
+"""Possible counts of numbers that make up the target of a drawn puzzle."""
 
 
 def drawn_setup(luck: Random) -> FightSetup:
-    """A setup from chance alone."""
+    """Draw a setup at random."""
     colours = list(COLOURS) * 6
     shuffle(luck, colours)
     return FightSetup(
@@ -33,7 +33,7 @@ def drawn_setup(luck: Random) -> FightSetup:
 
 
 def drawn_titles(luck: Random) -> dict[Title, Banner]:
-    """Banners: every colour is the body of two titles and the parting of two others."""
+    """Draw banners so that every colour is the body of two titles and the parting of two others."""
     bodies, partings = list(COLOURS) * 2, list(COLOURS) * 2
     shuffle(luck, bodies)
     while any(map(eq, bodies, partings)):
@@ -43,7 +43,7 @@ def drawn_titles(luck: Random) -> dict[Title, Banner]:
 
 
 def drawn_pillars(luck: Random) -> list[tuple[Title, ...]]:
-    """What each pillar shows: no two the same six, every title at five."""
+    """Draw the titles that each pillar shows: no two pillars the same six, every title at five pillars."""
     while True:
         shown = _shown_by_pillars(luck)
         if len({frozenset(titles) for titles in shown}) == len(PILLARS):
@@ -51,7 +51,7 @@ def drawn_pillars(luck: Random) -> list[tuple[Title, ...]]:
 
 
 def _shown_by_pillars(luck: Random) -> list[tuple[Title, ...]]:
-    """Pillar by pillar, six titles that are still to be shown; one that must be at every pillar left is taken."""
+    """Draw six titles per pillar; a title that every remaining pillar has to show is always included."""
     left = dict.fromkeys(TITLES, SHOWN_AT)
     shown = []
     for pillars_left in range(len(PILLARS), 0, -1):
@@ -73,7 +73,7 @@ def _drawn_puzzle(luck: Random) -> Puzzle:
 
 
 def checked_setup(setup: FightSetup) -> FightSetup:
-    """A given setup, its keys in the order in which they are told. Raises BadSetupError."""
+    """Return `setup` with its keys in canonical order. Raise BadSetupError if it is invalid."""
     _check_keys(setup.colours, HEXES, "setup.colours")
     _check_counts(setup.colours.values(), COLOURS, 6, "setup.colours", "hexes")
     _check_keys(setup.titles, TITLES, "setup.titles")
