@@ -1,4 +1,4 @@
-"""The course of The Fight For a Name: the timed game, rounds of moves and visits, and messages at a round's end."""
+"""The course of The Fight For a Name: the timed game, rounds of moves and visits, and reports of rounds."""
 
 from collections.abc import Sequence
 from random import Random

@@ -1,4 +1,4 @@
-"""A match of The Fight For a Name between two windows, and what can be read off it.
+"""State of a match of The Fight For a Name between two windows, and facts derived from it.
 
 All that a player's own fields hold is known to its seat at any time; what a round brings it that it has not been
 told yet waits in `income`. What all were told is in `history` and `claims`.
@@ -28,9 +28,9 @@ MadeT = TypeVar("MadeT")
 SEATS = 13
 SEAT_KEYS: tuple[SeatKey, ...] = get_args(SeatKey)
 NUMBER: dict[str, int] = {name: number for number, name in enumerate(HEXES, 1)}
-"""Hex to its number. Other places have none."""
+"""Number of each hex; other places have no number."""
 FEW = 5
-"""With so few seats on the board the final phase begins (R6)."""
+"""Number of seats on the board at which the final phase starts (R6)."""
 
 Phase = Literal["challenge", "move", "pillar", "token_vote", "elimination_vote", "justice", "over"]
 Amounts = dict[HexKey, int]
@@ -41,12 +41,12 @@ class Player(Struct, frozen=True, kw_only=True, gc=False):
     """One seat."""
 
     position: str | None = START
-    """None: it has a title."""
+    """Place on the board, or None if the seat has a title."""
     mp: int = 0
     income: int = 0
-    """What it will be given at the end of this round."""
+    """MP to be paid at the end of this round."""
     crests: dict[Title, int] = {}
-    """Crest to the round in which it was got first (R12)."""
+    """Round in which each crest was first received (R12)."""
     strengths: Amounts = {}
     spent: Amounts = {}
     """MP spent on hexes by landing and reinforcing."""
@@ -55,7 +55,7 @@ class Player(Struct, frozen=True, kw_only=True, gc=False):
     visits: tuple[Visit, ...] = ()
     moves: tuple[Move, ...] = ()
     barred: int | None = None
-    """The seat it may give nothing in its next move (R5)."""
+    """Seat that this one may not give MP in its next move (R5)."""
 
 
 class FightState(Struct, frozen=True, kw_only=True, gc=False):
@@ -69,23 +69,23 @@ class FightState(Struct, frozen=True, kw_only=True, gc=False):
     """Seats by their rank in the timed game, best first (R7)."""
     players: tuple[Player, ...] = (Player(),) * SEATS
     visitors: tuple[int, ...] = ()
-    """The seats that the window `pillar` is open to."""
+    """Seats for which the window `pillar` is open."""
     history: tuple[RoundResult, ...] = ()
     white: tuple[int, ...] = ()
     """Numbers of the white hexes, ascending."""
     claims: dict[Title, Claim] = {}
     """In alphabetical order."""
     gifts: dict[str, int] = {}
-    """Seat to the MP it is given in this round."""
+    """MP that each seat receives as gifts in this round."""
     candidates: tuple[int, ...] = ()
-    """Those who may be named in the vote that is open."""
+    """Seats that may be named in the open vote."""
     voted_token: int | None = None
     eliminated: int | None = None
     revealed: Reveal | None = None
 
 
 def of_each(players: tuple[Player, ...], made: Callable[[Player], MadeT]) -> list[MadeT]:
-    """What is made of each player: once of one that seats share, as those that did alike so far do, idle ones."""
+    """Return `made` of each player; calls it once per distinct object, as idle seats share one."""
     known: dict[int, MadeT] = {}
     found = []
     for player in players:
@@ -97,28 +97,28 @@ def of_each(players: tuple[Player, ...], made: Callable[[Player], MadeT]) -> lis
 
 
 def on_board(state: FightState) -> tuple[int, ...]:
-    """The seats without a title."""
+    """Return the seats without a title."""
     return tuple(seat for seat, player in enumerate(state.players) if player.position is not None)
 
 
 def in_final_phase(state: FightState) -> bool:
-    """Whether moves may reinforce (R6)."""
+    """Return whether moves may reinforce (R6)."""
     return SEATS - len(state.claims) <= FEW
 
 
 def winners(state: FightState) -> tuple[int, ...]:
-    """The seats that claimed a title in the first round in which anyone did (R9)."""
+    """Return the seats that claimed a title in the first round with a claim (R9)."""
     first = min((claim.round for claim in state.claims.values()), default=None)
     return tuple(sorted(claim.seat for claim in state.claims.values() if claim.round == first))
 
 
 def title_of(state: FightState, seat: int) -> Title | None:
-    """The seat's title, if it has one."""
+    """Return the seat's title, or None."""
     return next((title for title, claim in state.claims.items() if claim.seat == seat), None)
 
 
 def raised(amounts: Amounts, name: HexKey, by: int) -> Amounts:
-    """The amounts with more on one hex."""
+    """Return the amounts with `by` added on one hex."""
     if not by:
         return amounts
     if name in amounts:
@@ -128,5 +128,5 @@ def raised(amounts: Amounts, name: HexKey, by: int) -> Amounts:
 
 
 def without(amounts: Amounts, names: Collection[HexKey]) -> Amounts:
-    """The amounts with nothing on these hexes."""
+    """Return the amounts without the given hexes."""
     return {name: amount for name, amount in amounts.items() if name not in names}
