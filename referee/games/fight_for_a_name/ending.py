@@ -1,4 +1,4 @@
-"""The end of The Fight For a Name: when it is, the votes after the last round, and the outcome (R9, R10)."""
+"""The end of a match of The Fight For a Name: when it ends, the closing votes and the outcome (R9, R10)."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,25 +12,28 @@ from referee.games.fight_for_a_name.state import SEATS, FightState, Player, on_b
 from referee.rules import Addressed, Luck, choice
 
 LAST = 2
-"""With so few seats without a title the match ends."""
+"""Highest number of seats without a title at which the match ends."""
 FEW_FOR_TOKENS = 9
-"""Fewer winners than these get a token each."""
+"""Number of winners from which on they receive no tokens; fewer receive one each."""
 FEW_FOR_A_VOTE = 6
-"""Fewer winners than these vote for one more."""
+"""Number of winners from which on there is no token vote; fewer vote to give one more token."""
 SINGLE_WINNERS_TOKENS = 3
 
 Step = tuple[FightState, tuple[Addressed, ...]]
 
 
 def reason(state: FightState) -> str | None:
-    """Why the match ends after the round that was played; None where it goes on."""
+    """Return why the match ends after the current round, or None if it goes on."""
     if SEATS - len(state.claims) <= LAST:
         return "titles"
     return "rounds" if state.round == state.options.rounds else None
 
 
 def begin(state: FightState, luck: Luck) -> Step:
-    """After the last round: the vote for a token, if there is somebody to vote and to vote for (R9)."""
+    """Start the votes after the last round (R9).
+
+    The token vote is left out if there are too many winners, or if no other seat has a title.
+    """
     voters = winners(state)
     others = tuple(sorted({claim.seat for claim in state.claims.values()} - set(voters)))
     if others and len(voters) < FEW_FOR_A_VOTE:
@@ -39,13 +42,16 @@ def begin(state: FightState, luck: Luck) -> Step:
 
 
 def close_token_vote(state: FightState, votes: Sequence[int], luck: Luck) -> Step:
-    """The seat that is named most gets a token; a tie or no vote gives none."""
+    """Give a token to the seat with the most votes, or to no seat on a tie, then start the elimination."""
     named = most_named(votes)
     return _begin_elimination(replace(state, voted_token=named[0] if len(named) == 1 else None), luck)
 
 
 def close_elimination_vote(state: FightState, votes: Sequence[int], luck: Luck) -> Step:
-    """The seat that is named most goes; the seat with Justice chooses among those tied, or all without votes."""
+    """Eliminate the seat with the most votes; without votes, all candidates are tied.
+
+    On a tie the seat with Justice chooses among the tied seats. If no seat has Justice, one of them is drawn.
+    """
     tied = most_named(votes) or state.candidates
     if len(tied) > 1 and "Justice" in state.claims:
         return replace(state, phase="justice", candidates=tied), ()
@@ -53,12 +59,12 @@ def close_elimination_vote(state: FightState, votes: Sequence[int], luck: Luck) 
 
 
 def close_justice(state: FightState, votes: Sequence[int], luck: Luck) -> Step:
-    """The one named goes; if none is, it is drawn."""
+    """Eliminate the seat that Justice chose, or one drawn from the candidates if none was chosen."""
     return _eliminate(state, tuple(votes) or state.candidates, luck)
 
 
 def most_named(votes: Sequence[int]) -> tuple[int, ...]:
-    """The seats with the most votes, ascending; none if nobody votes."""
+    """Return the seats with the most votes, ascending; () without votes."""
     counts = Counter(votes)
     return tuple(sorted(seat for seat, count in counts.items() if count == max(counts.values())))
 
@@ -71,9 +77,10 @@ def _begin_elimination(state: FightState, luck: Luck) -> Step:
 
 
 def last(state: FightState) -> tuple[int, ...]:
-    """The seats without a title with the fewest crests of unclaimed titles, of these the least MP spent (R10).
+    """Return the seats that tie for elimination (R10).
 
-    What was spent on a hex that has turned white has been given back and is counted no more.
+    Among the seats without a title they hold the fewest crests of unclaimed titles, and among those have spent the
+    least MP on hexes. MP spent on a hex that has turned white do not count, because they were refunded.
     """
     crests = _with_least(state, on_board(state), lambda player: len(player.crests.keys() - state.claims.keys()))
     return _with_least(state, crests, lambda player: sum(player.spent.values()))
@@ -86,7 +93,7 @@ def _with_least(state: FightState, seats: tuple[int, ...], measure: Callable[[Pl
 
 
 def _eliminate(state: FightState, tied: tuple[int, ...], luck: Luck) -> Step:
-    """The match is over: one of the tied goes, drawn if there are several, and all is revealed."""
+    """End the match: eliminate one of the tied seats, drawn if there are several, and reveal the secrets."""
     eliminated = tied[0] if len(tied) == 1 else choice(luck.shared(), tied)
     reveal = Reveal(
         titles=dict(state.setup.titles),
@@ -99,7 +106,7 @@ def _eliminate(state: FightState, tied: tuple[int, ...], luck: Luck) -> Step:
 
 
 def outcome(state: FightState) -> Outcome | None:
-    """The outcome, once the match is over."""
+    """Return the outcome, or None until the match is over."""
     if state.phase != "over":
         return None
     ended = reason(state)
@@ -125,7 +132,7 @@ def _ranking(state: FightState) -> tuple[tuple[int, ...], ...]:
         rounds.setdefault(claim.round, []).append(claim.seat)
     groups = [tuple(sorted(rounds[number])) for number in sorted(rounds)]
     left = tuple(seat for seat in on_board(state) if seat != state.eliminated)
-    # There are fewer titles than seats: somebody always stands alone at the end.
+    # One seat is always eliminated, because there are fewer titles than seats.
     return (*groups, *((left,) if left else ()), (cast("int", state.eliminated),))
 
 

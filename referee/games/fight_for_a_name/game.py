@@ -1,8 +1,9 @@
 """The rules of The Fight For a Name. Numbers like R5 are the rulings in docs/games/fight_for_a_name.md.
 
-Here is how the game meets its contract. `board` says where steps lead, `setup` draws and checks the secrets of the
-host, `state` holds a match; `moving`, `pillars` and `titles` judge, `rounds` leads through a round, `ending` leads
-through the votes to the outcome, `seen` makes the views; `rehearsal` is for conformance.
+`FightForAName` implements the contract of games with these modules: `setup` draws and checks the host's secrets;
+`state` holds a match; `moving`, `pillars` and `titles` judge actions; `rounds` runs a round; `ending` runs the
+votes and computes the outcome; `seen` makes views; `legal` builds actions; `worlds` draws states that fit a view;
+`rehearsal` serves conformance tests. Steps on the board are defined in `protocol.games.fight_board`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -82,13 +83,13 @@ _VOTES = {
 
 
 class FightForAName(Game[FightState]):
-    """Thirteen seats, a board of 37 hexes with ten pillars around it; who makes its banner first wins."""
+    """A game of thirteen seats on 37 hexes with ten pillars around them; the first seat to make a banner wins."""
 
     name = "fight-for-a-name"
     variants = (
-        # The source gives no times: it calls the game non-live, with answers of pillars given on the way, and asks
-        # for those questions before a deadline. A day for each decision is how such games are played; the timed
-        # game is a puzzle of eight numbers, for which ten minutes are plenty.
+        # The source states no times. It calls the game non-live, with answers of pillars during a round, and sets
+        # a deadline for the questions. Such games usually allow a day per decision. Ten minutes are enough for
+        # the timed game, a puzzle of eight numbers.
         Variant(
             "guardians",
             TimeTerms({"challenge": 10 * MINUTE_MS, **dict.fromkeys(("move", "pillar", *_VOTES), DAY_MS)}),
@@ -114,11 +115,11 @@ class FightForAName(Game[FightState]):
         return checked_setup(read_given(FightSetup, given, "setup"))
 
     def seats(self, options: Options) -> int:
-        """Thirteen."""
+        """Return 13."""
         return SEATS
 
     def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[FightState]:
-        """All on Start. The hexes' colours and the timed game's puzzle are shown to all."""
+        """Place all seats on Start, and show the hexes' colours and the timed game's puzzle to all."""
         secrets = cast("FightSetup", setup)
         puzzle = secrets.challenge
         return Step(
@@ -130,7 +131,11 @@ class FightForAName(Game[FightState]):
         )
 
     def window(self, state: FightState) -> Window | None:
-        """`challenge`; each round `move`, then `pillar` if there are visitors; after the last, votes (R9, R10)."""
+        """Return the open window.
+
+        The first is `challenge`. Each round has `move`, then `pillar` if there are visitors. Votes follow the last
+        round (R9, R10).
+        """
         match state.phase:
             case "move":
                 return _MOVE
@@ -146,7 +151,7 @@ class FightForAName(Game[FightState]):
                 assert_never(unreachable)
 
     def check(self, state: FightState, seat: int, action: Action) -> Action:
-        """See `Game.check`. Every reason is about the action, public facts and the sender's own."""
+        """See `Game.check`. Reasons mention only the action, public facts and the sender's private facts."""
         match action:
             case Move():
                 return checked_move(state, seat, action)
@@ -183,17 +188,17 @@ class FightForAName(Game[FightState]):
         variant: str | None = None,
         options: Options | None = None,
     ) -> Iterator[FightState]:
-        """See `worlds`. The view says all that the events have told."""
+        """See `worlds`. The view contains all information of the events."""
         check_own(view, seat)
         return worlds.worlds(view, seat, luck, cast("FightOptions", options or FightOptions()))
 
     def answer(self, state: FightState, seat: int, action: Action, luck: Luck) -> Step[FightState]:
-        """What the pillar tells its visitor (R3)."""
+        """Send the pillar's answer to its visitor (R3)."""
         after, answer = answered(state, seat, cast("Ask", action), luck.seat(seat))
         return Step(after, (Addressed(answer, seat),))
 
     def close(self, state: FightState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[FightState]:
-        """See `Game.close`. Visitors were answered before; those that asked nothing are told nothing."""
+        """See `Game.close`. Pillars have answered before; a visitor without questions receives no answer."""
         if state.phase == "pillar":
             return Step(*end_round(state, luck))
         parts = [part for part in taken if part is not None]
@@ -208,11 +213,11 @@ class FightForAName(Game[FightState]):
         return Step(*_VOTES[state.phase](state, votes, luck))
 
     def view(self, state: FightState, seat: int | None) -> FightView:
-        """What was told to all and to the seat, and what it did itself."""
+        """Return the public facts; for a seat, also its private facts and its own actions."""
         return seen.spectators_view(state) if seat is None else seen.seats_view(state, seat)
 
     def host_view(self, state: FightState) -> FightHostView:
-        """Everything."""
+        """Return the view of the whole state."""
         return seen.hosts_view(state)
 
     def plausible(self, state: FightState, seat: int, luck: Random) -> Action | None:
@@ -224,5 +229,5 @@ class FightForAName(Game[FightState]):
         return rehearsal.disguised(state, observer, luck)
 
     def outcome(self, state: FightState) -> Outcome | None:
-        """By the rounds in which titles were claimed (R9, R10), once the match is over."""
+        """Return the outcome by the rounds of the claims (R9, R10), or None until the match is over."""
         return ending.outcome(state)

@@ -1,14 +1,14 @@
-"""Legal actions of The Fight For a Name, built choice by choice from what a seat sees.
+"""Legal actions of The Fight For a Name, built choice by choice from a seat's view.
 
-- `challenge`: positions in ascending order, then `stop`. All 256 are listed.
-- `move`, on the board: the steps of the path. `stop` ends the move; in the final phase `reinforce` ends the path
-  instead: then come a hex, the MP put on it as powers of two that fall, and `reinforce` again or `stop`. A move
-  that has spent all MP needs no `stop`.
-- `move`, with a title: the seat that is given 1 MP, then the seat that is given another (the same one has 2 then),
-  or `stop`. All are listed, 91 at most.
-- `pillar`: the title whose crest is taken, then title and colour of `body`, of `parting` and of `other`. The two
-  titles that are left are `neither`. So each of the 77,760 is as likely to be drawn.
-- votes: a seat, or `stop` for nobody. All are listed.
+- `challenge`: positions in ascending order, then `stop`. All 256 actions are listed.
+- `move`, on the board: the steps of the path, then `stop`. In the final phase `reinforce` may follow the path
+  instead of `stop`, then a hex, the MP put on it as descending powers of two, and `reinforce` again or `stop`.
+  A move ends without `stop` once it has spent all MP, or at a pillar if there is no hex to reinforce.
+- `move`, with a title: a seat that receives 1 MP, then a second one or the same one again; `stop` ends the gifts
+  earlier. All actions are listed, 91 at most.
+- `pillar`: the title whose crest the seat receives, then title and colour of `body`, of `parting` and of `other`.
+  The two remaining titles are `neither`. Uniform choices make each of the 77,760 actions equally likely.
+- votes: a seat, or `stop` for no seat. All actions are listed.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ from referee.games.fight_for_a_name.state import SEAT_KEYS, SEATS
 from referee.rules import Building
 
 POWERS = 15
-"""Amounts are sums of 1, 2, 4 and so on, up to 2^14: in 1,000 rounds a seat gets 28,000 MP at most."""
+"""Number of powers of two, up to 2^14, that add up to an amount: 1,000 rounds bring a seat 28,000 MP at most."""
 STOP, REINFORCE = 0, 1
 STEP = 2
 POSITION = STEP + len(DIRECTIONS)
@@ -32,7 +32,7 @@ TITLE = SEAT + SEATS
 COLOUR = TITLE + len(TITLES)
 HEX = COLOUR + len(COLOURS)
 AMOUNT = HEX + len(HEXES)
-"""Where each kind of choice begins."""
+"""Number of the first hex amount; the constants above are the first numbers of the other kinds of choices."""
 CHOICES = (
     "stop",
     "reinforce",
@@ -47,7 +47,7 @@ CHOICES = (
 
 
 def listed(view: FightView) -> Sequence[Action] | None:
-    """All picks, votes or gifts in order of size; None at a pillar, and for a move on the board."""
+    """Return all picks, votes or gifts, the smallest first; None at a pillar and for a move on the board."""
     if view.candidates is not None:
         return [Vote(seat=None), *(Vote(seat=seat) for seat in view.candidates)]
     if view.round == 0:
@@ -85,7 +85,7 @@ def spell(view: FightView, action: Action) -> Sequence[int]:
 
 
 def _wanted(action: Action) -> Iterator[int]:
-    """The choices of an action, without `stop`."""
+    """Yield the choices of an action, without `stop`."""
     match action:
         case Pick(pick=pick):
             yield from (POSITION + position for position in pick)
@@ -110,7 +110,7 @@ def _wanted(action: Action) -> Iterator[int]:
 
 
 def _waits(view: FightView) -> bool:
-    """Whether the seat is at a pillar that waits for what it asks."""
+    """Return whether the seat is at a pillar and has not put its questions yet."""
     last = view.visits[-1] if view.visits else None
     return last is not None and last.round == view.round and bool(last.titles) and last.asked is None
 
@@ -136,7 +136,7 @@ _PICKS = tuple(Pick(pick=pick) for count in range(NUMBERS + 1) for pick in combi
 
 
 def _given(view: FightView) -> list[int]:
-    """The seats that this one may give to."""
+    """Return the seats to which this one may give MP."""
     return [int(key) for key in view.positions if int(key) != view.barred]
 
 
@@ -163,7 +163,7 @@ def _ask(shown: tuple[Title, ...]) -> Building:
 
 
 def _title(left: list[Title]) -> Generator[int, int, Title]:
-    """Takes one of the titles that are left."""
+    """Choose one of the remaining titles, and remove it from `left`."""
     title = TITLES[(yield _bits(TITLE, map(TITLES.index, left))) - TITLE]
     left.remove(title)
     return title
@@ -199,7 +199,7 @@ def _move(view: FightView, at: str, left: int) -> Building:
 
 
 def _ways(at: str, path: list[Direction], visited: set[str]) -> int:
-    """The mask of the steps that may come next: to a pillar only straight all the way, and not again (R1)."""
+    """Return the mask of the next steps: a pillar needs a straight path, and allows one visit per seat (R1)."""
     mask = 0
     for way, there in STEPS[at].items():
         if there not in PILLAR_AT or (there not in visited and all(step == way for step in path)):
@@ -216,7 +216,7 @@ def _reinforced(hexes: list[int], left: int) -> Generator[int, int, dict[HexKey,
         put[hex_], smaller = 0, POWERS
         more = 0
         while True:
-            # The first power is needed; afterwards only smaller ones may follow, or the hex is done.
+            # One power is required. Afterwards only smaller powers may follow, unless the amount is complete.
             powers = (1 << min(smaller, left.bit_length())) - 1
             choice = yield powers << AMOUNT | more
             if choice < AMOUNT:
@@ -232,7 +232,7 @@ def _reinforced(hexes: list[int], left: int) -> Generator[int, int, dict[HexKey,
 
 
 def _bits(first: int, numbers: Iterable[int]) -> int:
-    """The mask of these numbers of one kind of choice."""
+    """Return the mask of choices of one kind: bit `first + n` for each n in `numbers`."""
     mask = 0
     for number in numbers:
         mask |= 1 << number

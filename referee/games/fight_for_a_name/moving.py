@@ -1,4 +1,4 @@
-"""Moves of The Fight For a Name: what may be submitted (R1, R4-R6), and what a round's moves come to."""
+"""Moves of The Fight For a Name: which ones may be submitted (R1, R4-R6), and how a round's moves are played."""
 
 from functools import lru_cache
 
@@ -14,13 +14,17 @@ INCOME = 2
 ALONE, NOT_ALONE = 4, 3
 """MP for ending a move on Start, alone there or not."""
 CROWD = 5
-"""More visitors than these at one pillar get nothing."""
+"""Highest number of visitors that a pillar admits; if there are more, it admits none (R2)."""
 MOST_GIVEN = 2
 """MP that a seat with a title may give in a round (R5)."""
 
 
 def checked_move(state: FightState, seat: int, move: Move) -> Move:
-    """The canonical spelling of a move or of gifts. Raises Illegal by R1, R4, R5 or R6."""
+    """Return a move or gifts in canonical spelling.
+
+    Raises:
+        Illegal: the move breaks R1, R4, R5 or R6.
+    """
     if not move.path and not move.reinforce and not move.give:
         return move
     player = state.players[seat]
@@ -44,9 +48,12 @@ def checked_move(state: FightState, seat: int, move: Move) -> Move:
 
 @lru_cache(maxsize=1024)
 def destination(at: str, path: tuple[Direction, ...]) -> str:
-    """Where a path leads. Raises Illegal if that is nowhere, or a pillar in a way that breaks R1.
+    """Return the place to which a path leads.
 
-    Remembered: a move that was checked is played soon after, and seats take the same ways again and again.
+    Results are cached: a move is played soon after its check, and seats often use the same paths.
+
+    Raises:
+        Illegal: the path leaves the board, or enters a pillar in a way that breaks R1.
     """
     for number, way in enumerate(path, 1):
         there = STEPS[at].get(way)
@@ -62,7 +69,7 @@ def destination(at: str, path: tuple[Direction, ...]) -> str:
 
 
 def _check_destination(player: Player, place: str) -> None:
-    """Raises Illegal where a path leads to a pillar that was visited before (R1)."""
+    """Raise Illegal if the place is a pillar that the player has visited before (R1)."""
     if place in PILLAR_AT and any(visit.pillar == place for visit in player.visits):
         raise Illegal(f"you have visited {place} before")
 
@@ -88,7 +95,7 @@ def _check_gifts(state: FightState, player: Player, give: dict[SeatKey, int]) ->
 
 
 def play_moves(state: FightState, moves: tuple[Move, ...]) -> tuple[FightState, tuple[Addressed, ...]]:
-    """All moves and gifts of a round, at once; then what Start, hexes and pillars give."""
+    """Play all moves and gifts of a round at once, then apply the effects of Start, hexes and pillars."""
     places = [
         player.position and destination(player.position, move.path) if move.path else player.position
         for player, move in zip(state.players, moves, strict=True)
@@ -96,7 +103,10 @@ def play_moves(state: FightState, moves: tuple[Move, ...]) -> tuple[FightState, 
     gifts, at_start = _gifts(moves), ALONE if places.count(START) == 1 else NOT_ALONE
     players, arrived = [], {}
     stayed: dict[tuple[int, int], Player] = {}
-    """Seats that did alike so far share a player, and go on so while they stay where there is no hex."""
+    """Updated player by the id of the player before and income, for idle seats that are not on a hex.
+
+    Seats with equal players share one object, and continue to share one while they are idle.
+    """
     for seat, (player, move, place) in enumerate(zip(state.players, moves, places, strict=True)):
         income = gifts.get(SEAT_KEYS[seat], 0) if gifts else 0
         if place is None:
@@ -116,7 +126,7 @@ def play_moves(state: FightState, moves: tuple[Move, ...]) -> tuple[FightState, 
 
 
 def _gifts(moves: tuple[Move, ...]) -> dict[SeatKey, int]:
-    """Seat to the MP it is given, above 0 only, ascending by seat."""
+    """Return the MP that each seat receives as gifts, above 0 only, ascending by seat."""
     given: dict[SeatKey, int] = {}
     for move in moves:
         if move.give:
@@ -126,14 +136,14 @@ def _gifts(moves: tuple[Move, ...]) -> dict[SeatKey, int]:
 
 
 def _given(player: Player, move: Move, income: int) -> Player:
-    """A player with a title after its own gifts."""
-    # Two MP can only go to one seat as the single gift of the round.
+    """Return a player with a title after its own gifts."""
+    # A seat that gives 2 MP to one seat makes no other gift in that round.
     barred = next((int(key) for key, amount in move.give.items() if amount == MOST_GIVEN), None)
     return replace(player, moves=(*player.moves, move), barred=barred, income=income)
 
 
 def _moved(state: FightState, player: Player, move: Move, position: str, income: int) -> Player:
-    """A player after its own move: only what it can tell itself, and its income."""
+    """Return a player after its own move: the part of the result that it knows itself, and its income."""
     steps, strengths, spent, reached = len(move.path), player.strengths, player.spent, player.reached
     for name, amount in move.reinforce.items():
         strengths, spent = raised(strengths, name, amount), raised(spent, name, amount)
@@ -157,7 +167,7 @@ def _moved(state: FightState, player: Player, move: Move, position: str, income:
 def _visit(
     state: FightState, players: list[Player], gifts: dict[SeatKey, int], arrived: dict[int, Pillar]
 ) -> tuple[FightState, tuple[Addressed, ...]]:
-    """Pillars take their visitors in, or turn a crowd away (R2)."""
+    """Admit the visitors of each pillar, or turn all of them away if they are a crowd (R2)."""
     places = [*arrived.values()]
     crowds = {pillar for pillar in places if places.count(pillar) > CROWD}
     told = []

@@ -1,6 +1,6 @@
-"""What conformance and golden matches need of The Fight For a Name: play that goes somewhere, and other secrets.
+"""Purposeful play and disguised states of The Fight For a Name, for conformance tests and golden matches.
 
-Guessing from the forms alone would hardly ever ask a pillar or make a banner. Nothing here judges a match.
+Uniformly random actions would hardly ever question a pillar or make a banner. No rule of a match depends on this.
 """
 
 from functools import cache, lru_cache
@@ -30,16 +30,16 @@ from referee.games.fight_for_a_name.state import (
 from referee.rules import choice, remembered, sample
 
 STAYS_IDLE = 9 / 10
-"""How often a seat that has done nothing yet goes on so: idle seats tie for the last place (R10)."""
+"""Probability that a seat without any action so far is idle again, so that seats tie for elimination (R10)."""
 OFTEN, SELDOM = 3 / 4, 1 / 5
 PLENTY = 9
-"""Amounts drawn for seats whose own an observer was not told are below this."""
+"""Exclusive upper bound of the amounts drawn in place of those hidden from an observer."""
 FAR = 8
-"""No straight way to a pillar is longer, nor any shortest way to a hex."""
+"""Upper bound of the steps of a straight path to a pillar, and of a shortest path to a hex."""
 
 
 def plausible(state: FightState, seat: int, luck: Random) -> Action | None:
-    """A legal action, now and then a good one; None: any."""
+    """Return a legal action, sometimes a good one, or None if any action will do."""
     player = state.players[seat]
     match state.phase:
         case "challenge":
@@ -60,7 +60,7 @@ def plausible(state: FightState, seat: int, luck: Random) -> Action | None:
 
 @lru_cache(maxsize=64)
 def _right_pick(puzzle: Puzzle) -> Pick:
-    """The first of the smallest right picks: thirteen seats ask for the same."""
+    """Return the first of the smallest right picks. Cached because all seats solve the same puzzle."""
     counts = range(1, len(puzzle.numbers) + 1)
     picks = chain.from_iterable(combinations(range(len(puzzle.numbers)), count) for count in counts)
     sums = chain.from_iterable(map(sum, combinations(puzzle.numbers, count)) for count in counts)
@@ -89,7 +89,10 @@ def _ask(player: Player, luck: Random) -> Ask:
 
 
 def _move(state: FightState, player: Player, luck: Random) -> Move:
-    """To a pillar for a crest, then to hexes of its banner's colours; what MP are left may reinforce."""
+    """Return a move to a pillar for a crest or, with a crest, to a hex of a colour that its banner lacks.
+
+    In the final phase the remaining MP may reinforce a hex.
+    """
     idle = not player.crests and not player.spent and not player.visits
     if idle and luck.random() < STAYS_IDLE:
         return Move()
@@ -115,12 +118,12 @@ def _move(state: FightState, player: Player, luck: Random) -> Move:
 
 
 def _one_of(paths: list[Path], luck: Random) -> Path:
-    """One of the paths; to stay where there is none."""
+    """Return one of the paths, or the empty path if there are none."""
     return choice(luck, paths or [()])
 
 
 def _colours_wanted(state: FightState, player: Player, title: Title) -> tuple[Colour, ...]:
-    """The colours of which a seat has strength on too few hexes for a banner; both if on enough."""
+    """Return the banner's colours for which the seat has strength on too few hexes, or both if it lacks none."""
     banner, of = state.setup.titles[title], _coloured(state)
     has = [of[name] for name in player.strengths]
     lacking = ((banner.body, has.count(banner.body) < 1), (banner.parting, has.count(banner.parting) < 2))  # noqa: PLR2004
@@ -128,7 +131,7 @@ def _colours_wanted(state: FightState, player: Player, title: Title) -> tuple[Co
 
 
 def _padded(path: Path, player: Player, luck: Random) -> Path:
-    """The path with a few steps to and fro at its end: every MP spent is strength."""
+    """Return the path with some steps back and forth at its end: every MP spent adds strength."""
     spare = (player.mp - len(path)) // 2
     if len(path) <= 1 or spare < 1:
         return path
@@ -138,24 +141,24 @@ def _padded(path: Path, player: Player, luck: Random) -> Path:
 
 @remembered
 def _coloured(state: FightState) -> dict[HexKey, Colour | None]:
-    """Hex to its colour; white ones have none."""
+    """Return the colour of each hex, or None if it is white."""
     return {**state.setup.colours, **dict.fromkeys(map(str, state.white))}
 
 
 @cache
 def _ways_to_pillars(place: str) -> tuple[tuple[str, Path], ...]:
-    """Pillars that straight ways lead to, and these ways."""
+    """Return the pillars that straight paths reach, with these paths."""
     return tuple(visits(place, FAR, ()))
 
 
 @cache
 def _ways_to_hexes(place: str, mp: int) -> tuple[tuple[HexKey, Path], ...]:
-    """Hexes in reach, the nearest first, and the shortest ways there. The board never changes: searched once."""
+    """Return the hexes in reach, nearest first, with a shortest path to each. The board never changes."""
     return tuple((name, path) for name, path in walks(place, mp).items() if name in HEXES)
 
 
 def disguised(state: FightState, observer: int | None, luck: Random) -> FightState:
-    """Another state in which the observer was told the same: all that it was not told is drawn anew."""
+    """Return another state that the observer cannot distinguish: redraw everything that is hidden from it."""
     hidden = _other_secrets(state, luck) if state.phase != "over" else state
     players = tuple(
         replace(player, income=luck.randrange(PLENTY)) if seat == observer else _other_player(state, player, luck)
@@ -174,7 +177,7 @@ def _other_secrets(state: FightState, luck: Random) -> FightState:
 
 
 def _other_player(state: FightState, player: Player, luck: Random) -> Player:
-    """A seat's own, drawn anew; at the end crests and strengths are known to all."""
+    """Return the player with its private facts redrawn; crests and strengths are public after the match."""
     over = state.phase == "over"
     crests: dict[Title, int] = dict.fromkeys(sorted(luck.sample(TITLES, luck.randrange(FEW))), 1)
     return replace(
@@ -197,7 +200,7 @@ def _amounts(luck: Random) -> Amounts:
 
 
 def _other_visits(state: FightState, observer: int | None, luck: Random) -> FightState:
-    """While pillars answer, nobody has been told yet where others went, who visits, or who gets gifts."""
+    """Redraw positions, visitors and gifts: while pillars answer, they are hidden from other seats."""
     others = [seat for seat in on_board(state) if seat != observer]
     players = list(state.players)
     for seat in others:
@@ -210,7 +213,10 @@ def _other_visits(state: FightState, observer: int | None, luck: Random) -> Figh
 
 
 def _other_votes(state: FightState, observer: int | None, luck: Random) -> FightState:
-    """A seat without a vote does not know the candidates, nor, if it has none in any, which vote it is."""
+    """Redraw the vote for an observer without a vote in it, which does not know the candidates.
+
+    An observer that votes in no phase does not know either which vote is open.
+    """
     voted_token = luck.randrange(SEATS)
     if observer in voters(state):
         return replace(state, voted_token=voted_token)

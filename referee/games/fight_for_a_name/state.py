@@ -1,7 +1,7 @@
 """State of a match of The Fight For a Name between two windows, and facts derived from it.
 
-All that a player's own fields hold is known to its seat at any time; what a round brings it that it has not been
-told yet waits in `income`. What all were told is in `history` and `claims`.
+A seat knows every field of its own `Player` except `income`, which it learns when the round ends. `history`,
+`white` and `claims` hold what all seats know.
 """
 
 from collections.abc import Callable, Collection
@@ -30,11 +30,11 @@ SEAT_KEYS: tuple[SeatKey, ...] = get_args(SeatKey)
 NUMBER: dict[str, int] = {name: number for number, name in enumerate(HEXES, 1)}
 """Number of each hex; other places have no number."""
 FEW = 5
-"""Number of seats on the board at which the final phase starts (R6)."""
+"""Highest number of seats on the board in the final phase (R6)."""
 
 Phase = Literal["challenge", "move", "pillar", "token_vote", "elimination_vote", "justice", "over"]
 Amounts = dict[HexKey, int]
-"""Hex to amount, above 0 only, ascending by number. Views show it as it stands: a change makes a new one."""
+"""Amount per hex, above 0 only, ascending by number. Views share these dicts, so a change makes a new dict."""
 
 
 class Player(Struct, frozen=True, kw_only=True, gc=False):
@@ -44,14 +44,14 @@ class Player(Struct, frozen=True, kw_only=True, gc=False):
     """Place on the board, or None if the seat has a title."""
     mp: int = 0
     income: int = 0
-    """MP to be paid at the end of this round."""
+    """MP from Start and from gifts in this round, paid when the round ends."""
     crests: dict[Title, int] = {}
     """Round in which each crest was first received (R12)."""
     strengths: Amounts = {}
     spent: Amounts = {}
     """MP spent on hexes by landing and reinforcing."""
     reached: tuple[int, ...] = ()
-    """Numbers of the hexes on which a move of its ended, ascending (R6)."""
+    """Numbers of the hexes on which a move of this seat ended, ascending (R6)."""
     visits: tuple[Visit, ...] = ()
     moves: tuple[Move, ...] = ()
     barred: int | None = None
@@ -85,7 +85,10 @@ class FightState(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def of_each(players: tuple[Player, ...], made: Callable[[Player], MadeT]) -> list[MadeT]:
-    """Return `made` of each player; calls it once per distinct object, as idle seats share one."""
+    """Return `made(player)` for each player, indexed by seat.
+
+    `made` is called once per distinct object, because idle seats share one.
+    """
     known: dict[int, MadeT] = {}
     found = []
     for player in players:
