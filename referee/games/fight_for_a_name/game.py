@@ -1,9 +1,10 @@
 """The rules of The Fight For a Name. Numbers like R5 are the rulings in docs/games/fight_for_a_name.md.
 
 `FightForAName` implements the contract of games with these modules: `setup` draws and checks the host's secrets;
-`state` holds a match; `moving`, `pillars` and `titles` judge actions; `rounds` runs a round; `ending` runs the
-votes and computes the outcome; `seen` makes views; `legal` builds actions; `worlds` draws states that fit a view;
-`rehearsal` serves conformance tests. Steps on the board are defined in `protocol.games.fight_board`.
+`state` holds a match; `moving` and `pillars` check and resolve actions, `titles` resolves claims; `rounds` runs a
+round; `ending` runs the votes and computes the outcome; `seen` makes views; `legal` builds actions; `worlds` draws
+states that fit a view; `rehearsal` serves conformance tests. Steps on the board are defined in
+`protocol.games.fight_board`.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,10 +1,10 @@
-"""What others may have done in a match of The Fight For a Name, as one seat can tell: their moves, round by round.
+"""Histories of The Fight For a Name: moves of the other seats that fit what one seat knows, round by round.
 
-All are told where each seat stands after a round and who holds which hex. They are not told how long a path was,
-what was put on hexes, or where a seat went in the round in which it claimed a title. These are the values of a
-`History`. A first one that fits is found by mending: where the wrong seat would hold a hex, all that was spent
-there is drawn anew together (`Filling`), until that is so nowhere. From there each change of one value that fits
-as well leads to the next (a Markov chain).
+The result of a round shows each seat's position and each hex's holder. It does not show how long a path was, how
+many MP reinforced a hex, or where a seat went in the round in which it claimed a title. These are the values of a
+`History`. The first history is found by repair: where the wrong seat would hold a hex, all amounts spent there are
+redrawn together (`Filling`), until every hex has the right holder. Further histories form a Markov chain: a change
+of one value is kept if the history still fits.
 """
 
 from collections import Counter
@@ -22,23 +22,23 @@ from referee.games.fight_for_a_name.moving import ALONE, CROWD, INCOME, MOST_GIV
 from referee.games.fight_for_a_name.state import FEW, NUMBER, SEAT_KEYS, SEATS
 
 LONGER = 24
-"""How many steps longer than need be a path of another seat may be taken to be."""
+"""Exclusive upper bound of the steps by which another seat's path may exceed the shortest one."""
 MENDED, RESTARTS = 1_500, 40
-"""How often a value is drawn anew before a beginning is given up, and how many beginnings are tried."""
+"""Number of repairs of one initial history, and number of initial histories that are tried."""
 FILLED = 500
-"""How many amounts are tried on one hex."""
+"""Number of amounts that one `Filling` tries."""
 WORSE = 1 / 16
-"""How often a change that makes one more fault is kept while a beginning is mended."""
+"""Probability that a change during repair is kept although it adds up to one fault."""
 BY_STRENGTH = 64
-"""A fault counts so much more as the seat that should hold a hex lacks of this strength."""
+"""Difference in strength between the wrong and the right holder that counts as one further fault."""
 MORE = 1 / 2
-"""How likely each further step, or MP, of another seat is thought to be."""
+"""Probability of each further step or MP in a value that is drawn for another seat."""
 Banner = tuple[Colour, Colour]
-"""The body's colour and the partings'."""
+"""Colour of the body, and colour of the partings."""
 
 
 class Claimed(Struct, frozen=True):
-    """A claim, as it may have been: the hexes of the banner, the body's first."""
+    """A possible form of a claim; `hexes` are those of the banner, the body's first."""
 
     title: Title
     seat: int
@@ -46,7 +46,7 @@ class Claimed(Struct, frozen=True):
 
 
 class Spent(Struct):
-    """What a seat spent in one round on one hex, or on the way to a place; the value that is drawn."""
+    """MP that a seat spent in one round on one hex, or on the path to a place; `amount` is drawn."""
 
     seat: int
     round: int
@@ -54,25 +54,25 @@ class Spent(Struct):
     place: str
     amount: int = 0
     is_put: bool = False
-    """By reinforcing, not by landing."""
+    """Whether the MP were spent by reinforcing instead of moving."""
     is_hidden: bool = False
-    """Even the place is not known: a seat's last move before its title."""
+    """Whether the place is drawn too: the last move of a seat before its title."""
     is_own: bool = False
 
     @property
     def is_seen(self) -> bool:
-        """Whether it is another seat's, and its place is known: the amount alone is not."""
+        """Whether another seat spent the MP at a known place, so that only the amount is drawn."""
         return not self.is_own and not self.is_hidden
 
     @property
     def strength(self) -> int:
-        """What it adds to the hex."""
+        """Strength that the MP add on the hex."""
         return self.amount if self.is_put else self.amount + 1
 
 
 @cache
 def ends(start: str, steps: int) -> frozenset[str]:
-    """The places without pillars where a path of exactly so many steps can end."""
+    """Return the places where a path of exactly `steps` steps that enters no pillar can end."""
     if not steps:
         return frozenset((start,))
     return frozenset().union(
@@ -82,7 +82,7 @@ def ends(start: str, steps: int) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def path(start: str, place: str, steps: int) -> tuple[Direction, ...]:
-    """One path of so many steps; to a pillar it is straight."""
+    """Return one path of `steps` steps; a path to a pillar is straight."""
     if place in PILLAR_AT:
         return () if start == place else straight(start, place)[steps]
     if not steps:
@@ -95,7 +95,7 @@ def path(start: str, place: str, steps: int) -> tuple[Direction, ...]:
 
 @lru_cache(maxsize=1024)
 def straight(start: str, pillar: str) -> dict[int, tuple[Direction, ...]]:
-    """The straight paths to a pillar, by length."""
+    """Return the straight paths to a pillar, by length."""
     found: dict[int, tuple[Direction, ...]] = {}
     for way in DIRECTIONS:
         at, steps = start, 0
@@ -108,7 +108,7 @@ def straight(start: str, pillar: str) -> dict[int, tuple[Direction, ...]]:
 
 @lru_cache(maxsize=4096)
 def lengths(start: str, place: str) -> tuple[int, ...]:
-    """How many steps a path may have, the fewest first."""
+    """Return the possible lengths of a path, in steps, ascending."""
     if place in PILLAR_AT:
         return (0,) if start == place else tuple(sorted(straight(start, place)))
     least = next((steps for steps in range(LONGER) if place in ends(start, steps)), 0)
@@ -116,15 +116,19 @@ def lengths(start: str, place: str) -> tuple[int, ...]:
 
 
 def least(spent: Spent) -> int:
-    """The fewest MP that it can have cost."""
+    """Return the smallest possible amount."""
     return 0 if spent.is_put else lengths(spent.start, spent.place)[0]
 
 
 class History:
-    """What all did in the rounds that are over, as it may have been. It changes with `step`."""
+    """Possible actions of all seats in the completed rounds. `step` changes the history in place."""
 
     def __init__(self, view: FightView, may_be: Callable[[Title, Banner], bool], luck: Random) -> None:
-        """Finds one in which claims show only banners that titles may have. Raises ValueError: none fits."""
+        """Find a first history, in which claims use only banners that `may_be` allows.
+
+        Raises:
+            ValueError: no history was found that fits the view.
+        """
         self.view = view
         self.may_be = may_be
         self.seat = cast("int", view.seat)
@@ -159,7 +163,10 @@ class History:
         self.at_start = [Counter(positions.values())[START] for positions in self.positions]
         self.gifts = [{int(key): gift for key, gift in result.gifts.items()} for result in history]
         self.income = [[0, INCOME, *self._income(seat)] for seat in range(SEATS)]
-        """By seat and round: the MP that come before the move. No seat that went to Start unseen is counted."""
+        """MP that a seat receives before its move, indexed by seat and round.
+
+        Seats that went to Start unseen are not counted; `left` corrects the bonus for being alone there.
+        """
 
     def _income(self, seat: int) -> Iterator[int]:
         for r in range(1, self.rounds + 1):
@@ -168,7 +175,7 @@ class History:
             yield INCOME + bonus + self.gifts[r - 1].get(seat, 0)
 
     def _begin(self) -> None:  # noqa: C901 - one loop through all that was seen
-        """The least that others can have spent; claims as they may have been, hidden places drawn."""
+        """Set the amounts of other seats to the smallest possible ones, and draw claims and hidden places."""
         self.claimed = [self._drawn_claims(r) for r in range(1, self.rounds + 1)]
         self.spents: list[Spent] = []
         self.unseen_at_start = [0] * (self.rounds + 1)
@@ -204,7 +211,7 @@ class History:
         self.rules = self._claim_rules()
 
     def _own(self, r: int, before: str) -> None:
-        """What the seat itself did."""
+        """Add the MP that the seat itself spent in the round."""
         move = self.view.moves[r - 1]
         at = before
         for way in move.path:
@@ -221,9 +228,10 @@ class History:
             self.by_hex[number].setdefault(spent.round, []).append(spent)
 
     def _hidden_places(self, seat: int, r: int) -> list[tuple[str, int]]:
-        """Where a claimer may have gone in its last move, and with how many steps at most a few more than needed.
+        """Return the possible last moves of a claimer, as places and steps.
 
-        One that had visited no pillar before went to one.
+        A claimer that had visited no pillar before must have gone to one. If no known move of the claimer ended on
+        one of its banner's hexes, the last move must have ended there.
         """
         before = self.positions[r - 1][seat]
         visited = {self.positions[past][seat] for past in range(r)} & PILLAR_AT.keys()
@@ -242,7 +250,7 @@ class History:
         return [each for each in found if each[0] in unseen] if unseen else found
 
     def _drawn_claims(self, r: int) -> list[Claimed]:
-        """Which of the hexes that turned white each claim of the round used."""
+        """Draw which of the hexes that turned white belong to each claim of the round."""
         claims = self.claims[r - 1]
         if not claims:
             return []
@@ -268,14 +276,18 @@ class History:
                         yield [Claimed(title, seat, (three[body], one, other)), *more]
 
     def _unseen(self, seat: int, hexes: Sequence[int]) -> list[str]:
-        """The hexes on which no move of the claimer was seen to end; its last one may have, on one of them."""
+        """Return the hexes on which no known move of the claimer ended; its hidden last move may have."""
         seen = {positions.get(seat) for positions in self.positions}
         if seat == self.seat:
             seen |= {HEXES[number - 1] for number in self.view.reached}
         return [HEXES[number - 1] for number in hexes if HEXES[number - 1] not in seen]
 
     def _claim_rules(self) -> dict[tuple[int, int], list[tuple[frozenset[int], int, bool]]]:
-        """By hex and round: the seats gone before a claim, its seat, and whether that seat must hold the hex."""
+        """Return the conditions of claims on the holder of a hex, by hex and round.
+
+        A condition consists of the seats removed by earlier claims of the round, the claimer, and whether the
+        claimer must hold the hex (True) or must not (False), because it would have been used instead.
+        """
         rules: dict[tuple[int, int], list[tuple[frozenset[int], int, bool]]] = {}
         for r, claimed in enumerate(self.claimed, 1):
             gone: frozenset[int] = frozenset()
@@ -293,7 +305,7 @@ class History:
         return rules
 
     def strengths(self, r: int) -> dict[int, dict[int, int]]:
-        """By hex that is not white then: seat to its strength, before the claims of that round."""
+        """Return the strength by hex and seat before the claims of a round, for hexes that are not white."""
         gone = {seat for seat, at in self.claim_round.items() if at < r}
         found: dict[int, dict[int, int]] = {}
         for number, events in self.by_hex.items():
@@ -307,7 +319,7 @@ class History:
         return found
 
     def banners(self) -> dict[Title, Banner]:
-        """The banners that the claims show."""
+        """Return the banners that the claims show, by title."""
         return {
             claim.title: (self.colour[claim.hexes[0]], self.colour[claim.hexes[1]])
             for claimed in self.claimed
@@ -318,12 +330,12 @@ class History:
         return spent.is_put or len(lengths(spent.start, spent.place)) > 1
 
     def _faults(self, number: int) -> float:
-        """In how many rounds the wrong seat would hold the hex, claims counted too, and by how much."""
+        """Return the number of rounds and claims with the wrong holder of the hex, plus a weight by strength."""
         strengths: dict[int, int] = {}
         faults = 0.0
         events = self.by_hex[number]
         white = self.white_at.get(number, self.rounds + 1)
-        # Nothing of a hex changes in rounds without a landing, without strength put there, and without a claim.
+        # A hex changes only in rounds in which a seat lands on it, reinforces it, or claims a title.
         for r in self.rounds_of(events):
             if r > white:
                 break
@@ -335,7 +347,7 @@ class History:
         return faults
 
     def faults_after(self, number: int, r: int, strengths: dict[int, int]) -> float:
-        """The same of one round; claimers' strengths are taken away."""
+        """Return the faults of one round, as `_faults` counts them, and remove claimers from `strengths`."""
         faults = 0.0
         for gone, seat, holds in self.rules.get((number, r), ()):
             left = {each: s for each, s in strengths.items() if each not in gone} if gone else strengths
@@ -347,11 +359,14 @@ class History:
         return faults
 
     def rounds_of(self, events: dict[int, list[Spent]]) -> list[int]:
-        """The rounds in which anything of a hex may change, given what was spent there by round."""
+        """Return the rounds in which a hex may change; `events` lists the MP spent there by round."""
         return sorted(self._with_claims.union(events))
 
     def mp(self, seat: int) -> int | None:
-        """What the seat has after the last round, or had before its title; None where it spent what it had not."""
+        """Return the seat's MP after the last round, or after its last move before its title.
+
+        Return None if the seat spent more than it had.
+        """
         left = 0
         for left in self.left(seat):
             if left < 0:
@@ -359,7 +374,7 @@ class History:
         return left
 
     def left(self, seat: int) -> Iterator[int]:
-        """What the seat has left after each of its moves; and, if it has no title, after the last round."""
+        """Yield the seat's MP after each of its moves and, if it has no title, after the last round."""
         mp = 0
         income = self.income[seat]
         for r in range(1, self.rounds + 1):
@@ -376,7 +391,7 @@ class History:
         yield mp + income[self.rounds + 1] - INCOME
 
     def _spent_on(self, seat: int, number: int, last: int) -> int:
-        """What the seat has spent on a hex up to that round."""
+        """Return the MP that the seat has spent on a hex up to round `last`."""
         return sum(
             spent.amount
             for r, spents in self.by_hex[number].items()
@@ -386,7 +401,7 @@ class History:
         )
 
     def arrived(self, r: int) -> dict[int, Pillar]:
-        """The seats that came to a pillar in that round."""
+        """Return the pillar that each visiting seat reached in the round, by seat."""
         found = {}
         for seat in range(SEATS):
             for spent in self.by_seat[seat][r]:
@@ -395,14 +410,14 @@ class History:
         return found
 
     def _crowds_fit(self, r: int) -> bool:
-        """Whether the seat itself was turned away as it was."""
+        """Return whether the seat's own visit in the round meets a crowd exactly if it was turned away."""
         for visit in self.view.visits:
             if visit.round == r:
                 return (Counter(self.arrived(r).values())[visit.pillar] > CROWD) != bool(visit.titles)
         return True
 
     def _draw(self, spent: Spent) -> tuple[str, int]:
-        """Another value: more is less likely."""
+        """Draw a place and an amount; larger amounts are less likely."""
         if spent.is_hidden:
             return self.luck.choice(self._hidden_places(spent.seat, spent.round))
         more = 0
@@ -424,10 +439,10 @@ class History:
         spent.amount = amount
 
     def _try(self, spent: Spent, *, mending: bool = False) -> bool:
-        """Draws a value anew, and keeps it where it makes no more faults; now and then one more while mending.
+        """Redraw a value, and keep the new one if it fits and adds no faults; repair sometimes allows one more.
 
         Returns:
-            Whether there is another value now.
+            Whether the value has changed.
         """
         was = spent.place, spent.amount
         new = self._draw(spent)
@@ -446,7 +461,7 @@ class History:
         return True
 
     def _mend(self) -> bool:
-        """Draws values anew until they fit; False: they still do not."""
+        """Redraw values until the history fits; return whether it does."""
         if any(self.mp(seat) is None for seat in range(SEATS)):
             return False
         if not all(map(self._crowds_fit, range(1, self.rounds + 1))):
@@ -464,7 +479,7 @@ class History:
         return False
 
     def _save(self, number: int) -> None:
-        """A seat that was on a hex spends the least elsewhere, so that it can spend more there."""
+        """Reduce one amount of a seat that was on the hex to the smallest, so that it can spend more there."""
         seats = {spent.seat for spents in self.by_hex[number].values() for spent in spents}
         costly = [
             spent for spent in self.spents if spent.seat in seats and spent.amount > least(spent) and spent.is_seen
@@ -474,19 +489,19 @@ class History:
             spent.amount = least(spent)
 
     def step(self, times: int) -> set[int]:
-        """Draws so many values anew, each of them kept where it fits.
+        """Redraw `times` values in turn; each new value is kept only if the history still fits.
 
         Returns:
-            The seats that have other values now.
+            The seats whose values have changed.
         """
         chosen = self.luck.choices(self.free, k=times) if self.free else []
         return {spent.seat for spent in chosen if self._try(spent)}
 
 
 class Filling:
-    """Draws all that others spent on a hex anew, so that in each round the right seat holds it.
+    """A search for amounts of other seats on a hex with which the right seat holds it in each round.
 
-    Values are drawn in the order of their rounds; where nothing fits, the one before is drawn anew.
+    The search draws amounts in the order of their rounds, and backtracks where none fits.
     """
 
     def __init__(self, history: History, number: int) -> None:
@@ -507,7 +522,7 @@ class Filling:
         for r in rounds:
             self._order += [*events.get(r, ()), r]
         self.found = self._fill(0, {}, {})
-        """Whether there was a way; without one all is as before."""
+        """Whether the search succeeded; if it failed, all amounts are unchanged."""
         if not self.found:
             for spent, amount in zip(values, before, strict=True):
                 spent.amount = amount
@@ -534,14 +549,14 @@ class Filling:
         return False
 
     def _drawn(self, spent: Spent, most: int) -> list[int]:
-        """The amounts that there may be, few first for the most part."""
+        """Return the possible amounts in random order, with a preference for small ones."""
         found = range(most + 1) if spent.is_put else [n for n in lengths(spent.start, spent.place) if n <= most]
         random = self._history.luck.random
         return sorted(found, key=lambda amount: (amount + 1) * random())
 
 
 def holder(strengths: dict[int, int]) -> int | None:
-    """Who holds a hex: the highest strength that only one seat has."""
+    """Return the holder of a hex, the seat with the highest strength that no other seat has, or None."""
     if len(strengths) < 2:  # noqa: PLR2004
         return next((seat for seat, strength in strengths.items() if strength), None)
     best, alone = 0, None
@@ -555,7 +570,7 @@ def holder(strengths: dict[int, int]) -> int | None:
 
 
 def _fault(strengths: dict[int, int], seat: int | None) -> float:
-    """0 where the seat holds the hex, or nobody where it is None; else 1 and something for what it lacks."""
+    """Return 0 if `seat` is the holder (None: no seat holds the hex), else 1 plus a weight by strength."""
     who = holder(strengths)
     if who == seat:
         return 0
@@ -563,10 +578,10 @@ def _fault(strengths: dict[int, int], seat: int | None) -> float:
 
 
 def drawn_gifts(history: History, luck: Random) -> list[dict[int, Move]]:
-    """By round: what other seats with titles gave, so that all gifts add up (R5).
+    """Draw the gifts of other seats with titles, by round, so that they add up to the reported ones (R5).
 
     Raises:
-        ValueError: they cannot.
+        ValueError: no gifts were found that fit.
     """
     for _ in range(RESTARTS * RESTARTS):
         found = _dealt(history, luck)

@@ -8,7 +8,7 @@
   earlier. All actions are listed, 91 at most.
 - `pillar`: the title whose crest the seat receives, then title and colour of `body`, of `parting` and of `other`.
   The two remaining titles are `neither`. Uniform choices make each of the 77,760 actions equally likely.
-- votes: a seat, or `stop` for no seat. All actions are listed.
+- votes: a seat, or `stop` to name no seat. All actions are listed.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Sequence

@@ -1,6 +1,6 @@
 """Views of a match for each seat, a spectator and the host.
 
-A seat's view is made of what all were told and of its own player: never of another's.
+A seat's view is made of public facts and its own `Player`, never of another seat's.
 """
 
 from msgspec.structs import replace

@@ -59,7 +59,7 @@ class Player(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class FightState(Struct, frozen=True, kw_only=True, gc=False):
-    """The whole match."""
+    """State of a match."""
 
     options: FightOptions
     setup: FightSetup
@@ -74,7 +74,7 @@ class FightState(Struct, frozen=True, kw_only=True, gc=False):
     white: tuple[int, ...] = ()
     """Numbers of the white hexes, ascending."""
     claims: dict[Title, Claim] = {}
-    """In alphabetical order."""
+    """Claims by title, in alphabetical order."""
     gifts: dict[str, int] = {}
     """MP that each seat receives as gifts in this round."""
     candidates: tuple[int, ...] = ()

@@ -1,19 +1,19 @@
-"""What a seat of The Fight For a Name must reckon with: banners, pillars, and what the others did and were told.
+"""Worlds of The Fight For a Name: states that fit a seat's view, with everything hidden from the seat drawn.
 
-A world is drawn in this order.
+A world is drawn in this order:
 
-- What the others did: one step further in a chain of histories (`histories`) which give all positions, holders,
-  white hexes, claims and gifts as they were told. One world's is like that of the world before; now and then a
-  chain begins anew. Longer paths are thought less likely, and of all paths of a length one is taken.
-- Banners: each layout that fits is as likely, whatever chance the answers of pillars had. It fits the seat's
-  answers and all claims, and gives the seat no title that it did not claim.
-- What pillars show: as the host draws it, with what the seat saw, and with the crests of those who claimed.
-- What the others asked: six uses at random. No crest gave another seat a title that it did not claim; so a seat
-  that lost a title to another is taken to have lacked its crest.
-- The order in the timed game: each as likely.
+- Actions of other seats: some steps of a chain of histories (`histories`), all of which reproduce the reported
+  positions, holders, white hexes, claims and gifts. Successive worlds have similar histories; a new chain starts
+  after `ANEW` draws. Longer paths are less likely, and each history uses one fixed path per length.
+- Banners: all layouts that fit are equally likely, regardless of how likely the pillars' answers were. A layout
+  fits the seat's answers and all claims, and gives the seat no title that it did not claim.
+- Titles at pillars: drawn as the host draws them, around what the seat saw and the crests that claimers needed.
+- Questions of other seats: the six titles in random uses. No crest gives another seat a title that it did not
+  claim, so a seat that lost a title to another is assumed to have lacked its crest.
+- Ranks in the timed game: all orders are equally likely, unless a claim depends on the rank of this seat.
 
-While pillars answer, moves of the round are drawn that lead to nothing told. In a vote, worlds are drawn until the
-candidates come out as told.
+While pillars answer, moves of the round are drawn that fit the seat's own visit. In a vote, worlds are drawn until
+the candidates are those in the view.
 """
 
 from bisect import bisect
@@ -50,22 +50,22 @@ from referee.games.fight_for_a_name.setup import SHOWN, SHOWN_AT, drawn_pillars
 from referee.games.fight_for_a_name.state import NUMBER, SEATS, Amounts, FightState, Phase, Player, winners
 
 APART = 12
-"""Values of a history that are drawn anew from one world to the next."""
+"""Number of values of the history that are redrawn between two worlds."""
 ANEW = 400
-"""Worlds of one chain of histories."""
+"""Number of draws from one chain of histories."""
 TRIES = 2_000
-"""How often a world is drawn before it is said that there is none."""
+"""Number of failed draws in a row after which ValueError is raised."""
 LAYOUTS = 20_000
-"""The same of a layout of banners."""
+"""Number of layouts of banners that are tried for one world."""
 NEAR = 4
-"""How far others are taken to go while pillars answer."""
+"""Longest move, in steps, that is assumed of other seats while pillars answer, unless a visit needs more."""
 
 
 def worlds(view: FightView, seat: int, luck: Random, options: FightOptions) -> Iterator[FightState]:
     """See `Game.worlds`.
 
     Raises:
-        ValueError: the match is over, and nothing hidden; or nothing fits what the seat was told.
+        ValueError: the match is over, so that nothing is hidden, or no world was found that fits the view.
     """
     if view.revealed is not None:
         raise ValueError("the match is over: nothing is hidden")
@@ -92,7 +92,7 @@ def worlds(view: FightView, seat: int, luck: Random, options: FightOptions) -> I
 
 
 class Facts:
-    """What the seat's own visits, and the reveal, say of banners and pillars."""
+    """Facts about banners and pillars from the seat's own visits and the reveal."""
 
     def __init__(self, view: FightView) -> None:
         everything = set(COLOURS)
@@ -117,7 +117,7 @@ class Facts:
                 self.bodies[title], self.partings[title] = {banner.body}, {banner.parting}
 
     def may_be(self, title: Title, banner: Colours) -> bool:
-        """Whether the title may have that banner, by these facts alone."""
+        """Return whether the facts allow the title to have that banner."""
         return banner[0] in self.bodies[title] and banner[1] in self.partings[title]
 
 
@@ -129,11 +129,11 @@ def _keep(colours: dict[Title, set[Colour]], title: Title, colour: Colour, *, is
 
 
 Node = tuple[list[int], list[tuple[Colour, "Node"]]]
-"""The colours that one title may have: their running counts of layouts; each with the next title's node."""
+"""Cumulative numbers of layouts by colour of a title, and the colours, each with the next title's node."""
 
 
 class Layouts:
-    """Draws a colour for each title, every colour twice: each way that the titles allow is as likely."""
+    """Sampler of a colour for each title, with every colour used twice; allowed layouts are equally likely."""
 
     def __init__(self, allowed: dict[Title, set[Colour]]) -> None:
         self._allowed = [[n for n, colour in enumerate(COLOURS) if colour in allowed[title]] for title in TITLES]
@@ -161,7 +161,7 @@ class Layouts:
         return self._nodes[left]
 
     def draw(self, luck: Random, unlike: Sequence[Colour] = ()) -> list[Colour] | None:
-        """By title; None where a title has the colour that it has in `unlike`."""
+        """Draw the colours, indexed by title; return None if a title has the same colour in `unlike`."""
         counts, options = self._first
         colours: list[Colour] = []
         while counts:
@@ -173,7 +173,7 @@ class Layouts:
 
 
 class Drawing:
-    """Draws worlds along one chain of histories."""
+    """Sampler of worlds along one chain of histories."""
 
     def __init__(  # noqa: PLR0917 - all that it draws from
         self,
@@ -192,16 +192,17 @@ class Drawing:
         self.bodies, self.partings = Layouts(bodies), Layouts(partings)
         self.gifts = drawn_gifts(history, luck)
         self.tempting: dict[tuple[int, int, int], frozenset[Colours]] = {}
-        """By round, claims made before in it, and seat: the banners that the seat could make."""
+        """Banners that a seat could make, by round, number of claims before in it, and seat; rounds without
+        claims."""
         self.moving: dict[tuple[int, int, int], frozenset[Colours]] = {}
-        """The same of rounds with claims, which another history changes."""
+        """The same for rounds with claims, which depends on the history."""
         self.moved: dict[int, tuple[tuple[Move, ...], tuple[int, ...], Amounts, Amounts]] = {}
-        """By seat: what `_moved` found, while its part of the history is the same."""
+        """Results of `_moved` by seat, valid until the seat's part of the history changes."""
         self.puzzle = Puzzle(numbers=view.numbers, target=view.target)
         self.own = _own_player(view)
 
     def world(self) -> FightState | None:
-        """One more, or None where it did not come out as told."""
+        """Return the next world, or None if the draw does not fit the view."""
         for seat in self.history.step(APART):
             self.moved.pop(seat, None)
         self.moving.clear()
@@ -245,7 +246,7 @@ class Drawing:
         return self._in_phase(state)
 
     def _arrivals(self) -> list[list[tuple[int, Pillar, bool]]]:
-        """By seat: the round and the pillar of each visit, and whether it was turned away."""
+        """Return each seat's visits, indexed by seat: round, pillar, and whether the visitor was turned away."""
         found: list[list[tuple[int, Pillar, bool]]] = [[] for _ in range(SEATS)]
         for r in range(1, self.history.rounds + 1):
             arrived = self.history.arrived(r)
@@ -255,7 +256,7 @@ class Drawing:
         return found
 
     def _banners(self) -> dict[Title, Colours] | None:
-        """A layout in which the seat has claimed what it could."""
+        """Draw a layout in which the seat could not have claimed more than it did, or return None."""
         avoided = [(title, self._tempted(self.seat, r, title)) for title, r in self.view.crests.items()]
         for _ in range(LAYOUTS):
             bodies = self.bodies.draw(self.luck)
@@ -267,9 +268,10 @@ class Drawing:
         return None
 
     def _tempted(self, seat: int, since: int, title: Title, *, lost: bool = False) -> frozenset[Colours]:
-        """The banners of a title with which the seat, with the crest since that round, would have claimed it.
+        """Return the banners with which the seat, holding the crest since then, would have claimed the title.
 
-        `lost`: counts the round in which another seat claimed it, too.
+        `since` is the first round with the crest. `lost` includes the round in which another seat claimed the
+        title.
         """
         history, found = self.history, frozenset[Colours]()
         claim = self.view.claims.get(title)
@@ -295,7 +297,7 @@ class Drawing:
         return known.get((r, stage, seat), frozenset())
 
     def _fill(self, r: int, stage: int) -> None:
-        """What seats held in a round with claims, when so many of them were made."""
+        """Note the holders in a round with claims after the first `stage` of these claims."""
         made = self.history.claimed[r - 1][:stage]
         gone = {claim.seat for claim in made}
         white = {number for claim in made for number in claim.hexes}
@@ -324,7 +326,10 @@ class Drawing:
     def _won_with(
         self, came: list[list[tuple[int, Pillar, bool]]], banners: dict[Title, Colours]
     ) -> dict[Title, tuple[int, Pillar]] | None:
-        """Of each title that another seat claimed, the visit that gave it the crest: round and pillar."""
+        """Draw the visit, as round and pillar, at which each other claimer received its title's crest.
+
+        Return None if a claimer has no visit that fits.
+        """
         won: dict[Title, tuple[int, Pillar]] = {}
         for title, claim in self.view.claims.items():
             if claim.seat == self.seat:
@@ -342,7 +347,7 @@ class Drawing:
         return won
 
     def _rank(self, won: dict[Title, tuple[int, Pillar]], banners: dict[Title, Colours]) -> tuple[int, ...] | None:
-        """The order in the timed game; None where the seat should have had a title that another claimed."""
+        """Draw the ranks in the timed game; return None if this seat should have had a title of another."""
         if self.view.revealed is not None:
             return self.view.revealed.challenge
         rank = self.luck.sample(range(SEATS), SEATS)
@@ -405,7 +410,10 @@ class Drawing:
     def _shown(
         self, known: dict[Pillar, tuple[Title, ...]], needed: dict[Pillar, set[Title]]
     ) -> dict[Pillar, tuple[Title, ...]] | None:
-        """As `setup.drawn_pillars` does it, around what is known and needed; None where it did not come out."""
+        """Draw the titles at pillars as `setup.drawn_pillars` does, around the known and needed ones.
+
+        Return None if the draw breaks a rule of the setup.
+        """
         luck = self.luck
         left = dict.fromkeys(TITLES, SHOWN_AT)
         for titles in known.values():
@@ -441,7 +449,7 @@ class Drawing:
         banners: dict[Title, Colours],
         won: dict[Title, tuple[int, Pillar]],
     ) -> Player:
-        """Another seat, as it may have played."""
+        """Draw the visits and crests of another seat, and return its player."""
         history = self.history
         title = next((title for title, claim in self.view.claims.items() if claim.seat == seat), None)
         asked: list[Visit] = []
@@ -479,7 +487,7 @@ class Drawing:
         )
 
     def _crest(self, seat: int, r: int, shown: tuple[Title, ...], banners: dict[Title, Colours]) -> Title | None:
-        """One that gave the seat no title that it did not claim; None: it asked nothing."""
+        """Draw a crest that gave the seat no title that it did not claim; None means that it asked nothing."""
         luck = self.luck
         for title in luck.sample(shown, len(shown)):
             if banners[title] not in self._tempted(seat, r, title, lost=True):
@@ -487,7 +495,7 @@ class Drawing:
         return None
 
     def _moved(self, seat: int) -> tuple[tuple[Move, ...], tuple[int, ...], Amounts, Amounts]:
-        """Its moves, the hexes where they ended, its strengths, and what it spent there."""
+        """Return the seat's moves, the hexes where they ended, its strengths, and the MP spent per hex."""
         history = self.history
         moves: list[Move] = []
         reached: set[int] = set()
@@ -517,7 +525,7 @@ class Drawing:
         return tuple(moves), tuple(sorted(reached)), _amounts(strengths), _amounts(spent_on)
 
     def _in_phase(self, state: FightState) -> FightState | None:
-        """The state with the window that is open; None where what was told of it does not come out."""
+        """Return the state in the phase of the open window, or None if it does not fit the view."""
         view = self.view
         if view.round == 0:
             return replace(state, challenge=())
@@ -551,7 +559,7 @@ class Drawing:
         return None
 
     def _while_pillars_answer(self, state: FightState) -> FightState | None:
-        """The state in which all have moved, and visitors ask."""
+        """Return the state in which all seats have moved and visitors may ask, or None if it does not fit."""
         view, luck, seat = self.view, self.luck, self.seat
         own = view.visits[-1] if view.visits and view.visits[-1].round == view.round else None
         before = replace(state, players=_put(state.players, seat, _before_the_move(view)))
@@ -577,7 +585,7 @@ class Drawing:
         return replace(after, phase="pillar", players=_put(after.players, seat, now))
 
     def _send(self, state: FightState, moves: list[Move], pillar: Pillar | None) -> None:
-        """Sends so many seats to a pillar that it is a crowd; where none is given, one seat to any."""
+        """Send enough seats to the pillar to make the visit a crowd, or one seat to any pillar if it is None."""
         able = []
         for number, player in enumerate(state.players):
             if number != self.seat and player.position is not None:
@@ -636,7 +644,7 @@ def _amounts(by_name: dict[str, int]) -> Amounts:
 
 
 def _before_the_move(view: FightView) -> Player:
-    """The seat itself, before its move of this round, which is the last one told."""
+    """Return the seat's own player before its move of this round, which is the last one in the view."""
     move, own = view.moves[-1], _own_player(view)
     before = replace(
         own,
