@@ -14,9 +14,9 @@ from referee.rules import Addressed, Luck, choice
 LAST = 2
 """Highest number of seats without a title at which the match ends."""
 FEW_FOR_TOKENS = 9
-"""Number of winners from which on they receive no tokens; fewer receive one each."""
+"""Smallest number of winners that receive no tokens; fewer receive one each, and a single one more (R9)."""
 FEW_FOR_A_VOTE = 6
-"""Number of winners from which on there is no token vote; fewer vote to give one more token."""
+"""Smallest number of winners that hold no token vote; fewer vote to give one more token (R9)."""
 SINGLE_WINNERS_TOKENS = 3
 
 Step = tuple[FightState, tuple[Addressed, ...]]

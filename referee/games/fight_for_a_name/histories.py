@@ -230,8 +230,8 @@ class History:
     def _hidden_places(self, seat: int, r: int) -> list[tuple[str, int]]:
         """Return the possible last moves of a claimer, as places and steps.
 
-        A claimer that had visited no pillar before must have gone to one. If no known move of the claimer ended on
-        one of its banner's hexes, the last move must have ended there.
+        A claimer that had visited no pillar before must have gone to one. If its banner has a hex on which
+        no known move of the claimer ended, the last move must have ended there.
         """
         before = self.positions[r - 1][seat]
         visited = {self.positions[past][seat] for past in range(r)} & PILLAR_AT.keys()
@@ -330,7 +330,7 @@ class History:
         return spent.is_put or len(lengths(spent.start, spent.place)) > 1
 
     def _faults(self, number: int) -> float:
-        """Return the number of rounds and claims with the wrong holder of the hex, plus a weight by strength."""
+        """Return a hex's faults: 1 per round or claim with a wrong holder, plus a share for missing strength."""
         strengths: dict[int, int] = {}
         faults = 0.0
         events = self.by_hex[number]
@@ -570,7 +570,7 @@ def holder(strengths: dict[int, int]) -> int | None:
 
 
 def _fault(strengths: dict[int, int], seat: int | None) -> float:
-    """Return 0 if `seat` is the holder (None: no seat holds the hex), else 1 plus a weight by strength."""
+    """Return 0 if `seat` (None: no seat) holds the hex, else 1 plus a share for missing strength."""
     who = holder(strengths)
     if who == seat:
         return 0

@@ -23,7 +23,7 @@ from referee.games.fight_for_a_name.state import SEAT_KEYS, SEATS
 from referee.rules import Building
 
 POWERS = 15
-"""Number of powers of two, up to 2^14, that add up to an amount: 1,000 rounds bring a seat 28,000 MP at most."""
+"""Number of powers of two in amounts, 2^0 to 2^14: a seat receives 28,000 MP at most, in 1,000 rounds."""
 STOP, REINFORCE = 0, 1
 STEP = 2
 POSITION = STEP + len(DIRECTIONS)

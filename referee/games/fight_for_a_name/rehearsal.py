@@ -215,7 +215,7 @@ def _other_visits(state: FightState, observer: int | None, luck: Random) -> Figh
 def _other_votes(state: FightState, observer: int | None, luck: Random) -> FightState:
     """Redraw the vote for an observer without a vote in it, which does not know the candidates.
 
-    An observer that votes in no phase does not know either which vote is open.
+    An observer that has a vote in no phase does not know which vote is open either.
     """
     voted_token = luck.randrange(SEATS)
     if observer in voters(state):

@@ -38,7 +38,7 @@ Amounts = dict[HexKey, int]
 
 
 class Player(Struct, frozen=True, kw_only=True, gc=False):
-    """One seat."""
+    """State of one seat."""
 
     position: str | None = START
     """Place on the board, or None if the seat has a title."""

@@ -4,7 +4,7 @@ A world is drawn in this order:
 
 - Actions of other seats: some steps of a chain of histories (`histories`), all of which reproduce the reported
   positions, holders, white hexes, claims and gifts. Successive worlds have similar histories; a new chain starts
-  after `ANEW` draws. Longer paths are less likely, and each history uses one fixed path per length.
+  after `ANEW` draws. Longer paths are less likely, and one path represents all of its length.
 - Banners: all layouts that fit are equally likely, regardless of how likely the pillars' answers were. A layout
   fits the seat's answers and all claims, and gives the seat no title that it did not claim.
 - Titles at pillars: drawn as the host draws them, around what the seat saw and the crests that claimers needed.
@@ -297,7 +297,7 @@ class Drawing:
         return known.get((r, stage, seat), frozenset())
 
     def _fill(self, r: int, stage: int) -> None:
-        """Note the holders in a round with claims after the first `stage` of these claims."""
+        """Record the banners that seats could make in a round with claims, after the first `stage` claims."""
         made = self.history.claimed[r - 1][:stage]
         gone = {claim.seat for claim in made}
         white = {number for claim in made for number in claim.hexes}
@@ -585,7 +585,7 @@ class Drawing:
         return replace(after, phase="pillar", players=_put(after.players, seat, now))
 
     def _send(self, state: FightState, moves: list[Move], pillar: Pillar | None) -> None:
-        """Send enough seats to the pillar to make the visit a crowd, or one seat to any pillar if it is None."""
+        """Send enough seats to the pillar to make the visit a crowd, or one seat to any if `pillar` is None."""
         able = []
         for number, player in enumerate(state.players):
             if number != self.seat and player.position is not None:
