@@ -1,4 +1,4 @@
-"""Candidates for each seat's symbol, and what clues and conditions look at in a whole pool of them."""
+"""Candidates for each seat's symbol, with the features and figures of a whole pool for clues and conditions."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -17,14 +17,14 @@ from referee.games.runes_to_ruins.symbols import SIDES, TOUCHED
 
 
 class Sliced:
-    """A number for each symbol of a pool, bit by bit."""
+    """One number per symbol of a pool, stored as bit slices: slice `n` is the set of symbols with bit `n` set."""
 
     def __init__(self, every: int) -> None:
         self.every = every
         self.slices: list[int] = []
 
     def add(self, chosen: int, weight: int = 1) -> None:
-        """Adds a weight to the numbers of these symbols."""
+        """Add a weight to the numbers of the chosen symbols."""
         for bit in range(weight.bit_length()):
             if weight >> bit & 1:
                 self._carry(chosen, bit)
@@ -40,7 +40,7 @@ class Sliced:
             bit += 1
 
     def by_number(self) -> dict[int, int]:
-        """By number, the least first, the symbols that have it."""
+        """Return the set of symbols with each number."""
         sets = {0: self.every}
         for bit in range(len(self.slices) - 1, -1, -1):
             found = self.slices[bit]
@@ -54,7 +54,7 @@ class Sliced:
 
 
 class _Values(dict[int, dict[Any, int]]):
-    """By clue: features to the symbols of a pool, found when they are asked for."""
+    """Sets of a pool's symbols, indexed by clue, then by feature; computed on first access."""
 
     def __init__(self, pool: Pool, clues: dict[int, Clue]) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class _Values(dict[int, dict[Any, int]]):
 
 
 class Candidates:
-    """A pool, with what clues and conditions look at."""
+    """A pool with its features for clues and its figures for conditions, computed on first use."""
 
     def __init__(self, pool: Pool, clues: dict[int, Clue]) -> None:
         self.pool = pool
@@ -75,7 +75,7 @@ class Candidates:
         self._by_figure: dict[int, dict[int, int]] = {}
 
     def by_figure(self, condition: int) -> dict[int, int]:
-        """What a condition looks at, more being better, to the symbols."""
+        """Return the set of symbols with each figure of a condition; higher figures are better."""
         if condition not in self._by_figure:
             sign = conditions.RANKED[condition][1] if condition in conditions.RANKED else 1
             sets = self.figure(condition).by_number()
@@ -83,7 +83,7 @@ class Candidates:
         return self._by_figure[condition]
 
     def between(self, condition: int, low: float, high: float) -> int:
-        """The symbols with a figure from the one to the other."""
+        """Return the symbols whose figure is at least `low` and at most `high`."""
         chosen = 0
         for figure, found in self.by_figure(condition).items():
             if low <= figure <= high:
@@ -91,7 +91,7 @@ class Candidates:
         return chosen
 
     def figure(self, condition: int) -> Sliced:
-        """What a condition looks at; of 2 and 4, what 1 and 3 do."""
+        """Return the figures of a condition without their sign: 2 uses the figures of 1, and 4 those of 3."""
         condition = {2: 1, 4: 3}.get(condition, condition)
         if condition not in self._figures:
             self._figures[condition] = _FIGURES[condition](self.pool)
@@ -109,7 +109,10 @@ def _weighed(pool: Pool, weight: Callable[[Any], int]) -> Sliced:
 
 @cache
 def _touching() -> list[list[tuple[int, int]]]:
-    """By two positions side by side: marks of runes in the one, and of those in the other that join with them."""
+    """Return pairs of marks for each two adjacent positions.
+
+    The first mark is a set of runes in one position, the second all runes in the other that join with them.
+    """
     found = []
     for one, other in SIDES:
         alike: dict[int, list[str]] = {}
@@ -132,7 +135,7 @@ def _joined(pool: Pool) -> Sliced:
 
 @cache
 def _in_group(group: str) -> tuple[int, ...]:
-    """A mark a position: the group's runes there."""
+    """Return one mark per position: the group's runes there."""
     return tuple(mark((at,), group_runes(group)) for at in POSITIONS)
 
 
@@ -188,7 +191,7 @@ _FIGURES: dict[int, Callable[[Pool], Sliced]] = {
 
 @cache
 def group_marks() -> dict[tuple[int, ...], str]:
-    """The marks that count a group's runes, and those that say whether there is one, to the group."""
+    """Map marks to groups: those that count a group's runes, and those that detect any of its runes."""
     every = (*DIVINE, *MUNDANE)
     found: dict[tuple[int, ...], str] = {}
     for group in every:
@@ -199,5 +202,5 @@ def group_marks() -> dict[tuple[int, ...], str]:
 
 @cache
 def uses(rune: str) -> int:
-    """The mark of a rune wherever it stands."""
+    """Return the mark of a rune in any position."""
     return mark(POSITIONS, (rune,))

@@ -1,6 +1,6 @@
-"""What one seat was told of the others' symbols, as clues: a feature of each, and what the features must give.
+"""A seat's knowledge of the others' symbols as clues: a feature of each symbol, and a test of these features.
 
-A clue looks at each symbol by itself, so that a change of one symbol is judged without the others.
+A feature depends on one symbol only, so that after a change only the features of the changed symbol are computed.
 """
 
 # mypy: disable-error-code="misc"
@@ -43,31 +43,36 @@ from referee.games.runes_to_ruins.symbols import ALIKE, COLUMNS, GROUPS, ORDER, 
 from referee.games.runes_to_ruins.visions import NO_VISIONS
 
 VEILED = ("assign", "divine", "mundane")
-"""Visions whose answers a veil turns round."""
+"""Visions whose answers a veil inverts."""
 
 
 class Clue(Struct, frozen=True):
-    """One answer."""
+    """One answer to the seat, or one rune revealed to it, as a condition on symbols."""
 
     seats: tuple[int, ...]
-    """The seats whose symbols it is about."""
+    """The seats whose symbols the answer is about."""
     feature: Callable[[Six], Any]
+    """Function that returns a symbol's feature."""
     fits: Callable[[Sequence[Any]], bool]
-    """Whether these features, in the order of `seats`, give the answer."""
+    """Function that returns whether features, in the order of `seats`, lead to the answer."""
     veil: int | None = None
-    """The round in which a veil of the seat turns the answer round; None: none can."""
+    """The round in which a veil of the seat inverts the answer, or None if no veil can."""
     marks: tuple[int, ...] = ()
-    """Cells (`pools.mark`): the feature is how many of these the symbol fills."""
+    """Masks of cells (see `pools.mark`); if any, the feature is the number of them that the symbol fills."""
     place: Place | None = None
-    """The feature is the group there."""
+    """Place whose group is the feature, if any."""
     guess: tuple[Six, Near] | None = None
-    """A guess, and how near it came to the closest symbol: the feature is how near it is to this one."""
+    """A guess and its answer for the nearest symbol; the feature is the guess's nearness to this symbol."""
 
     shared: int | None = None
-    """So many runes the symbols of two seats have in common: the feature is the symbol itself."""
+    """Number of runes that the symbols of two seats have in common; the feature is the symbol itself."""
 
     def values(self, pool: Pool) -> dict[Any, int]:
-        """The features of a pool's symbols, to these symbols; of a guess, what is less near is one value."""
+        """Return the set of a pool's symbols with each feature.
+
+        For a guess, all symbols that it is nearer to than the answer share a value, and so do all that it is less
+        near to.
+        """
         if self.marks:
             return pool.counted(self.marks)
         if self.place is not None:
@@ -84,7 +89,7 @@ class Clue(Struct, frozen=True):
 
 
 def _nearness(guess: Six, told: Near, pool: Pool) -> dict[Any, int]:
-    """Symbols to which the guess is as near as told, nearer, and less near: only these are told apart."""
+    """Return the symbols to which the guess is as near as its answer, nearer, and less near."""
     there = [pool.marked(mark((at,), (rune,))) for at, rune in enumerate(guess)]
     inside = [pool.marked(mark(POSITIONS, (rune,))) for rune in guess]
     alike = [pool.marked(mark((at,), ALIKE[rune])) & ~inside[at] for at, rune in enumerate(guess)]
@@ -106,12 +111,12 @@ def _either(sets: Iterable[int]) -> int:
 
 
 NEARER: Near = (7, 0, 0)
-"""Nearer than told: a guess has no such figures."""
+"""Value for symbols that are nearer than a guess's answer; no guess has these figures."""
 
 
 @cache
 def group_runes(group: str) -> tuple[str, ...]:
-    """The runes of a group, of either Order."""
+    """Return the runes of a group of either Order."""
     return tuple(rune for rune, groups in GROUPS.items() if group in groups)
 
 
@@ -124,7 +129,7 @@ def _use_group(group: str) -> tuple[int, ...]:
 
 
 def clues(view: RunesView, seat: int) -> Iterator[Clue]:
-    """All clues of a seat."""
+    """Iterate over all clues of a seat."""
     for played in view.history:
         action = played.action or PlayRound()
         yield from _visions(played, seat, NO_VISIONS if action.visions is UNSET else action.visions)
@@ -289,7 +294,10 @@ def _is_on(position: int, line: Line) -> bool:
 
 
 def _mirrored(event: Mirrored, own: Six) -> Iterator[Clue]:
-    """What the answer to an unknown question of `of` says of its symbol: that some question has this answer."""
+    """Yield a clue from an answer that a mirror showed, where there is one.
+
+    The question of seat `of` is unknown, but some question must have this answer.
+    """
     told: Any = event.answer
     feature: Callable[[Six], Any] | None = None
     marks: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""What is left for each seat's symbol, narrowed by what clues about several seats leave to each other."""
+"""Remaining candidates for each seat's symbol, and their reduction by clues about several seats."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import product
@@ -25,58 +25,58 @@ from referee.games.runes_to_ruins.state import SEATS
 from referee.games.runes_to_ruins.symbols import ORDER
 
 MOST, PART = 150_000, 10_000
-"""A pool holds all candidates if there are at most so many; else so many."""
+"""Maximum number of candidates in a complete pool, and number of candidates drawn where there are more."""
 ENOUGH = 100_000
-"""So many are not made more."""
+"""Number of candidates from which on a partial pool no longer grows with each attempt."""
 FURTHER_WHOLE, FURTHER = 8000, 4000
-"""The same where more are looked for."""
+"""The values of `MOST` and `PART` for pools that replace a pool with too few candidates."""
 LISTS = 200
-"""So many lists of candidates are kept."""
+"""Maximum number of complete pools in the cache."""
 SMALLER = 8
-"""A pool of which less than one in so many is left is replaced by a smaller one."""
+"""A pool is replaced by a smaller one if less than 1 / `SMALLER` of it remains."""
 
 
 class Left(Struct, frozen=True):
-    """What is left for one seat's symbol."""
+    """Remaining candidates for one seat's symbol."""
 
     candidates: Candidates
     able: int
-    """The set of candidates that are left."""
+    """The set of remaining candidates."""
     is_whole: bool
-    """Whether nothing else is left."""
+    """True if these are all candidates that remain, False if they are a drawn part."""
     values: dict[int, frozenset[Any]] = {}
-    """By clue: the features that are left."""
+    """Remaining features, indexed by clue."""
     figures: tuple[tuple[int, float, float], ...] = ()
-    """Conditions, and the least and greatest figure that is left."""
+    """Conditions, each with the lowest and highest figure that remains."""
     shares: dict[tuple[str, int], dict[Any, float]] = {}
-    """What was asked before of features and of figures."""
+    """Cache of the shares of features and figures."""
 
     @property
     def number(self) -> int:
-        """How many candidates are left."""
+        """Number of remaining candidates."""
         return self.able.bit_count()
 
     def within(self, able: int) -> "Left":
-        """What is left of these candidates."""
+        """Return this without candidates outside `able`."""
         return Left(self.candidates, self.able & able, self.is_whole, self.values, self.figures)
 
     def alone(self) -> "Left":
-        """The same, with nothing else that could be."""
+        """Return the same candidates, treated as all that remain."""
         return Left(self.candidates, self.able, True, self.values, self.figures)
 
     def with_values(self, n: int, able: Collection[Any]) -> "Left":
-        """What is left with one of these features."""
+        """Return the candidates that have one of these features for clue `n`."""
         chosen = _either(found for value, found in self.candidates.values[n].items() if value in able)
         values = {**self.values, n: frozenset(able)}
         return Left(self.candidates, self.able & chosen, self.is_whole, values, self.figures)
 
     def with_figures(self, condition: int, low: float, high: float) -> "Left":
-        """What is left with a figure of a condition from the one to the other."""
+        """Return the candidates whose figure for a condition is at least `low` and at most `high`."""
         able = self.able & self.candidates.between(condition, low, high)
         return Left(self.candidates, able, self.is_whole, self.values, (*self.figures, (condition, low, high)))
 
     def of(self, candidates: Candidates, *, is_whole: bool) -> "Left":
-        """What is left of other candidates, with the same features and figures."""
+        """Return those of other candidates that have the remaining features and figures."""
         able = candidates.pool.all
         for n, values in self.values.items():
             able &= _either(found for value, found in candidates.values[n].items() if value in values)
@@ -85,7 +85,10 @@ class Left(Struct, frozen=True):
         return Left(candidates, able, is_whole, self.values, self.figures)
 
     def by_feature(self, n: int, features: Iterable[Any]) -> dict[Any, float]:
-        """What share has each feature for a clue; of a part, what was not drawn is taken to be rare."""
+        """Return the share of candidates with each feature for clue `n`.
+
+        If the candidates are a drawn part, a possible feature that none of them has gets a small share.
+        """
         if ("clue", n) not in self.shares:
             found = self._shared(self.candidates.values[n])
             if not self.is_whole:
@@ -95,7 +98,7 @@ class Left(Struct, frozen=True):
         return self.shares["clue", n]
 
     def by_figure(self, condition: int) -> dict[int, float]:
-        """How much of what is left has each figure for a condition, more being better."""
+        """Return the share of candidates with each figure for a condition; higher figures are better."""
         if ("condition", condition) not in self.shares:
             self.shares["condition", condition] = self._shared(self.candidates.by_figure(condition))
         return self.shares["condition", condition]
@@ -113,7 +116,7 @@ def _either(sets: Iterable[int]) -> int:
 
 
 class Searching:
-    """What a search keeps from one attempt to the next: facts and candidates."""
+    """Facts and candidates that all attempts of a search share."""
 
     def __init__(self, clues: Sequence[Clue], luck: Random) -> None:
         self.clues, self.luck = tuple(clues), luck
@@ -121,21 +124,24 @@ class Searching:
             seat: {n: clue for n, clue in enumerate(self.clues) if seat in clue.seats} for seat in range(SEATS)
         }
         self.features = {n: _features(clue) for n, clue in enumerate(clues) if _is_certain(clue)}
-        """What symbols may have, of clues that no veil turns and that look at one symbol at a time."""
+        """Possible features, indexed by clue, without clues that a veil may invert or that need two symbols."""
         self.failed: dict[Any, int] = {}
-        """How often what was decided led nowhere."""
+        """Number of failures after each decision."""
         self._listed: dict[Any, Candidates] = {}
-        """All candidates, by what is known for certain of a seat's symbol."""
+        """Complete pools, indexed by seat and by the facts about its symbol."""
         self._combined: dict[Any, list[tuple[Any, ...]]] = {}
         self._known: dict[tuple[tuple[int, Six], ...], list[Left]] = {}
 
     def known(self, known: dict[int, Six]) -> list[Left]:
-        """What is left by seat, where these symbols are known; nothing at all, if that cannot be."""
+        """Return the remaining candidates, indexed by seat, if the symbols of some seats are known.
+
+        Return an empty list if no candidates remain for a seat.
+        """
         key = tuple(sorted(known.items()))
         if key not in self._known:
             self._known[key] = self._new(known)
             return self._known[key]
-        # Where there are too many, more are drawn for each attempt.
+        # A pool that is only a part grows with each attempt.
         lefts = self._known[key]
         for seat, left in enumerate(lefts):
             if not left.is_whole and left.number < ENOUGH:
@@ -151,7 +157,7 @@ class Searching:
         if not self.settle(lefts, range(SEATS), lambda _: True):
             return []
         while seats:
-            # The seat of which most is known comes first: it tells more of the others.
+            # The seat with the fewest candidates is first, because it narrows the others most.
             facts = {seat: self._facts(seat, lefts[seat]) for seat in seats}
             seat = min(seats, key=lambda seat: Builder(facts[seat]).estimate(self.luck))
             seats.remove(seat)
@@ -162,7 +168,7 @@ class Searching:
             if not self.settle(lefts, [seat], lambda _: True):
                 return []
         for seat in range(SEATS):
-            # Later seats may have told more of those of which there were too many.
+            # Later seats may have narrowed those that had too many candidates for a complete pool.
             if not lefts[seat].is_whole:
                 lefts[seat] = self.smaller(seat, self.grown(seat, lefts[seat], MOST, PART))
                 if not self.settle(lefts, [seat], lambda _: True):
@@ -170,16 +176,17 @@ class Searching:
         return [self.smaller(seat, left) for seat, left in enumerate(lefts)]
 
     def smaller(self, seat: int, left: Left) -> Left:
-        """The same in a smaller pool, where little is left of one."""
+        """Return the same candidates, in a smaller pool if only a small part of their pool remains."""
         if SMALLER * left.number >= len(left.candidates.pool.symbols):
             return left
         pool = left.candidates.pool.only(left.able)
         return Left(Candidates(pool, self.of[seat]), pool.all, left.is_whole, left.values, left.figures)
 
     def settle(self, lefts: list[Left], seats: Collection[int], is_left: Callable[[int], bool]) -> bool:
-        """Leaves out features that nothing left of other seats goes with; False: nothing is left of a seat.
+        """Remove features that no remaining features of other seats can complete, until nothing changes.
 
-        `is_left` may look for more candidates of a seat.
+        `seats` are those that have changed. `is_left` returns whether a seat has candidates; it may search for
+        more. Return False if a seat has none or a clue cannot hold.
         """
         changed = set(seats)
         while changed:
@@ -201,14 +208,17 @@ class Searching:
         return True
 
     def combined(self, n: int, shares: Sequence[dict[Any, float]]) -> list[tuple[Any, ...]]:
-        """Of these features by seat, those that together give what a clue says."""
+        """Return the combinations of features, one per seat of the clue, with which clue `n` holds."""
         key = n, tuple(map(tuple, shares))
         if key not in self._combined:
             self._combined[key] = [each for each in product(*shares) if self.clues[n].fits(each)]
         return self._combined[key]
 
     def grown(self, seat: int, left: Left, most: int = FURTHER_WHOLE, part: int = FURTHER) -> Left:
-        """Looks for more candidates that go with what is left: all of them, if there are not more than so many."""
+        """Search for more candidates with the remaining features and figures.
+
+        The result is complete if at most `most` symbols agree with the facts; otherwise it has about `part` more.
+        """
         facts = self._facts(seat, left)
         key = seat, tuple(facts.allowed), facts.required, tuple(facts.counts.items()), facts.guesses, most
         if key in self._listed:
@@ -225,7 +235,7 @@ class Searching:
         return left.of(candidates, is_whole=is_whole)
 
     def _facts(self, seat: int, left: Left) -> Facts:
-        """What features that are left say of a seat's symbol for certain."""
+        """Return the facts about a seat's symbol that follow from its remaining features."""
         facts = Facts([EVERY_RUNE] * len(POSITIONS), counts={})
         for n, clue in self.of[seat].items():
             if n not in self.features:
@@ -243,7 +253,7 @@ class Searching:
             elif clue.place is not None:
                 able = sum(1 << NUMBER[rune] for group in values for rune in group_runes(group))
                 facts.allowed[clue.place.position] &= able
-        # What leaves fewer places for its runes comes first.
+        # Guesses that leave fewer places for their runes are first.
         facts.guesses = tuple(sorted(facts.guesses, key=lambda each: -each[1] - each[2] / 2))
         return facts
 
@@ -253,7 +263,7 @@ def _is_certain(clue: Clue) -> bool:
 
 
 def _features(clue: Clue) -> tuple[Any, ...]:
-    """What a symbol may have, for a clue."""
+    """Return the features that a symbol can have for a clue."""
     if clue.marks:
         return (*range(len(clue.marks) + 1),)
     if clue.place is not None:

@@ -1,4 +1,4 @@
-"""What was paid at the end of a round, as a seat knows it, and what conditions would pay for some symbols."""
+"""Payments at the end of a round as far as a seat knows them, and payments of conditions for symbols."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,20 +11,25 @@ from referee.games.runes_to_ruins import conditions
 from referee.games.runes_to_ruins.state import OTHERS, SEATS, RunesState, Standing
 
 UNARY = (1, 2, 3, 4, 5, 6, 7)
-"""The conditions by ranks of figures that a symbol has by itself."""
+"""Conditions that rank figures of single symbols."""
 FLAT = (13, 14)
+"""Conditions that pay the number of a symbol's groups of one Order, without ranks."""
 ELSEWHERE = (8, 9)
+"""Conditions that rank how many of a symbol's runes other seats use, too."""
 
 
 @lru_cache(maxsize=100_000)
 def ranked(figures_: tuple[float, ...]) -> tuple[int, ...]:
-    """What a condition by ranks pays for these figures, more being better."""
+    """Return the payments of a ranking condition for these figures (indexed by seat; higher is better)."""
     order = sorted(set(figures_), reverse=True)
     return tuple([conditions.BEST_RANK - order.index(each) for each in figures_])
 
 
 def are_in_order(paid: Sequence[float], positions: dict[str, int]) -> bool:
-    """Whether those who abstained can have had these positions: before or after all that earned the same."""
+    """Return whether the abstaining seats can have these positions.
+
+    Among seats with equal payments, each abstaining seat is placed before or after all the others.
+    """
     start = 1
     for amount in sorted(set(paid), reverse=True):
         seats = [seat for seat, each in enumerate(paid) if each == amount]
@@ -40,22 +45,23 @@ def are_in_order(paid: Sequence[float], positions: dict[str, int]) -> bool:
 
 
 class Paid(Struct, frozen=True):
-    """What was paid at the end of a round."""
+    """Known facts about the payments at the end of a round."""
 
     targets: tuple[int, ...]
-    """By seat, without what is added for the round; 0: not told."""
+    """Payments without the round's bonus, indexed by seat; 0 if unknown."""
     positions: tuple[tuple[str, int], ...]
-    """Of seats that abstained: the position in the order of what was paid."""
+    """Seats that abstained, with their positions in the order of payments."""
     able: tuple[int, ...]
-    """The conditions that may have won."""
+    """Conditions that may have won."""
     free: tuple[int, ...]
-    """Of them, those that may have paid so whatever symbols there are."""
+    """Conditions that may have won and whose payout does not depend on symbols."""
     seat: int = 0
+    """The seat that knows these facts."""
     mine: frozenset[int] = frozenset(range(7))
-    """What that seat may have been paid, if it was not told."""
+    """Possible payments to that seat."""
 
     def is_by(self, paid: Sequence[float]) -> bool:
-        """Whether this was paid."""
+        """Return whether payments, indexed by seat, agree with these facts."""
         fits = all(one in (0, other) for one, other in zip(self.targets, paid, strict=True))
         return (
             fits
@@ -66,14 +72,14 @@ class Paid(Struct, frozen=True):
 
 @lru_cache(maxsize=100_000)
 def figures(symbol: Six) -> tuple[int, ...]:
-    """A symbol's figures for the conditions of `UNARY`, more being better, then its groups of either Order."""
+    """Return a symbol's figures for the conditions of `UNARY` (higher is better), then for those of `FLAT`."""
     now = conditions.Now(RunesState(options=RunesOptions(), standings=(Standing(symbol=symbol),)), ())
     found = [sign * figure(now, 0) for figure, sign in (conditions.RANKED[each] for each in UNARY)]
     return (*found, conditions.mundane_groups(now, 0), conditions.divine_groups(now, 0))
 
 
 def all_figures(symbols: Sequence[Six]) -> dict[int, tuple[int, ...]]:
-    """By condition, and by seat: what conditions look at, more being better."""
+    """Return the figures that conditions compare (higher is better), indexed by condition, then by seat."""
     rows = [figures(symbol) for symbol in symbols]
     runes = [frozenset(symbol) for symbol in symbols]
     found = {condition: tuple([row[n] for row in rows]) for n, condition in enumerate((*UNARY, *FLAT))}
@@ -86,7 +92,10 @@ def all_figures(symbols: Sequence[Six]) -> dict[int, tuple[int, ...]]:
 
 @lru_cache(maxsize=4096)
 def possible(paid: Paid, *, is_flat: bool) -> list[tuple[int, ...]]:
-    """All that can have been paid then: by ranks, or for so many groups."""
+    """Return all payments, indexed by seat, that agree with the facts.
+
+    With `is_flat` the condition pays a number of groups; otherwise it pays ranks.
+    """
     amounts = range(1 if is_flat else conditions.BEST_RANK - SEATS + 1, conditions.BEST_RANK + 1)
     told: list[Sequence[int]] = [(each,) if each else amounts for each in paid.targets]
     told[paid.seat] = [each for each in amounts if each in paid.mine]

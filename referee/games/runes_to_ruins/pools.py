@@ -1,7 +1,7 @@
-"""Candidate symbols of a seat as a pool: a set of them is an integer with a bit for each.
+"""Pools of candidate symbols for a seat; an integer with one bit per symbol is a set of them.
 
-What is asked of a symbol is asked of a whole pool at once, by the logic of a few long integers. A pool holds all
-legal symbols that a few facts allow, or where there are too many a part of them, drawn.
+Operations on a few long integers test all symbols of a pool at once. A pool holds all legal symbols that some
+facts allow or, if there are too many, a random part of them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,49 +23,52 @@ EVERY_RUNE = (1 << len(NAMES)) - 1
 _PLACES = len(NAMES)
 _TOUCHED = tuple(tuple(TOUCHED[position][name] for name in NAMES) for position in POSITIONS)
 _TWICE = 0o666666
-"""The bits of which one is set where a group's count, of three bits, is 2 or more."""
+"""Mask over six counts of three bits each; `counts & _TWICE` is positive if any count is 2 or more."""
 PROBES = 100
-"""How often a way is gone at random to estimate how many symbols there are."""
+"""Number of random descents that estimate how many symbols there are."""
 SAME, MANY, DRAWS = 4, 200, 200
-"""In so many positions symbols that are listed are the same at first, in fewer if that gives less than one in
-`MANY` of those wanted; so often a symbol to be like is drawn."""
+"""Constants of `drawn`.
+
+Listed symbols share the runes of `SAME` positions at first. If a list has less than 1 / `MANY` of the wanted
+symbols, they share one position fewer from then on. At most `DRAWS` lists are made.
+"""
 
 
 def mark(positions: Sequence[int], runes: Iterable[str]) -> int:
-    """Cells of a symbol, as a mask: those runes in those positions."""
+    """Return a mask of a symbol's cells: each of the runes in each of the positions."""
     return sum(1 << (position * _PLACES + NUMBER[rune]) for position in positions for rune in runes)
 
 
 @lru_cache(maxsize=4096)
 def cells(symbol: Six) -> int:
-    """The six cells that a symbol fills, as a mask."""
+    """Return a mask of the six cells that a symbol fills."""
     return sum(1 << (position * _PLACES + NUMBER[rune]) for position, rune in enumerate(symbol))
 
 
 @lru_cache(maxsize=4096)
 def _picked(runes: int) -> bytes:
-    """A translation of columns: 1 for these runes, else 0."""
+    """Return a table for `bytes.translate` that maps these runes to "1" and others to "0"."""
     return bytes(49 if number < _PLACES and runes >> number & 1 else 48 for number in range(256))
 
 
 class Pool:
-    """Some symbols."""
+    """A sequence of symbols; sets of them are integers with bit `n` for symbol `n`."""
 
     def __init__(self, symbols: Sequence[bytes]) -> None:
-        """Takes symbols as six numbers of runes each."""
+        """Store symbols; each is six numbers of runes."""
         self.symbols = symbols
         joined = b"".join(symbols)
-        # The last symbol comes first, as the highest bit does.
+        # The order is reversed because the first digit of a binary number is its highest bit.
         self._columns = [joined[position::6][::-1] for position in POSITIONS]
         self.all = (1 << len(symbols)) - 1
         self._marked: dict[int, int] = {}
 
     def symbol(self, number: int) -> Six:
-        """A symbol by its number."""
+        """Return the symbol with this number."""
         return cast("Six", tuple([NAMES[rune] for rune in self.symbols[number]]))
 
     def marked(self, cells_: int) -> int:
-        """The symbols that fill one of these cells."""
+        """Return the symbols that fill at least one of these cells."""
         if cells_ not in self._marked:
             found = 0
             for position in POSITIONS:
@@ -76,16 +79,16 @@ class Pool:
         return self._marked[cells_]
 
     def counted(self, marks: Sequence[int]) -> dict[int, int]:
-        """How many of these marks symbols fill, to the symbols."""
+        """Return the set of symbols that fill each number of these marks."""
         return count([self.marked(each) for each in marks], self.all)
 
     def only(self, chosen: int) -> "Pool":
-        """A pool of these symbols."""
+        """Return a pool of the chosen symbols."""
         return Pool([self.symbols[number] for number in numbers(chosen)])
 
 
 def count(sets: Sequence[int], every: int) -> dict[int, int]:
-    """In how many of these sets its members are, to the members."""
+    """Return, for each number, the members of `every` that are in that number of the sets."""
     at_least = [every]
     for each in sets:
         at_least.append(at_least[-1] & each)
@@ -96,7 +99,7 @@ def count(sets: Sequence[int], every: int) -> dict[int, int]:
 
 
 def numbers(chosen: int) -> Iterator[int]:
-    """The numbers of a set's members."""
+    """Iterate over the numbers of a set's members in ascending order."""
     text = bin(chosen)[:1:-1]
     at = text.find("1")
     while at >= 0:
@@ -105,7 +108,7 @@ def numbers(chosen: int) -> Iterator[int]:
 
 
 def any_of(chosen: int, luck: Random) -> int:
-    """The number of one member, each as likely."""
+    """Return the number of a member drawn uniformly from a set that is not empty."""
     wanted = luck.randrange(chosen.bit_count())
     low, size = 0, chosen.bit_length()
     while size > 64:  # noqa: PLR2004 - then members are counted off
@@ -124,23 +127,29 @@ def any_of(chosen: int, luck: Random) -> int:
 
 
 SoFar = tuple[int, int]
-"""Of a symbol that is being built: runes that cannot come any more, as a mask, and how many runes there are of
-each group of the Order whose groups may repeat, three bits a group."""
+"""State of a symbol under construction: a mask of excluded runes, and counts of runes per group.
+
+The groups are those of the Order whose groups may repeat; each count has three bits.
+"""
 
 
 class Facts(Struct):
-    """What is known of a symbol for certain: the runes that each position may have, and runes that are in it."""
+    """Facts about a symbol that are certain."""
 
     allowed: list[int]
-    """By position, as masks of runes."""
+    """Masks of possible runes, indexed by position."""
     required: int = 0
+    """Mask of runes that the symbol contains."""
     counts: dict[str, tuple[int, int]] = {}
-    """The fewest and the most runes of a group, of either Order."""
+    """Minimum and maximum number of runes per group, for groups of both Orders."""
     guesses: tuple[tuple[Six, int, int], ...] = ()
-    """Guesses, and how many of their runes are right, and are elsewhere."""
+    """Guesses, each with the number of its runes that are in place and the number that are elsewhere."""
 
     def parts(self) -> "list[Facts] | None":
-        """What is known by the places of a required rune, or of a guess's runes; None: there are no such."""
+        """Split the facts by the place of a required rune, or by the places of a guess's runes.
+
+        Return None if there is neither.
+        """
         if self.required:
             rune = self.required & -self.required
             placed = [
@@ -156,9 +165,10 @@ class Facts(Struct):
 
 
 class Builder:
-    """Builds legal symbols that agree with some facts, position by position.
+    """A generator of legal symbols that agree with some facts, position by position.
 
-    In one Order all six groups differ: so each comes once. They are built in both ways.
+    In at least one Order all six groups of a symbol differ. Symbols are built for each Order in which that is
+    possible; a symbol that both Orders allow is built once.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -171,13 +181,13 @@ class Builder:
         groups = DIVINE, MUNDANE
         bounds = [[facts.counts.get(group, (0, MOST_ALIKE)) for group in names] for names in groups]
         self.ways = [order for order in (0, 1) if all(least <= 1 <= most for least, most in bounds[order])]
-        """The Orders in which all groups may differ."""
+        """Orders in which all groups may differ."""
         self.least = [[least for least, _ in each] for each in bounds]
         self.needs = [any(each) for each in self.least]
         self.most = [[min(most, MOST_ALIKE) for _, most in each] for each in bounds]
 
     def _next(self, depth: int, order: int, so_far: SoFar) -> int:
-        """The runes that may come next, as a mask."""
+        """Return a mask of the runes that may be placed next."""
         banned, counts = so_far
         able = self.allowed[depth] & ~banned
         left = len(POSITIONS) - depth
@@ -204,15 +214,18 @@ class Builder:
         return sum(_GROUP[1 - order][group] for group in range(6) if not self.most[1 - order][group]), 0
 
     def _is_new(self, order: int, counts: int) -> bool:
-        """Whether it is built in this way only, or in this way first."""
+        """Return whether this Order is the one that builds the symbol, so that no symbol is built twice."""
         return order == self.ways[0] or counts & _TWICE > 0
 
     def estimate(self, luck: Random) -> float:
-        """About how many there are."""
+        """Estimate the number of symbols."""
         return sum(weight for _, weight in (self.probe(luck) for _ in range(PROBES))) / PROBES
 
     def probe(self, luck: Random) -> tuple[bytes | None, float]:
-        """A symbol by a way gone at random, and for how many it stands; None and 0 where the way ends."""
+        """Build a symbol by random choices; return it with the inverse of its probability.
+
+        Return None and 0 if the choices lead to no symbol. The mean of the second value is the number of symbols.
+        """
         if self.parts is not None:
             symbol, weight = Builder(luck.choice(self.parts)).probe(luck) if self.parts else (None, 0)
             return symbol, weight * len(self.parts)
@@ -234,7 +247,7 @@ class Builder:
         return bytes(found), weight
 
     def every(self) -> Iterator[bytes]:
-        """All of them."""
+        """Iterate over all symbols."""
         if self.parts is not None:
             for part in self.parts:
                 yield from Builder(part).every()
@@ -246,7 +259,10 @@ class Builder:
     def _built(
         self, depth: int, order: int, found: bytearray, so_far: SoFar, apart: list[int]
     ) -> Iterator[list[bytes]]:
-        """All that begin so; `apart`: what the runes so far touch, those that hang together as one."""
+        """Build all symbols with these first runes, in lists.
+
+        `apart` has one mask of touched points per connected part of the runes placed so far.
+        """
         position = self.order[depth]
         symbols: list[bytes] = []
         for rune in _runes(self._next(depth, order, so_far)):
@@ -267,7 +283,7 @@ class Builder:
             yield symbols
 
     def _finish(self, order: int, found: bytearray, so_far: SoFar, apart: list[int], symbols: list[bytes]) -> None:
-        """Adds all that lack the last rune only: it joins with all the others."""
+        """Add all symbols that lack only the last rune, which must connect all parts."""
         position = self.order[-1]
         points = _POINTS[position]
         able = self._next(len(POSITIONS) - 1, order, so_far)
@@ -288,7 +304,10 @@ def _placed(guess: Six, exact: int, moved: int, allowed: tuple[int, ...]) -> lis
 def _placements(
     placed: list[int], allowed: Sequence[int], runes: Sequence[int], exact: int, moved: int
 ) -> Iterator[list[int]]:
-    """What positions may have where so many runes of a guess are right, and so many are elsewhere."""
+    """Build the masks of possible runes, indexed by position, that agree with the answer to a guess.
+
+    `exact` runes of the guess are in place and `moved` ones are elsewhere.
+    """
     at = len(placed)
     if at == len(allowed):
         yield placed
@@ -306,18 +325,18 @@ def _placements(
 
 
 _IN = tuple(number // 6 for number in range(_PLACES)), tuple(number % 6 for number in range(_PLACES))
-"""By Order: the group of each rune."""
+"""Group of each rune, indexed by Order, then by rune."""
 _GROUP = tuple(
     tuple(sum(1 << number for number in range(_PLACES) if _IN[order][number] == group) for group in range(6))
     for order in (0, 1)
 )
-"""By Order: the runes of each group, as a mask."""
+"""Mask of each group's runes, indexed by Order, then by group."""
 
 
 _ONE = tuple(tuple(8**group for group in groups) for groups in _IN)
-"""By Order: 1 in the count of each rune's group, three bits a group."""
+"""Number with 1 in the three-bit count of a rune's group, indexed by Order, then by rune."""
 _ALIKE = tuple(tuple(_GROUP[order][group] for group in _IN[order]) for order in (0, 1))
-"""By Order: the runes of each rune's group, as a mask."""
+"""Mask of the runes in a rune's group, indexed by Order, then by rune."""
 
 
 @lru_cache(maxsize=100_000)
@@ -330,17 +349,17 @@ def _runes(mask: int) -> tuple[int, ...]:
 
 
 _POINTS = tuple(reduce(or_, touched) for touched in _TOUCHED)
-"""The points of each position."""
+"""Mask of all points that runes can touch, indexed by position."""
 
 
 @lru_cache(maxsize=100_000)
 def _touching(position: int, points: int) -> int:
-    """The runes that touch one of these points of a position there, as a mask."""
+    """Return a mask of the runes that touch one of these points when placed in the position."""
     return sum(1 << rune for rune in range(_PLACES) if _TOUCHED[position][rune] & points)
 
 
 def _is_whole(symbol: bytearray) -> bool:
-    """Whether six runes hang together."""
+    """Return whether the six runes of a symbol are connected."""
     apart = [_TOUCHED[position][rune] for position, rune in enumerate(symbol)]
     together = apart.pop()
     while apart:
@@ -357,9 +376,10 @@ def _is_whole(symbol: bytearray) -> bool:
 def built(
     facts: Facts, luck: Random, most: int, part: int, like: Sequence[bytes] = ()
 ) -> tuple[list[bytes], bool]:
-    """All legal symbols that agree with the facts, and True; if there are more than `most`, a part and False.
+    """Return all legal symbols that agree with the facts, and True.
 
-    `like`: symbols that agree, of which the like is wanted most.
+    If there are more than `most`, return about `part` of them, and False; half of the lists that are drawn then
+    start from a symbol of `like`.
     """
     builder = Builder(facts)
     if builder.estimate(luck) < most:
@@ -370,10 +390,10 @@ def built(
 
 
 def drawn(builder: Builder, facts: Facts, luck: Random, part: int, like: Sequence[bytes]) -> list[bytes]:
-    """Some of many symbols, at least so many if they are found: all that have the same runes in some positions.
+    """Draw some of many symbols, at least `part` unless too few are found.
 
-    These positions and runes are drawn, and others, until there are enough. To list symbols takes far less time
-    than to draw each.
+    Draw positions and their runes, list the symbols that have these runes there, and repeat until there are
+    enough. A listed symbol takes far less time than a drawn one.
     """
     found: dict[bytes, None] = {}
     same = SAME
@@ -382,7 +402,7 @@ def drawn(builder: Builder, facts: Facts, luck: Random, part: int, like: Sequenc
         symbol = luck.choice(like) if like and number % 2 else builder.probe(luck)[0]
         if symbol is None:
             continue
-        # What guesses came near to stays as it is, so that nothing is listed that they did not.
+        # Runes of guesses are fixed, so that every listed symbol has the same answers to the guesses.
         allowed = [
             1 << rune if guessed >> rune & 1 else able & ~guessed
             for rune, able in zip(symbol, facts.allowed, strict=True)

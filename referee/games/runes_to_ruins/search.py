@@ -1,12 +1,12 @@
-"""Searches the others' symbols of which all clues hold, and with which conditions paid as they did.
+"""Search for symbols of the others with which all clues hold and conditions make the observed payments.
 
-A set of candidates is kept for each seat. Step by step something is decided that narrows these sets, and what fits
-nothing that is left of other seats goes, too. It is always what is least likely to come out by itself: one seat's
-feature for a clue, the condition that won a round with the figures that ranked the seats, or the symbol of a seat
-of which very few are left. Where nothing is left of a seat, another way is tried.
+Each seat has a set of candidates. Each step decides one thing that narrows these sets, and then removes candidates
+that no candidates of other seats can complete. The search first decides what is least likely to be fulfilled by
+chance: one seat's feature for a clue, the condition that won a round with the figures that ranked the seats, or
+the symbol of a seat with very few candidates. If a seat has no candidates left, another choice is tried.
 
-When all is decided, a seat's symbol does not depend on the others, but for runes that two seats share and runes
-that are used elsewhere. For these, one seat's symbol is chosen anew at a time.
+When everything is decided, a seat's symbol depends on the others only through runes that two seats share and runes
+that are used elsewhere. To satisfy these, one seat's symbol at a time is replaced.
 """
 
 from collections.abc import Collection, Sequence
@@ -27,39 +27,43 @@ from referee.games.runes_to_ruins.pools import NUMBER, Pool, any_of, numbers
 from referee.games.runes_to_ruins.state import OTHERS, SEATS
 
 MISSES, ATTEMPTS = 8, 3
-"""So many decisions lead nowhere until it is begun anew, and so often it is begun."""
+"""Failed decisions before the search starts again, and maximum number of starts."""
 WIDTH = 2
-"""So many ways to decide one thing are tried before it is gone back to what was decided before."""
+"""Number of choices tried for one decision before the search backtracks to the decision before it."""
 CHOICES = 20
-"""Choices of a symbol where all else is decided."""
+"""Maximum number of rounds of choosing symbols after everything else is decided."""
 FEW = 50
-"""So many candidates of a seat are few: if there are others, they are looked for."""
+"""Number of candidates below which more are searched for, if a seat's pool is incomplete."""
 VERY_FEW = 8
-"""Of so many a symbol is decided."""
+"""Maximum number of a seat's candidates with which the search decides on its symbol."""
 EVERY, DRAWS = 300, 64
-"""How likely conditions 8 and 9 pay as told is seen in all symbols that are left, if there are at most so many;
-else in so many that are drawn."""
+"""Constants for the probability that condition 8 or 9 makes the observed payments.
+
+It is computed from all combinations of candidates if there are at most `EVERY`, otherwise from `DRAWS` drawn ones.
+"""
 FREE = 1 / 4
-"""How likely a condition is taken to win that pays as told whatever symbols there are: others are left for it."""
+"""Assumed probability of winning for a condition whose payout does not depend on symbols."""
 SYMBOL, CLUE, ROUND = range(3)
+"""Kinds of decision."""
 Five = tuple[int, ...]
-"""By seat."""
+"""Numbers, indexed by seat."""
 _BIT = tuple(1 << number for number in range(len(NUMBER)))
 
 
 class Payment(Struct):
-    """How a condition may have paid: by seats of one rank after the other, best first."""
+    """A possible payment of a round by a condition."""
 
     condition: int
     paid: tuple[int, ...]
+    """Payments, indexed by seat; empty if they do not narrow the candidates of single seats."""
     weight: float
-    """How likely it pays so."""
+    """Estimated probability of these payments."""
 
 
 class Search:
-    """One attempt: symbols, and conditions that won."""
+    """One attempt to find the others' symbols and the conditions that won."""
 
-    def __init__(  # noqa: PLR0917 - all that it goes by
+    def __init__(  # noqa: PLR0917 - everything that the search depends on
         self,
         base: Searching,
         symbols: dict[int, Six],
@@ -82,10 +86,10 @@ class Search:
         self.shared = [n for n, clue in enumerate(base.clues) if clue.shared is not None]
         self.values: list[dict[int, Any]] = []
         self.misses = 0
-        """How many more decisions may lead nowhere, in this attempt."""
+        """Number of further decisions that may fail before the search starts again."""
 
     def run(self) -> bool:
-        """Whether it came to symbols of which all clues hold, with conditions that paid as told."""
+        """Search for symbols and winning conditions; return whether some agree with all clues and payments."""
         if not self.known or not all(paid.able for paid in self.rounds):
             return False
         self.left = [left.within(self._able(seat, left.candidates)[0]) for seat, left in enumerate(self.known)]
@@ -100,7 +104,10 @@ class Search:
         return False
 
     def _settle(self, seats: Collection[int]) -> bool:
-        """Leaves out what nothing left of other seats goes with; False: nothing is left of a seat."""
+        """Remove candidates that no candidates of other seats can complete.
+
+        Return False if a seat has none left.
+        """
         while seats:
             if not self.base.settle(self.left, seats, self._is_left):
                 return False
@@ -108,7 +115,10 @@ class Search:
         return True
 
     def _settle_shared(self) -> set[int]:
-        """Leaves out what does not share as many runes as told with a seat's only symbol."""
+        """Remove candidates that share a wrong number of runes with a seat's only candidate.
+
+        Return the seats that changed.
+        """
         changed = set()
         for seat, left in enumerate(self.left):
             sharing = left.within(self._sharing(seat, left.candidates))
@@ -118,7 +128,7 @@ class Search:
         return changed
 
     def _sharing(self, seat: int, candidates: Candidates) -> int:
-        """The candidates that share as many runes as told with seats of which one symbol is left."""
+        """Return the candidates that share the known number of runes with each seat that has one candidate."""
         able = candidates.pool.all
         for n in self.shared:
             seats = self.base.clues[n].seats
@@ -131,7 +141,7 @@ class Search:
         return able
 
     def _is_left(self, seat: int) -> bool:
-        """Whether there is a candidate: where few of a part are left, more are looked for."""
+        """Return whether the seat has a candidate; search for more if few remain of an incomplete pool."""
         left = self.left[seat]
         if left.number < FEW and not left.is_whole:
             left = self.base.grown(seat, left)
@@ -142,7 +152,10 @@ class Search:
         return left.able > 0
 
     def _able(self, seat: int, candidates: Candidates) -> tuple[int, list[int]]:
-        """The candidates whose answers may be told, with or without veils; then by vision those that need none."""
+        """Return the candidates that agree with answers that veils may invert, and those that need no veil.
+
+        The second value has one set for each round in which it is open whether the seat veiled.
+        """
         able, truthful = candidates.pool.all, []
         for key, group in self.veiled.items():
             if key[0] != seat:
@@ -160,7 +173,10 @@ class Search:
         return able, truthful
 
     def _veil_one(self, round_: int) -> bool:
-        """Has one of the other seats veil, in a round in which all were asked about; False: none can have."""
+        """Choose a seat that veiled in a round in which a vision was about all others.
+
+        Return False if no seat can have veiled.
+        """
         turned = {}
         for seat, left in enumerate(self.left):
             if group := self.veiled.get((seat, round_)):
@@ -178,7 +194,7 @@ class Search:
         return self._settle([seat])
 
     def _told(self, n: int, candidates: Candidates, *, is_turned: bool) -> int:
-        """The candidates whose answer to a vision is as told, turned round or not."""
+        """Return the candidates that lead to the received answer of a vision, inverted if `is_turned`."""
         found = 0
         for value, each in candidates.values[n].items():
             if self.base.clues[n].fits((value != is_turned,)):
@@ -186,7 +202,7 @@ class Search:
         return found
 
     def _decide(self, clues: Sequence[int], rounds: Sequence[int]) -> bool:
-        """Decides all these, the least likely first; False: it found no way."""
+        """Decide all these clues and rounds, the least likely first; return False if that fails."""
         elsewhere = self._elsewhere_used()
         if not all(self._chance_elsewhere(n, self.won[n], *elsewhere) for n in self._by_elsewhere()):
             return False
@@ -208,7 +224,7 @@ class Search:
         return self._decide_symbol(n, [*ways], rounds)
 
     def _decide_symbol(self, seat: int, clues: Sequence[int], rounds: Sequence[int]) -> bool:
-        """The symbol of a seat of which very few are left."""
+        """Decide on the symbol of a seat that has very few candidates."""
         left = self.left[seat]
         return any(
             self._goes_on(("symbol", seat), {seat: left.within(1 << number).alone()}, clues, rounds)
@@ -216,7 +232,10 @@ class Search:
         )
 
     def _goes_on(self, key: Any, left: dict[int, Left], clues: Sequence[int], rounds: Sequence[int]) -> bool:
-        """Whether all else can be decided with so much left of some seats; if not, it is as before."""
+        """Replace the candidates of some seats and decide everything else.
+
+        If that fails, restore the candidates, count the failure and return False.
+        """
         if self.misses <= 0:
             return False
         before, won = [*self.left], [*self.won]
@@ -230,11 +249,14 @@ class Search:
         return False
 
     def _favour(self, key: Any) -> float:
-        """What has failed before is tried less often."""
+        """Return a factor that makes decisions less likely the more often they failed."""
         return 1 / (1 + self.base.failed.get(key, 0))
 
     def _ways(self, n: int) -> list[tuple[float, tuple[Any, ...]]] | None:
-        """Features that go together, and how likely they are; None where all that is left does."""
+        """Return combinations of features with which clue `n` holds, with their weights.
+
+        Return None if it holds with every remaining combination.
+        """
         shares = self._shares_of(n)
         combined = self.base.combined(n, shares)
         if len(combined) == prod(map(len, shares)):
@@ -245,7 +267,7 @@ class Search:
         return [self.left[seat].by_feature(n, self.base.features[n]) for seat in self.base.clues[n].seats]
 
     def _decide_clue(self, n: int, clues: Sequence[int], rounds: Sequence[int]) -> bool:
-        """One seat's feature: the rarest of those that are drawn to go together."""
+        """Draw a combination of features for clue `n` and decide on its rarest feature."""
         seats = self.base.clues[n].seats
         for _ in range(WIDTH):
             ways = self._ways(n)
@@ -269,7 +291,7 @@ class Search:
 
     @staticmethod
     def _can_all_be_paid(payments: dict[int, list[Payment]]) -> bool:
-        """Whether each round can have a condition of its own, as far as conditions are used once in a block."""
+        """Return whether each round can have a condition that no other round of its block has."""
         able = {n: list(dict.fromkeys(each.condition for each in found)) for n, found in payments.items()}
         holder: dict[tuple[int, int], int] = {}
 
@@ -286,11 +308,14 @@ class Search:
         return all(hold(n, set()) for n in payments)
 
     def _by_elsewhere(self) -> list[int]:
-        """The rounds that are decided to have paid by the runes that are used elsewhere."""
+        """Return the rounds that were decided to be paid by condition 8 or 9."""
         return [n for n, won in enumerate(self.won) if won in ELSEWHERE]
 
     def _elsewhere_used(self) -> tuple[list[Five], bool]:
-        """By seat, how many of its runes others use, in symbols drawn from what is left; or in all there are."""
+        """Return the numbers of runes that others use, too, indexed by seat, for combinations of candidates.
+
+        The second value is True if these are all combinations, and False if they were drawn.
+        """
         is_every = prod(left.number for left in self.left) <= EVERY
         masks = []
         for left in self.left:
@@ -307,13 +332,13 @@ class Search:
         return found, is_every
 
     def _chance_elsewhere(self, n: int, condition: int, used: list[Five], is_every: bool) -> float:
-        """How likely the runes that are used elsewhere paid a round."""
+        """Estimate the probability that condition 8 or 9 makes the observed payments in round `n`."""
         sign = 1 if condition == ELSEWHERE[0] else -1
         hits = sum(self.rounds[n].is_by(ranked(tuple([sign * each for each in figures]))) for figures in used)
         return hits / len(used) if is_every else max(hits, 1 / 4) / len(used)
 
     def _payments(self, n: int, elsewhere: tuple[list[Five], bool]) -> list[Payment]:
-        """How a round may have been paid."""
+        """Return the possible payments of round `n`."""
         paid = self.rounds[n]
         first = n - n % conditions.REFRESHED_AT
         taken = self.won[first : first + conditions.REFRESHED_AT]
@@ -334,14 +359,14 @@ class Search:
         return found
 
     def _weight(self, condition: int, paid: tuple[int, ...]) -> float:
-        """How likely a condition pays so."""
+        """Return the estimated probability that a condition pays this."""
         if condition in FLAT:
             return prod(left.by_figure(condition).get(each, 0) for left, each in zip(self.left, paid, strict=True))
         tables = self._chain(condition, paid)
         return sum(tables[-1].values()) if tables else 0
 
     def _decide_round(self, n: int, payments: list[Payment], clues: Sequence[int], rounds: Sequence[int]) -> bool:
-        """A round's condition, and the figures that ranked the seats."""
+        """Decide on the condition of round `n` and on the figures that rank the seats."""
         won = [*self.won]
         for _ in range(min(WIDTH, len(payments))):
             weights = [each.weight * self._favour(("round", n, each.condition)) for each in payments]
@@ -354,7 +379,7 @@ class Search:
         return False
 
     def _paying_so(self, payment: Payment) -> dict[int, Left]:
-        """What is left with figures with which the condition pays so."""
+        """Return the candidates that remain with this payment, indexed by seat; empty if all remain."""
         condition, paid = payment.condition, payment.paid
         if not paid:
             return {}
@@ -376,9 +401,10 @@ class Search:
         }
 
     def _between(self, condition: int, groups: list[list[int]], levels: list[int]) -> list[tuple[float, float]]:
-        """From where to where figures of these groups of seats may be, about these levels.
+        """Return the lowest and highest figure for each group of seats with one rank, near the drawn levels.
 
-        Several seats of one rank have the same figure. One seat may have any between those of the next ranks.
+        Several seats of one rank have the same figure. A single seat may have any figure between those of the
+        adjacent ranks.
         """
         low = [levels[at] if len(group) > 1 else -inf for at, group in enumerate(groups)]
         high = [levels[at] if len(group) > 1 else inf for at, group in enumerate(groups)]
@@ -390,7 +416,7 @@ class Search:
         return [*zip(low, high, strict=True)]
 
     def _cut(self, condition: int, upper: int, lower: int, cuts: range) -> int:
-        """Where to part the figures of two seats, so that most candidates are left."""
+        """Return the cut between the figures of two seats that leaves the most combinations of candidates."""
         one, other = self.left[upper].by_figure(condition), self.left[lower].by_figure(condition)
         return max(
             cuts,
@@ -401,7 +427,11 @@ class Search:
         )
 
     def _chain(self, condition: int, paid: tuple[int, ...]) -> list[dict[int, float]]:
-        """By rank, the worst first: figures of its seats, and how likely they go with some of the worse ranks."""
+        """Return a table per rank, the worst first: figures of its seats with their weights.
+
+        A weight includes the probability that the worse ranks have lower figures. Return an empty list if the
+        condition cannot pay this.
+        """
         tables: list[dict[int, float]] = []
         for first, *others in _ranks(paid)[::-1]:
             table: dict[int, float] = {}
@@ -417,7 +447,7 @@ class Search:
         return tables
 
     def _choose_symbols(self) -> bool:
-        """A symbol for each seat of what is left; False: none was found with which all holds."""
+        """Choose a symbol for each seat from its candidates; return False if no choice satisfies everything."""
         self.symbols = [left.candidates.pool.symbol(any_of(left.able, self.luck)) for left in self.left]
         truthful = [self._able(seat, left.candidates)[1] for seat, left in enumerate(self.left)]
         elsewhere = self._by_elsewhere()
@@ -437,7 +467,7 @@ class Search:
         return False
 
     def _choose_symbol(self, seat: int, elsewhere: Sequence[int], truthful: Sequence[int]) -> None:
-        """Another symbol for the seat, of those with which most holds."""
+        """Replace the seat's symbol by one of those that satisfy most of the remaining conditions."""
         left = self.left[seat]
         best = left.able
         for n in self.luck.sample(self.shared, len(self.shared)):
@@ -455,7 +485,10 @@ class Search:
         return self.base.clues[n].fits((self.symbols[one], self.symbols[other]))
 
     def _nearest_paid(self, n: int, seat: int, left: Left, best: int) -> int:
-        """Of these candidates those with which the runes used elsewhere pay most nearly as told."""
+        """Return those of the candidates `best` with which round `n` pays nearest to the observed payments.
+
+        Condition 8 or 9 won the round.
+        """
         sign = 1 if self.won[n] == ELSEWHERE[0] else -1
         paid = self.rounds[n]
         by_missed: dict[int, int] = {}
@@ -473,7 +506,10 @@ class Search:
         return all(self.rounds[n].is_by(ranked(figures_[self.won[n]])) for n in rounds)
 
     def fitting(self, seat: int) -> int:
-        """The set of a seat's candidates with which all holds, but for what conditions 8 and 9 look at."""
+        """Return the set of a seat's candidates with which everything holds.
+
+        Payments by conditions 8 and 9 are not checked.
+        """
         candidates, able = self.known[seat].candidates, self.known[seat].able
         able &= self._able(seat, candidates)[0]
         for n, clue in self.base.of[seat].items():
@@ -486,7 +522,7 @@ class Search:
         return able
 
     def _fitting(self, n: int, clue: Clue, seat: int, candidates: Candidates) -> int:
-        """The candidates with which a clue holds, the other symbols being as they are."""
+        """Return the candidates with which a clue holds if the other symbols do not change."""
         if clue.shared is not None:
             (other,) = (each for each in clue.seats if each != seat)
             return candidates.pool.counted([uses(rune) for rune in self.symbols[other]]).get(clue.shared, 0)
@@ -501,7 +537,10 @@ class Search:
 
     @staticmethod
     def _paying(condition: int, paid: Paid, seat: int, candidates: Candidates, figures_: list[int]) -> int:
-        """The candidates with which a condition pays as told, the other figures being as they are."""
+        """Return the candidates with which a condition makes the observed payments.
+
+        `figures_` has the figures of all seats; those of the other seats do not change.
+        """
         found = 0
         for figure, chosen in candidates.by_figure(condition).items():
             figures_[seat] = figure
@@ -510,7 +549,10 @@ class Search:
         return found
 
     def _elsewhere(self, seat: int, pool: Pool, sign: int, every: int) -> list[tuple[tuple[float, ...], int]]:
-        """How many of their runes others use: a seat's symbol changes the others' numbers, too."""
+        """Split a seat's candidates by the numbers of runes that others use, too, for all seats.
+
+        Return the numbers times `sign`, indexed by seat, each with its set of candidates.
+        """
         classes: list[tuple[tuple[float, ...], int]] = [((), every)]
         for each in range(SEATS):
             runes = set(self.symbols[each])
@@ -526,12 +568,12 @@ class Search:
         return classes
 
     def paid_to(self, seat: int, n: int) -> int:
-        """What the condition that was chosen for a round paid a seat."""
+        """Return the payment to a seat by the condition chosen for round `n`."""
         found = all_figures(self.symbols)[self.won[n]]
         return found[seat] if self.won[n] in FLAT else ranked(found)[seat]
 
     def found_veils(self) -> set[tuple[int, int]]:
-        """The veils with which the answers are as told, but for those that are fixed."""
+        """Return the veils that the answers require, without those that are fixed."""
         return {key for key in self.veiled if key not in self.fixed and self._is_turned(key)}
 
     def _is_turned(self, key: tuple[int, int]) -> bool:
@@ -539,10 +581,10 @@ class Search:
         return not self.base.clues[n].fits((self.values[n][key[0]],))
 
     def agrees_with(self, veils: set[tuple[int, int]], fixed: set[tuple[int, int]]) -> bool:
-        """Whether the answers are as told with these veils."""
+        """Return whether the answers agree with the fixed veils."""
         return all(self._is_turned(key) == (key in veils) for key in self.veiled if key in fixed)
 
 
 def _ranks(paid: tuple[int, ...]) -> list[list[int]]:
-    """The seats by what they are paid, the best first."""
+    """Group seats by their payment, the best first."""
     return [[seat for seat in range(SEATS) if paid[seat] == each] for each in sorted(set(paid), reverse=True)]

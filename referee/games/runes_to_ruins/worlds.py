@@ -1,16 +1,16 @@
-"""What a seat of Runes to Ruins must reckon with: the others' symbols, and what they did and were told.
+"""Worlds of Runes to Ruins: states of the match that agree with everything that one seat knows.
 
-- First symbols of which all clues hold (`clues`) are searched (`search`): what the seat asked and guessed, what
-  was revealed, and what conditions paid. That can fail in the middle of a match, which raises an error.
-- Where all candidates of all seats are known, one seat's symbol after the other is drawn from those that fit, each
-  as likely. Else symbols come from a random walk over those that fit: one world is like that of the world before.
-- From time to time a frame is drawn: which condition won each vote, which kinds of vision the others used (so that
-  the seat was as often alone as its purse says), who veiled, who found whom. In it the others do no more than what
-  was noticed of them, and all vote for the condition that won.
-- What the others spent is not told, so their purses are not accounted for move by move: insight and mantra
-  received are drawn so that conditions pay as told. Nobody is taken to use Light.
+- The search (`search`) finds symbols of the others with which all clues (`clues`) hold: answers to the seat's
+  questions and guesses, revealed runes, and payments. It can fail in the middle of a match; this raises an error.
+- If all candidates of all seats are known, one seat's symbol at a time is drawn uniformly from those that fit.
+  Otherwise symbols come from a random walk over those that fit, so successive worlds are similar.
+- A frame is drawn from time to time. It has the condition that won each vote, the kinds of vision that the others
+  used (consistent with how often the seat was the only one to use a kind), the veils, and the finders of symbols.
+  Within a frame the others do only what was observed of them, and all vote for the condition that won.
+- The spending of the others is hidden, so their purses are not computed move by move: their insight and received
+  mantra are drawn so that conditions make the observed payments. The others never use Light.
 
-In round 1 others submitted drawn symbols, and in each attempt that is over two seats the same.
+In round 1 the others submit drawn symbols, and two seats submit the same one in each attempt that failed.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -71,36 +71,40 @@ from referee.games.runes_to_ruins.symbols import GROUPS, ORDER, draw_symbol, fau
 from referee.games.runes_to_ruins.visions import COST, KINDS, NO_VISIONS, answers, used
 
 APART = 30
-"""Steps of a walk from one world to the next."""
+"""Number of steps of a walk between two worlds."""
 SAME_SEAT = 20
-"""Worlds in a row in which the same seat's symbol is drawn, where all candidates are known."""
+"""Number of successive worlds in which the same seat's symbol is drawn, if all candidates are known.
+
+It is also the maximum number of draws for one world.
+"""
 ANEW, REFRAMED = 10_000, 100
-"""Worlds of one walk, and of one frame."""
+"""Number of worlds per walk, and per frame."""
 FRAMES = 40
-"""How often a frame is drawn for the first symbols of a walk."""
+"""Maximum number of attempts to draw a frame for the first symbols of a walk."""
 FRAMED = 8
-"""Ways in which the seat's purse came about, that are tried for symbols of which all clues hold."""
+"""Maximum number of explanations of the seat's purse that are tried with the symbols that the search found."""
 TRIES = 200
-"""Walks that are begun until it is said that there is no world."""
+"""Number of walks that may fail to start in succession before an error is raised."""
 WAYS = 200
-"""How often it is drawn how the seat's purse came about, for the first symbols of a walk."""
+"""Maximum number of attempts to draw an explanation of the seat's purse."""
 VEILED = 1 / 8
-"""How likely another seat is taken to veil, in a round in which that matters."""
+"""Assumed probability that another seat veils in a round in which that matters."""
 BY_SYMBOLS = tuple(condition for condition in conditions.CONDITIONS if condition not in (10, 11, 12))
+"""Conditions whose payments follow from symbols or, for condition 15, from public events."""
 ABOUT_ALL: tuple[Kind, ...] = ("assign", "divine", "mundane", "place")
 """Visions that ask about all other seats."""
 ABOUT_SOME: tuple[Kind, ...] = ("pattern", "except")
-"""Visions that ask about seats they name."""
+"""Visions that ask about the seats that they name."""
 FLAT_FOR_ALL = 15
-"""The condition that pays whatever was told and done."""
+"""The condition that pays each seat by whether it was discovered, whatever its symbol and actions."""
 LEAST_INSIGHT, LEAST_RECEIVED, FEWEST_VISIONS = 10, 11, 12
-"""The conditions that pay for what is not seen in symbols."""
+"""The conditions that rank hidden figures which do not depend on symbols."""
 Five = tuple[int, ...]
-"""By seat."""
+"""Numbers, indexed by seat."""
 
 
 class Past(Struct, frozen=True, kw_only=True):
-    """A round that is over, as its seat knows it."""
+    """A finished round as the seat knows it."""
 
     round: int
     action: PlayRound
@@ -108,62 +112,67 @@ class Past(Struct, frozen=True, kw_only=True):
     insight: Insight
     purse: Purse
     won: int | None
-    """The condition, if the seat paid to know."""
+    """The condition that won, or None if the seat does not know it."""
     public: Played
-    """What all were told."""
+    """The round with the events that all seats received, and no action."""
     shown: tuple[Revealed, ...]
     discovered: tuple[int, ...]
     mirrored: tuple[Mirrored, ...]
     kinds: frozenset[Kind]
-    """Of the seat's own visions."""
+    """Kinds of the seat's own visions."""
     ways: tuple[tuple[int, int, int, int], ...]
-    """How its purse can have come about: insight before, kinds it was alone with, what it gained by guesses, and
-    the mantra it received."""
+    """Possible explanations of the seat's purse after the round.
+
+    Each has the insight before the round, the number of vision kinds that only this seat used, the insight gained
+    by guesses, and the mantra received.
+    """
     undiscovered: Five
-    """What condition 15 would have paid."""
+    """Payments of condition 15, indexed by seat."""
 
     @property
     def mirrors(self) -> int | None:
-        """The seat whose questions its mirror showed."""
+        """The seat whose questions the mirror showed, or None."""
         visions = self.action.visions
         return None if visions is UNSET or visions.mirror is UNSET else visions.mirror.seat
 
     @property
     def added(self) -> int:
-        """What every seat was paid beyond its rank."""
+        """The round's bonus for every seat."""
         return (self.round - 1) // 3
 
 
 class Frame(Struct, kw_only=True):
-    """What does not change along a walk."""
+    """The part of a world that does not change with each step of a walk, apart from veils that are not fixed."""
 
     won: dict[int, int] = {}
+    """Conditions that won, indexed by round."""
     kinds: dict[tuple[int, int], set[Kind]] = {}
-    """By round and seat: the kinds of vision it used; veils are counted with the walk."""
+    """Kinds of vision used, without veils; indexed by round and seat."""
     veils: set[tuple[int, int]] = set()
-    """By seat and round: those who veiled."""
+    """Pairs of seat and round in which the seat veiled."""
     fixed: set[tuple[int, int]] = set()
-    """Of them and of the others: those that stay."""
+    """Pairs of seat and round for which the walk may neither add nor remove a veil."""
     paid: dict[int, Five] = {}
-    """By round: what those conditions paid that do not depend on symbols."""
+    """Payments of conditions that do not depend on symbols, indexed by round, then by seat."""
     purses: dict[tuple[int, int], tuple[int, int]] = {}
-    """By round and seat: insight, and mantra received, when all was settled."""
+    """Insight and mantra received after the round was settled, indexed by round and seat."""
     votes: dict[tuple[int, int], tuple[int, bool]] = {}
-    """By round and seat: votes for the condition that won, and whether more were bought."""
+    """Number of votes for the winning condition, and whether votes were bought; indexed by round and seat."""
     finders: dict[tuple[int, int], int] = {}
-    """By round and seat that was discovered: another seat that found it."""
+    """Another seat that found the symbol, indexed by round and discovered seat."""
     parts: dict[tuple[int, int], Visions] = {}
+    """Visions of the others without those that a mirror showed to the seat; indexed by round and seat."""
     insight: dict[int, int] = {}
-    """What the others hold now."""
+    """Present insight of the others, indexed by seat."""
     played: dict[tuple[int, int], Played] = {}
-    """What is the same in all worlds of the walk."""
+    """Rounds of the others that are the same in all worlds of the frame, indexed by round and seat."""
 
 
 def worlds(view: RunesView, seat: int, luck: Random, options: RunesOptions) -> Iterator[RunesState]:
     """See `Game.worlds`.
 
     Raises:
-        ValueError: the match is over, and nothing hidden; or nothing was found that fits what the seat was told.
+        ValueError: the match is over, so that nothing is hidden; or no world was found that agrees with the view.
     """
     options = replace(options, rounds=view.rounds)
     if view.symbol is None:
@@ -204,7 +213,7 @@ def _opening(view: RunesView, seat: int, luck: Random, options: RunesOptions) ->
 def _submitted(
     view: RunesView, seat: int, luck: Random, symbols: Sequence[Six]
 ) -> tuple[list[tuple[Six, ...]], tuple[Six, ...]]:
-    """The symbols that all submitted in round 1, and those of them that became invalid."""
+    """Return the symbols that each seat submitted in round 1, and those that became invalid."""
     submitted: list[tuple[Six, ...]] = [()] * SEATS
     invalid: set[Six] = set()
     for attempt, own in enumerate(view.submitted):
@@ -228,7 +237,11 @@ def _submitted(
 
 
 def _past(view: RunesView, seat: int, options: RunesOptions) -> list[Past]:
-    """The rounds that are over. Raises ValueError where the match is, or a purse cannot have come about."""
+    """Return the finished rounds.
+
+    Raises:
+        ValueError: the match is over, or the seat's purse cannot be explained.
+    """
     found: list[Past] = []
     own = Standing()
     before = {FIRST_INSIGHT}
@@ -300,7 +313,7 @@ def _past(view: RunesView, seat: int, options: RunesOptions) -> list[Past]:
 
 
 class Walk:
-    """A random walk over the others' symbols, in one frame."""
+    """A random walk over the others' symbols, in one frame at a time."""
 
     def __init__(self, view: RunesView, seat: int, luck: Random, past: list[Past], base: Searching) -> None:
         self.view, self.seat, self.luck, self.past, self.base = view, seat, luck, past, base
@@ -313,13 +326,13 @@ class Walk:
         self.movable = self.others
         self.frame = Frame()
         self.drawing: Search | None = None
-        """Where all candidates of all seats are known: they are drawn from these."""
+        """The search whose candidates symbols are drawn from, or None if not all candidates are known."""
         self.fitting = 0
-        """The candidates of the seat whose symbol is drawn, the others' being as they are."""
+        """Candidates that fit for the seat whose symbol is drawn, if the other symbols do not change."""
         self.votes: dict[tuple[int, int, tuple[int, ...]], dict[int, tuple[int, bool]] | None] = {}
 
     def begin(self) -> bool:
-        """Finds symbols of which all clues hold, and a frame for them; False: it found none."""
+        """Find symbols with which all clues hold, and a frame for them; return False if that fails."""
         if not self._choose_some_ways({}):
             return False
         known = {self.seat: cast("Six", self.view.symbol), **self._right_guesses()}
@@ -336,7 +349,7 @@ class Walk:
         return search.run() and any(self._framed(search) for _ in range(FRAMED))
 
     def _framed(self, search: Search) -> bool:
-        """Draws anew how the seat's purse came about, as these symbols pay, and a frame for that."""
+        """Draw an explanation of the seat's purse that agrees with these symbols' payments, and a frame for it."""
         if not self._choose_some_ways({past.round: self._paid_in(search, n) for n, past in enumerate(self.past)}):
             return False
         if not search.agrees_with(self.frame.veils, self.frame.fixed):
@@ -349,7 +362,7 @@ class Walk:
         return self._veil_one(search) and any(self.reframe() for _ in range(FRAMES))
 
     def _paid_in(self, search: Search, n: int) -> int:
-        """What the seat was paid in a round, as was searched."""
+        """Return a payment to the seat that agrees with the condition that the search chose for round `n`."""
         past, won = self.past[n], search.won[n]
         if won in BY_SYMBOLS and won != FLAT_FOR_ALL:
             return search.paid_to(self.seat, n)
@@ -368,7 +381,7 @@ class Walk:
         return False
 
     def _unknown_veils(self) -> list[int]:
-        """Rounds in which the seat was not alone with its veil, and asked about each other one."""
+        """Return rounds in which some other seat veiled, too, and the seat's visions were about all others."""
         return [
             past.round
             for past in self.past
@@ -377,7 +390,10 @@ class Walk:
         ]
 
     def _veil_one(self, search: Search) -> bool:
-        """Where the seat was not alone with its veil, another one veiled, too."""
+        """Add veils of other seats for rounds in which the seat was not alone with its veil, and fix them.
+
+        Return False if no other seat can have veiled.
+        """
         for past in self.past:
             r = past.round
             if "veil" in past.kinds - self.alone[r]:
@@ -390,7 +406,10 @@ class Walk:
         return True
 
     def _paid_rounds(self, *, as_far_as_known: bool = False) -> list[Paid]:
-        """What the search is told of payments: what the seat itself was paid as drawn, or as far as it knows."""
+        """Return facts about the payments for the search.
+
+        The payment to the seat itself is the drawn one or, with `as_far_as_known`, any possible one.
+        """
         rounds: list[Paid] = []
         for n, (past, target) in enumerate(zip(self.past, self.targets, strict=True)):
             mine = self._own_payments(n) if as_far_as_known else [self.own_pay[past.round]]
@@ -406,7 +425,7 @@ class Walk:
         return rounds
 
     def _right_guesses(self) -> dict[int, Six]:
-        """Symbols that the seat has guessed: each is of a seat that was discovered then."""
+        """Assign each symbol that the seat guessed right to a seat that was discovered in that round."""
         known: dict[int, Six] = {}
         for past in self.past:
             for symbol in sorted(self._right(past)):
@@ -418,7 +437,10 @@ class Walk:
         return known
 
     def _agrees(self, other: int, symbol: Six) -> bool:
-        """Whether all clues about that seat alone hold with the symbol, but for those that a veil can turn."""
+        """Return whether the clues about only this seat hold with the symbol.
+
+        Clues that a veil may invert are ignored.
+        """
         return all(
             clue.fits((clue.feature(symbol),))
             for clue in self.clues
@@ -426,7 +448,7 @@ class Walk:
         )
 
     def reframe(self) -> bool:
-        """Draws another frame for these symbols; False: it came to none, and the one before stays."""
+        """Draw another frame for these symbols; if that fails, keep the present one and return False."""
         was = self.frame
         self.frame = Frame(veils=set(was.veils), fixed=set(was.fixed))
         if not self._pay() and self._use_kinds() and self._fill_purses() and self._find_finders():
@@ -436,7 +458,7 @@ class Walk:
         return False
 
     def _own_payments(self, n: int) -> list[int]:
-        """What the seat can have been paid in a round that is over."""
+        """Return the possible payments to the seat in the finished round with index `n`, without the bonus."""
         past = self.past[n]
         if n + 1 < len(self.past):
             befores = sorted({way[0] for way in self.past[n + 1].ways})
@@ -445,9 +467,9 @@ class Walk:
         return [before - past.purse.insight - past.added for before in befores]
 
     def _choose_ways(self, paid: dict[int, int]) -> bool:
-        """How the seat's own purse came about, and with which kinds of vision it was alone.
+        """Draw an explanation of the seat's purse and the kinds of vision that only this seat used.
 
-        `paid`: what it was paid in some rounds.
+        `paid` has fixed payments to the seat, indexed by round. Return False if no explanation fits.
         """
         self.own_pay: dict[int, int] = {}
         self.alone: dict[int, frozenset[Kind]] = {past.round: frozenset() for past in self.past}
@@ -491,13 +513,13 @@ class Walk:
         return True
 
     def _likely(self, past: Past, paid: int) -> float:
-        """How likely the seat was paid so in a round in which it abstained."""
+        """Return a weight for a possible payment to the seat in a round in which it abstained."""
         if self._ranked(past, paid):
             return 1
         return 1 / 4 if self._may_be_for_all(past, paid) else 1 / 16
 
     def _may_be_for_all(self, past: Past, paid: int) -> bool:
-        """Whether condition 15 may have paid, and the seat so much."""
+        """Return whether condition 15 may have won with this payment to the seat."""
         told = {int(key): earned - past.added for key, earned in past.insight.earned.items()}
         return (
             paid == past.undiscovered[self.seat]
@@ -530,7 +552,7 @@ class Walk:
             self.frame.veils ^= {veil}
 
     def _other_symbol(self, other: int) -> Six | None:
-        """A legal symbol like the seat's, or now and then any; None: what was drawn is none."""
+        """Draw a variation of the seat's symbol or, rarely, any symbol; return None if it is illegal or in use."""
         luck = self.luck
         dice = luck.random()
         if dice < 1 / 128:
@@ -542,7 +564,7 @@ class Walk:
             if dice < 1 / 4:
                 runes[one], runes[two] = runes[two], runes[one]
             else:
-                # Most symbols stay legal where a group of one Order is kept, or changes places with another.
+                # Most symbols stay legal if a rune keeps its group of one Order or swaps it with another.
                 order = int(luck.random() * 2)
                 ones, twos = list(GROUPS[runes[one]]), list(GROUPS[runes[two]])
                 if dice < 5 / 8:
@@ -560,7 +582,7 @@ class Walk:
         return None if symbol in self.symbols else symbol
 
     def _pay(self) -> int:
-        """Finds a condition for each round's payment; how many rounds there are without one."""
+        """Choose a condition for each round that explains its payment; return the number of rounds without one."""
         paid = self._payments()
         able: list[list[int]] = []
         for past in self.past:
@@ -572,7 +594,10 @@ class Walk:
         return len(self.past) - len(found)
 
     def _by_purses(self, past: Past, paid_to_it: int) -> list[int]:
-        """The conditions that do not go by symbols, and may have paid so: there is room below its own figure."""
+        """Return the conditions among 10, 11 and 12 that may have made this payment to the seat.
+
+        Conditions 10 and 11 need distinct figures from 0 to the seat's own for the better ranks.
+        """
         own = {LEAST_INSIGHT: past.purse.insight, LEAST_RECEIVED: self.received[past.round]}
         if not (payments := self._ranked(past, paid_to_it)):
             return []
@@ -582,7 +607,7 @@ class Walk:
         return [*able, FEWEST_VISIONS] if is_able else able
 
     def _matched(self, able: list[list[int]]) -> list[int]:
-        """A condition for each round that may win then; as many rounds from the first on as can be."""
+        """Assign a winning condition to each round from its list in `able`, up to the first round without one."""
         found: list[int] = []
         taken: tuple[int, ...] = ()
         for first in range(0, len(able), conditions.REFRESHED_AT):
@@ -614,7 +639,7 @@ class Walk:
         return past.undiscovered if condition == FLAT_FOR_ALL else paid[condition]
 
     def _payments(self) -> dict[int, Five]:
-        """What conditions would pay by these symbols, without what is added for the round."""
+        """Return the payments for these symbols without the bonus, indexed by condition, then by seat."""
         return {
             condition: found if condition in FLAT else ranked(found)
             for condition, found in all_figures(self.symbols).items()
@@ -629,7 +654,7 @@ class Walk:
         )
 
     def _ranked(self, past: Past, paid_to_it: int) -> list[Five]:
-        """What a condition can have paid that goes by ranks."""
+        """Return all payments by ranks that agree with this payment to the seat and with the announced ones."""
         told = past.insight
         known = {int(key): earned - past.added for key, earned in told.earned.items()}
         targets = tuple(0 if seat == self.seat else known.get(seat, 0) for seat in range(SEATS))
@@ -637,7 +662,7 @@ class Walk:
         return possible(Paid(targets, tuple(told.positions.items()), (), (), self.seat, mine), is_flat=False)
 
     def _votes(self, past: Past, condition: int, taken: tuple[int, ...]) -> dict[int, tuple[int, bool]] | None:
-        """The others' votes with which the condition wins; None where it cannot."""
+        """Return the others' votes with which the condition wins, or None if it cannot win."""
         key = past.round, condition, taken
         if key not in self.votes:
             self.votes[key] = None if condition in taken else self._new_votes(past, condition, taken)
@@ -664,7 +689,10 @@ class Walk:
             taken = conditions.now_used(taken, won)
 
     def _use_kinds(self) -> bool:
-        """Which visions the others used; False where the seat cannot have been as often alone as it was."""
+        """Draw the visions that the others used.
+
+        Return False if they contradict the seat's being the only one to use a kind, or the payments for visions.
+        """
         frame, luck = self.frame, self.luck
         for past in self.past:
             r = past.round
@@ -684,7 +712,7 @@ class Walk:
         return True
 
     def _seen_kinds(self, past: Past) -> dict[int, set[Kind]]:
-        """The kinds of vision that the seat saw others use."""
+        """Return the kinds of vision that the seat saw others use."""
         kinds: dict[int, set[Kind]] = {other: set() for other in self.others}
         for each in past.shown:
             kinds[each.seat].add("mirror" if each.position is None else "window")
@@ -694,21 +722,24 @@ class Walk:
         return kinds
 
     def _unseen(self, past: Past, other: int) -> list[Kind]:
-        """What another seat may have used unseen: a mirror shows what it asked about the seat."""
+        """Return the kinds of vision that another seat may have used unseen.
+
+        If the seat mirrored it, its questions about all other seats would have been shown.
+        """
         hidden: tuple[Kind, ...] = ABOUT_SOME if past.mirrors == other else ABOUT_ALL + ABOUT_SOME
         return [kind for kind in hidden if kind not in self.alone[past.round]]
 
     def _may_veil(self, past: Past, other: int) -> bool:
-        """Whether another seat may have veiled beside those that did, with nothing told otherwise."""
+        """Return whether a veil of another seat may be added in a round without contradicting anything known."""
         key = other, past.round
         return "veil" not in self.alone[past.round] and key not in self.frame.fixed | self.frame.veils
 
     def _paid_by_visions(
         self, past: Past, payments: list[Five], kinds: dict[int, set[Kind]], veiling: Collection[int]
     ) -> tuple[Five, dict[int, int]] | None:
-        """What the fewest visions paid, and how many each of the others used; None if it cannot be.
+        """Return payments of condition 12 and the number of visions that each of the others used, or None.
 
-        `kinds`: what each has used at least; `veiling`: those who may have veiled besides.
+        `kinds` has the kinds that each seat used at least; `veiling` has the seats for which a veil may be added.
         """
         least = {other: len(each) + ((other, past.round) in self.frame.veils) for other, each in kinds.items()}
         most = {
@@ -722,7 +753,7 @@ class Walk:
         return None
 
     def _count_visions(self, past: Past, kinds: dict[int, set[Kind]]) -> bool:
-        """Gives the others so many visions that the fewest were paid as told."""
+        """Add visions of the others so that condition 12 makes the observed payments; return False if none fit."""
         luck, r = self.luck, past.round
         veiling = [
             other for other in self.others if self._may_veil(past, other) and (other, r) not in self.veilable
@@ -741,7 +772,10 @@ class Walk:
         return True
 
     def _fill_purses(self) -> bool:
-        """Insight and mantra received of the others, so that conditions paid as told."""
+        """Draw the others' insight and received mantra so that conditions make the observed payments.
+
+        Return False if that is impossible.
+        """
         frame, luck = self.frame, self.luck
         insight = dict.fromkeys(self.others, FIRST_INSIGHT)
         received = dict.fromkeys(self.others, 0)
@@ -784,11 +818,11 @@ class Walk:
         return True
 
     def _part(self, past: Past, other: int) -> Visions:  # noqa: C901 - one case a kind
-        """The visions of another seat, but for those that are answered to this one too."""
+        """Draw the visions of another seat, without those that a mirror showed to this seat."""
         luck = self.luck
         parts: dict[str, Any] = {}
         told = {each.kind for each in past.mirrored if each.of == other}
-        # What asks about the seat would have been in its mirror.
+        # If the seat mirrored the other, its mirror would have shown a question about the seat.
         named = [each for each in OTHERS[other] if other != past.mirrors or each != self.seat]
         for each in past.shown:
             if each.seat == other and each.position is None:
@@ -818,7 +852,7 @@ class Walk:
         return Visions(**parts)
 
     def draw(self, *, anew: bool) -> None:
-        """Draws a seat's symbol from all that fit, each as likely; `anew`: another seat's."""
+        """Draw a seat's symbol uniformly from all that fit; with `anew`, draw the seat first."""
         search, luck = cast("Search", self.drawing), self.luck
         if anew and search.movable:
             self.at = luck.choice(search.movable)
@@ -842,7 +876,7 @@ class Walk:
             self.symbols[self.at] = was
 
     def step(self, times: int) -> None:
-        """So many steps of the walk."""
+        """Take `times` steps of the walk."""
         if not self.clues and not self.past:
             for other in self.others:
                 self.symbols[other] = draw_symbol(self.luck)
@@ -856,7 +890,7 @@ class Walk:
                 self._move(other, symbol)
 
     def _move(self, other: int, symbol: Six) -> None:
-        """Takes the symbol where all clues hold with it."""
+        """Replace the seat's symbol if all clues hold and all payments stay the same with the new one."""
         before: list[tuple[int, Any]] = []
         for n in self.of[other]:
             values = self.values[n]
@@ -885,7 +919,7 @@ class Walk:
 @lru_cache(maxsize=100_000)
 def _is_legal(symbol: Six) -> bool:
     divine, mundane = zip(*map(GROUPS.__getitem__, symbol), strict=True)
-    # What is seldom right is looked at first, for speed.
+    # The check that fails most often is first, for speed.
     return (len(set(divine)) == len(symbol) or len(set(mundane)) == len(symbol)) and fault(symbol) is None
 
 
@@ -896,7 +930,10 @@ _OF_GROUPS: dict[Any, Any] = {groups: rune for rune, groups in GROUPS.items()}
 def _levels(
     paid: Five, seat: int, mine: int, least: dict[int, int], most: dict[int, int]
 ) -> dict[int, int] | None:
-    """Figures of the other seats, less being better, with which they are paid so; None where there are none."""
+    """Return figures of the other seats (lower is better) with which these payments are made, or None.
+
+    `mine` is the figure of `seat`; `least` and `most` bound the figures of the others.
+    """
     found: dict[int, int] = {}
     value = mine
     for rank in range(paid[seat] + 1, conditions.BEST_RANK + 1):
@@ -913,7 +950,7 @@ def _levels(
 
 
 def _state(view: RunesView, seat: int, luck: Random, options: RunesOptions, walk: Walk) -> RunesState:
-    """The world that a walk stands at."""
+    """Return the world at the present position of a walk."""
     frame, symbols = walk.frame, tuple(walk.symbols)
     submitted, invalid = _submitted(view, seat, luck, symbols)
     history: dict[int, list[Played]] = {other: [] for other in walk.others}
@@ -965,7 +1002,7 @@ def _state(view: RunesView, seat: int, luck: Random, options: RunesOptions, walk
 
 
 def _own_standing(view: RunesView, seat: int, walk: Walk) -> Standing:
-    """The seat's own affairs, as its view says."""
+    """Return the seat's own standing, from its view."""
     last = walk.past[-1].action if walk.past else PlayRound()
     return Standing(
         insight=cast("int", view.insight),
@@ -983,7 +1020,7 @@ def _own_standing(view: RunesView, seat: int, walk: Walk) -> Standing:
 
 
 def _action(walk: Walk, past: Past, other: int, luck: Random) -> PlayRound:
-    """What another seat did."""
+    """Return the action of another seat in a round."""
     frame, r = walk.frame, past.round
     visions = frame.parts[r, other]
     if (other, r) in frame.veils:
@@ -1010,7 +1047,7 @@ def _action(walk: Walk, past: Past, other: int, luck: Random) -> PlayRound:
 
 
 def _question(mirrored: Mirrored, walk: Walk, luck: Random) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case a kind
-    """A question of another seat that a mirror answered so to this one."""
+    """Draw a question of another seat that has the answer which a mirror showed to this seat."""
     seat, answer = walk.seat, cast("Any", mirrored.answer)
     symbol = walk.symbols[mirrored.of]
     absent = [rune for rune in NAMES if rune not in symbol]
@@ -1067,10 +1104,10 @@ def _question(mirrored: Mirrored, walk: Walk, luck: Random) -> Any:  # noqa: C90
             assert_never(unreachable)
 
 
-def _played(  # noqa: PLR0917 - all that a round was
+def _played(  # noqa: PLR0917 - everything that makes up a round
     walk: Walk, past: Past, other: int, actions: dict[int, PlayRound], veiled: frozenset[int], luck: Random
 ) -> Played:
-    """A round as another seat saw it."""
+    """Return a round as another seat saw it."""
     frame, r = walk.frame, past.round
     key = r, other
     if key in frame.played:
@@ -1100,7 +1137,7 @@ _near = lru_cache(maxsize=100_000)(near)
 
 
 def _nearest(walk: Walk) -> list[tuple[Near, ...]]:
-    """By seat, then by guesser: the best of each figure, in guesses that were compared."""
+    """Return the best of each figure in compared guesses, indexed by seat, then by guesser."""
     found = [[NOWHERE] * SEATS for _ in range(SEATS)]
     for past in walk.past:
         gone = {int(key) for key, at in walk.view.discovered.items() if at < past.round}
