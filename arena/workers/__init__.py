@@ -1,6 +1,6 @@
-"""Where matches are played: referee processes of this machine, or of a cluster.
+"""Run matches in referee processes, on this machine or on a cluster.
 
-A name is imported when it is asked for: a referee process needs little of what the arena does.
+Each name is imported at its first use, because a referee process needs only a few of these modules.
 """
 
 from importlib import import_module
@@ -71,7 +71,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name of the door."""
+    """Import the module that defines a public name, and return the object."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_PLACES[name]), name)

@@ -1,4 +1,4 @@
-"""What plays matches, as a tournament sees it: workers, and the venue that has them."""
+"""The interface between a tournament and the processes that play its matches: workers and venues."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -15,7 +15,7 @@ PlayerT_contra = TypeVar("PlayerT_contra", contravariant=True)
 
 
 class Play(Protocol[PlayerT_contra]):
-    """Plays one match: `referee.host.one_match.play`, or a stand-in."""
+    """A function that plays one match: `referee.host.one_match.play`, or a replacement in tests."""
 
     def __call__(  # noqa: D102 - see the class
         self, plan: Plan, players: Sequence[PlayerT_contra], *, transcript: Path
@@ -23,25 +23,27 @@ class Play(Protocol[PlayerT_contra]):
 
 
 class WorkerGoneError(Exception):
-    """The process that was to play a match is gone. Nobody's fault: the match is played again."""
+    """The process that was playing a match exited. No bot is at fault, and the match is played again."""
 
 
 class Worker(Struct, Generic[PlayerT], frozen=True, kw_only=True):
-    """Plays matches: a process of its own, or in tests a stand-in."""
+    """A player of matches: a separate process, or a replacement in tests."""
 
     play: Play[PlayerT]
-    """Plays one match, as `referee.host.one_match.play` does; raises `WorkerGoneError` too."""
+    """Plays one match like `referee.host.one_match.play`; may also raise `WorkerGoneError`."""
     slots: int
-    """How many it plays at once."""
+    """Maximum number of concurrent matches."""
     seat: Callable[[Sequence[PlayerT]], bool] | None = None
-    """Keeps seats for a match that it is given next, if all its players are there; whether they are. None: all
-    always are."""
+    """Reserves the players of a match that will be sent next, and returns whether all of them are available.
+
+    None if all players are always available.
+    """
     awaits: Callable[[Sequence[PlayerT]], bool] | None = None
-    """Whether a match waits for a player who is not there: it may be long. None: none does."""
+    """Returns whether a match waits for a disconnected player, possibly for long; None if no match ever does."""
 
 
 Workers = Sequence[Worker[PlayerT]] | Roster[Worker[PlayerT]]
-"""Those there are; in a roster, more may come, and some may go for good."""
+"""The current workers; in a `Roster`, workers may join and leave."""
 
 Venue = Callable[[int], AbstractAsyncContextManager[Workers[PlayerT]]]
-"""Gives workers for so many matches, and ends them."""
+"""Opens workers for a number of matches as a context manager, which stops them at its end."""

@@ -1,4 +1,4 @@
-"""Has the bots built that need it, before their first match, and says so: a build may take its time."""
+"""Build bots before their first match, and report each build on the terminal because it may be slow."""
 
 from collections.abc import Iterable
 
@@ -8,23 +8,23 @@ from referee.bot_folder import BotFolder, BotFolderError, last_part
 from referee.sandbox import BuildError, Isolation, SandboxError, built, demand, is_built, log_of
 
 HERE = frozenset({".", "./", "..", "../"})
-"""Names of bots that say nothing: they are called as the folder that they stand for."""
+"""Relative paths that do not name a bot; the name of the folder is shown instead."""
 
 
 def ready(
     bots: Iterable[BotFolder], isolation: Isolation, failed: dict[int, str] | None = None
 ) -> list[BotFolder]:
-    """The bots, each with its program made.
+    """Return the bots with their programs built.
 
     Args:
-        bots: in an order.
-        isolation: of the sandbox that they are built in.
-        failed: takes why a build failed, by the bot's place in the order, and that bot stays as it is; None: the
-            first build that fails is raised.
+        bots: Bots to build.
+        isolation: Isolation of the sandbox that they are built in.
+        failed: Filled with the reason for each failed build, by the bot's index in `bots`; that bot is returned
+            unchanged. If None, the first failed build raises `WrongUse`.
 
     Raises:
-        WrongUse: a build failed.
-        MachineCannot: there is no space for what it makes, or no sandbox to make it in.
+        WrongUse: a build failed, and `failed` is None.
+        MachineCannot: there is no disk space for the build, or no sandbox to build in.
     """
     found = []
     for number, bot in enumerate(bots):

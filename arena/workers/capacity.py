@@ -1,4 +1,4 @@
-"""How much is played at once where nobody says it: matches on this machine, and referee processes for them."""
+"""Default numbers of concurrent matches and of referee processes on this machine."""
 
 import os
 import platform
@@ -14,38 +14,38 @@ from referee.linux.whole_file import write_bytes_whole
 
 MAX_CALIBRATION_BYTES = 64 * 1024
 MAX_CONCURRENCY = 100_000
-"""More matches at once than any machine carries, or processes."""
+"""Upper limit of concurrent matches and of processes, higher than any machine can run."""
 
 
 def cores() -> int:
-    """How many of this machine's cores the arena may use."""
+    """Return the number of cores that the arena may use."""
     return len(os.sched_getaffinity(0))
 
 
 def matches_at_once() -> int:
-    """The default of `--concurrency`: what `arena stress --calibrate` found safe, else one match for each core."""
+    """Return the default of `--concurrency`: the calibrated number of matches, or else one match per core."""
     return calibrated() or cores()
 
 
 def calibrated() -> int | None:
-    """What `arena stress --calibrate` found safe on this machine, if it was asked."""
+    """Return the number of matches that `arena stress --calibrate` found safe on this machine, or None."""
     try:
         kept = msgspec.json.decode(read_regular(_calibration(), MAX_CALIBRATION_BYTES), type=Calibration)
     except (OSError, msgspec.MsgspecError):
         return None
-    # Another machine with the same home has another limit.
+    # Another machine may share the home folder and has its own limit.
     return kept.concurrency if kept.machine == _machine() else None
 
 
 class Calibration(msgspec.Struct):
-    """What a machine was found to carry."""
+    """The number of concurrent matches that a machine can safely run."""
 
     machine: str
     concurrency: Annotated[int, msgspec.Meta(ge=1, le=MAX_CONCURRENCY)]
 
 
 def keep_calibration(concurrency: int) -> Path:
-    """Keeps what was found safe on this machine, for `matches_at_once`; where it is kept."""
+    """Store the safe number of matches on this machine for `matches_at_once`, and return the file's path."""
     file = _calibration()
     file.parent.mkdir(parents=True, exist_ok=True)
     found = Calibration(machine=_machine(), concurrency=concurrency)
@@ -54,9 +54,9 @@ def keep_calibration(concurrency: int) -> Path:
 
 
 def own_cores(processes: int) -> list[frozenset[int]]:
-    """Return cores for each referee process: as many for each, and none for two.
+    """Return disjoint sets of cores of equal size, one set per referee process.
 
-    What is left over is for the arena's own process and for other programs.
+    Cores that remain are left to the arena's own process and to other programs.
     """
     free = sorted(os.sched_getaffinity(0), key=lambda core: (_physical(core), core))
     each = len(free) // processes
@@ -64,7 +64,10 @@ def own_cores(processes: int) -> list[frozenset[int]]:
 
 
 def _physical(core: int) -> int:
-    """Return the first of the cores that are threads of one physical core: they would slow each other down."""
+    """Return the lowest-numbered core that shares a physical core with this one.
+
+    Hardware threads of one physical core slow each other down, so one process should have all of them.
+    """
     try:
         siblings = Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list").read_text()
         return int(re.split("[,-]", siblings)[0])
@@ -81,12 +84,12 @@ def _machine() -> str:
 
 
 def shares(matches: int, *, concurrency: int, workers: int | None) -> list[int]:
-    """How many matches each referee process plays at once.
+    """Return the number of concurrent matches of each referee process.
 
     Args:
-        matches: that are to be played; no process is started that would have none.
-        concurrency: matches at once, in all processes together.
-        workers: processes; None: one for each core.
+        matches: Number of matches to play; there are never more processes than matches.
+        concurrency: Maximum number of concurrent matches in all processes together.
+        workers: Maximum number of processes; None allows one per core.
     """
     at_once = max(1, min(concurrency, matches))
     count = min(workers or cores(), at_once)

@@ -1,7 +1,7 @@
-"""What the arena and its referee processes say to each other: JSON in frames over a pair of sockets.
+"""The protocol between the arena and its referee processes: JSON in frames over a pair of sockets.
 
-The arena sends orders, a worker an answer to each. The end of the stream is the last word of either: the worker
-ends its matches and leaves; or it is gone, and what it had not answered is played again.
+The arena sends orders, and a worker sends an answer to each. If the arena closes the stream, the worker stops its
+matches and exits. If the worker closes it, the arena plays the unanswered matches again.
 """
 
 import os
@@ -28,37 +28,37 @@ NULL = Raw(b"null")
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """One match to be played."""
+    """One match for a worker to play."""
 
     number: int
     plan: Plan
-    """Without its options and setup: `Raw | None` can be written by msgspec, and not be read."""
+    """The plan without its options and setup, because msgspec can encode `Raw | None` but cannot decode it."""
     options: Raw
     setup: Raw
     players: Raw
-    """A JSON array of what the worker takes for players."""
+    """A JSON array of players, in the worker's own player type."""
     transcript: Path
 
     def whole_plan(self) -> Plan:
-        """The plan with all that belongs to it."""
+        """Return the plan with its options and setup."""
         return replace(self.plan, options=_unless_null(self.options), setup=_unless_null(self.setup))
 
 
 class Done(Struct, frozen=True, kw_only=True, tag="done"):
-    """The match was played."""
+    """The answer for a match that was played."""
 
     number: int
     result: Result
 
 
 class Failed(Struct, frozen=True, kw_only=True, tag="failed"):
-    """It could not be."""
+    """The answer for a match that could not be played."""
 
     number: int
     kind: Literal["sandbox", "transcript", "shortage", "gone", "fault"]
     text: str
     errno: int | None = None
-    """The operating system's, if that was behind it."""
+    """Error number of the operating system, if it caused the failure."""
     path: Path | None = None
 
 
@@ -66,7 +66,7 @@ Answer = Done | Failed
 
 
 def order(number: int, plan: Plan, players: Sequence[Any], transcript: Path) -> Order:
-    """An order for a match."""
+    """Return an order for a match."""
     return Order(
         number=number,
         plan=replace(plan, options=None, setup=None),
@@ -78,7 +78,7 @@ def order(number: int, plan: Plan, players: Sequence[Any], transcript: Path) -> 
 
 
 def failed(number: int, error: Exception) -> Failed:
-    """What to tell of an error."""
+    """Return the answer that reports an error to the arena."""
     match error:
         case SandboxError():
             return Failed(number=number, kind="sandbox", text=str(error))
@@ -97,7 +97,7 @@ def failed(number: int, error: Exception) -> Failed:
 
 
 def error_of(failed: Failed) -> Exception:
-    """The error that was told of, as `referee.host.one_match.play` would have raised it."""
+    """Return the reported error as `referee.host.one_match.play` would have raised it."""
     match failed.kind:
         case "sandbox":
             return SandboxError(failed.text)
@@ -116,12 +116,12 @@ def error_of(failed: Failed) -> Exception:
 
 
 def encoded(words: Any) -> bytes:
-    """Anything of the above, or players, as JSON."""
+    """Return a message of this protocol, or players, as JSON."""
     return msgspec.json.encode(words, enc_hook=_path_to_text)
 
 
 def decoded(text: bytes | Raw, kind: Any) -> Any:
-    """What was `encoded`, as that type."""
+    """Decode JSON from `encoded` into the type `kind`."""
     with _MAKING:
         decoder = _decoder(kind)
     return decoder.decode(text)
@@ -133,17 +133,20 @@ def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
 
 
 _MAKING = Lock()
-"""One thread at a time learns what types look like: msgspec's description of a type is there, half made, while it
-reads the type's hints. Another thread of a Dask worker that decodes the type then crashes the process."""
+"""Lock that lets one thread at a time create decoders.
+
+While msgspec reads a type's hints, other threads can see its incomplete description of the type. A second thread
+of a Dask worker that decodes the type at that time crashes the process.
+"""
 
 
 def framed(text: bytes) -> bytes:
-    """Text as it goes over the stream."""
+    """Return a frame: the length of the text, and the text."""
     return len(text).to_bytes(LENGTH_BYTES, "big") + text
 
 
 def take_frames(held: bytearray) -> Iterator[bytes]:
-    """Takes the frames that are whole out of what has been received."""
+    """Remove the complete frames from a buffer of received bytes, and yield their contents."""
     while len(held) >= LENGTH_BYTES:
         end = LENGTH_BYTES + int.from_bytes(held[:LENGTH_BYTES], "big")
         if len(held) < end:
@@ -154,7 +157,7 @@ def take_frames(held: bytearray) -> Iterator[bytes]:
 
 
 async def frames(stream: trio.SocketStream) -> AsyncIterator[bytes]:
-    """The frames that come, to the stream's end. A frame that was cut off is left out."""
+    """Yield the contents of received frames until the stream ends; ignore an incomplete last frame."""
     held = bytearray()
     while True:
         try:

@@ -1,8 +1,9 @@
-"""A referee process: plays the matches that the arena orders, over a socket that it was given.
+"""A referee process, which plays the matches that the arena orders over an inherited socket.
 
-Run as `python -m arena.workers.worker SOCKET ARENA_PID FEED LOG`: file descriptors of a live feed's socket and of
-the operator's log come last, or None. It decides nothing about a tournament and writes nothing but transcripts and
-the log, so that it can be killed at any moment. It ends with the arena, however that ends.
+Run as `python -m arena.workers.worker SOCKET ARENA_PID FEED LOG`. SOCKET is a file descriptor; FEED and LOG are
+the file descriptors of the live feed's socket and of the operator's log, or None. The process makes no decision
+about a tournament and writes only transcripts and the log, so it can be killed at any moment. The kernel kills it
+when the arena exits.
 """
 
 import ctypes
@@ -27,16 +28,16 @@ from referee.host import Plan, Publish, Result, SandboxedBot, open_kept_bots, pl
 from referee.wire import open_wire
 
 FEED, LOG = 3, 4
-"""Where on the command line their descriptors are."""
+"""Positions of their descriptors on the command line."""
 SET_PDEATHSIG, SET_NAME = 1, 15
-"""`prctl` of Linux: the signal that the kernel sends a process when its parent is gone; what `ps` calls it."""
+"""Options of Linux's `prctl`: the signal at the parent's death, and the process name that `ps` shows."""
 NAME = b"arena-worker"
 Venue = Callable[[], AbstractAsyncContextManager[Play[Any]]]
-"""Opens what all matches of this process share, and gives what plays one."""
+"""Opens the resources that all matches of this process share, and yields the function that plays one match."""
 
 
 def main(open_venue: Venue, player: Any) -> None:
-    """Serves the arena until it hangs up; `player` is the type of its players."""
+    """Serve the arena until it closes the socket; `player` is the type of its players."""
     ctypes.CDLL(None).prctl(SET_NAME, NAME, 0, 0, 0)
     pause_signals.ignore()
     end_with(int(sys.argv[2]))
@@ -44,7 +45,7 @@ def main(open_venue: Venue, player: Any) -> None:
 
 
 def serve(control: socket.socket, open_venue: Venue, player: Any) -> None:
-    """Plays what is ordered over a socket, until that is hung up or a signal comes; it ends the process then."""
+    """Play the matches that are ordered over a socket, until it is closed; exit the process on a signal."""
     try:
         event_loop.run(partial(_serve, control, open_venue, player))
     except Stopped as stopped:
@@ -52,15 +53,15 @@ def serve(control: socket.socket, open_venue: Venue, player: Any) -> None:
 
 
 def end_with(arena: int) -> None:
-    """Tie this process's life to its parent's, the arena's, and with its own its bots'."""
+    """Have the kernel kill this process when its parent, the arena, exits; its bots then exit too."""
     ctypes.CDLL(None).prctl(SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != arena:
-        # The arena was gone before its death could be our end.
+        # The arena exited before the signal at its death was set.
         sys.exit(1)
 
 
 async def _serve(control: socket.socket, open_venue: Venue, player: Any) -> None:
-    """Plays what is ordered, all at once: how much that is, is the arena's to say."""
+    """Play all ordered matches concurrently; the arena limits how many it orders."""
     stream = trio.SocketStream(trio.socket.from_stdlib_socket(control))
     answers, to_send = trio.open_memory_channel[bytes](sys.maxsize)
     async with AsyncExitStack() as stack:
@@ -73,7 +74,7 @@ async def _serve(control: socket.socket, open_venue: Venue, player: Any) -> None
 
 
 async def _opened(open_venue: Venue, stack: AsyncExitStack) -> Play[Any]:
-    """Opens the venue; where the machine has run out of something, each order is answered with that."""
+    """Open the venue and return its play function; after an `OSError`, return one that raises this error."""
     try:
         return await stack.enter_async_context(open_venue())
     except OSError as error:
@@ -92,7 +93,7 @@ async def _send(stream: trio.SocketStream, answers: trio.MemoryReceiveChannel[by
 
 
 async def _play(play: Play[Any], order: Order, player: Any, answers: trio.MemorySendChannel[bytes]) -> None:
-    """Plays one match, and answers."""
+    """Play one match and queue its answer."""
     try:
         players = decoded(order.players, tuple[player, ...])
         result = await play(order.whole_plan(), players, transcript=order.transcript)
@@ -105,7 +106,7 @@ async def _play(play: Play[Any], order: Order, player: Any, answers: trio.Memory
 
 @asynccontextmanager
 async def open_local_venue() -> AsyncIterator[Play[SandboxedBot]]:
-    """What all matches of a process share: wire, bots that stay, line to the feed, operator's log."""
+    """Open the resources that all matches of a process share: wire, persistent bots, live feed, operator's log."""
     feed, descriptor = _inherited(FEED), _inherited(LOG)
     publish = None if feed is None else _inherited_feed(feed)
     with log.inherited(descriptor) as events:
@@ -115,14 +116,14 @@ async def open_local_venue() -> AsyncIterator[Play[SandboxedBot]]:
 
 
 def _inherited_feed(descriptor: int) -> Publish:
-    """Return what publishes over a socket that this process inherited."""
+    """Return a function that publishes to the live feed over an inherited socket."""
     from arena.feed import inherited  # noqa: PLC0415 - most matches have no feed
 
     return inherited(descriptor).publish
 
 
 def _inherited(position: int) -> int | None:
-    """A descriptor from the command line; None: there is none."""
+    """Return the file descriptor at a position of the command line, or None."""
     return None if sys.argv[position] == "None" else int(sys.argv[position])
 
 

@@ -1,7 +1,7 @@
-"""What the arena and the workers of a cluster say to each other, as bytes: JSON, and MessagePack around files.
+"""The protocol between the arena and the workers of a cluster: JSON, and MessagePack around files.
 
-Dask would carry any object of Python's, pickled. Nothing of ours is: what comes back is decoded as one of these
-types or refused, so that nothing that a bot wrote is ever made an object by its own wish.
+Dask would carry any Python object, pickled. The arena sends and accepts only bytes: each reply is decoded as one
+of these types or refused, so that data written by a bot is never unpickled.
 """
 
 import zlib
@@ -18,77 +18,77 @@ from referee.sandbox import Isolation
 from referee.transcript import TranscriptError
 
 LEVEL = 1
-"""Compression level: a transcript shrinks to a tenth, at some 100 MB a second."""
+"""Compression level: a transcript shrinks to a tenth of its size, at about 100 MB per second."""
 MOST_BYTES = 512 * 1024 * 1024
-"""The most of one file that came back: it may be a thousand times as large as what was sent."""
+"""Maximum uncompressed size of one returned file, which may be a thousand times its compressed size."""
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """What a worker needs for a tournament."""
+    """The bots and the isolation that a worker needs for a tournament."""
 
     bots: tuple[BotFolder, ...]
     isolation: Isolation
 
 
 class Arrival(Struct, frozen=True, kw_only=True):
-    """What a worker says when it is first spoken to."""
+    """A worker's reply to its first request."""
 
     arena: str
-    """Hash of the arena's own code there."""
+    """Hash of the arena's own code on the worker."""
     calibrated: int | None
-    """How many matches at once that machine was found to carry; None: nobody has tried."""
+    """Calibrated number of concurrent matches of that machine; None if it was not calibrated."""
     missing: tuple[str, ...]
-    """The contents of bots that it does not have."""
+    """Content hashes of the bots that the worker lacks."""
 
 
 class Ordered(Struct, frozen=True, kw_only=True):
-    """A match for a worker."""
+    """A match that a worker should play."""
 
     arena: str
-    """Which arena asks: a name of its own for each run."""
+    """Random name of the arena's connection, which differs between runs."""
     slots: int
-    """How many matches that arena will ask for at once."""
+    """Maximum number of concurrent matches that this arena will order."""
     isolation: Isolation
     order: Raw
-    """A `workers.protocol.Order`."""
+    """A `workers.protocol.Order` as JSON."""
     store: str | None = None
-    """Where its transcript goes; None: it comes back."""
+    """URL of the store for its transcript; None if the transcript is returned."""
 
 
 class BotsGoneError(Exception):
-    """A worker's copies of bots are gone, or were changed: what it played counts for nothing."""
+    """A worker's copies of bots were deleted or changed, so the match does not count."""
 
 
 class Returned(Struct, frozen=True, kw_only=True):
-    """What came of it."""
+    """The reply to an `Ordered` match."""
 
     answer: bytes
-    """A `workers.protocol.Answer`; empty if `bots_gone`."""
+    """A `workers.protocol.Answer` as JSON; empty if `bots_gone`."""
     bots_gone: bool = False
-    """Whether copies of bots are not there as they were."""
+    """Whether copies of bots were deleted or changed."""
     files: dict[str, bytes] = {}
-    """The transcript and bots' logs that come back: by name, zlib."""
+    """The returned transcript and bots' logs by file name, compressed with zlib."""
 
 
 def bots_gone() -> bytes:
-    """What is sent where bots are not there any more."""
+    """Return the reply for a match whose copies of bots were deleted or changed."""
     return msgspec.msgpack.encode(Returned(answer=b"", bots_gone=True))
 
 
 def returned(answer: Answer, files: Path | None = None) -> bytes:
-    """An answer to be sent, with all the files of a folder."""
+    """Return a reply with an answer and all files of a folder."""
     found = () if files is None else sorted(files.iterdir())
     content = {file.name: zlib.compress(file.read_bytes(), LEVEL) for file in found}
     return msgspec.msgpack.encode(Returned(answer=encoded(answer), files=content))
 
 
 def received(words: bytes, transcript: Path) -> Answer:
-    """The answer that came; its files are written beside where the transcript is to be.
+    """Decode a worker's reply, write its files next to the path of the transcript, and return its answer.
 
     Raises:
-        BotsGoneError: bots were not there; nothing is written then.
-        TranscriptError: they cannot be written, one is larger than `MOST_BYTES`, or the transcript is not the one
-            that was played.
+        BotsGoneError: copies of bots were deleted or changed; no file is written.
+        TranscriptError: a file has a wrong name, is damaged, is larger than `MOST_BYTES` or cannot be written, or
+            the transcript does not match the hash in the result.
     """
     message = msgspec.msgpack.decode(words, type=Returned)
     if message.bots_gone:
@@ -106,7 +106,7 @@ def received(words: bytes, transcript: Path) -> Answer:
 def _inflated(content: bytes, path: Path) -> bytes:
     inflating = zlib.decompressobj()
     try:
-        # One byte more tells what is too large from what just fits.
+        # The extra byte shows whether the file exceeds the limit.
         inflated = inflating.decompress(content, MOST_BYTES + 1)
     except zlib.error as error:
         raise TranscriptError(f"a worker sent what cannot be read: {error}", path) from None
@@ -118,7 +118,7 @@ def _inflated(content: bytes, path: Path) -> bytes:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Whole or not at all under its name, as the referee does."""
+    """Write a file atomically, as the referee does."""
     part = path.with_name(f"{path.name}.part")
     try:
         with open(part, "wb", opener=for_owner) as file:
