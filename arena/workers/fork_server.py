@@ -1,8 +1,9 @@
-"""A process that workers are forked from: it has imported what they need, and does nothing else.
+"""A server process that forks workers, so that each worker starts with its imports already done.
 
-The arena forks it as a command begins, so that workers import nothing again. A worker must be the arena's child:
-the kernel ends it with the arena, and tells the arena how it ended. So the server forks a process that forks the
-worker and ends at once. The worker is an orphan then, and the arena adopts the orphans below it.
+The arena forks the server when a command starts. A worker must be the arena's child: the kernel then kills it when
+the arena exits, and reports its exit status to the arena. The server therefore forks an intermediate process,
+which forks the worker and exits at once. This makes the worker an orphan, and the arena adopts orphans among its
+descendants.
 """
 
 import atexit
@@ -29,11 +30,15 @@ from referee.linux.orphans import adopt_orphans
 
 REQUEST_BYTES, DESCRIPTORS = 65_536, 3
 SHORT_OF = b"E"
-"""Before the number of an error: no worker could be forked."""
+"""Prefix of the error number in an answer, if no worker could be forked."""
 
 
 class Request(Struct, frozen=True, array_like=True):
-    """A worker to be forked. With it come descriptors: its line to the arena, and those that it has beside."""
+    """A request to fork a worker.
+
+    File descriptors are sent with it: the worker's socket to the arena, then those of the feed and the log, if
+    any.
+    """
 
     scratch: str
     cores: frozenset[int]
@@ -42,19 +47,19 @@ class Request(Struct, frozen=True, array_like=True):
 
 
 class ForkedWorker:
-    """A worker's process: as much of `subprocess.Popen` as the pool needs."""
+    """A forked worker's process, with the part of `subprocess.Popen` that the pool needs."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self.returncode: int | None = None
 
     def kill(self) -> None:
-        """Kill it, unless it was waited for: then the number may be another process's."""
+        """Kill the process, unless `wait` has returned: its pid may then belong to another process."""
         if self.returncode is None:
             os.kill(self.pid, signal.SIGKILL)
 
     def wait(self) -> int:
-        """Wait until it has ended, and return its exit code; negative for a signal."""
+        """Wait until the process exits, and return its exit code; the code is negative for a signal."""
         if self.returncode is None:
             self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         return self.returncode
@@ -63,20 +68,20 @@ class ForkedWorker:
 def can_fork() -> bool:
     """Return whether this process may be forked for workers.
 
-    Other threads would be missing in the fork, and the locks that they hold would stay locked. Control groups, and
-    the process that warm bots are forked from, belong to the process that made them.
+    Other threads would be missing in the fork, and their locks would never be released. Control groups and the
+    prefork server of bots belong to the process that created them.
     """
     return len(list(Path("/proc/self/task").iterdir())) == 1 and not sandbox.is_in_use()
 
 
 class ForkServer:
-    """The arena's end of it."""
+    """The arena's handle of the server process."""
 
     def __init__(self) -> None:
-        """Fork it. Call it from the main thread, outside of trio's loop, and only if `can_fork`.
+        """Fork the server. Call this from the main thread, outside of trio's loop, and only if `can_fork`.
 
         Raises:
-            OSError: no process or descriptor is to be had.
+            OSError: the system is out of processes or file descriptors.
         """
         adopt_orphans()
         arena = os.getpid()
@@ -88,10 +93,12 @@ class ForkServer:
                 _run(theirs, arena)
 
     def start(self, request: Request, descriptors: Sequence[int]) -> ForkedWorker | None:
-        """Have a worker forked, as this process's child. Blocks for some milliseconds. None: the server is gone.
+        """Fork a worker as a child of this process, and return it, or None if the server has exited.
+
+        This call blocks for some milliseconds.
 
         Raises:
-            OSError: no process or descriptor is to be had.
+            OSError: the system is out of processes or file descriptors.
         """
         try:
             socket.send_fds(self._control, [msgspec.msgpack.encode(request)], descriptors)
@@ -104,14 +111,14 @@ class ForkServer:
         return ForkedWorker(int(answer)) if answer else None
 
     def close(self) -> None:
-        """End it, and wait until it is gone. Workers live on."""
+        """Kill the server and wait until it has exited. Its workers continue to run."""
         self._control.close()
         os.kill(self._pid, signal.SIGKILL)
         os.waitpid(self._pid, 0)
 
 
 def _run(control: socket.socket, arena: int) -> NoReturn:
-    """Serve in the fork, and be a worker in a fork of that. None of them goes on with what the arena was doing."""
+    """Run the server, and in its forks a worker. Never return to the arena's code."""
     code = 1
     try:
         atexit._clear()  # noqa: SLF001 - what Python itself does in its forks: these are the arena's
@@ -122,7 +129,7 @@ def _run(control: socket.socket, arena: int) -> NoReturn:
     except BaseException:  # noqa: BLE001 - there is nobody to raise it to
         sys.excepthook(*sys.exc_info())
     try:
-        # As Python ends, but for taking itself apart: that would copy the memory that all share.
+        # These are Python's exit steps without its finalization, which would copy the memory that forks share.
         threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
         atexit._run_exitfuncs()  # noqa: SLF001
     finally:
@@ -130,14 +137,14 @@ def _run(control: socket.socket, arena: int) -> NoReturn:
 
 
 def _serve(control: socket.socket, arena: int) -> None:
-    """Fork workers until the arena is gone. In a worker this returns when its work is done."""
-    os.setpgid(0, 0)  # A Ctrl-C at the terminal is the arena's to act on.
+    """Fork workers until the arena disconnects. In a worker, return when its work is done."""
+    os.setpgid(0, 0)  # Only the arena should receive a Ctrl-C at the terminal.
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1):
         os.dup2(nothing, standard)
     os.close(nothing)
     worker.end_with(arena)
-    # What is here now is never looked at by a collection again: a page that is not touched is shared.
+    # The garbage collector ignores frozen objects from here on, so their memory pages remain shared.
     gc.collect()
     gc.freeze()
     while True:
@@ -159,7 +166,7 @@ def _serve(control: socket.socket, arena: int) -> None:
 
 
 def _fork_orphan() -> bytes:
-    """Fork a process that the arena adopts: return what to answer to the arena, and nothing in that process."""
+    """Fork a process that the arena adopts. Return the answer to the arena, or b"" in the new process."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
         try:
@@ -169,7 +176,7 @@ def _fork_orphan() -> bytes:
         if between == 0:
             ours.close()
             _fork_and_end(theirs)
-            theirs.recv(1)  # Nothing ever comes: it ends when the process between has ended.
+            theirs.recv(1)  # This returns when the intermediate process has exited; no data is ever sent.
             return b""
         theirs.close()
         _, status = os.waitpid(between, 0)
@@ -178,19 +185,19 @@ def _fork_orphan() -> bytes:
 
 
 def _fork_and_end(server: socket.socket) -> None:
-    """Fork, tell the server the number of the fork, and end; return in the fork."""
+    """Fork, send the pid of the fork to the server, and exit. Return only in the fork."""
     try:
         number = os.fork()
     except OSError as error:
         os._exit(error.errno or errno.EAGAIN)
     if number:
-        os.setpgid(number, number)  # By now: whoever ends a group ends no worker that is in another's.
+        os.setpgid(number, number)  # A signal to another process group must not reach the worker from here on.
         server.send(b"%d" % number)
         os._exit(0)
 
 
 def _be_worker(request: Request, descriptors: list[int], arena: int) -> None:
-    """Be what `python -m arena.workers.worker` is."""
+    """Run a worker, as `python -m arena.workers.worker` does."""
     os.sched_setaffinity(0, request.cores)
     os.environ["TMPDIR"] = tempfile.tempdir = request.scratch
     line, *beside = map(str, descriptors)

@@ -1,4 +1,4 @@
-"""The port for bots on their authors' own machines, and what people read of who comes and goes there."""
+"""The port for remote bots on their authors' machines, with messages about connections to it."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
@@ -13,17 +13,17 @@ from referee.log import SILENT, Logger
 from referee.wire import Address, KeyPair, Lobby, open_lobby, z85
 
 TURNED_AWAY_SHOWN = 20
-"""The most refused connections that are shown: strangers may not fill the host's screen."""
+"""Maximum number of refused connections that are shown, so that strangers cannot fill the host's screen."""
 LOGGED_CONNECTIONS = 200
-"""The most connections and disconnections of one bot that are told: a bot may do nothing else."""
+"""Maximum number of reported connections and disconnections per bot, in case a bot reconnects all the time."""
 
 
 class Hosting(Struct, frozen=True):
-    """Where and how long bots are waited for."""
+    """The address and keys of the port, and the time to wait for remote bots."""
 
     address: Address
     keys: KeyPair
-    """The host's own."""
+    """The host's own keys."""
     wait_seconds: float
 
 
@@ -39,21 +39,21 @@ async def open_listener(
     stands: bool = False,
     came: Callable[[RemoteBot, bool], None] = lambda _bot, _is_here: None,
 ) -> Lobby:
-    """Listens for bots.
+    """Open a port for remote bots.
 
     Args:
-        hosting: where.
-        bots: who may come.
-        screen: for people.
-        stack: ends it.
-        option: that names another address.
-        log: the operator's.
-        barred: keys of those bots that may not come any more.
-        stands: whether match after match is played over a line.
-        came: told of bots that come (True) or leave, of each the first `LOGGED_CONNECTIONS`.
+        hosting: Address and keys of the port.
+        bots: Bots that may connect.
+        screen: Terminal for messages to people.
+        stack: Closes the port when it exits.
+        option: Command-line option that sets another address; shown to people.
+        log: Operator's log.
+        barred: Keys of those bots that may no longer connect.
+        stands: Whether a connection is used for match after match.
+        came: Called when a bot connects (True) or disconnects (False), `LOGGED_CONNECTIONS` times per bot at most.
 
     Raises:
-        MachineCannot: the port cannot be had.
+        MachineCannot: the port cannot be opened.
     """
     named = {bot.key: bot for bot in bots}
     shown = 0
@@ -63,7 +63,7 @@ async def open_listener(
     def turned_away(address: str, why: str) -> None:
         nonlocal shown
         if (address, why) in told:
-            return  # An author whose key is not known yet knocks again and again.
+            return  # An author whose key is not registered yet tries to connect again and again.
         shown += 1
         if shown <= TURNED_AWAY_SHOWN:
             screen.say(f"refused {address}: {why}{'; further ones are not shown' * (shown == TURNED_AWAY_SHOWN)}")

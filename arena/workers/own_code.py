@@ -1,4 +1,4 @@
-"""What this installation's code is: a hash of all that results depend on."""
+"""Hashes of this installation's code, as far as results depend on it."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -8,11 +8,14 @@ import referee
 from referee.bot_folder import BUILT_IN, FILE_HASH_DIGITS, content_hash, file_hashes
 
 ROOMS = ("schedule", "statistics", "regression")
-"""The arena's rooms on which results depend, or what they count for."""
+"""The arena's packages that affect results or their evaluation."""
 
 
 def own_content() -> str:
-    """Hash of what decides and of what built-in bots share: the version does not tell two commits apart."""
+    """Return a hash of the code that affects results and of the modules that built-in bots share.
+
+    The version number would not distinguish two commits.
+    """
     total = sha256()
     for folder in _folders().values():
         total.update(content_hash(folder).encode())
@@ -22,7 +25,7 @@ def own_content() -> str:
 
 
 def own_files() -> dict[str, str]:
-    """The same file by file: path to the first digits of its hash."""
+    """Return the first digits of each file's hash by path, for the same code as `own_content`."""
     own = {
         f"{place}/{name}": digest
         for place, folder in _folders().items()
@@ -36,12 +39,12 @@ def own_files() -> dict[str, str]:
 
 
 def _folders() -> dict[str, Path]:
-    """Folders of code that decides, by where they lie in the project."""
+    """Return the folders of code that affects results, by their place in the project."""
     home = Path(__file__).resolve().parents[1]
     packages = {package.__name__: Path(package.__path__[0]) for package in (protocol, referee)}
     return packages | {f"{home.name}/{room}": home / room for room in ROOMS}
 
 
 def _shared_by_bots() -> list[Path]:
-    """What built-in bots share beside their folders."""
+    """Return the modules that built-in bots share, which are outside of the bots' own folders."""
     return sorted(BUILT_IN.glob("*.py"))

@@ -1,11 +1,12 @@
-"""The referee processes of one arena: started, given matches, replaced when they die, and ended in order.
+"""The pool of one arena's referee processes: start them, send them matches, replace them if they exit, end them.
 
-What is played and written is the runner's; this file is the arena's end of `worker`. Call it from the main thread:
-the kernel ends a worker with the thread that started it.
+The tournament's runner decides which matches are played and writes the results; this module is the arena's end of
+`worker`. Call it from the main thread: the kernel kills a worker when the thread that started it exits.
 
-A command that opens one pool after another, for a check and then for what counts, opens them within
-`workers_kept`: a worker takes longer to start than a short match to play, and so starts once. It enters that as it
-begins, so that workers can be forked from a process that has all imports: see `fork_server`.
+A command that opens several pools, such as one for a check and one for the tournament, opens them within
+`workers_kept`. Workers are then started once, because a start takes longer than a short match. The command should
+enter `workers_kept` first of all, so that workers can be forked from a process that has done all imports; see
+`fork_server`.
 """
 
 import os
@@ -36,9 +37,9 @@ from referee.linux.orphans import adopt_orphans, children, end_all
 from referee.log import NO_LOG, OperatorLog
 
 COMMAND = (sys.executable, "-m", "arena.workers.worker")
-"""A worker, but for what it is told on its command line."""
+"""Command that starts a worker, without its arguments."""
 FAREWELL_SECONDS = 30
-"""How long a worker may take to end its matches; then it is killed, and its bots with it. They take one or two."""
+"""Seconds for a worker to end its matches before it and its bots are killed; one or two are usual."""
 
 
 @asynccontextmanager
@@ -49,10 +50,15 @@ async def open_pool(
     log: OperatorLog = NO_LOG,
     cores: Sequence[frozenset[int]] = (),
 ) -> AsyncIterator[list[Worker[Any]]]:
-    """Workers that play so many matches at once, each. At the end nothing of them or of their bots is left.
+    """Open a pool of workers, and end all of their processes and bots when the context exits.
 
-    `feed`: where they publish what spectators may know. `log`: the operator's, which they inherit. `cores`:
-    those that each worker has for itself and its bots, at least as many as there are workers; empty: all have all.
+    Args:
+        slots: Number of concurrent matches of each worker.
+        command: Command that starts a worker, without its arguments.
+        feed: Live feed to which workers publish events for spectators.
+        log: Operator's log, which workers inherit.
+        cores: Cores of each worker and its bots, for at least as many workers as there are; if empty, each worker
+            uses all cores.
     """
     adopt_orphans()
     pool = _Pool({child.pid for child in children()})
@@ -67,13 +73,13 @@ async def open_pool(
 
 @contextmanager
 def workers_kept() -> Iterator[None]:
-    """Keep workers that are idle when their pool closes for the next pool; end those that are left.
+    """Reuse idle workers of a closed pool for the next pool, and end the unused ones when the context exits.
 
-    Those with a line to a feed or to the operator's log are not kept. A block within another ends only workers
-    that may hold bots of its matches (`processes = "kept"`): no bot stays from one tournament of a season to the
-    next. Not to be called from trio.
+    Workers that are connected to a feed or to the operator's log are not reused. A nested context ends only
+    workers that may hold bots of its matches (`processes = "kept"`), so that no bot persists from one tournament
+    of a season to the next. Do not call this from trio.
     """
-    global _kept, _server  # they belong to this process, as its children do
+    global _kept, _server  # They belong to this process, like its children.
     if _kept is not None:
         try:
             yield
@@ -91,40 +97,40 @@ def workers_kept() -> Iterator[None]:
 
 
 _kept: "list[_Started] | None" = None
-"""Workers that wait for the next pool; None: none are kept."""
+"""Idle workers for the next pool; None outside of `workers_kept`."""
 _server: ForkServer | None = None
-"""Forks workers; None: they are started as programs."""
+"""The server that forks workers; None if workers are started as programs."""
 
 
 @dataclass(frozen=True)
 class _Started:
-    """A worker's process."""
+    """A running worker's process and its resources."""
 
     process: "subprocess.Popen[bytes] | ForkedWorker"
     line: socket.socket
-    """The arena's end of the pair over which it gets its orders."""
+    """The arena's end of the socket pair for orders and answers."""
     scratch: str
-    """The folder for all that it writes beside transcripts."""
+    """Folder for the worker's temporary files."""
     told: tuple[str, ...]
-    """The command line, but for its end of the pair."""
+    """The command line without the socket's descriptor and the arena's pid."""
     cores: frozenset[int]
-    """It and its bots run on these."""
+    """Cores on which the worker and its bots run."""
     may_hold_bots: bool = False
-    """It has played matches whose bots stay for the next."""
+    """Whether the worker has played matches whose bots persist for the next match."""
 
     def is_alive(self) -> bool:
-        """Return whether it runs. A process that has ended stays for `end` to take leave of."""
+        """Return whether the process runs. An exited process is left for `end` to wait for."""
         return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     async def end(self, pool: "_Pool") -> None:
-        """End it, and clear away what is left of it."""
+        """End the worker, the rest of its bots, and its folder."""
         await _end(self.process, trio.SocketStream(trio.socket.from_stdlib_socket(self.line)))
         await pool.left(self.process.pid)
         await trio.to_thread.run_sync(shutil.rmtree, self.scratch, True)
 
 
 def _start(command: Sequence[str], left: Sequence[int | None], cores: frozenset[int]) -> _Started:
-    """Start a worker; `left`: file descriptors for it to inherit. A worker that was kept is taken first."""
+    """Return an idle worker with the same arguments, or start one that inherits the file descriptors `left`."""
     told = (*command, *map(str, left))
     kept = [] if _kept is None else _kept
     for each in kept:
@@ -136,21 +142,21 @@ def _start(command: Sequence[str], left: Sequence[int | None], cores: frozenset[
     ours, theirs = socket.socketpair()
     scratch = tempfile.mkdtemp(prefix="arena-")
     with theirs, pause_signals.blocked(), _on(cores):
-        # Not by trio: it would start it from a thread, and with that thread's end the worker would be killed.
+        # Trio would start the process from another thread, and the kernel would kill it when that thread exits.
         process = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
             [*command, *map(str, (theirs.fileno(), os.getpid(), *left))],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[theirs.fileno(), *[each for each in left if each is not None]],
-            # What a killed one leaves behind lies in one place.
+            # All temporary files of a killed worker are in this folder.
             env=os.environ | {"TMPDIR": scratch},
-            process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
+            process_group=0,  # only the arena should receive a Ctrl-C at the terminal
         )
     return _Started(process, ours, scratch, told, cores)
 
 
 def _fork(told: tuple[str, ...], left: Sequence[int | None], cores: frozenset[int]) -> _Started | None:
-    """Have a worker forked; None: nobody forks."""
+    """Fork a worker from the server and return it, or None if no server runs."""
     global _server  # noqa: PLW0603 - see `workers_kept`
     if _server is None:
         return None
@@ -173,7 +179,7 @@ def _fork(told: tuple[str, ...], left: Sequence[int | None], cores: frozenset[in
 
 @contextmanager
 def _on(cores: frozenset[int]) -> Iterator[None]:
-    """Run this thread on these cores meanwhile: what it starts inherits them, and so do a worker's bots."""
+    """Run this thread on these cores within the context; processes started there, and their bots, inherit them."""
     before = os.sched_getaffinity(0)
     if cores == before:
         yield
@@ -186,14 +192,14 @@ def _on(cores: frozenset[int]) -> Iterator[None]:
 
 
 def _end_kept(workers: Sequence[_Started]) -> None:
-    """End workers that were kept, if there are any."""
+    """End idle workers and remove them from `_kept`."""
     if workers and _kept is not None:
         _kept[:] = [each for each in _kept if each not in workers]
         event_loop.run(partial(_end_all, workers))
 
 
 async def _end_all(workers: Sequence[_Started]) -> None:
-    """End workers that were kept and that no pool took."""
+    """End idle workers concurrently."""
     pool = _Pool({child.pid for child in children()})
     with trio.CancelScope(shield=True):
         async with trio.open_nursery() as nursery:
@@ -202,38 +208,38 @@ async def _end_all(workers: Sequence[_Started]) -> None:
 
 
 class _Pool:
-    """What the workers of one arena share: the knowledge of which processes are theirs."""
+    """The process ids that a cleanup must spare, shared by all workers of one arena."""
 
     def __init__(self, others: set[int]) -> None:
-        """`others`: children that this process had before."""
+        """Create a pool; `others` are the pids of earlier children of this process."""
         self._spared = others
 
     def joins(self, pid: int) -> None:
-        """A worker was started."""
+        """Add a started worker to the spared processes."""
         self._spared.add(pid)
 
     async def left(self, pid: int) -> None:
-        """A worker is gone: what is left of its bots is ended."""
+        """Remove an exited worker, and end its remaining bots."""
         self._spared.discard(pid)
-        # First: who is frozen cannot be ended otherwise.
+        # Frozen bots can only be ended through their control groups, so these are swept first.
         await trio.to_thread.run_sync(cgroups.sweep)
-        # Asked anew each time: another worker may join meanwhile.
+        # The children are listed again for each round, because another worker may start in between.
         await end_all(
             lambda: [child.pid for child in children() if child.pid not in self._spared | cgroups.guards()]
         )
 
 
 class _Call:
-    """A match that was ordered."""
+    """An ordered match."""
 
     def __init__(self) -> None:
         self.answered = trio.Event()
         self.answer: Answer | None = None
-        """None, once answered: the worker is gone."""
+        """The worker's answer; None after `answered` is set if the worker exited."""
 
 
 class _Process:
-    """One worker, and its successors."""
+    """One worker and its replacements."""
 
     def __init__(
         self,
@@ -248,10 +254,11 @@ class _Process:
         self._command = command
         self._log = log.logger
         self._left = [None if feed is None else feed.fileno(), log.descriptor]
-        """File descriptors for it to inherit."""
+        """File descriptors that the worker inherits: feed and log."""
         self._may_hold_bots = False
         self._may_be_kept = self._left == [None, None]
-        """The operator's log tells when a worker is gone, and may be closed before the next pool."""
+        """Whether the worker may be reused; one with a feed or a log may not, as they may close before the next
+        pool."""
         self._numbers = count(1)
         self._calls: dict[int, _Call] = {}
         self._orders, self._to_send = trio.open_memory_channel[bytes](sys.maxsize)
@@ -271,7 +278,7 @@ class _Process:
         raise error_of(call.answer)
 
     async def keep(self) -> None:
-        """Starts the process once there is something to play, and another when it is gone, until cancelled."""
+        """Start the process when there is a match to play, and replace it if it exits; run until cancelled."""
         while True:
             await self._live(await self._to_send.receive())
             calls, self._calls = self._calls, {}
@@ -280,7 +287,7 @@ class _Process:
                 call.answered.set()
 
     async def _live(self, first: bytes) -> None:
-        """One process, from its start to its end; `first` is its first order."""
+        """Run one process from its start to its exit; `first` is its first order."""
         worker = _start(self._command, self._left, self._cores)
         process = worker.process
         self._pool.joins(process.pid)
@@ -303,7 +310,7 @@ class _Process:
                 self._log.info("worker_gone", worker=process.pid, cause=self._last_words, matches=len(self._calls))
 
     async def _hear(self, stream: trio.SocketStream) -> None:
-        """Takes its answers, until it is gone."""
+        """Receive answers until the worker closes the socket."""
         async for frame in frames(stream):
             answer: Answer = decoded(frame, Answer)
             call = self._calls.pop(answer.number)
@@ -312,7 +319,7 @@ class _Process:
 
 
 def ending(code: int) -> str:
-    """How a process ended."""
+    """Describe how a process ended, from its exit code."""
     if code >= 0:
         return f"exit code {code}"
     return (
@@ -321,7 +328,7 @@ def ending(code: int) -> str:
 
 
 async def _send(stream: trio.SocketStream, first: bytes, orders: trio.MemoryReceiveChannel[bytes]) -> None:
-    # If it is gone, that is noticed where its answers are waited for.
+    # `_hear` notices when the worker has exited.
     with suppress(trio.BrokenResourceError):
         await stream.send_all(first)
         async for frame in orders:
@@ -329,7 +336,7 @@ async def _send(stream: trio.SocketStream, first: bytes, orders: trio.MemoryRece
 
 
 async def _end(process: "subprocess.Popen[bytes] | ForkedWorker", stream: trio.SocketStream) -> None:
-    """Hangs up, which a worker understands, and waits until it is gone."""
+    """Close the stream, which tells the worker to exit, and wait for it; kill it after `FAREWELL_SECONDS`."""
     await trio.aclose_forcefully(stream)
     descriptor = os.pidfd_open(process.pid)
     try:

@@ -1,4 +1,4 @@
-"""Whether this machine has room for the matches that are to be played at once: found out before the first."""
+"""Check before the first match whether this machine has the resources for all concurrent matches."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,17 +12,19 @@ from referee.sandbox import Isolation, kept_from
 def demand_room(
     bots: Iterable[BotFolder], isolation: Isolation, *, seats: int, shares: Sequence[int], of_worker: bool = True
 ) -> None:
-    """Refuse to play what this machine has no room for: no bot is to pay for it, and no match to be void.
+    """Raise `MachineCannot` if this machine lacks resources for the matches.
+
+    Otherwise bots would be charged for the lack, or matches would become void.
 
     Args:
-        bots: who plays.
-        isolation: of their sandboxes.
-        seats: at a table.
-        shares: for each process that plays, how many matches at once.
-        of_worker: whether that is another process than this one.
+        bots: Bots that play.
+        isolation: Isolation of their sandboxes.
+        seats: Number of seats in a match.
+        shares: Number of concurrent matches per playing process.
+        of_worker: Whether matches are played by worker processes instead of this process.
 
     Raises:
-        MachineCannot: the text says what is needed.
+        MachineCannot: a resource is too small; the text says how much is needed.
     """
     try:
         too_long = too_long_for_sockets(of_worker=of_worker)

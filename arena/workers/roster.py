@@ -1,4 +1,4 @@
-"""Workers by number, of which some may come and go while matches are played."""
+"""A numbered collection of workers that may join and leave while matches are played."""
 
 from collections.abc import AsyncIterator, Iterable
 from typing import Generic, TypeVar
@@ -9,17 +9,24 @@ MemberT = TypeVar("MemberT")
 
 
 class Roster(Generic[MemberT]):
-    """A list that may change. A number is never given twice."""
+    """A collection whose members may join and leave. Each member has a number, which is never used again."""
 
     def __init__(self, members: Iterable[MemberT] = (), *, remedy: str | None = None) -> None:
-        """`remedy`: what to do where they play more at once than they can; None: it is this machine that does."""
+        """Create a roster.
+
+        Args:
+            members: First members, numbered from 0.
+            remedy: Advice to people if the members play more matches at once than they can. None if the members
+            run
+                on this machine.
+        """
         self.remedy = remedy
         self._members = dict(enumerate(members))
         self._next = len(self._members)
         self._came = trio.Event()
 
     def add(self, member: MemberT) -> int:
-        """Somebody comes; their number."""
+        """Add a member and return its number."""
         number, self._next = self._next, self._next + 1
         self._members[number] = member
         self._came.set()
@@ -27,7 +34,7 @@ class Roster(Generic[MemberT]):
         return number
 
     def remove(self, number: int) -> None:
-        """Somebody is gone for good."""
+        """Remove a member, if it is still present."""
         self._members.pop(number, None)
 
     def __contains__(self, number: object) -> bool:
@@ -38,11 +45,11 @@ class Roster(Generic[MemberT]):
 
     @property
     def members(self) -> dict[int, MemberT]:
-        """Those who are there now, by number."""
+        """A copy of the current members, by number."""
         return dict(self._members)
 
     async def groups(self) -> AsyncIterator[dict[int, MemberT]]:
-        """Those who are there, then those who come, some at a time; without an end."""
+        """Yield the current members by number, then each group of new members; never end."""
         seen = 0
         while True:
             came = self._came
