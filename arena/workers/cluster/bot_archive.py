@@ -1,6 +1,6 @@
-"""Bots on their way to another machine: all that counts as a bot's content, as one archive.
+"""Archives of bots for transfer to another machine, with all files that count as a bot's content.
 
-What arrives is believed only after its hash was taken anew: it is what the sender has, or it is not kept.
+The receiver computes the content hash again, and refuses an archive whose hash differs from the announced one.
 """
 
 import re
@@ -21,10 +21,10 @@ _CONTENT = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 
 
 def packed(bot: BotFolder) -> bytes:
-    """A bot's copy, compressed.
+    """Return a compressed archive of a bot.
 
     Raises:
-        BotFolderError: it cannot be sent.
+        BotFolderError: the folder cannot be read, or its content has changed.
     """
     try:
         archive = pack(folder_items(bot.folder))
@@ -37,11 +37,11 @@ def packed(bot: BotFolder) -> bytes:
 
 
 def keep(content: str, archive: bytes) -> None:
-    """Keeps a bot that has arrived.
+    """Unpack a received bot and store it on this machine.
 
     Raises:
-        BotFolderError: it is not what was announced.
-        OSError: it cannot be written.
+        BotFolderError: the archive is broken, or its content does not match the announced hash.
+        OSError: the bot cannot be written.
     """
     if not _CONTENT.fullmatch(content):
         raise BotFolderError(f"{content[:100]!r}: no hash of a content")
@@ -54,9 +54,9 @@ def keep(content: str, archive: bytes) -> None:
 
 
 def arrived(bot: BotFolder) -> BotFolder:
-    """A bot of another machine as it lies here: found by its content, which is looked at again.
+    """Return this machine's copy of another machine's bot, found by its content hash, which is checked again.
 
     Raises:
-        BotFolderError: it is not here, was changed here, or cannot be used here.
+        BotFolderError: the copy is missing, was changed, or cannot be used on this machine.
     """
     return kept_bot(bot.content, given=bot.given)

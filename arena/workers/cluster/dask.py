@@ -1,6 +1,6 @@
-"""The only file that speaks to Dask: connects to a cluster's scheduler, and has functions run by its workers.
+"""The only module that uses Dask: connect to a cluster's scheduler, and run functions on its workers.
 
-Dask's client lives in threads of its own; here it is waited for from trio.
+Dask's client runs in its own threads; this module makes its calls awaitable in trio.
 """
 
 import logging
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from distributed import Client
 
 SLOTS = "matches"
-"""The resource of a Dask worker that a match takes one of."""
+"""Name of the Dask resource; each match uses one unit of it."""
 SCHEMES = {"dask": "tcp", "dask+tls": "tls"}
 CONNECT_SECONDS = 10
 CUT_SECONDS, CUT_LOOK_SECONDS = 2, 0.05
-"""How long after an error of some line it may show that the scheduler's is cut, and how often to look."""
+"""Seconds after a connection error in which Dask may notice a lost scheduler, and seconds between checks."""
 FAMILIES = ["dask", "msgpack"]
-"""The serializers of Dask that are used: bytes and plain data. Pickled results are refused."""
+"""Allowed serializers of Dask, for bytes and plain data. Pickled results are refused."""
 _PORT = re.compile("[0-9]{1,5}")
 Heard = Callable[[dict[str, Any]], None]
 
 
 class SchedulerGoneError(Exception):
-    """The line to the scheduler is cut: what workers were asked through it is lost."""
+    """The connection to the scheduler is lost, and all tasks submitted through it with it."""
 
 
 def address_of(on: str) -> str:
-    """Dask's own address of `dask://HOST:PORT`, or of `dask+tls://HOST:PORT`.
+    """Return Dask's own address for `dask://HOST:PORT` or `dask+tls://HOST:PORT`.
 
     Raises:
-        WrongUse: it has no such form.
+        WrongUse: the text has neither form.
     """
     scheme, _, place = on.partition("://")
     host, _, port = place.rpartition(":")
@@ -51,26 +51,26 @@ def address_of(on: str) -> str:
 
 
 def dask_for(on: str) -> Any:
-    """Dask, if it is installed here.
+    """Import `distributed`, Dask's package, and return it.
 
     Raises:
-        WrongUse: it is not.
+        WrongUse: Dask is not installed on this machine.
     """
     try:
         import distributed  # noqa: PLC0415 - only who asks for a cluster needs it
     except ImportError:
         raise WrongUse(f"--on {on} needs Dask, here and on each worker's machine: {INSTALL}") from None
-    # What its client complains of ends here as an error of ours, on one line.
+    # Errors of Dask's client are reported by the arena instead, on one line each.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     return distributed
 
 
 async def connected(on: str) -> "DaskClient":
-    """A client of the scheduler there. Close it.
+    """Connect to a scheduler and return the client, which the caller must close.
 
     Raises:
-        WrongUse: the address is none, or Dask is not installed here.
-        MachineCannot: nobody answers there.
+        WrongUse: the address is invalid, or Dask is not installed on this machine.
+        MachineCannot: no scheduler answers at the address.
     """
     connect = partial(
         dask_for(on).Client,
@@ -87,7 +87,7 @@ async def connected(on: str) -> "DaskClient":
 
 
 class DaskClient:
-    """A line to a scheduler. Once it is cut it is of no use any more."""
+    """A connection to a scheduler, which cannot be used again once it is lost."""
 
     def __init__(self, client: "Client") -> None:
         self._client: Any = client
@@ -95,11 +95,14 @@ class DaskClient:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the scheduler is gone. Dask may have found it again: it has forgotten this arena then."""
+        """Whether the connection was lost.
+
+        True also if Dask has reconnected, because the scheduler has then forgotten this arena.
+        """
         return self._client.scheduler_comm is not self._line or bool(self._line.closed())
 
     def hear(self, heard: Heard) -> None:
-        """Has `heard` called, in trio's thread, with each event that the scheduler tells of."""
+        """Call `heard` in trio's thread for each event of the scheduler."""
         token = trio.lowlevel.current_trio_token()
 
         def pass_on(event: tuple[float, dict[str, Any]]) -> None:
@@ -109,22 +112,22 @@ class DaskClient:
         self._client.subscribe_topic("all", pass_on)
 
     async def workers(self) -> dict[str, dict[str, Any]]:
-        """The workers by address, with what the scheduler knows of each.
+        """Return the scheduler's data about each worker, by the worker's address.
 
         Raises:
-            SchedulerGoneError: it is gone.
+            SchedulerGoneError: the connection to the scheduler is lost.
         """
         info = await self._told(self._client.scheduler_info)
         found: dict[str, dict[str, Any]] = info["workers"]
         return found
 
     async def look_for(self, module: str, address: str | None = None) -> str | None:
-        """Has a worker, or the scheduler, import a module: what is wrong if it cannot.
+        """Import a module on a worker, or on the scheduler if `address` is None; return the problem, or None.
 
-        To be done before anything of the module is submitted: Dask does not survive a task that it cannot read.
+        Call this before a function of the module is submitted, because Dask fails on a task that it cannot load.
 
         Raises:
-            SchedulerGoneError: the scheduler is gone.
+            SchedulerGoneError: the connection to the scheduler is lost.
         """
         text = f"import {module}"
         if address is None:
@@ -140,10 +143,10 @@ class DaskClient:
         return None
 
     def submit(self, address: str, function: Callable[..., bytes], *arguments: Any, slots: int) -> "Task":
-        """Has one worker run a function, and no other if it is lost; with so many of its slots.
+        """Submit a function to one worker only, which uses `slots` of its slots for it.
 
         Raises:
-            SchedulerGoneError: the scheduler is gone.
+            SchedulerGoneError: the connection to the scheduler is lost.
         """
         try:
             future = self._client.submit(
@@ -160,28 +163,29 @@ class DaskClient:
         return Task(future, self._cause)
 
     def dismiss(self, farewell: Callable[[str], None], argument: str) -> None:
-        """Has every worker call `farewell`, beside its tasks. Waits.
+        """Call `farewell` on every worker, concurrently with its tasks, and block until all have returned.
 
-        It never hides why that came: without a scheduler Dask's client fails in any way it likes.
+        Errors are suppressed so that they do not hide the reason for the call: without a scheduler, Dask's client
+        raises errors of many kinds.
         """
         with suppress(Exception):
             self._client.run(farewell, argument, on_error="ignore")
 
     def close(self) -> None:
-        """Hangs up. Waits."""
+        """Close the connection, and block until it is closed."""
         with suppress(Exception):
             self._client.close(timeout=CONNECT_SECONDS)
 
     def drop(self) -> None:
-        """Hangs up where nobody may be at the other end. Does not wait."""
+        """Close a connection in the background, because the scheduler may not answer."""
         threading.Thread(target=self.close, daemon=True).start()
 
     async def _told(self, ask: Callable[[], Any]) -> Any:
-        """What the scheduler says, or a worker through it.
+        """Run a blocking call of Dask's client in a thread, and return its result.
 
         Raises:
-            SchedulerGoneError: the scheduler is gone.
-            Exception: what Dask says is wrong.
+            SchedulerGoneError: the connection to the scheduler is lost.
+            Exception: any other error from Dask.
         """
         try:
             return await trio.to_thread.run_sync(ask, abandon_on_cancel=True)
@@ -189,27 +193,33 @@ class DaskClient:
             raise await self._cause(error) from None
 
     async def _cause(self, error: Exception) -> Exception:
-        """As `_reason`, of what was asked: an error of a line may come before it shows whose line is cut."""
+        """Return `_reason` of a call's error, after waiting for `is_cut` if it is a connection error.
+
+        Dask may raise the error before it notices that the scheduler's connection is the lost one.
+        """
         if _is_of_a_line(error):
             with trio.move_on_after(CUT_SECONDS):
-                while not self.is_cut:  # noqa: ASYNC110 - it is told in a thread of Dask's
+                while not self.is_cut:  # noqa: ASYNC110 - a thread of Dask's sets it
                     await trio.sleep(CUT_LOOK_SECONDS)
         return self._reason(error)
 
     def _reason(self, error: Exception) -> Exception:
-        """Why something failed: without a scheduler Dask's client raises errors of many kinds."""
+        """Return `SchedulerGoneError` if the connection is lost, or else the error itself.
+
+        Without a scheduler, Dask's client raises errors of many kinds.
+        """
         return SchedulerGoneError("the scheduler is gone") if self.is_cut else error
 
 
 def _is_of_a_line(error: Exception) -> bool:
-    """Whether a line was cut, or nobody answered; Dask's own errors of that kind have no number."""
+    """Return whether an error means a lost or unanswered connection; Dask's own such errors have no errno."""
     return isinstance(error, ConnectionError | TimeoutError) or (
         isinstance(error, OSError) and error.errno is None
     )
 
 
 class Task:
-    """Something that a worker was asked to do."""
+    """A function call that was submitted to a worker."""
 
     def __init__(self, future: Any, cause: Callable[[Exception], Awaitable[Exception]]) -> None:
         self._future = future
@@ -225,16 +235,16 @@ class Task:
         self._future.add_done_callback(over)
 
     def lose(self) -> None:
-        """The worker is gone."""
+        """End `outcome` with `WorkerGoneError`, because the worker is lost."""
         self._waiting.cancel()
 
     async def outcome(self) -> bytes:
-        """What it gave; nothing of it is kept by Dask afterwards.
+        """Wait for the function's result and return it; Dask then releases the result.
 
         Raises:
-            WorkerGoneError: the worker is gone.
-            SchedulerGoneError: the scheduler is.
-            Exception: what Dask says was wrong; no function of ours raises.
+            WorkerGoneError: the worker is lost.
+            SchedulerGoneError: the connection to the scheduler is lost.
+            Exception: any other error from Dask; the submitted functions raise none.
         """
         try:
             with self._waiting:
@@ -242,11 +252,11 @@ class Task:
                 if self._future.status == "cancelled":
                     raise SchedulerGoneError("the scheduler is gone")
                 try:
-                    # A worker that is lost now takes the result with it, and Dask would wait for ever.
+                    # If the worker is lost now, its result is lost too, and Dask would wait for ever.
                     given: bytes = await trio.to_thread.run_sync(self._future.result, abandon_on_cancel=True)
                 except Exception as error:  # noqa: BLE001 - of any kind, see `_reason`
                     cause = await self._cause(error)
-                    if _is_of_a_line(cause):  # Its machine may have been lost while it gave what it had.
+                    if _is_of_a_line(cause):  # The worker's machine may have failed while it sent the result.
                         raise WorkerGoneError(f"the line to it is cut: {cause}") from None
                     raise cause from None
                 return given

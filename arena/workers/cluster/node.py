@@ -1,8 +1,8 @@
-"""A process on a machine of a cluster that keeps a pool there for one arena, and passes on orders and answers.
+"""A node: a process on a cluster's machine that runs a pool for one arena, and passes on orders and answers.
 
-Run as `python -m arena.workers.cluster.node SOCKET SLOTS` by `node_line`. A process of its own, because a pool
-ends all that are its process's children, and because matches are not to wait for what else a Dask worker does. It
-ends, and its pool with it, when the socket is hung up, also because the process at the other end was killed.
+`node_line` runs it as `python -m arena.workers.cluster.node SOCKET SLOTS`. It is separate from the Dask worker
+because a pool ends all children of its process, and because other work of the Dask worker must not delay matches.
+The node and its pool end when the other end of the socket closes, even if the Dask worker was killed.
 """
 
 import socket
@@ -23,7 +23,7 @@ from referee.host import Plan, Result, SandboxedBot
 
 @asynccontextmanager
 async def _venue(slots: int) -> AsyncIterator[Play[Any]]:
-    """One referee process for each core, as on the arena's own machine."""
+    """Open a pool with one referee process per core at most, as on the arena's own machine."""
     async with open_pool(shares(slots, concurrency=slots, workers=None)) as pool:
         yield partial(_play, pool, Counter())
 
@@ -31,7 +31,7 @@ async def _venue(slots: int) -> AsyncIterator[Play[Any]]:
 async def _play(
     pool: Sequence[Worker[Any]], busy: Counter[int], plan: Plan, players: Sequence[Any], *, transcript: Path
 ) -> Result:
-    """Has a match played by the worker with the most free slots."""
+    """Play a match on the worker with the most free slots."""
     chosen = max(range(len(pool)), key=lambda number: pool[number].slots - busy[number])
     busy[chosen] += 1
     try:

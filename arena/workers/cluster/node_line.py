@@ -1,6 +1,7 @@
-"""A Dask worker's end of the line to its nodes: one for each arena that has matches played there.
+"""A Dask worker's connections to its nodes; each arena that uses the worker has one node.
 
-Called from the Dask worker's threads. A node ends with its line, however this process ends.
+These functions are called from the Dask worker's threads. A node exits when its connection closes, so it also
+exits if this process is killed.
 """
 
 import select
@@ -16,15 +17,15 @@ from arena.workers.api import WorkerGoneError
 from arena.workers.protocol import Answer, Order, decoded, encoded, framed, take_frames
 
 IDLE_SECONDS = 60
-"""A node that has had nothing to play for so long is sent home: its arena may be gone without a word."""
+"""Seconds without a match before a node is ended, because its arena may have disappeared without notice."""
 READ_BYTES = 65_536
 
 
 def node_of(arena: str, slots: int) -> "Node":
-    """The node that plays for an arena, started if it has none.
+    """Return the node of an arena, and start it if there is none.
 
     Raises:
-        WorkerGoneError: that arena has said that it leaves.
+        WorkerGoneError: the arena has left the cluster.
     """
     with _LOCK:
         if arena in _LEFT:
@@ -35,7 +36,7 @@ def node_of(arena: str, slots: int) -> "Node":
 
 
 def send_home(arena: str) -> None:
-    """Ends all that is played for an arena, also what it asked for just before. Does not wait for the end."""
+    """Start to end an arena's node and its matches, and refuse later orders; do not wait for the end."""
     with _LOCK:
         _LEFT.add(arena)
         if arena in _NODES:
@@ -43,15 +44,15 @@ def send_home(arena: str) -> None:
 
 
 class Node:
-    """One `arena.workers.cluster.node`, and the matches that it was given."""
+    """A process of `arena.workers.cluster.node`, and its unanswered matches."""
 
     def __init__(self, arena: str, slots: int) -> None:
-        """`slots`: how many matches the arena will ask for at once."""
+        """Start the node; `slots` is the maximum number of concurrent matches of the arena."""
         self._arena = arena
         self._numbers = count(1)
         self._calls: dict[int, _Call] = {}
         self._sending = Lock()
-        """Or two orders could come in pieces, one in the other."""
+        """Lock that prevents two threads from mixing the bytes of their orders."""
         self._ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
@@ -59,15 +60,15 @@ class Node:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                process_group=0,  # a Ctrl-C at the Dask worker's terminal ends that, and so this, in order
+                process_group=0,  # a Ctrl-C at the terminal ends the Dask worker first, and the node through it
             )
         Thread(target=self._hear, name=f"arena {arena}", daemon=True).start()
 
     def play(self, order: Order) -> Answer:
-        """Has a match played; waits for it.
+        """Play a match on the node, and block until it is answered.
 
         Raises:
-            WorkerGoneError: the node is gone, or was sent home.
+            WorkerGoneError: the node has exited or was retired.
         """
         call = _Call()
         with _LOCK:
@@ -86,14 +87,14 @@ class Node:
         return call.answer
 
     def retire(self) -> None:
-        """Hangs up, which it understands at once; its matches are given up."""
+        """Shut the socket down, which makes the node abandon its matches and exit."""
         try:
             self._ours.shutdown(socket.SHUT_RDWR)
         except OSError:
             return
 
     def _hear(self) -> None:
-        """Takes its answers, until it is gone, or has had nothing to do for long."""
+        """Receive answers until the node closes the socket or is idle for `IDLE_SECONDS`."""
         held = bytearray()
         while came := self._receive():
             held += came
@@ -109,11 +110,11 @@ class Node:
             call.answered.set()
 
     def _receive(self) -> bytes:
-        """What it says; nothing: that was all."""
+        """Return received bytes, or b"" if the socket is closed or the node is idle."""
         while not select.select([self._ours], [], [], IDLE_SECONDS)[0]:
             with _LOCK:
                 if not self._calls:
-                    # No match can be given to it from here on.
+                    # From here on, no match can be sent to this node.
                     del _NODES[self._arena]
                     return b""
         try:
@@ -130,16 +131,16 @@ class Node:
 
 
 class _Call:
-    """A match that was ordered."""
+    """An ordered match."""
 
     def __init__(self) -> None:
         self.answered = Event()
         self.answer: Answer | None = None
-        """None, once answered: the node is gone."""
+        """The node's answer; None after `answered` is set if the node exited."""
 
 
 _LOCK = Lock()
 _NODES: dict[str, Node] = {}
-"""By arena. Those that may still be given matches."""
+"""Nodes that accept matches, by arena."""
 _LEFT: set[str] = set()
-"""Arenas that have gone in order: a run of the arena has a name of its own, so they do not come back."""
+"""Arenas that have left the cluster. Each connection uses a new random name, so no name in this set returns."""

@@ -1,4 +1,4 @@
-"""Where transcripts go that do not stay in the results folder: a folder or an object store, through fsspec."""
+"""Storage for transcripts outside of the results folder: a folder or an object store, accessed through fsspec."""
 
 from glob import escape
 from pathlib import Path
@@ -10,10 +10,10 @@ INSTALL = "pip install '.[cluster]' in the arena's folder, or of its wheel: pip 
 
 
 class Store:
-    """A place named by a URL that fsspec knows: `s3://bucket/cup`, `file:///mnt/cup`, `memory://cup`."""
+    """A folder at a URL that fsspec supports: `s3://bucket/cup`, `file:///mnt/cup`, `memory://cup`."""
 
     def __init__(self, url: str) -> None:
-        """Raises `WrongUse` if fsspec is not there, or does not know such places."""
+        """Open the store; raise `WrongUse` if fsspec is not installed or does not support the URL."""
         try:
             import fsspec  # noqa: PLC0415 - only who asks for it needs it
         except ImportError:
@@ -24,10 +24,10 @@ class Store:
             raise WrongUse(f"transcripts cannot go to {url}: {error}") from None
 
     def prepare(self) -> None:
-        """Makes the place, if it is not there.
+        """Create the store's folder, if it is missing.
 
         Raises:
-            WrongUse: that cannot be.
+            WrongUse: the folder cannot be created.
         """
         try:
             self._files.makedirs(self._root, exist_ok=True)
@@ -35,12 +35,12 @@ class Store:
             raise WrongUse(f"transcripts cannot go to {self._root}: {error}") from None
 
     def move(self, transcript: Path) -> str:
-        """Moves a transcript there, and its bots' logs beside it; where the transcript is now.
+        """Move a transcript and its bots' logs to the store, and return the transcript's URL.
 
         Raises:
-            TranscriptError: they cannot be written there. Then they stay.
+            TranscriptError: a file cannot be written to the store; no local file is deleted.
         """
-        # Another attempt at the match, called NAME.2, may be under way beside it.
+        # Only this attempt's files match; another attempt, NAME.2, may be in progress in the same folder.
         files = [transcript, *sorted(transcript.parent.glob(f"{escape(transcript.stem)}.seat-*"))]
         places = {file: self._put(file) for file in files}
         for file in files:
@@ -48,13 +48,13 @@ class Store:
         return places[transcript]
 
     def _put(self, file: Path) -> str:
-        """Copies a file there, under its own name or, if that is taken, another; where it is now."""
+        """Copy a file to the store and return its URL; append a number to its name if that exists."""
         place = f"{self._root}/{file.name}"
         try:
             self._files.makedirs(self._root, exist_ok=True)
             number = 1
             while self._files.exists(place):
-                # It belongs to an attempt whose line in the ledger was lost in a power cut. It stays.
+                # The existing file belongs to an attempt whose ledger entry was lost in a power cut; it remains.
                 number += 1
                 place = f"{self._root}/{file.name}.{number}"
             self._files.put_file(str(file), place)

@@ -1,7 +1,7 @@
-"""What the arena has done by a Dask worker: these functions are its tasks, and run in its threads.
+"""The tasks that the arena submits to a Dask worker, which runs them in its threads.
 
-Nothing is played in the Dask worker itself: that is a node's, a process beside it. All that goes in and out is
-bytes, see `protocol`; no function raises, for Dask would pickle the error.
+Matches are played by a node, a child process of the Dask worker. Arguments and results are bytes as defined in
+`protocol`. The functions return errors instead of raising them, because Dask would pickle a raised error.
 """
 
 import stat
@@ -25,14 +25,14 @@ from referee.sandbox import Isolation, built, demand
 
 
 def arrive(asked: bytes) -> bytes:
-    """Says what is here, and what is missing for a tournament: `Asked`, `Arrival`."""
+    """Take an `Asked`, and return the `Arrival` with this worker's code, capacity and missing bots."""
     bots = decoded(asked, Asked).bots
     missing = dict.fromkeys(bot.content for bot in bots if not is_whole(bot.content))
     return encoded(Arrival(arena=own_content(), calibrated=capacity.calibrated(), missing=tuple(missing)))
 
 
 def keep_bot(content: str, archive: bytes) -> bytes:
-    """Keeps a bot that was missing; what is wrong with it, or null."""
+    """Store a bot that was missing, and return the problem or null as JSON."""
     try:
         bot_archive.keep(content, archive)
     except Exception as error:  # noqa: BLE001 - returned, not raised: see above
@@ -41,7 +41,7 @@ def keep_bot(content: str, archive: bytes) -> bytes:
 
 
 def make_ready(asked: bytes) -> bytes:
-    """Has the bots built that need it, in a sandbox here: `Asked`; what is wrong, or null."""
+    """Take an `Asked`, build its bots in this machine's sandbox, and return the problem or null as JSON."""
     needs = decoded(asked, Asked)
     try:
         for bot in needs.bots:
@@ -52,7 +52,7 @@ def make_ready(asked: bytes) -> bytes:
 
 
 def play(ordered: bytes) -> bytes:
-    """Plays a match: `Ordered`, `Returned`."""
+    """Take an `Ordered`, play the match, and return the `Returned`."""
     task: Ordered = decoded(ordered, Ordered)
     order: Order = decoded(task.order, Order)
     with tempfile.TemporaryDirectory(prefix="arena-match-", ignore_cleanup_errors=True) as scratch:
@@ -75,12 +75,12 @@ def play(ordered: bytes) -> bytes:
 
 
 def leave(arena: str) -> None:
-    """Ends all that is played for an arena. Does not wait: it is called in the Dask worker's own loop."""
+    """End an arena's matches without waiting, because this function runs in the Dask worker's event loop."""
     send_home(arena)
 
 
 def _ready(bot: BotFolder, isolation: Isolation) -> None:
-    """Has the bot as it lies here built, and remembers what its files are."""
+    """Build this machine's copy of a bot, and remember the state of its files."""
     here = bot_archive.arrived(bot)
     if here.build:
         demand(isolation)
@@ -90,10 +90,12 @@ def _ready(bot: BotFolder, isolation: Isolation) -> None:
 
 
 def _unchanged(bot: BotFolder, isolation: Isolation) -> BotFolder:
-    """The bot as it was made ready, whose files are as they were then; their content is not read again.
+    """Return this machine's built copy of a bot, after checking that its files have not changed.
+
+    The check compares file metadata and does not read the contents again.
 
     Raises:
-        BotsGoneError: they are not.
+        BotsGoneError: the bot was not made ready, or its files have changed.
     """
     with _LOCK:
         found = _READY.get((bot.content, isolation))
@@ -110,11 +112,11 @@ def _unchanged(bot: BotFolder, isolation: Isolation) -> BotFolder:
 
 
 def _files(folder: Path) -> dict[Path, tuple[int, ...]]:
-    """What tells of each file and folder in a folder whether it is the same."""
+    """Return metadata that shows whether a file or folder has changed, for each path in a folder."""
     found = {}
     for path in folder.rglob("*"):
         seen = path.lstat()
-        # A folder's times change when a bot without a sandbox writes there: that alone does no harm.
+        # The times of a folder are ignored: a bot without a sandbox may write there, which does no harm by itself.
         of_file = () if stat.S_ISDIR(seen.st_mode) else (seen.st_size, seen.st_mtime_ns)
         found[path] = (seen.st_ino, seen.st_mode, *of_file)
     return found
@@ -122,4 +124,4 @@ def _files(folder: Path) -> dict[Path, tuple[int, ...]]:
 
 _LOCK = Lock()
 _READY: dict[tuple[str, Isolation], tuple[BotFolder, dict[Path, tuple[int, ...]]]] = {}
-"""By content: each bot as it lies here, built, and its files."""
+"""Built copies of bots on this machine with the metadata of their files, by content hash and isolation."""
