@@ -1,7 +1,7 @@
-"""Workers on other machines: an existing Dask cluster as a place to play. The arena's end of `tasks`.
+"""Workers on the machines of an existing Dask cluster; the arena's end of `tasks`.
 
-Dask finds the machines, carries bytes to and from them, counts their slots and notices when one is lost. What is
-played, what counts and what is played again stays the arena's, as with processes of its own.
+Dask finds the machines, transfers bytes, counts slots and detects lost workers. The arena decides which matches
+are played, which count and which are played again, as it does with its own processes.
 """
 
 import math
@@ -33,17 +33,17 @@ from referee.log import SILENT, Logger
 from referee.printable import printable
 
 PATIENCE_SECONDS = 300
-"""How long the arena waits for a scheduler, or for workers, when they are gone: a machine may be started again."""
+"""Seconds that the arena waits for a lost scheduler or for new workers, because a machine may restart."""
 LOOK_SECONDS = 0.5
-"""So often it is looked whether the line to the scheduler is cut, or a scheduler is there again."""
+"""Seconds between checks of the connection to the scheduler, and between attempts to reconnect."""
 SUPPLIES = 3
-"""How often a worker is sent bots for one match, before others play it."""
+"""Maximum number of attempts of one worker at a match if its copies of bots change; then others play it."""
 _REACHED: set[str] = set()
-"""The clusters that have played for this process: if one cannot be reached now, it may be back soon."""
+"""Clusters that this process has used; if one of them is unreachable, the arena waits for it."""
 
 
 class RefusedError(Exception):
-    """A worker that cannot play; the text says why."""
+    """A worker cannot play; the text is the reason."""
 
 
 @asynccontextmanager
@@ -55,20 +55,20 @@ async def open_cluster(
     patience: float = PATIENCE_SECONDS,
     log: Logger = SILENT,
 ) -> AsyncIterator[Roster[Worker[Any]]]:
-    """The workers of the cluster at `dask://HOST:PORT` that have slots. At the end they play nothing for us.
+    """Open the workers with slots of the cluster at `dask://HOST:PORT`; end their matches when the context exits.
 
-    If the scheduler is lost, or all workers are, the roster is empty until there are some again.
+    The roster is empty while the scheduler or all workers are lost.
 
     Args:
-        on: where its scheduler is.
-        asked: the bots, as they lie here, and how they are shut in.
-        store: where transcripts go; None: they come back.
-        patience: how many seconds to wait for a scheduler, or for workers, that were there before.
-        log: the operator's.
+        on: URL of the scheduler.
+        asked: Bots on this machine, and their isolation.
+        store: URL of the store for transcripts; None if they are returned to this machine.
+        patience: Seconds to wait for a lost scheduler, or for new workers when all are lost.
+        log: Operator's log.
 
     Raises:
-        WrongUse: the address is none, Dask is not installed here, or a bot cannot be sent.
-        MachineCannot: nobody answers there, no worker can play, or all are gone. In an exception group.
+        WrongUse: the address is invalid, Dask is not installed on this machine, or a bot cannot be sent.
+        MachineCannot: no scheduler answers, no worker can play, or all are lost. Raised in an exception group.
     """
     cluster = _Cluster(on, asked, store, patience, log)
     try:
@@ -82,7 +82,7 @@ async def open_cluster(
 
 
 class _Cluster:
-    """One arena's use of a cluster."""
+    """One arena's connection to a cluster and its workers."""
 
     def __init__(self, on: str, asked: Asked, store: str | None, patience: float, log: Logger) -> None:
         self._log = log
@@ -91,36 +91,36 @@ class _Cluster:
         self._store = store
         self._patience = patience
         self._client: DaskClient | None = None
-        """The line to the scheduler; None: there is none."""
+        """The connection to the scheduler; None while disconnected."""
         self._arena = secrets.token_hex(8)
-        """What workers know this line by."""
+        """Random name of the current connection, by which workers identify it."""
         self._before: list[str] = []
-        """The same of the lines that were cut: what is still played for them is of no use."""
+        """Names of lost connections, whose matches may still run and are to be ended."""
         self.roster: Roster[Worker[Any]] = Roster(remedy="start its workers with fewer slots each")
         self._numbers: dict[str, int] = {}
-        """The numbers of the workers, by Dask's address."""
+        """Numbers of the workers in the roster, by Dask's address."""
         self._coming: set[str] = set()
-        """Those that are being asked whether they can play."""
+        """Addresses of the workers that are being checked and prepared."""
         self._pending: dict[str, set[Task]] = defaultdict(set)
         self._hosts: dict[str, trio.Lock] = defaultdict(trio.Lock)
-        """A machine's workers may share one cache: they are given bots one after the other."""
+        """Locks by machine: its workers may share one cache, so they receive bots one after the other."""
         self._archives: dict[str, bytes] = {}
-        """The contents that somebody lacked, each packed once."""
+        """Archives of bots that a worker lacked, by content hash."""
         self._packing = trio.Lock()
         self._nobody = trio.Event()
-        """The last worker is gone."""
+        """Set when the roster is empty."""
         self._cut = trio.Event()
-        """The scheduler is."""
+        """Set when the connection to the scheduler is lost."""
         self._removed: set[str] = set()
-        """Workers that are gone. Who asks them something would wait for ever."""
+        """Addresses of lost workers; a task submitted to one would never end."""
 
     async def serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Finds out who is there, and goes on looking; finds the scheduler again when it is gone."""
+        """Connect, add workers as they join, and reconnect when the scheduler is lost; run until cancelled."""
         known, begun = self._on in _REACHED, False
         while True:
             await (self._find_again() if known else self._connect())
             async with trio.open_nursery() as nursery:
-                # Before a worker is asked anything: one that goes then does not answer.
+                # Listening starts before the first request, because a worker that is lost meanwhile never answers.
                 nursery.start_soon(self._listen, nursery)
                 refused = await self._look()
                 if not (known or self.roster or self._is_cut):
@@ -142,23 +142,23 @@ class _Cluster:
             self._say_gone()
 
     async def leave(self) -> None:
-        """Has all that is still played for this arena ended, and hangs up."""
+        """End this arena's matches on all workers, and close the connection."""
         if self._client is not None:
             await trio.to_thread.run_sync(self._client.dismiss, tasks.leave, self._arena)
             await trio.to_thread.run_sync(self._client.close)
 
     async def _connect(self) -> None:
-        """Begins a new line.
+        """Open a new connection, and end the matches of lost ones.
 
         Raises:
-            MachineCannot: nobody answers, or the scheduler cannot be used.
+            MachineCannot: no scheduler answers, or it cannot be used.
         """
         client = await connected(self._on)
         self._client, self._cut, self._removed = client, trio.Event(), set()
         events, self._to_hear = trio.open_memory_channel[dict[str, Any]](math.inf)
         client.hear(events.send_nowait)
         try:
-            # It reads what it passes on.
+            # The scheduler decodes the tasks that it passes on, so it needs the module, too.
             lack = await client.look_for(tasks.__name__)
         except SchedulerGoneError as gone:
             lack = str(gone)
@@ -169,17 +169,17 @@ class _Cluster:
         self._before.clear()
 
     async def _find_again(self) -> None:
-        """Waits for the scheduler.
+        """Try to connect until the patience is exhausted.
 
         Raises:
-            MachineCannot: it does not come back.
+            MachineCannot: no attempt succeeded in time.
         """
         with trio.move_on_after(self._patience):
             while True:
                 try:
                     return await self._connect()
                 except MachineCannot:
-                    if not self._cut.is_set():  # Nobody has said so yet.
+                    if not self._cut.is_set():  # The loss has not been reported yet.
                         self._say_gone()
                     self._hang_up()
                     await trio.sleep(LOOK_SECONDS)
@@ -196,14 +196,14 @@ class _Cluster:
         return self._client is None or self._client.is_cut
 
     async def _until_cut(self) -> None:
-        """Until the scheduler is gone. Then no worker is left either, as far as this arena can know."""
+        """Wait until the connection is lost, then drop it and all workers."""
         while not self._is_cut:
             with trio.move_on_after(LOOK_SECONDS):
                 await self._cut.wait()
         self._hang_up()
 
     def _hang_up(self) -> None:
-        """Gives up a line that is cut, and all that was asked for through it."""
+        """Drop a lost connection, with all of its workers and pending tasks."""
         if self._client is not None:
             self._client.drop()
             self._client = None
@@ -219,7 +219,7 @@ class _Cluster:
         self._cut.set()
 
     async def _look(self) -> dict[str, str]:
-        """Takes in all workers that there are now; why others cannot play, by address."""
+        """Add all current workers that can play, and return the reasons why others cannot, by address."""
         refused: dict[str, str] = {}
         try:
             workers = await self._line.workers()
@@ -239,20 +239,24 @@ class _Cluster:
         return refused
 
     def _name(self, refused: dict[str, str]) -> None:
-        """Says who does not play, and why."""
+        """Report refused workers with their reasons, on the terminal and in the log."""
         for address, reason in refused.items():
             say(f"not played on: {address} {reason}")
             self._log.warning("worker_refused", worker=address, reason=reason)
 
     @property
     def _line(self) -> DaskClient:
-        """Raises: SchedulerGoneError: there is none now."""
+        """The connection to the scheduler.
+
+        Raises:
+            SchedulerGoneError: the connection is lost.
+        """
         if self._client is None:
             raise SchedulerGoneError("the scheduler is gone")
         return self._client
 
     async def _listen(self, nursery: trio.Nursery) -> None:
-        """Hears who comes and who goes."""
+        """Handle the scheduler's events about joined and lost workers."""
         async for event in self._to_hear:
             match event:
                 case {"action": "add-worker", "worker": address}:
@@ -275,14 +279,14 @@ class _Cluster:
             return
 
     def _lost(self, address: str) -> None:
-        """A worker is gone: what it was playing is played again by others."""
+        """Report and remove a lost worker; the runner has its matches played again."""
         if address in self._numbers:
             self._log.warning("worker_gone", worker=address, matches=len(self._pending.get(address, ())))
             say(f"{address} is gone; what it was playing is played again")
         self._part_with(address)
 
     def _part_with(self, address: str) -> None:
-        """Has a worker play no more."""
+        """Remove a worker from the roster and abandon its tasks."""
         number = self._numbers.pop(address, None)
         if number is not None:
             self.roster.remove(number)
@@ -292,7 +296,7 @@ class _Cluster:
             self._nobody.set()
 
     async def _keep_watch(self) -> None:
-        """Waits for others when all are gone, but not for ever."""
+        """Raise `MachineCannot` if the roster was empty and still is when the patience is exhausted."""
         while True:
             await self._nobody.wait()
             self._nobody = trio.Event()
@@ -304,11 +308,13 @@ class _Cluster:
                 )
 
     async def _welcome(self, address: str, info: dict[str, Any]) -> bool:
-        """Has a worker play: with slots, our own arena, and the bots. Whether it did not yet.
+        """Add a worker to the roster, after a check of its slots and code and after it has the bots.
+
+        Return False if the worker was already added or is being added.
 
         Raises:
-            RefusedError: it cannot.
-            SchedulerGoneError: the scheduler is gone.
+            RefusedError: the worker cannot play.
+            SchedulerGoneError: the connection to the scheduler is lost.
         """
         if address in self._numbers or address in self._coming:
             return False
@@ -332,10 +338,10 @@ class _Cluster:
         self._log.info("worker_come", worker=address, slots=slots)
 
     async def _supply(self, address: str, host: str) -> Arrival:
-        """Sends a worker the bots that it lacks, and has them built there.
+        """Send a worker the bots that it lacks, and have it build all bots.
 
         Raises:
-            RefusedError: it cannot use them, or has another arena.
+            RefusedError: the worker cannot use a bot, or has another version of the arena.
         """
         asked = encoded(self._asked)
         contents = {bot.content: bot for bot in self._asked.bots}
@@ -363,10 +369,10 @@ class _Cluster:
         )
 
     async def _archive(self, bot: BotFolder) -> bytes:
-        """A bot, packed.
+        """Return a bot's archive, which is packed once.
 
         Raises:
-            WrongUse: it cannot be sent.
+            WrongUse: the bot cannot be sent.
         """
         async with self._packing:
             if bot.content not in self._archives:
@@ -383,7 +389,7 @@ class _Cluster:
             raise RefusedError(f"cannot use a bot: {complaint}")
 
     async def _ask(self, address: str, function: Callable[..., bytes], *arguments: Any) -> bytes:
-        """Has a worker that is not playing yet do something."""
+        """Run a function on a worker; raise `RefusedError` instead of `WorkerGoneError` if it is lost."""
         try:
             return await self._done(address, function, *arguments)
         except WorkerGoneError as gone:
@@ -392,9 +398,9 @@ class _Cluster:
     async def _play(
         self, address: str, host: str, slots: int, plan: Plan, players: Sequence[Any], *, transcript: Path
     ) -> Result:
-        """See `runner.Worker`. A worker whose bots are not there any more gets them again."""
+        """Play a match as `arena.workers.api.Worker` requires; send a worker's bots again if its copies changed."""
         for _ in range(SUPPLIES):
-            if address not in self._numbers:  # Since this match was given to it.
+            if address not in self._numbers:  # The worker was removed after this match was assigned.
                 raise WorkerGoneError("it no longer plays")
             ordered = Ordered(
                 arena=self._arena,
@@ -419,10 +425,10 @@ class _Cluster:
         raise WorkerGoneError(reason)
 
     async def _send_again(self, address: str, host: str) -> None:
-        """Sends a worker that plays the bots that it has lost.
+        """Send a playing worker the bots that it has lost.
 
         Raises:
-            WorkerGoneError: it cannot play any more.
+            WorkerGoneError: the worker can no longer play.
         """
         say(f"{address} has lost copies of bots, and gets them again")
         self._log.warning("bots_lost", worker=address)
@@ -433,17 +439,17 @@ class _Cluster:
             raise WorkerGoneError(str(error)) from None
 
     def _refuse(self, address: str, reason: str) -> None:
-        """Has a worker that has played play no more, and says why."""
+        """Remove a worker from the roster, and report the reason."""
         if address in self._numbers:
             self._name({address: reason})
             self._part_with(address)
 
     async def _done(self, address: str, function: Callable[..., bytes], *arguments: Any, slots: int = 0) -> bytes:
-        """What a function gives that a worker runs.
+        """Run a function on a worker, and return its result.
 
         Raises:
-            WorkerGoneError: the worker is gone, or the scheduler is.
-            Exception: what Dask says was wrong.
+            WorkerGoneError: the worker or the connection to the scheduler is lost.
+            Exception: any other error from Dask.
         """
         if address in self._removed:
             raise WorkerGoneError("Dask has lost it")
@@ -455,6 +461,6 @@ class _Cluster:
             finally:
                 self._pending[address].discard(task)
         except SchedulerGoneError as gone:
-            # Now: what is played again must not be given to a worker that cannot be reached.
+            # Workers are removed at once, so that no match is assigned to one that cannot be reached.
             self._hang_up()
             raise WorkerGoneError(str(gone)) from None
