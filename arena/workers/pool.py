@@ -265,7 +265,7 @@ class _Process:
         self._last_words = ""
 
     async def play(self, plan: Plan, players: Sequence[Any], *, transcript: Path) -> Result:
-        """See `runner.Worker`."""
+        """Play a match for `arena.workers.api.Worker`."""
         self._may_hold_bots |= plan.policy.processes == "kept"
         number = next(self._numbers)
         call = self._calls[number] = _Call()

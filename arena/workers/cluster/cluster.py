@@ -398,7 +398,7 @@ class _Cluster:
     async def _play(
         self, address: str, host: str, slots: int, plan: Plan, players: Sequence[Any], *, transcript: Path
     ) -> Result:
-        """Play a match as `arena.workers.api.Worker` requires; send a worker's bots again if its copies changed."""
+        """Play a match for `arena.workers.api.Worker`; send the bots again if the worker's copies changed."""
         for _ in range(SUPPLIES):
             if address not in self._numbers:  # The worker was removed after this match was assigned.
                 raise WorkerGoneError("it no longer plays")
