@@ -1,7 +1,7 @@
-"""The remote bots of one tournament: who of them is there, what they play, and what their authors are told of it.
+"""The remote bots of one tournament: their connections, their matches, and reports to their authors.
 
-Their lines end in the arena's own process, which therefore plays all matches of such a tournament itself. A line
-stands for match after match; a bot has one match at a time.
+Their connections end in the arena's own process, which therefore plays all matches of such a tournament. A
+connection is used for many matches, one at a time.
 """
 
 import zlib
@@ -36,25 +36,26 @@ from referee.transcript import TranscriptError, read_transcript, seat_lines
 from referee.wire import Lobby, RemoteLine, open_wire
 
 TELL_SECONDS = 10.0
-"""The most that a bot's next match waits until its author has been told of the last one."""
+"""Maximum number of seconds by which the report of a match delays the bot's next match."""
 MOST_UNTOLD = 20
-"""Matches of one bot of which its author is told when he is back; earlier ones are forgotten."""
+"""Maximum number of unreported matches per bot; the oldest are dropped."""
 LOOK_SECONDS = 1.0
 MILLISECONDS = 1_000
 
 
 class Known(Struct):
-    """What was seen of one remote bot, over all times that the port was open."""
+    """Statistics of one remote bot's connections, for all openings of the port."""
 
     matches: int = 0
     cuts: int = 0
-    """How often its line ended."""
+    """Number of times that the bot was disconnected."""
     shortest: float | None = None
+    """Shortest network delay measured before a match, in seconds."""
     longest: float | None = None
-    """The network's delay, in seconds, as it was measured before its matches."""
+    """Longest network delay measured before a match, in seconds."""
 
     def measured(self, delay: float | None) -> None:
-        """A match begins."""
+        """Count a match that starts, and the network delay in seconds, unless it is None."""
         self.matches += 1
         if delay is not None:
             self.shortest = delay if self.shortest is None else min(self.shortest, delay)
@@ -62,7 +63,7 @@ class Known(Struct):
 
 
 class _Untold(Struct, frozen=True):
-    """A match of which one seat's author is to be told."""
+    """A match that is to be reported to one seat's author."""
 
     result: Result
     seat: int
@@ -70,7 +71,7 @@ class _Untold(Struct, frozen=True):
 
 
 class RemoteSeats:
-    """See the module. Made once; `open` is the venue of each field that the tournament is played with."""
+    """The remote bots of a tournament; `open` is called again for each change of the tournament's bots."""
 
     def __init__(
         self,
@@ -82,24 +83,24 @@ class RemoteSeats:
         publish: Publish | None = None,
         log: Logger = SILENT,
     ) -> None:
-        """Begins.
+        """Prepare, without opening the port.
 
         Args:
-            hosting: where bots come in.
-            slots: matches at once.
-            guests: bots that are let in and have no match here: of a season's other stages and groups.
-            goes_on: other tournaments come after this one: at its end bots are not told that all is over.
-            publish: takes messages of the live feed; None: there is none.
-            log: the operator's.
+            hosting: Address and keys of the port.
+            slots: Maximum number of concurrent matches.
+            guests: Bots of a season's other stages and groups, which may connect but have no match here.
+            goes_on: Whether other tournaments follow; if so, bots are not dismissed at the end of this one.
+            publish: Publishes messages on the live feed; None if there is no feed.
+            log: Operator's log.
         """
         self.screen = progress_console()
-        """Where people are told who comes and goes."""
+        """Terminal for messages about connections."""
         self.standings: Mapping[str, TableRow] = {}
-        """By key: where a bot stands, as of the last count."""
+        """Latest rows of the table, by the bot's key."""
         self.barred: Collection[str] = ()
-        """Keys that are not let in any more."""
+        """Keys of bots that may no longer connect."""
         self.over = False
-        """Whether there are no more matches."""
+        """Whether all matches of the tournament are over."""
         self._hosting = hosting
         self.slots = slots
         self._guests = guests
@@ -110,24 +111,24 @@ class RemoteSeats:
         self._named: dict[str, str] = {}
         self._lines: Mapping[str, RemoteLine] = {}
         self._busy: set[str] = set()
-        """Keys of bots that have a match, or are being told what came of it."""
+        """Keys of bots that are in a match or receive reports."""
         self._freed = trio.Event()
-        """Set when one of them is free, and made anew."""
+        """Set, and replaced by a new event, when a bot is no longer busy."""
         self._closing = False
         self._unawaited: Collection[str] = ()
         self._untold: dict[str, deque[_Untold]] = {}
-        """By key: matches of which an author was not told, because he was away."""
+        """Unreported matches, by the bot's key."""
         self._told: dict[str, str] = {}
-        """By key: what was said last of its absence."""
+        """Latest message about each disconnected bot's absence, by key; it prevents repetition."""
 
     @property
     def matches(self) -> int:
-        """How many were begun."""
+        """Number of started matches, summed over remote bots."""
         return sum(known.matches for known in self._known.values())
 
     @asynccontextmanager
     async def open(self, matches: int, bots: Sequence[RemoteBot]) -> AsyncIterator[list[Worker[Player]]]:
-        """The worker that plays all matches, and the port for these bots; `matches`: how many are left."""
+        """Open the port for these bots and yield one worker for all matches; `matches` is the remaining number."""
         self._busy, self._freed, self._unawaited = set(), trio.Event(), self.barred
         self._closing = self.over = False
         self._named |= {bot.key: bot.name for bot in bots}
@@ -169,14 +170,17 @@ class RemoteSeats:
                     self._of(key).cuts += max(0, line.cuts)
 
     def _stay_at(self, lobby: Lobby) -> None:
-        """Keeps the port, also one that the kernel chose: bots come back to it when the field has changed."""
+        """Store the port number, which the kernel may have chosen, so that the next `open` uses the same port."""
         self._lines = lobby.lines
         address = self._hosting.address
         port = int(lobby.endpoint.rpartition(":")[2])
         self._hosting = replace(self._hosting, address=replace(address, port=port))
 
     def seat(self, players: Sequence[Player]) -> bool:
-        """Keeps the remote bots of a match for it, if all are free, and there or unawaited; whether it did."""
+        """Reserve the remote bots of a match, and return whether that was possible.
+
+        Each must be free, and either ready or disconnected for so long that the match does not wait for it.
+        """
         keys = [player.key for player in players if isinstance(player, RemoteBot)]
         if any(key in self._busy or not self._may_begin(key) for key in keys):
             return False
@@ -187,12 +191,12 @@ class RemoteSeats:
         return True
 
     def awaits(self, players: Sequence[Player]) -> bool:
-        """Whether a match of these waits for a bot that is not there."""
+        """Return whether a match of these players would wait for a disconnected bot."""
         keys = {player.key for player in players if isinstance(player, RemoteBot)} - self._busy
         return any(not (self._lines[key].connected or self._is_gone(key)) for key in keys)
 
     def await_no_more(self, keys: Collection[str]) -> None:
-        """These bots withdraw: those of their matches that are still played do not wait for them."""
+        """Let matches of these withdrawn bots start without waiting for them."""
         self._unawaited = {*self.barred, *keys}
 
     def _may_begin(self, key: str) -> bool:
@@ -200,15 +204,15 @@ class RemoteSeats:
         return line.ready or (not line.connected and self._is_gone(key))
 
     def _is_gone(self, key: str) -> bool:
-        """Whether a bot that is not there is not waited for."""
+        """Return whether matches no longer wait for a bot, should it be disconnected."""
         return key in self._unawaited or self._left(self._lines[key]) <= 0
 
     def _left(self, line: RemoteLine) -> float:
-        """How long a bot that is not there will be waited for, in seconds."""
+        """Return the seconds that matches still wait for a disconnected bot; negative if that time is over."""
         return line.away_since + self._hosting.wait_seconds - trio.current_time()
 
     async def _play(self, one: Any, plan: Plan, players: Sequence[Player], *, transcript: Path) -> Result:
-        """Plays a match whose remote bots were kept for it."""
+        """Play a match whose remote bots were reserved by `seat`."""
         bots = {seat: player for seat, player in enumerate(players) if isinstance(player, RemoteBot)}
         delays = {seat: self._lines[bot.key].delay for seat, bot in bots.items()}
         for seat, bot in bots.items():
@@ -227,21 +231,21 @@ class RemoteSeats:
                 self._nursery.start_soon(self._let_go, bot.key, untold)
 
     async def _let_go(self, key: str, untold: "_Untold | None") -> None:
-        """A bot's match is over: its author is told what there is to tell, and it is free for the next."""
+        """Send a bot its unreported matches and the optional match `untold`, and free it for the next match."""
         line = self._lines[key]
         await line.rest()
         if untold is not None:
             self._untold.setdefault(key, deque(maxlen=MOST_UNTOLD)).append(untold)
         if line.connected or not self._is_gone(key):
             with trio.move_on_after(TELL_SECONDS):
-                await line.present()  # Its line may just have been cut.
+                await line.present()  # The bot may have been disconnected a moment ago.
                 await self._tell(key, line)
         self._busy.discard(key)
         self._freed.set()
         self._freed = trio.Event()
 
     async def _tell(self, key: str, line: RemoteLine) -> None:
-        """Tells an author of all matches that he was not told of. What a line that is cut had not taken, again."""
+        """Send an author every unreported match; keep a report for later if the bot is disconnected meanwhile."""
         waiting, cuts = self._untold.get(key), line.cuts
         while waiting and line.connected and line.cuts == cuts:
             untold = waiting[0]
@@ -264,9 +268,9 @@ class RemoteSeats:
         self.screen.say(f"{bot.name} {'is connected' if is_here else 'is disconnected'}")
 
     async def _tell_who_is_missing(self, playing: Collection[str]) -> None:
-        """Says of each bot that is away how long its matches wait for it, and then that they do not.
+        """Report on the terminal how long matches wait for each disconnected bot, and when they no longer do.
 
-        Authors of bots that are back are told what they missed.
+        Bots that have reconnected receive their unreported matches.
         """
         while True:
             await trio.sleep(LOOK_SECONDS)
@@ -284,7 +288,7 @@ class RemoteSeats:
                     self.screen.say(f"{self._named[key]} is not connected: {is_gone}{more}")
 
     def lines(self) -> list[str]:
-        """What was seen of each remote bot, a line each."""
+        """Return one line of text about the connections of each remote bot."""
         said = []
         for key, known in self._known.items():
             delay = "no delay measured"
@@ -332,7 +336,7 @@ def _report(untold: _Untold, standing: TableRow | None) -> MatchReport:
 
 
 def _seat_parts(result: Result, seat: int) -> list[bytes]:
-    """The seat's own transcript in messages; none, if it is too long for them."""
+    """Return the seat's transcript as messages; empty if it is too long or cannot be read."""
     try:
         lines = b"".join(seat_lines(read_transcript(Path(result.transcript)), seat))
     except (TranscriptError, OSError):

@@ -1,4 +1,4 @@
-"""Where matches are played: by processes of this machine, or on a cluster; and where their transcripts go."""
+"""Select the venue for a command's matches, on this machine or on a cluster, and the place of transcripts."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -30,16 +30,16 @@ LOCAL = "local"
 
 
 class Where(Struct, frozen=True, kw_only=True):
-    """What a command was told of where to play."""
+    """A command's options about where to play."""
 
     on: str
     """`local`, or a cluster's `dask://HOST:PORT`."""
     transcripts: str | None
-    """URL of a folder or an object store; None: the results folder."""
+    """URL of a folder or an object store; None for the results folder."""
     concurrency: int | None
     workers: int | None
     patience: float = PATIENCE_SECONDS
-    """How many seconds to wait for a cluster's scheduler, or for its workers, when they are gone."""
+    """Seconds to wait for a cluster's scheduler or workers when they are lost."""
 
 
 def venue_for(
@@ -56,25 +56,28 @@ def venue_for(
     log: OperatorLog = NO_LOG,
     remote: RemoteSeats | None = None,
 ) -> tuple[tuple[Player, ...], Venue[Any]]:
-    """The bots as players, and the venue that plays them. Bots are built where they play.
+    """Return the bots as players, and the venue that plays them.
+
+    Bots are built on the machines that play them.
 
     Args:
-        where: as the command was told.
-        bots: by entrant's number.
-        isolation: how they are shut in.
-        seats: how many play in a match.
-        at_once: matches at once on this machine, if the command was not told; None: as it was found to carry.
-        affinity: where a file gives each worker cores of its own; None: the workers share all cores.
-        fresh: earlier results will be moved aside: first it is tried whether there is a sandbox to play in.
-        failed: as for `ready`; a cluster's builds are made there.
-        feed: where matches are published; of this machine only.
-        log: the operator's. Of a cluster's matches it gets what the arena sees.
-        remote: plays all matches in this process, for bots that come with a key; None: no such bot plays.
+        where: The command's options.
+        bots: Bots by entrant's number.
+        isolation: Isolation of the sandboxes.
+        seats: Number of seats in a match.
+        at_once: Number of concurrent matches on this machine if `where` sets none; None for the calibrated one.
+        affinity: Name of the setting that gives each worker its own cores, for messages; None if workers share
+        all.
+        fresh: Whether earlier results will be moved aside; if so, the sandbox is checked first.
+        failed: Failed builds on this machine, as for `ready`.
+        feed: Live feed of the matches; not available on a cluster.
+        log: Operator's log. For matches on a cluster it receives only the events that the arena sees.
+        remote: Remote bots, whose matches are all played in this process; None if no remote bot plays.
 
     Raises:
-        WrongUse: something asked for cannot be, or a bot's build failed.
-        MachineCannot: there is no space for a build, no sandbox, or no room for a match. The venue raises it, too,
-            where there is none for all at once.
+        WrongUse: options contradict each other, or a bot's build failed.
+        MachineCannot: this machine has no disk space for a build, no sandbox, or no resources for one match. The
+            venue itself raises it if resources do not suffice for all concurrent matches.
     """
     away = [bot for bot in bots if isinstance(bot, RemoteBot)]
     _refuse_without_workers(affinity, where, remote)
@@ -93,7 +96,7 @@ def venue_for(
         return _players(bots, isolation, failed), listening
     store = None if where.transcripts is None else Store(where.transcripts)
     if where.on != LOCAL:
-        # All complaints now, before anything is begun.
+        # All options are checked now, before the first side effect.
         if feed is not None:
             raise WrongUse("--feed: only matches of this machine can be followed, not a cluster's")
         address_of(where.on)
@@ -110,10 +113,10 @@ def venue_for(
     most = where.concurrency or at_once or capacity.matches_at_once()
     cores = _own_cores(affinity, most, where.workers)
     try:
-        # How many matches there are is not known yet; one must have room.
+        # The number of matches is not known yet, but at least one must be possible.
         demand_room(_here(bots), isolation, seats=seats, shares=[1])
     except MachineCannot:
-        # The number that is said is to be enough for all.
+        # The error should name the resources that suffice for all concurrent matches.
         all_at_once = capacity.shares(most, concurrency=most, workers=where.workers)
         demand_room(_here(bots), isolation, seats=seats, shares=all_at_once)
         raise
@@ -128,7 +131,7 @@ def venue_for(
 
 
 def _refuse_without_workers(affinity: str | None, where: Where, remote: RemoteSeats | None) -> None:
-    """Complain of workers' own cores where this machine has no workers."""
+    """Raise `WrongUse` if workers should have their own cores but this machine runs no workers."""
     if affinity is None:
         return
     if remote is not None:
@@ -139,9 +142,9 @@ def _refuse_without_workers(affinity: str | None, where: Where, remote: RemoteSe
 
 
 def _own_cores(affinity: str | None, concurrency: int, workers: int | None) -> list[frozenset[int]]:
-    """Return cores for as many processes as there are at most: with fewer matches none has more cores.
+    """Return the cores of each worker, for the maximum number of workers; empty if workers share all cores.
 
-    The list is empty if the processes share all cores.
+    A worker has no more cores if fewer workers run because there are few matches.
     """
     if affinity is None:
         return []
@@ -157,7 +160,7 @@ def _here(bots: Sequence[BotFolder | RemoteBot]) -> list[BotFolder]:
 
 
 def _demand(isolation: Isolation) -> None:
-    """Complains now of what the first bot would be refused for: earlier results are still in their place."""
+    """Raise an error if bots cannot be isolated, before earlier results are moved aside."""
     if isolation != "none":
         with errors_as_exits():
             sandbox.find_isolation()
@@ -165,7 +168,7 @@ def _demand(isolation: Isolation) -> None:
 
 
 def _refuse_elsewhere(where: Where) -> None:
-    """Complains of what cannot be where bots come with a key: their lines end in this process."""
+    """Raise `WrongUse` for options that remote bots exclude, because their connections end in this process."""
     asked = {"--on": where.on != LOCAL, "--transcripts": where.transcripts, "--workers": where.workers}
     for option, value in asked.items():
         if value:
@@ -177,7 +180,7 @@ def _refuse_elsewhere(where: Where) -> None:
 def _players(
     bots: Sequence[BotFolder | RemoteBot], isolation: Isolation, failed: dict[int, str] | None
 ) -> tuple[Player, ...]:
-    """The bots as players; those of this machine are built."""
+    """Return the bots as players, after building those of this machine."""
     here = [(number, bot) for number, bot in enumerate(bots) if isinstance(bot, BotFolder)]
     failed_here: dict[int, str] | None = None if failed is None else {}
     built = ready([bot for _, bot in here], isolation, failed_here)
@@ -193,7 +196,7 @@ def _players(
 async def _storing(
     pool: AbstractAsyncContextManager[list[Worker[Any]]], store: Store
 ) -> AsyncIterator[list[Worker[Any]]]:
-    """The same workers, whose transcripts do not stay here."""
+    """Open a pool whose workers move each transcript to a store."""
     await trio.to_thread.run_sync(store.prepare)
     async with pool as workers:
         yield [replace(worker, play=partial(_play_and_store, worker.play, store)) for worker in workers]
