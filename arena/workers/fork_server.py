@@ -121,12 +121,12 @@ def _run(control: socket.socket, arena: int) -> NoReturn:
     """Run the server, and in its forks a worker. Never return to the arena's code."""
     code = 1
     try:
-        atexit._clear()  # noqa: SLF001 - what Python itself does in its forks: these are the arena's
+        atexit._clear()  # noqa: SLF001 - Python does so in its forks, too; the functions are the arena's
         _serve(control, arena)
         code = 0
     except SystemExit as left:
         code = left.code if isinstance(left.code, int) else 1
-    except BaseException:  # noqa: BLE001 - there is nobody to raise it to
+    except BaseException:  # noqa: BLE001 - no caller could catch it
         sys.excepthook(*sys.exc_info())
     try:
         # These are Python's exit steps without its finalization, which would copy the memory that forks share.
@@ -191,7 +191,7 @@ def _fork_and_end(server: socket.socket) -> None:
     except OSError as error:
         os._exit(error.errno or errno.EAGAIN)
     if number:
-        os.setpgid(number, number)  # A signal to another process group must not reach the worker from here on.
+        os.setpgid(number, number)  # The worker has its own group before the arena learns its pid.
         server.send(b"%d" % number)
         os._exit(0)
 

@@ -143,7 +143,7 @@ def _start(command: Sequence[str], left: Sequence[int | None], cores: frozenset[
     scratch = tempfile.mkdtemp(prefix="arena-")
     with theirs, pause_signals.blocked(), _on(cores):
         # Trio would start the process from another thread, and the kernel would kill it when that thread exits.
-        process = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
+        process = subprocess.Popen(  # noqa: S603 - the arena's own interpreter and arguments
             [*command, *map(str, (theirs.fileno(), os.getpid(), *left))],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -336,7 +336,7 @@ async def _send(stream: trio.SocketStream, first: bytes, orders: trio.MemoryRece
 
 
 async def _end(process: "subprocess.Popen[bytes] | ForkedWorker", stream: trio.SocketStream) -> None:
-    """Close the stream, which tells the worker to exit, and wait for it; kill it after `FAREWELL_SECONDS`."""
+    """Close the stream, which makes the worker exit, and wait for it; kill it after `FAREWELL_SECONDS`."""
     await trio.aclose_forcefully(stream)
     descriptor = os.pidfd_open(process.pid)
     try:

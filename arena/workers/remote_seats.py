@@ -245,7 +245,7 @@ class RemoteSeats:
         self._freed = trio.Event()
 
     async def _tell(self, key: str, line: RemoteLine) -> None:
-        """Send an author every unreported match; keep a report for later if the bot is disconnected meanwhile."""
+        """Send an author every unreported match; keep a report for later if the bot is disconnected."""
         waiting, cuts = self._untold.get(key), line.cuts
         while waiting and line.connected and line.cuts == cuts:
             untold = waiting[0]

@@ -97,7 +97,7 @@ async def _play(play: Play[Any], order: Order, player: Any, answers: trio.Memory
     try:
         players = decoded(order.players, tuple[player, ...])
         result = await play(order.whole_plan(), players, transcript=order.transcript)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the arena says what it means
+    except Exception as error:  # noqa: BLE001 - the arena interprets every error
         answer: Any = failed(order.number, error)
     else:
         answer = Done(number=order.number, result=result)

@@ -120,7 +120,7 @@ class _Cluster:
         while True:
             await (self._find_again() if known else self._connect())
             async with trio.open_nursery() as nursery:
-                # Listening starts before the first request, because a worker that is lost meanwhile never answers.
+                # Listening starts before the first request, because a worker that is lost during it never answers.
                 nursery.start_soon(self._listen, nursery)
                 refused = await self._look()
                 if not (known or self.roster or self._is_cut):

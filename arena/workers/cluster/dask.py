@@ -57,7 +57,7 @@ def dask_for(on: str) -> Any:
         WrongUse: Dask is not installed on this machine.
     """
     try:
-        import distributed  # noqa: PLC0415 - only who asks for a cluster needs it
+        import distributed  # noqa: PLC0415 - only clusters need it
     except ImportError:
         raise WrongUse(f"--on {on} needs Dask, here and on each worker's machine: {INSTALL}") from None
     # Errors of Dask's client are reported by the arena instead, on one line each.

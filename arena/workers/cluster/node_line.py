@@ -55,7 +55,7 @@ class Node:
         """Lock that prevents two threads from mixing the bytes of their orders."""
         self._ours, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
+            self._process = subprocess.Popen(  # noqa: S603 - the arena's own interpreter and arguments
                 [sys.executable, "-m", "arena.workers.cluster.node", str(theirs.fileno()), str(slots)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -50,7 +50,7 @@ class Ordered(Struct, frozen=True, kw_only=True):
     """Maximum number of concurrent matches that this arena will order."""
     isolation: Isolation
     order: Raw
-    """A `workers.protocol.Order` as JSON."""
+    """An `arena.workers.protocol.Order` as JSON."""
     store: str | None = None
     """URL of the store for its transcript; None if the transcript is returned."""
 
@@ -63,7 +63,7 @@ class Returned(Struct, frozen=True, kw_only=True):
     """The reply to an `Ordered` match."""
 
     answer: bytes
-    """A `workers.protocol.Answer` as JSON; empty if `bots_gone`."""
+    """An `arena.workers.protocol.Answer` as JSON; empty if `bots_gone`."""
     bots_gone: bool = False
     """Whether copies of bots were deleted or changed."""
     files: dict[str, bytes] = {}

@@ -15,7 +15,7 @@ class Store:
     def __init__(self, url: str) -> None:
         """Open the store; raise `WrongUse` if fsspec is not installed or does not support the URL."""
         try:
-            import fsspec  # noqa: PLC0415 - only who asks for it needs it
+            import fsspec  # noqa: PLC0415 - only stores need it
         except ImportError:
             raise WrongUse(f"transcripts at {url} need fsspec: {INSTALL}") from None
         try:
