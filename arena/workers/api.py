@@ -30,20 +30,20 @@ class Worker(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     """A player of matches: a separate process, or a replacement in tests."""
 
     play: Play[PlayerT]
-    """Plays one match like `referee.host.one_match.play`; may also raise `WorkerGoneError`."""
+    """Function that plays one match like `referee.host.one_match.play`; it may also raise `WorkerGoneError`."""
     slots: int
     """Maximum number of concurrent matches."""
     seat: Callable[[Sequence[PlayerT]], bool] | None = None
-    """Reserves the players of a match that will be sent next, and returns whether all of them are available.
+    """Function that reserves the players of the next match, and returns whether all of them are available.
 
     None if all players are always available.
     """
     awaits: Callable[[Sequence[PlayerT]], bool] | None = None
-    """Returns whether a match waits for a disconnected player, possibly for long; None if no match ever does."""
+    """Function that returns whether a match would wait for a disconnected player; None if no match ever does."""
 
 
 Workers = Sequence[Worker[PlayerT]] | Roster[Worker[PlayerT]]
 """The current workers; in a `Roster`, workers may join and leave."""
 
 Venue = Callable[[int], AbstractAsyncContextManager[Workers[PlayerT]]]
-"""Opens workers for a number of matches as a context manager, which stops them at its end."""
+"""Function from a number of matches to a context manager, which opens workers and ends them at its exit."""

@@ -90,7 +90,7 @@ class RemoteSeats:
             slots: Maximum number of concurrent matches.
             guests: Bots of a season's other stages and groups, which may connect but have no match here.
             goes_on: Whether other tournaments follow; if so, bots are not dismissed at the end of this one.
-            publish: Publishes messages on the live feed; None if there is no feed.
+            publish: Function that publishes messages on the live feed; None if there is no feed.
             log: Operator's log.
         """
         self.screen = progress_console()
@@ -179,7 +179,7 @@ class RemoteSeats:
     def seat(self, players: Sequence[Player]) -> bool:
         """Reserve the remote bots of a match, and return whether that was possible.
 
-        Each must be free, and either ready or disconnected for so long that the match does not wait for it.
+        Each must be free, and either ready or a disconnected bot for which matches no longer wait.
         """
         keys = [player.key for player in players if isinstance(player, RemoteBot)]
         if any(key in self._busy or not self._may_begin(key) for key in keys):

@@ -16,9 +16,8 @@ class Roster(Generic[MemberT]):
 
         Args:
             members: First members, numbered from 0.
-            remedy: Advice to people if the members play more matches at once than they can. None if the members
-            run
-                on this machine.
+            remedy: Advice to people if the members play more matches at once than they can; None if the members
+                run on this machine.
         """
         self.remedy = remedy
         self._members = dict(enumerate(members))

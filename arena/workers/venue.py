@@ -144,7 +144,7 @@ def _refuse_without_workers(affinity: str | None, where: Where, remote: RemoteSe
 def _own_cores(affinity: str | None, concurrency: int, workers: int | None) -> list[frozenset[int]]:
     """Return the cores of each worker, for the maximum number of workers; empty if workers share all cores.
 
-    A worker has no more cores if fewer workers run because there are few matches.
+    With fewer workers, because there are few matches, each still has the same number of cores.
     """
     if affinity is None:
         return []

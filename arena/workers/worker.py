@@ -33,7 +33,7 @@ SET_PDEATHSIG, SET_NAME = 1, 15
 """Options of Linux's `prctl`: the signal at the parent's death, and the process name that `ps` shows."""
 NAME = b"arena-worker"
 Venue = Callable[[], AbstractAsyncContextManager[Play[Any]]]
-"""Opens the resources that all matches of this process share, and yields the function that plays one match."""
+"""Function that opens the resources shared by all matches of this process, and yields a `Play`."""
 
 
 def main(open_venue: Venue, player: Any) -> None:
