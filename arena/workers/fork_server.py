@@ -1,9 +1,9 @@
 """A server process that forks workers, so that each worker starts with its imports already done.
 
-The arena forks the server when a command starts. A worker must be the arena's child: the kernel then kills it when
-the arena exits, and reports its exit status to the arena. The server therefore forks an intermediate process,
-which forks the worker and exits at once. This makes the worker an orphan, and the arena adopts orphans among its
-descendants.
+The arena forks the server when a command starts. A worker must be the arena's child, so that the kernel
+kills it when the arena exits, and reports to the arena how it exited. The server therefore forks an intermediate
+process, which forks the worker and exits at once. This makes the worker an orphan, and the arena adopts orphans
+among its descendants.
 """
 
 import atexit
@@ -36,8 +36,7 @@ SHORT_OF = b"E"
 class Request(Struct, frozen=True, array_like=True):
     """A request to fork a worker.
 
-    File descriptors are sent with it: the worker's socket to the arena, then those of the feed and the log, if
-    any.
+    File descriptors are sent with it: the worker's socket to the arena, then those of the feed and the log.
     """
 
     scratch: str

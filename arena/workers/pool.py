@@ -257,8 +257,7 @@ class _Process:
         """File descriptors that the worker inherits: feed and log."""
         self._may_hold_bots = False
         self._may_be_kept = self._left == [None, None]
-        """Whether the worker may be reused; one with a feed or a log may not, as they may close before the next
-        pool."""
+        """Whether the worker may be reused: not with a feed or a log, which may close before the next pool."""
         self._numbers = count(1)
         self._calls: dict[int, _Call] = {}
         self._orders, self._to_send = trio.open_memory_channel[bytes](sys.maxsize)
