@@ -1,4 +1,7 @@
-"""Style and scripts that pages share: files whose names hold the hash of what is in them, for ever the same."""
+"""Styles and scripts that pages share.
+
+Each file name holds a hash of the content, so a path never changes content.
+"""
 
 from functools import cache
 from hashlib import sha256
@@ -13,28 +16,28 @@ LARGE = """
 :host(.large) #more { flex: none; max-height: 40%; overflow: hidden; }
 :host(.large) #more:empty { display: none; }
 """
-"""A board for a whole hall."""
+"""Style of a board that is shown to a whole hall."""
 FOLDER = "assets"
 DIGITS = 16
 
 
 def asset_path(name: str) -> str:
-    """Where an asset is, from the top of the site: `assets/site.0123456789abcdef.css`."""
+    """Return an asset's path relative to the site's root: `assets/site.0123456789abcdef.css`."""
     return _paths()[name]
 
 
 def asset_at(path: str) -> bytes | None:
-    """The asset that a path names."""
+    """Return the content of the asset at a path; None if there is none."""
     return next((content(name) for name, its in _paths().items() if its == path), None)
 
 
 def asset_paths() -> tuple[str, ...]:
-    """The paths of all assets."""
+    """Return the paths of all assets."""
     return tuple(_paths().values())
 
 
 def content(name: str) -> bytes:
-    """An asset by its own name."""
+    """Return the content of an asset by its name without a hash."""
     return _own(name) if name in NAMES else _contents()[name]
 
 
@@ -49,11 +52,11 @@ def _paths() -> dict[str, str]:
 
 @cache
 def _contents() -> dict[str, bytes]:
-    """The assets of pages, of live boards and of replays, by name."""
-    # Here: the report of a tournament has no boards, and boards bring the words of all games with them.
+    """Return the assets of pages, live boards and replays, by name."""
+    # Imported late: a tournament's report has no boards, and boards import the words of all games.
     from arena.viewer import drawing_script, drawing_style, shared_assets  # noqa: PLC0415
 
-    # Functions of their own: names of the drawings may be those of the script, and those of other scripts, too.
+    # Each script gets its own scope, because the drawings and the scripts may use the same names.
     live = b'(() => {\n"use strict";\n%b\n{\n%b}\n})();\n' % (drawing_script().encode(), _own("live.js"))
     drawn = {"live.js": live, DRAWING: f"{drawing_style()}{LARGE}".encode()}
     return {name: _own(name) for name in NAMES} | drawn | shared_assets()

@@ -1,4 +1,4 @@
-"""Lists of bots, the index in which they are searched, and the page of one."""
+"""The list of bots, the index for searching bots, and the page of one bot."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,14 +17,14 @@ from arena.schedule import TWO
 from arena.statistics import Score
 
 CHUNK = 200_000
-"""Bytes of a part of the index, at most."""
+"""Maximum bytes of one part of the index."""
 MOST_OPPONENTS = 200
 HASH_LETTERS = 23
-"""Of a content hash: what tells it from others."""
+"""Characters of a content hash that a page shows."""
 
 
 def bots_table(overview: Overview, first: int, count: int) -> Table:
-    """A row for each of so many bots, in the order of the standings."""
+    """Return a table of `count` bots in the order of the standings, from index `first`."""
     digest = overview.found.digest
     places = labels_of(digest.standings)[first : first + count]
     rows = []
@@ -38,7 +38,7 @@ def bots_table(overview: Overview, first: int, count: int) -> Table:
 
 
 def index_chunks(overview: Overview) -> list[list[tuple[int, str, str]]]:
-    """Entrant, place and name of all bots in the order of the standings, in parts."""
+    """Return entrant, place and name of all bots in the order of the standings, split into parts."""
     digest = overview.found.digest
     chunks: list[list[tuple[int, str, str]]] = [[]]
     size = 0
@@ -53,12 +53,12 @@ def index_chunks(overview: Overview) -> list[list[tuple[int, str, str]]]:
 
 
 def bot_index(chunk: Sequence[tuple[int, str, str]], more: str | None) -> bytes:
-    """A part of the index as JSON. `more`: where the next part is."""
+    """Return a part of the index as JSON. `more` is the path of the next part, if any."""
     return msgspec.json.encode({"format": 1, "bots": chunk, "more": more})
 
 
 def bot_parts(overview: Overview, bot: int) -> dict[str, Any]:
-    """What the template of one bot shows, its matches left out."""
+    """Return the values for the template of one bot, except its matches."""
     digest, report = overview.found.digest, overview.found.reports[bot]
     place, row = next(
         each for each in zip(labels_of(digest.standings), digest.standings, strict=True) if each[1].entrant == bot

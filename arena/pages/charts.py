@@ -1,6 +1,6 @@
-"""What plots are drawn from: places in percent of a frame, so that they scale with the page. Pure.
+"""The data of charts: positions in percent of a frame, so that charts scale with the page. Pure.
 
-The templates draw; words stay words of the page, in its own size, however wide it is.
+The templates draw the charts. Labels are text of the page, so their size does not depend on the chart's width.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,22 +13,22 @@ from arena.quantities import counted
 STEPS = (1, 2, 5, 10)
 MOST_TICKS = 6
 WIDE, HIGH = 1000, 300
-"""Units of a frame for lines."""
+"""Width and height of the frame of a line chart, in units of the drawing."""
 COLOURS = 8
-"""How many kinds of line the style has."""
+"""Number of line colours in the style sheet."""
 INNER = (3.0, 97.0)
-"""Percent of a frame that values are laid out in: dots at its ends are whole."""
+"""Range for values, in percent of the frame; the margin keeps dots at both ends whole."""
 FLAT = 1e-6
-"""Values that lie no further apart are drawn as one."""
+"""Smallest span of an axis; a smaller one is widened to 1."""
 SHADES = 10
-"""Of each colour of a cell."""
+"""Number of shades of each colour of a cell."""
 
 
 class Tick(Struct, frozen=True):
-    """A value that is written at an axis."""
+    """A labelled value of an axis."""
 
     at: float
-    """Percent of the frame."""
+    """Position in percent of the frame."""
     label: str
 
 
@@ -42,15 +42,16 @@ class Interval(Struct, frozen=True, kw_only=True):
     words: str
     """The value in words."""
     tip: str = ""
-    """More words, shown under the pointer."""
+    """Text shown when the pointer is over the row."""
     href: str = ""
     open_low: bool = False
-    """Whether only an assumption limits that side."""
+    """Whether only an assumption limits the lower side."""
     open_high: bool = False
+    """Whether only an assumption limits the upper side."""
 
 
 class DrawnInterval(Struct, frozen=True):
-    """An interval with its places in percent."""
+    """An interval with its positions in percent of the frame."""
 
     row: Interval
     left: float
@@ -59,47 +60,47 @@ class DrawnInterval(Struct, frozen=True):
 
 
 class IntervalChart(Struct, frozen=True):
-    """Values with intervals, one below the other."""
+    """A chart of values with intervals, one per row."""
 
     rows: list[DrawnInterval]
     ticks: list[Tick]
     zero: float | None
-    """Where 0 is."""
+    """Position of 0 in percent; None if 0 is not inside the axis."""
 
 
 class Line(Struct, frozen=True):
-    """A value over time."""
+    """A line of a line chart: one value over time."""
 
     name: str
     points: str
-    """For a polyline in a frame of `WIDE` by `HIGH`."""
+    """Points of an SVG polyline in a frame of `WIDE` by `HIGH`."""
     end: float
-    """Percent from the top of its last value."""
+    """Position of the last value, in percent from the top."""
     words: str
-    """Its last value."""
+    """The last value in words; empty without values."""
     kind: int
-    """Its colour."""
+    """Number of the line's colour, below `COLOURS`."""
     href: str = ""
 
 
 Values = Sequence[float | None]
-"""None: there was no value yet."""
+"""Values by time; None where there is no value yet."""
 
 
 class LineChart(Struct, frozen=True):
-    """Values over time."""
+    """A chart of values over time."""
 
     lines: list[Line]
     ticks: list[Tick]
-    """Of values; percent from the top."""
+    """Labelled values, in percent from the top."""
     times: list[Tick]
     bounds: list[Tick]
-    """Values at which something is decided."""
+    """Values at which a test is decided, in percent from the top."""
     unit: str
 
 
 class HeatCell(Struct, frozen=True):
-    """A share in a table, coloured."""
+    """A coloured table cell that shows a share."""
 
     text: str
     kind: str
@@ -109,7 +110,7 @@ class HeatCell(Struct, frozen=True):
 def interval_chart(
     rows: Sequence[Interval], *, logarithmic: Callable[[float], str] | None = None
 ) -> IntervalChart:
-    """The chart of these rows. `logarithmic`: the axis is one, and this writes its values."""
+    """Return a chart of these rows. If `logarithmic` is set, the axis is logarithmic and it formats the labels."""
     ends = [end for row in rows for end in (row.low, row.value, row.high)]
     if logarithmic is not None:
         return _logarithmic(rows, ends, logarithmic)
@@ -145,15 +146,14 @@ def line_chart(
     bounds: Sequence[tuple[float, str]] = (),
     words: Callable[[float], str] = "{:+z.0f}".format,
 ) -> LineChart:
-    """Values over time.
+    """Return a chart of values over time.
 
     Args:
-        series: of each line its name, its values at the times, and where it links to. A line begins at its first
-            value.
-        times: when.
-        unit: what a time counts: `match`.
-        bounds: values at which something is decided, and what.
-        words: writes a value.
+        series: name, values at the times, and link of each line. A line starts at its first value.
+        times: the horizontal positions, in `unit`.
+        unit: the unit of time in the singular, such as `match`.
+        bounds: values at which a test is decided, each with its label.
+        words: formats a value.
     """
     every = [value for _, values, _ in series for value in values if value is not None]
     every += [bound for bound, _ in bounds]
@@ -166,7 +166,7 @@ def line_chart(
     def line(number: int, name: str, values: Values, href: str) -> Line:
         known = [(when, value) for when, value in zip(times, values, strict=True) if value is not None]
         spots = [f"{WIDE * when / last:.0f},{HIGH * down(value) / 100:.0f}" for when, value in known]
-        if len(spots) == 1:  # A line of no length, which is drawn as a dot.
+        if len(spots) == 1:  # A polyline needs two points; two equal ones are drawn as a dot.
             spots *= 2
         end = known[-1][1] if known else None
         return Line(
@@ -188,7 +188,10 @@ def line_chart(
 
 
 def heat_cell(share: float | None, tip: str, missing: str = "") -> HeatCell:
-    """A share from 0 to 1 in percent; one half has no colour. None: there is only `missing` to say."""
+    """Return a cell with a share from 0 to 1 in percent; one half has no colour.
+
+    Without a share, show `missing`.
+    """
     if share is None:
         return HeatCell(missing, "none", tip if missing else "")
     shade = round(2 * SHADES * abs(share - 0.5))
@@ -197,7 +200,7 @@ def heat_cell(share: float | None, tip: str, missing: str = "") -> HeatCell:
 
 
 def axis(low: float, high: float) -> tuple[float, float, list[float]]:
-    """The ends of an axis for values between these, both round, and the round numbers on it."""
+    """Return the round ends of an axis for values from `low` to `high`, and the round numbers on it."""
     if high - low < FLAT:
         low, high = low - 0.5, low + 0.5
     span = high - low
@@ -210,13 +213,13 @@ def axis(low: float, high: float) -> tuple[float, float, list[float]]:
 
 
 def _percent(value: float, low: float, high: float, frame: tuple[float, float] = INNER) -> float:
-    """Where a value is; one beyond the ends is put there."""
+    """Return the position of a value in percent; values outside the axis are moved to its nearer end."""
     share = (min(max(value, low), high) - low) / (high - low)
     return round(frame[0] + share * (frame[1] - frame[0]), 2)
 
 
 def _round_times(last: int) -> list[int]:
-    """Round whole numbers from the first step to `last` at most."""
+    """Return round whole numbers from the first step up to `last`."""
     _, _, marks = axis(0, last)
     step = max(1, round(marks[1] - marks[0]))
     return list(range(step, last + 1, step))

@@ -1,6 +1,6 @@
-"""Replays and transcripts, at paths that name what is in them by its hash: they may be kept for ever.
+"""Replays and transcripts, at paths that hold a hash of the content, so that they can be cached for ever.
 
-Whatever makes a replay is in its path, too: the hash of the match's last line, and of the code that draws it.
+The path of a replay holds the hash of the match's last line and the hash of the code that draws it.
 """
 
 import re
@@ -19,7 +19,7 @@ from referee.match import Header
 from referee.transcript import Differs, Reading, TranscriptError, Verified, verify_transcript
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Of a transcript that is shown."""
+"""Maximum size of a transcript that pages show."""
 DRAWN_BY = ("arena.viewer", "arena.replay", "arena.live", "protocol.text")
 PAGES_BY = ("arena", "referee", "protocol")
 DIGITS = 16
@@ -27,26 +27,26 @@ _HEAD = re.compile("[0-9a-f]{64}")
 
 
 class NoReplayError(Exception):
-    """A transcript is not one that can be shown. The text says why."""
+    """A transcript cannot be shown; the text is the reason."""
 
 
 def replay_path(head: str) -> str | None:
-    """Where a match's replay is, by the head of its transcript; None: the head is not a hash."""
+    """Return the path of a match's replay by the head of its transcript; None if the head is not a hash."""
     return f"replay/{head}-{viewer_hash()}.html" if _HEAD.fullmatch(head) else None
 
 
 def transcript_path(head: str) -> str | None:
-    """Where a match's transcript is, by its head; None: the head is not a hash."""
+    """Return the path of a match's transcript by its head; None if the head is not a hash."""
     return f"transcript/{head}.jsonl" if _HEAD.fullmatch(head) else None
 
 
 def replay_page(transcript: Path, head: str) -> bytes:
-    """The page of a match that is over. Takes seconds of a processor.
+    """Return the replay page of a finished match. Uses seconds of processor time.
 
     Raises:
-        NoReplayError: the transcript does not hold, or is not the one that the head stands for.
+        NoReplayError: the transcript is not valid, or its head is another one.
     """
-    # Here: the report of a tournament has no replays.
+    # Imported late: a tournament's report has no replays.
     from arena.replay import recorded  # noqa: PLC0415
     from arena.viewer import linked_page_of  # noqa: PLC0415
 
@@ -63,7 +63,7 @@ def replay_page(transcript: Path, head: str) -> bytes:
 
 
 def transcript_bytes(transcript: Path, head: str) -> bytes:
-    """A transcript whose hashes hold.
+    """Return the content of a transcript after verifying it.
 
     Raises:
         NoReplayError: as `replay_page`.
@@ -79,8 +79,8 @@ def transcript_bytes(transcript: Path, head: str) -> bytes:
 
 
 def check_size(transcript: Path) -> None:
-    """Refuses a transcript that is too long to be shown. Raises NoReplayError."""
-    with suppress(OSError):  # Reading it says what is wrong.
+    """Raise NoReplayError for a transcript that is too long to be shown."""
+    with suppress(OSError):  # Reading the file reports the error later.
         if transcript.stat().st_size > MOST_BYTES:
             raise NoReplayError(f"is longer than {MOST_BYTES:,} bytes")
 
@@ -93,12 +93,12 @@ def _check(verified: Verified, head: str) -> None:
 
 
 def viewer_hash() -> str:
-    """The hash of what draws replays."""
+    """Return the hash of the code that draws replays."""
     return _code_hash(DRAWN_BY)
 
 
 def pages_hash() -> str:
-    """The hash of all that pages are made by."""
+    """Return the hash of the code that makes pages."""
     return _code_hash(PAGES_BY)
 
 

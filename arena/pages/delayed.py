@@ -1,7 +1,7 @@
-"""Matches that are being played, with all eyes, some seconds late: what a host may have shown.
+"""Unfinished matches with all secrets visible, shown with a delay of some seconds if the host wants it.
 
-A match with all eyes shows its deal, from which all matches of its block are played. So it is shown only while it
-is the last of its block that is not over.
+The full view shows the deal, and all matches of a block are played from the same deal. So a match is shown only
+when it is the last unfinished match of its block.
 """
 
 from collections.abc import Iterator
@@ -17,11 +17,11 @@ from referee.transcript import Broken, Reading, TranscriptError
 
 MICROSECONDS = 1_000_000
 BACK = ("../late.html", "All delayed matches")
-"""Where the page of a match leads."""
+"""Target and text of the link back from a match's page."""
 
 
 def shown_late(competition: Competition) -> list[tuple[int, int]]:
-    """Block and seating of the matches that may be shown while they are played."""
+    """Return block and seating of the unfinished matches that may be shown."""
     overview = competition.overview()
     if not overview.running:
         return []
@@ -37,11 +37,11 @@ def shown_late(competition: Competition) -> list[tuple[int, int]]:
 
 
 def late_page(competition: Competition, block: int, seating: int, seconds: float) -> bytes | None:
-    """A match that is being played, as it was so many seconds before the last that was written of it.
+    """Return the page of an unfinished match as it was `seconds` before the last record of its transcript.
 
-    None: it may not be shown, or not yet. Takes seconds of a processor.
+    None if the match may not be shown, or not yet. Uses seconds of processor time.
     """
-    # Here, as for replays: see `arena.pages.contents`.
+    # Imported late, as for replays: see `arena.pages.contents`.
     from arena.replay import recorded  # noqa: PLC0415
     from arena.viewer import page_of  # noqa: PLC0415
 
@@ -61,17 +61,17 @@ def late_page(competition: Competition, block: int, seating: int, seconds: float
         known = takewhile(lambda record: _at(record) <= until, records)
         return page_of(recorded(known, part, unfinished=True), back=BACK).encode()
     except (NoReplayError, TranscriptError, WrongUse):
-        return None  # It has just ended, for one.
+        return None  # For example, the match has just ended.
 
 
 def _so_far(reading: Reading) -> Iterator[AnyRecord]:
     try:
         yield from reading
-    except Broken:  # The file has no end yet.
+    except Broken:  # The file of an unfinished match has no end yet.
         return
 
 
 def _at(record: AnyRecord) -> int:
-    """When it was written, in microseconds since the match's zero; 0 of what was written before."""
+    """Return the time of a record in microseconds since the match's zero; 0 for earlier records."""
     at = getattr(record, "at", 0)
     return at if isinstance(at, int) else 0

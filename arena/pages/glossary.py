@@ -1,4 +1,4 @@
-"""The words of pages, explained for spectators; and which columns of tables are explained by which word."""
+"""The glossary of the pages for spectators, and the glossary entry of each table column."""
 
 GLOSSARY = {
     "95 % interval": "The range in which the true rating most likely lies. The more results, the narrower it is.",
@@ -39,7 +39,7 @@ GLOSSARY = {
     "void attempt": "A match that does not count, because the referee or the machine was at fault.",
     "withdrawn": "A bot that plays no more. Its results stay.",
 }
-"""Word to meaning, in the order of the alphabet."""
+"""Meaning of each word, in alphabetical order."""
 OF_COLUMNS = {
     "95 % interval": "95 % interval",
     "Buchholz": "Buchholz",
@@ -64,7 +64,7 @@ OF_COLUMNS = {
     "seats": "seat",
     "time per move": "time per move",
 }
-"""Heading to the word that explains it."""
+"""Glossary word of each column heading."""
 PATH = "glossary.html"
 
 
