@@ -1,7 +1,7 @@
-"""What pages know of one competition: a results folder, read anew when its ledger has changed.
+"""The data of one competition for its pages: a results folder, read again when its ledger has changed.
 
-A match is shown once its block counts. The matches of a block are played from one deal: what is known of one
-that is over would be a secret of one that is not.
+A match is shown once its block counts. All matches of a block are played from one deal, so a finished match would
+reveal secrets of an unfinished one.
 """
 
 import os
@@ -35,17 +35,17 @@ from arena.tournament import (
 from referee.match import SeatReport
 
 Stamp = tuple[tuple[int, int], ...]
-"""Whether it is played now, and of the ledger's files: size, and when each was written."""
+"""Size and modification time of each ledger file, after a pair that holds whether an arena is running."""
 AT_ONCE = 1_000
-"""Matches read from a ledger in one step."""
+"""Number of matches read from a ledger in one step."""
 COMING = 60
-"""Blocks to come that are shown, at most."""
+"""Maximum number of future blocks that pages show."""
 UNFORESEEN = (ArithmeticError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
-"""What a strange ledger may bring about beyond what is refused by name."""
+"""Errors that a damaged ledger may cause besides those that are checked for."""
 MOST_SAID = 1_000
-"""Characters of it."""
+"""Maximum characters of such an error's text."""
 MOST_SCHEDULED = 200_000
-"""Blocks of a schedule that are gone through to find what comes next."""
+"""Maximum number of blocks of a schedule that are searched for the next ones."""
 
 
 class MatchOnPage(Struct, frozen=True):
@@ -54,42 +54,42 @@ class MatchOnPage(Struct, frozen=True):
     played: Played
     reports: tuple[SeatReport, ...]
     transcript: str
-    """Its file's name in the results folder, or its URL."""
+    """Name of the transcript's file in the results folder, or its URL."""
 
 
 class Overview(Struct, frozen=True, kw_only=True):
-    """All that pages say of a competition, single matches left out."""
+    """All data that pages show of a competition, except single matches."""
 
     found: Results
-    """Without the contest, which holds all matches."""
+    """The results without the contest and the list of matches, which need much memory."""
     index: MatchIndex
     own: tuple[Cells, list[Cells]] | None
-    """Headings and rows of the format's own table, if it has one."""
+    """Headings and rows of the format's additional table; None if it has none."""
     bracket: list[list[Tie]]
     order: str
-    """How the bots are placed."""
+    """Explanation of how the bots are ranked."""
     running: bool
     """Whether an arena is playing now."""
     finished: bool
-    """Whether all is played; of a regression test, whether it is decided."""
+    """Whether all matches are played, or the regression test is decided."""
     total: int | None
-    """Matches in all, as far as is known; None of a regression test, and of a ladder without an end."""
+    """Known number of matches in total; None for a regression test and for an endless ladder."""
     coming: tuple[Block, ...]
     """The next blocks that do not count yet. They hold the seed, which is secret."""
     times: LedgerTimes
     history: History | None
-    """Of a regression test."""
+    """History of a regression test; None for other competitions."""
     finishes: tuple[Finish, ...] = ()
-    """How the bots of a season's stage came out, as the next stage's rule has it; empty elsewhere."""
+    """Final results of the bots of a season's stage, for the next stage's rule; empty elsewhere."""
     explained: tuple[Explained, ...] = ()
-    """Of a regression test: where head would have acted otherwise than base, if that was asked."""
+    """Decisions of a regression test in which head differs from base; empty unless they were requested."""
 
 
 class Competition:
-    """A tournament, or a regression test. Calls wait on the disk, for seconds; any thread may call."""
+    """A tournament or a regression test. Calls may block on the disk for seconds; any thread may call."""
 
     def __init__(self, slug: str, folder: Path) -> None:
-        """A results folder, and its name in paths."""
+        """Use a results folder; `slug` is its name in paths."""
         self.slug = slug
         self.folder = folder
         self.title = title_of(folder)
@@ -98,56 +98,53 @@ class Competition:
 
     @property
     def name(self) -> str:
-        """The folder's, without that of its season."""
+        """The folder's name, without that of its season."""
         return self.folder.resolve().name
 
     @property
     def ledger(self) -> Path:
-        """The ledger's file."""
+        """Path of the ledger."""
         return self.folder / LEDGER
 
     @property
     def running(self) -> bool:
-        """Whether an arena is playing it now."""
+        """Whether an arena is playing the competition now."""
         return is_held(self.folder)
 
     def stamp(self) -> Stamp:
-        """What changes when the ledger does, and when an arena begins or ends to play."""
+        """Return a value that changes when the ledger changes, and when an arena starts or stops playing."""
         found = [(0, int(self.running))]
         for path in (self.ledger, self.ledger.with_name(f"{LEDGER}-wal"), self.folder / DECISIONS):
             try:
                 its = path.stat()
             except OSError:
                 continue
-            if its.st_size:  # An empty one comes and goes with those who read.
+            if its.st_size:  # Readers create and remove an empty file.
                 found.append((its.st_size, its.st_mtime_ns))
         return tuple(found)
 
     def as_of(self) -> float | None:
-        """Return when its ledger was last looked at, in seconds of the wall's clock, if that is worth saying.
-
-        None: just now, or not long ago.
-        """
+        """Return the wall-clock time in seconds of the last look at the ledger; None if that was recent."""
         return None
 
     def _open(self) -> Ledger:
-        """Return its ledger, which is not made if it is not there. Raises NotBegun."""
+        """Return the ledger. Raises NotBegun if there is no file; none is created."""
         if not self.ledger.exists():
             raise NotBegun(self.folder)
         return Ledger(self.ledger)
 
     def overview(self) -> Overview:
-        """How it stands.
+        """Return the current state, read again if it has changed.
 
         Raises:
-            NotBegun: it has not begun.
-            WrongUse: the file is not a ledger, or a damaged one.
-            MachineCannot: it cannot be read.
+            NotBegun: the competition has not begun.
+            WrongUse: the file is not a ledger, or is damaged.
+            MachineCannot: the file cannot be read.
         """
         with self._lock:
             stamp = self.stamp()
             if self._read is None or self._read[0] != stamp:
-                self._read = None  # Not both at once.
+                self._read = None  # Free the old overview before the new one needs memory.
                 with closing(self._open()) as ledger:
                     times = ledger.times()
                 try:
@@ -159,30 +156,31 @@ class Competition:
                     why = f"{type(error).__name__}: {error}"[:MOST_SAID]
                     raise WrongUse(f"{self.ledger}: holds what cannot be shown: {why}") from error
                 if found.history is not None:
-                    with suppress(WrongUse):  # The test itself is shown all the same.
+                    with suppress(WrongUse):  # The test is shown without the explained decisions.
                         found = replace(found, explained=explained_in(self.folder))
                 self._read = (stamp, found)
             return self._read[1]
 
     def forget(self) -> None:
-        """Lets go of what was read: there may be many competitions. One that is being read is not waited for."""
+        """Free the memory of the last overview, unless another thread is reading it right now."""
         if self._lock.acquire(blocking=False):
             self._read = None
             self._lock.release()
 
     def results(self) -> Results:
-        """What came of it so far, without the contest; see `overview`."""
+        """Return the results so far, without the contest; see `overview`."""
         return self.overview().found
 
     def some(self, keys: Sequence[tuple[int, int]]) -> list[MatchOnPage]:
-        """These of the matches that count, by block and seating."""
+        """Return those of these matches that count; keys are block and seating."""
         with closing(self._open()) as ledger:
             return [MatchOnPage(*row) for row in ledger.some(keys)]
 
     def all_matches(self) -> Iterator[MatchOnPage]:
-        """Every match that counts, in schedule order. Few are in memory at once, and the ledger is not held open.
+        """Yield every match that counts, in schedule order, in small portions and without holding the ledger open.
 
-        One whose block comes to count in the meantime may be missing. Raises as `results`.
+        Matches whose block starts to count during the iteration may be missing. Raises the same errors as
+        `results`.
         """
         block, seating = -1, 0
         while True:
@@ -197,32 +195,32 @@ class Competition:
             block, seating = last.block, last.seating
 
     def match(self, block: int, seating: int) -> MatchOnPage | None:
-        """One of them; None: it does not count, or not yet."""
+        """Return a match; None if it does not count, or not yet."""
         return next(iter(self.some([(block, seating)])), None)
 
     def match_by_head(self, head: str) -> MatchOnPage | None:
-        """One of them, by the head of its transcript."""
+        """Return the match whose transcript has this head; None if no match that counts has it."""
         key = self.overview().index.key_of(head)
         return None if key is None else self.match(*key)
 
     def counted(self, heads: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Those of these transcripts' heads whose matches count, with block and seating."""
+        """Return block and seating by transcript head, for those of these heads whose matches count."""
         with closing(self._open()) as ledger:
             return ledger.counted(heads)
 
     def transcript(self, match: MatchOnPage) -> Path | None:
-        """The match's transcript; None: it is not in the results folder."""
+        """Return the path of the match's transcript; None if it is not in the results folder."""
         if "://" in match.transcript or os.sep in match.transcript:
             return None
         path = self.folder / TRANSCRIPTS / match.transcript
         try:
             return path if path.is_file() else None
-        except OSError:  # A name that is too long, for one.
+        except OSError:  # For example, the name is too long.
             return None
 
 
 def reports_of_test(ledger: Ledger) -> dict[tuple[int, int], tuple[SeatReport, ...]]:
-    """Return the reports that a regression test of time or memory needs, by block and seating; else none."""
+    """Return the reports by block and seating for a regression test of time or memory; otherwise an empty dict."""
     if not any(key.startswith(USAGE) for key in ledger.terms()):
         return {}
     return {(match.block, match.seating): reports for match, reports, _ in ledger.reports()}
@@ -235,10 +233,16 @@ def overview_of(
     *,
     running: bool,
 ) -> Overview:
-    """What pages need of results. `running`: whether an arena is playing now; `reports`: see `history_of`.
+    """Return the overview of results.
+
+    Args:
+        found: the results.
+        times: the times in the ledger.
+        reports: the reports for `history_of`.
+        running: whether an arena is playing now.
 
     Raises:
-        WrongUse: the terms are of no tournament and of no regression test.
+        WrongUse: the terms are neither those of a tournament nor those of a regression test.
     """
     contest, spec, digest = found.contest, found.spec, found.digest
     try:
@@ -264,7 +268,7 @@ def overview_of(
 
 
 def _coming(spec: ScheduleSpec, found: Results) -> tuple[Block, ...]:
-    """The blocks that do not count yet, of the round that is played now, or the first of all."""
+    """Return the next blocks that do not count yet; of a schedule in rounds, those of the current round."""
     seed = msgspec.convert(found.terms["seed"], int, strict=False)
     schedule = format_of(spec).schedule(spec)
     counted = {match.block for match in found.played}
@@ -281,10 +285,7 @@ def _coming(spec: ScheduleSpec, found: Results) -> tuple[Block, ...]:
 
 
 def _finished(found: Results, coming: Sequence[Block], history: History | None) -> bool:
-    """Return whether all is played.
-
-    A ladder without an end is over once a season has closed it.
-    """
+    """Return whether all matches are played. An endless ladder is finished once a season has closed it."""
     if history is not None:
         return history.decided
     if found.spec is not None and found.spec.endless:
@@ -293,5 +294,5 @@ def _finished(found: Results, coming: Sequence[Block], history: History | None) 
 
 
 def _total(found: Results, coming: Sequence[Block]) -> int:
-    """Return how many matches there are in all; tie-breaks that have not begun are left out."""
+    """Return the total number of matches, without tie-breaks that have not begun."""
     return max(found.total or 0, found.digest.matches + sum(len(block.shifts) for block in coming))

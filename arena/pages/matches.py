@@ -1,4 +1,4 @@
-"""Lists of matches, and the page of one."""
+"""Lists of matches, and the page of one match."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -15,15 +15,15 @@ from protocol.refusals import Conduct
 from referee.match import SeatReport, sentences
 
 MANY = 3
-"""Of more places a list of matches names the first ones only."""
+"""Maximum number of places or opponents that a row of a list of matches names."""
 MOST_SEATS = 5
-"""Of more seats a list names the first ones only."""
+"""Maximum number of seats of a match whose bots are all named in a list."""
 MOST_VOIDS = 10
-"""Attempts at a block that did not count, whose reasons are said."""
+"""Maximum number of void attempts at a block whose reasons a page shows."""
 
 
 class SeatOnPage(Struct, frozen=True, kw_only=True):
-    """How a seat's bot did in a match."""
+    """Result and statistics of one seat in a match."""
 
     seat: int
     label: str
@@ -32,37 +32,37 @@ class SeatOnPage(Struct, frozen=True, kw_only=True):
     points: str
     conduct: str
     sentences: list[str]
-    """What went wrong, in words."""
+    """Descriptions of what went wrong."""
     charged: str
     a_window: str
     windows: int
     defaults: int
     refused: int
     used: list[tuple[str, str]]
-    """Heading and value of what was counted of it."""
+    """Heading and value of each measured resource."""
     scores: list[tuple[str, str]]
-    """What the game counts, for it."""
+    """Name and value of what the game counts for the seat."""
 
 
 def match_file(block: int, seating: int) -> str:
-    """Return the name of a match's page: `18a.html`, as the match is called. Both are counted from 0."""
+    """Return the file name of a match's page, such as `18a.html`. Both arguments count from 0."""
     return f"{match_name(block, seating)}.html"
 
 
 def match_href(here: str) -> Callable[[MatchOnPage], str]:
-    """Links to matches' pages. `here` leads to the competition's folder."""
+    """Return a function that links to a match's page. `here` is the path to the competition's folder."""
     return lambda match: f"{here}match/{match_file(match.played.block, match.played.seating)}"
 
 
 def match_parts(overview: Overview, match: MatchOnPage, block: Sequence[MatchOnPage]) -> dict[str, Any]:
-    """What the template of one match shows. `block`: all matches of its block."""
+    """Return the values for the template of one match. `block` holds all matches of its block."""
     digest, played = overview.found.digest, match.played
     return {
         "result": result_cell(played, digest),
         "reason": unusual_end(played.outcome.reason),
         "seats": seats_of(match, digest.labels),
         "others": _seatings(overview, block),
-        # They were secret while the block was played: all know now what it was dealt.
+        # These texts may reveal the deal, which is no longer secret now that the block is over.
         "voids": [why for block, _, why in overview.found.voids if block == played.block][:MOST_VOIDS],
         "head": played.head,
         "no_transcript": f"The transcript is at {match.transcript}."
@@ -72,7 +72,7 @@ def match_parts(overview: Overview, match: MatchOnPage, block: Sequence[MatchOnP
 
 
 def _seatings(overview: Overview, matches: Iterable[MatchOnPage]) -> Table:
-    """The matches of a block, with who sat where."""
+    """Return the table of a block's matches with the bots in their seats."""
     digest = overview.found.digest
     rows = [
         [
@@ -89,7 +89,7 @@ def _seatings(overview: Overview, matches: Iterable[MatchOnPage]) -> Table:
 
 
 def seats_cell(entrants: Sequence[int], digest: Digest) -> Cell:
-    """Who sits where: names by seat from seat 0, of many the first ones; competitors' seats among house bots."""
+    """Return the names by seat from seat 0, shortened; with house bots, the competitors and their seats."""
     if digest.house in entrants:
         seated = [(seat, bot) for seat, bot in enumerate(entrants) if bot != digest.house]
         parts: list[Cell | str] = []
@@ -101,7 +101,7 @@ def seats_cell(entrants: Sequence[int], digest: Digest) -> Cell:
 
 
 def match_table(overview: Overview, matches: Iterable[MatchOnPage], href: Callable[[MatchOnPage], str]) -> Table:
-    """A row for each of these. `href`: where a match's name links to; empty: nowhere."""
+    """Return a table of these matches. `href` returns the link of a match's name, or "" for none."""
     digest = overview.found.digest
     return _matches(digest, matches, href, ("result",), lambda match: [result_cell(match.played, digest)])
 
@@ -109,7 +109,7 @@ def match_table(overview: Overview, matches: Iterable[MatchOnPage], href: Callab
 def matches_of_bot(
     overview: Overview, matches: Iterable[MatchOnPage], href: Callable[[MatchOnPage], str], bot: int
 ) -> Table:
-    """A row for each of a bot's matches: where it sat, how it did, and against whom."""
+    """Return a table of a bot's matches: its seats, results and opponents."""
     digest = overview.found.digest
 
     def cells(match: MatchOnPage) -> list[Cell]:
@@ -126,7 +126,7 @@ def matches_of_bot(
 
 
 def _opponents(entrants: Sequence[int], digest: Digest, bot: int) -> Cell:
-    """The bots in the other seats; house bots are counted."""
+    """Return the names of the other bots and the number of house bots."""
     others = [entrant for entrant in dict.fromkeys(entrants) if entrant not in (bot, digest.house)]
     cell = _some([digest.labels[entrant] for entrant in others], MANY)
     houses = sum(entrant == digest.house for entrant in entrants) if bot != digest.house else 0
@@ -142,7 +142,7 @@ def _matches(
     heads: tuple[str, ...],
     cells: Callable[[MatchOnPage], list[Cell]],
 ) -> Table:
-    """A row for each match. The columns of conduct and of unusual ends are there if they say something."""
+    """Return a table of matches. The columns for conduct and unusual ends are omitted if they would be empty."""
     found = [
         (match, _conducts(match.played, digest), unusual_end(match.played.outcome.reason)) for match in matches
     ]
@@ -162,14 +162,14 @@ def _matches(
 
 
 def _some(names: Sequence[str], most: int) -> Cell:
-    """Names in a row; of more than `most` the first ones, and how many there are else."""
+    """Return a list of names; if there are more than `most`, the first ones and the number of the others."""
     if len(names) <= most:
         return in_line(*listed(names))
     return in_line(*listed(names[:MANY]), f", and {len(names) - MANY} more")
 
 
 def _ended(played: Played, seat: int) -> tuple[str, str]:
-    """How a match ended for a seat, in words and as a kind: `won`, `tied`, `lost`, or its place of many."""
+    """Return a seat's result in words (won, tied, lost, or its place) and the kind of the cell."""
     place, shared = _rank(played, seat)
     if len(played.entrants) == TWO:
         return ("tied", "") if shared else ("won", "won") if place == 1 else ("lost", "lost")
@@ -177,7 +177,7 @@ def _ended(played: Played, seat: int) -> tuple[str, str]:
 
 
 def result_cell(played: Played, digest: Digest) -> Cell:
-    """Who won; of more seats the first competitors with their places, and the places of house bots."""
+    """Return the winner; of more than two seats, the best competitors' places and the places of house bots."""
     labels, house = digest.labels, digest.house
     if len(played.entrants) == TWO:
         one, other = (labels[played.entrants[seat]] for group in played.outcome.ranking for seat in group)
@@ -199,7 +199,7 @@ def result_cell(played: Played, digest: Digest) -> Cell:
 
 
 def _conducts(played: Played, digest: Digest) -> str:
-    """Who did not behave, and how."""
+    """Return the bots with misconduct, and its kind."""
     return "; ".join(
         f"{'house bot' if entrant == digest.house else digest.labels[entrant]}: {conduct.value.replace('_', ' ')}"
         for entrant, conduct in zip(played.entrants, played.conduct, strict=True)
@@ -208,7 +208,7 @@ def _conducts(played: Played, digest: Digest) -> str:
 
 
 def seats_of(match: MatchOnPage, labels: Sequence[str]) -> list[SeatOnPage]:
-    """The seats of a match, from seat 0."""
+    """Return the seats of a match, from seat 0."""
     played = match.played
     reports = match.reports or (None,) * len(played.entrants)
     return [_seat(played, seat, report, labels) for seat, report in enumerate(reports)]
@@ -254,7 +254,7 @@ def _place(played: Played, seat: int) -> str:
 
 
 def _rank(played: Played, seat: int) -> tuple[int, bool]:
-    """The place of a seat, from 1, and whether others share it."""
+    """Return the place of a seat, from 1, and whether others share it."""
     before = 0
     for group in played.outcome.ranking:
         if seat in group:
@@ -268,7 +268,7 @@ def _scores(played: Played, seat: int) -> list[tuple[str, str]]:
     found: list[tuple[str, Any]] = [("score", (outcome.scores or {}).get(key))]
     found += [("tokens", outcome.tokens.get(key)), ("garnets", outcome.garnets.get(key))]
     said = [(name, str(value)) for name, value in found if value is not None]
-    if len(played.entrants) == TWO:  # Places say it.
+    if len(played.entrants) == TWO:  # With two seats, the places already name the winner.
         return said
     if seat in outcome.winners:
         said.append(("", "named winner"))

@@ -1,4 +1,4 @@
-"""A regression test as a page: the evidence over blocks, how blocks came out, and by how much head is better."""
+"""The page of a regression test: the evidence over blocks, the results of blocks, and the estimated difference."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,25 +25,25 @@ from arena.statistics import Progress, Sprt
 
 MOST_DECISIONS = 200
 BINS = 9
-"""Bars of a test of more seats: equal parts from -1 to 1."""
+"""Number of bars for games with more than two seats: equal parts from -1 to 1."""
 LLR_ABOUT = "The log-likelihood ratio (LLR). The test ends where it leaves the bounds."
 MONEY_ABOUT = "Powers of ten of the e-values for and against. The test ends where one of them reaches its bound."
 POINTS = ("0", "0.5", "1", "1.5", "2")
 
 
 class Bar(Struct, frozen=True):
-    """How many blocks came out so."""
+    """A bar of the chart of block results."""
 
     label: str
     count: int
     percent: float
-    """Of the longest bar."""
+    """Length in percent of the longest bar."""
     kind: str
-    """`bad`, `good` or nothing."""
+    """`bad`, `good`, or empty for the middle."""
 
 
 def test_parts(overview: Overview) -> dict[str, Any]:
-    """What the template shows."""
+    """Return the values for the template."""
     history = overview.history
     if history is None:
         return {"test": None}
@@ -76,7 +76,7 @@ def _decisions(overview: Overview) -> Table:
 
 
 def walk_chart(history: History) -> LineChart:
-    """The evidence after each block, and the bounds at which it decides."""
+    """Return a chart of the evidence after each block, with the bounds at which the test ends."""
     blocks = [state.blocks for state in history.states]
     yes, no = answers(history.test)
     if isinstance(history.test, Sprt):
@@ -91,7 +91,7 @@ def walk_chart(history: History) -> LineChart:
 
 
 def bars(history: History) -> list[Bar]:
-    """How many blocks came out how."""
+    """Return the number of blocks for each result."""
     if isinstance(history.state, Progress):
         return _bars(list(zip(POINTS, history.state.counts, strict=True)))
     found = Counter(min(int((each + 1) / 2 * BINS), BINS - 1) for each in history.differences)

@@ -1,4 +1,4 @@
-"""A competition's report: the standings as one file that needs no other."""
+"""A competition's report: the standings as one self-contained HTML file."""
 
 import os
 from contextlib import closing
@@ -16,14 +16,14 @@ from arena.season import title_of
 from arena.tournament import LEDGER, PAGE, TABLE, TRANSCRIPTS, Ledger, NotBegun, Results, is_held
 
 MOST_MATCHES = 100
-"""That a report names, the last ones of the schedule."""
+"""Maximum number of matches in a report: the last ones of the schedule."""
 
 
 def write_beside(folder: Path, found: Results) -> None:
-    """Writes the report and the table with a row a bot into a results folder.
+    """Write the report and the CSV table of bots into a results folder.
 
     Raises:
-        WrongUse: they cannot be written there.
+        WrongUse: the files cannot be written there.
         MachineCannot: there is no space.
     """
     write_report(folder / PAGE, folder, found)
@@ -31,7 +31,7 @@ def write_beside(folder: Path, found: Results) -> None:
 
 
 def write_waiting(path: Path, waiting: NotBegun) -> None:
-    """Writes a report of a competition that has not begun; see `write_beside`."""
+    """Write a report of a competition that has not begun; raises as `write_beside`."""
     css = markup(content("site.css").decode())
     values = {"title": title_of(waiting.folder), "css": css, "state": State("stopped", waiting.text)}
     lines = [] if waiting.refused is None else waiting.refused.lines
@@ -39,12 +39,12 @@ def write_waiting(path: Path, waiting: NotBegun) -> None:
 
 
 def write_report(path: Path, folder: Path, found: Results) -> None:
-    """Writes the report of a results folder; see `write_beside`."""
+    """Write the report of a results folder; raises as `write_beside`."""
     write_whole(path, report_of(folder, found, path.absolute().parent))
 
 
 def report_of(folder: Path, found: Results, place: Path) -> str:
-    """The report as HTML, without a script. Links to transcripts lead from the folder `place`."""
+    """Return the report as HTML without scripts. Links to transcripts are relative to the folder `place`."""
     with closing(Ledger(folder / LEDGER)) as ledger:
         overview = overview_of(found, ledger.times(), reports_of_test(ledger), running=is_held(folder))
         last = range(len(overview.index) - 1, max(-1, len(overview.index) - 1 - MOST_MATCHES), -1)

@@ -1,4 +1,4 @@
-"""What is being played and what comes next. The seed that deals are drawn from is never said."""
+"""The matches being played and the next blocks. Pages never show the seed from which deals are drawn."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,13 +11,13 @@ from arena.quantities import counted
 from arena.schedule import Block, match_name
 
 MOST_NOW = 200
-"""Rows of the table of matches that are being played."""
+"""Maximum rows of the table of matches being played."""
 MOST_NAMED = 5
-"""Bots of a block that the kiosk names."""
+"""Maximum number of a block's bots that the kiosk names."""
 
 
 def schedule_parts(overview: Overview) -> dict[str, Any]:
-    """What the template shows."""
+    """Return the values for the template."""
     coming = {block.number: block for block in overview.coming}
     under_way = _under_way(overview)
     begun = {block for block, _, _ in under_way}
@@ -29,7 +29,7 @@ def schedule_parts(overview: Overview) -> dict[str, Any]:
 
 
 def coming_text(overview: Overview, most: int = 2) -> list[str]:
-    """The pairings that come next, of which no match has begun; without the house."""
+    """Return up to `most` next pairings of which no match has started, without house bots."""
     begun = {block for block, _, _ in _under_way(overview)}
     labels, house = overview.found.digest.labels, overview.found.digest.house
     blocks = [block for block in overview.coming if block.number not in begun]
@@ -42,7 +42,7 @@ def _pairing(names: Sequence[str]) -> str:
 
 
 def _under_way(overview: Overview) -> tuple[tuple[int, int, str], ...]:
-    """The matches that are being played. An arena that was stopped leaves attempts without an end."""
+    """Return the matches being played. A stopped arena leaves unfinished attempts, which do not count."""
     return overview.times.under_way if overview.running else ()
 
 
