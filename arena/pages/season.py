@@ -1,4 +1,4 @@
-"""The page of a season: its stages with their tables and brackets, and the way to each stage's own pages."""
+"""The page of a season: its stages with their tables and brackets, and links to the pages of each stage."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ from arena.season import PlannedStage, SeasonResults, cut_in, field_in, goes_on,
 from arena.tournament import PAGE, NotBegun
 
 Href = Callable[[Competition, int | None], str]
-"""The page of a bot of a stage's tournament, or (None) of the tournament; empty: there is none."""
+"""Returns the link to a bot of a stage's tournament, or for None to the tournament; "" if there is no page."""
 
 
 class PartOnPage(Struct, frozen=True, kw_only=True):
@@ -34,44 +34,44 @@ class PartOnPage(Struct, frozen=True, kw_only=True):
 
 
 class StageOnPage(Struct, frozen=True, kw_only=True):
-    """A stage."""
+    """A stage of a season, as its page shows it."""
 
     name: str
     rule: str
     parts: list[PartOnPage]
     to_come: list[str]
-    """Its tournaments that have not begun."""
+    """Names of the stage's tournaments that have not begun."""
     cut: list[str]
 
 
 class SeasonPages:
-    """A season of which there are pages. Calls wait on the disk; any thread may call."""
+    """A season for its page. Calls may block on the disk; any thread may call."""
 
     def __init__(self, slug: str, folder: Path, competitions: Sequence[Competition]) -> None:
-        """`competitions`: those in its folder."""
+        """Use a season's results folder; `competitions` are those in this folder."""
         self.slug = slug
         self.folder = folder
         self.title = folder.resolve().name
         self._competitions = {each.folder.name: each for each in competitions}
 
     def holds(self, competition: Competition) -> bool:
-        """Whether a competition is one of its stages'."""
+        """Return whether a competition is a tournament of this season."""
         return self._competitions.get(competition.folder.name) is competition
 
     def stages(self) -> tuple[PlannedStage, ...]:
-        """Its stages, as they are planned.
+        """Return the planned stages.
 
         Raises:
-            WrongUse: its file is not as an arena writes it.
+            WrongUse: the season's file is not valid.
         """
         book = read_book(self.folder)
         return () if book is None else book.stages
 
     def current(self) -> Competition | None:
-        """Return the tournament that is being played, or else the one that began last; None: none has begun.
+        """Return the running tournament, or else the one that began last; None if none has begun.
 
         Raises:
-            WrongUse: its file is not as an arena writes it.
+            WrongUse: the season's file is not valid.
         """
         begun = [
             self._competitions[name] for plan in self.stages() for name in plan.parts if name in self._competitions
@@ -80,12 +80,12 @@ class SeasonPages:
         return running[0] if running else begun[-1] if begun else None
 
     def parts(self, href: Href) -> dict[str, Any]:
-        """What the template shows: what is played and when the last result came, state, stages, and who won them.
+        """Return the values for the template: terms, time of the last result, state, stages and their winners.
 
-        Only stages that are over and lead to no other have a winner.
+        Only finished stages that lead to no other stage have a winner.
 
         Raises:
-            WrongUse: its file is not as an arena writes it.
+            WrongUse: the season's file is not valid.
         """
         plans = self.stages()
         seen = {
@@ -133,18 +133,18 @@ class SeasonPages:
         }
 
     def _seen(self, competition: Competition) -> Overview | State | str:
-        """How a stage's tournament stands; of one that has not begun, only that; or why it cannot be shown."""
+        """Return a tournament's overview, its state if it has not begun, or the reason why it cannot be shown."""
         try:
             return competition.overview()
         except NotBegun as waiting:
             return State("stopped", waiting.text)
         except (WrongUse, MachineCannot) as error:
-            # Where it is on this machine is not for all to see.
+            # The public page must not show paths of this machine.
             return error.format_message().replace(f"{competition.ledger}: ", "")
 
 
 def season_line(read: Mapping[str, Overview], fields: Sequence[tuple[str, Sequence[tuple[str, int, str]]]]) -> str:
-    """Return game, variant and number of bots, as far as the tournaments that have begun say; or nothing."""
+    """Return game, variant and number of bots of the tournaments that have begun; empty if there are none."""
     told = [terms_told(overview.found.terms) for overview in read.values()]
     words = [", ".join(dict.fromkeys(each[name] for each in told if name in each)) for name in ("game", "variant")]
     bots = {label for _, field in fields for _, _, label in field}
@@ -178,10 +178,10 @@ def _part(
 
 
 def write_season_report(path: Path, found: SeasonResults) -> None:
-    """Writes the page of a season as one file that needs no other.
+    """Write the page of a season as one self-contained file.
 
     Raises:
-        WrongUse: it cannot be written there, or a ledger is none.
+        WrongUse: the file cannot be written there, or a ledger is not valid.
         MachineCannot: there is no space.
     """
     competitions = [Competition(part.name, part.folder) for stage in found.stages for part in stage.parts]
@@ -197,5 +197,5 @@ def write_season_report(path: Path, found: SeasonResults) -> None:
 
 
 def write_season_beside(found: SeasonResults) -> None:
-    """Writes it into the season's folder."""
+    """Write the page of a season into its results folder."""
     write_season_report(found.folder / PAGE, found)

@@ -1,4 +1,4 @@
-"""Templates of pages. Every word in them is text, unless it is the arena's own markup."""
+"""Templates of pages. Values are escaped, unless they are the arena's own markup."""
 
 import re
 from contextlib import suppress
@@ -17,36 +17,36 @@ from referee.bot_folder import CacheError, cache_folder, private
 from referee.printable import printable, printable_name
 
 LONGEST_TEXT = 2_200
-"""Characters of what is said, at most: it may hold what a bot wrote."""
+"""Maximum characters of a sentence, which may contain a bot's output."""
 SEAMS = re.compile(r"(?<=[a-zA-Z0-9][_./-])(?=[a-zA-Z0-9])")
-"""Where a name may go on in the next line."""
+"""Positions at which a long name may be broken into lines."""
 FOLDED = 16
-"""Letters that a line has room for everywhere."""
+"""Longest name, in characters, that is never broken into lines."""
 MOST_KEPT = 4_096
-"""Names and headings whose markup is kept: pages of one competition show the same ones again and again."""
+"""Size of the caches of names and headings, which repeat on the pages of one competition."""
 
 
 def render(template: str, **values: Any) -> str:
-    """A template of this room with its values. Strings are shown as text; what could not be seen is spelled."""
+    """Render a template. Strings are escaped, and invisible characters are written out."""
     return _environment().get_template(f"{template}.html.jinja").render(**values)
 
 
 def markup(text: str) -> Markup:
-    """The arena's own markup, such as a style. Never words of others."""
+    """Mark the arena's own text, such as a style, as markup. Never use it for untrusted text."""
     return Markup(text)  # noqa: S704 - the arena's own
 
 
 class _CompiledTemplates(FileSystemBytecodeCache):
-    """Templates as code, kept for the next command: compiling them takes longer than to fill them in."""
+    """A cache of compiled templates for later commands, because compiling takes longer than rendering."""
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep a template, unless there is no room for it."""
+        """Store a compiled template, unless the disk is full."""
         with suppress(OSError):
             super().dump_bytecode(bucket)
 
 
 def _compiled_templates() -> _CompiledTemplates | None:
-    """Return where compiled templates are kept; None: nowhere that no other user may write to."""
+    """Return the cache of compiled templates; None if there is no folder that only this user can write."""
     folder = cache_folder() / "templates"
     try:
         private(folder)
@@ -83,20 +83,20 @@ def _environment() -> Environment:
 
 @lru_cache(MOST_KEPT)
 def name(text: str) -> str:
-    """A name, or what is in a cell: a long one loses its middle, and spaces that nobody sees are spelled."""
+    """Return a name or a cell's text, shortened in the middle and with invisible spaces written out."""
     return shortened(printable_name(text[: 4 * LONGEST_TEXT]), LONGEST_CELL)
 
 
 @lru_cache(MOST_KEPT)
 def foldable(text: str) -> Markup:
-    """Return `name` as markup in which a line may end behind a part of a long name, and not within one."""
+    """Return `name` as markup that allows line breaks only after the parts of a long name."""
     shown = name(text)
     parts = SEAMS.split(shown) if len(shown) > FOLDED else [shown]
     return Markup("<wbr>").join(parts)
 
 
 def in_cell(cell: Cell) -> Markup:
-    """Return what a cell holds as markup: each name a whole, with a link if it leads somewhere."""
+    """Return a cell's content as markup: each name in one element, with its link if it has one."""
     if not cell.parts:
         return linked(cell.text, cell.href)
     parts = (escape(printable(each.text)) if each.kind == BETWEEN else in_cell(each) for each in cell.parts)
@@ -105,7 +105,7 @@ def in_cell(cell: Cell) -> Markup:
 
 @lru_cache(MOST_KEPT)
 def linked(text: str, href: str) -> Markup:
-    """Return a name as markup, with a link if `href` leads somewhere."""
+    """Return a name as markup, with a link unless `href` is empty."""
     shown = foldable(text)
     if href:
         return markup(f'<a class="name" href="{escape(printable(href))}">{shown}</a>')
@@ -115,7 +115,7 @@ def linked(text: str, href: str) -> Markup:
 def rows(table: Table) -> Markup:
     """Return a table's rows as markup.
 
-    Not in a template: a site of 10,000 matches has 200,000 cells, and macros took most of the time.
+    This is not a template, because macros took most of the time of a site with 10,000 matches and 200,000 cells.
     """
     lines: list[str] = []
     for row in table.rows:
@@ -138,10 +138,10 @@ def _cell(cell: Cell, column: str, table: Table) -> str:
 
 
 def said(text: str) -> str:
-    """What is said, of which some may be a bot's: a long one loses its middle."""
+    """Return a text, which may contain a bot's output, printable and shortened in the middle."""
     return shortened(printable(text[: 4 * LONGEST_TEXT]), LONGEST_TEXT)
 
 
 def _shown(value: object) -> object:
-    """What an expression of a template shows."""
+    """Make the value of a template's expression printable, unless it is markup."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value

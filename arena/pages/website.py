@@ -1,7 +1,7 @@
-"""Pages by their paths: what the server answers with, and what a site is written from. No page says a secret.
+"""Pages by path, for the server and for the static site. No page reveals a secret.
 
-Paths are relative to the top, and have the names of files, so that a bucket or a disk serves them too. Links are
-relative to the page they stand on.
+Paths are relative to the site's root and are file names, so a bucket or a disk can serve them too. Links are
+relative to the page that contains them.
 """
 
 import re
@@ -52,32 +52,32 @@ LINES = "application/jsonl"
 KINDS = {"css": CSS, "js": JS}
 MATCHES_A_PAGE = 100
 ROUNDS_ON_KIOSK = 3
-"""Of a bracket, the last ones, that a projector has room for."""
+"""Number of rounds of a bracket that a projector shows: the last ones."""
 ON_KIOSK = 16
-"""Bots that a projector shows while nothing is played: the best ones."""
+"""Number of bots that a projector shows while no match is played: the best ones."""
 MOST_REFUSED = 1_000
-"""Transcripts that cannot be shown, of which we keep why."""
+"""Maximum number of refused transcripts whose reasons are cached."""
 LIVE = "live"
-"""The slug of matches of no competition here, of which a server hears by a feed."""
+"""Slug of the page for matches of a feed that belong to no competition of this site."""
 SLUG = "[a-z0-9][a-z0-9-]{0,63}"
 NUMBER = "[0-9]{1,9}"
 MATCH = "[1-9][0-9]{0,8}[a-z]{1,4}"
-"""What a match is called; see `match_name`."""
+"""Pattern of a match's name; see `match_name`."""
 FileStamp = tuple[int, int, int]
 
 
 class Page(Struct, frozen=True):
-    """What is at a path."""
+    """The content at a path."""
 
     body: bytes
     kind: str = HTML
-    """Its media type."""
+    """Media type."""
     for_ever: bool = False
-    """Nothing else will ever be at this path."""
+    """Whether the content at this path never changes."""
 
 
 class Card(Struct, frozen=True, kw_only=True):
-    """A competition on the page of all."""
+    """A competition on the page of all competitions."""
 
     title: str
     href: str
@@ -90,10 +90,7 @@ class Card(Struct, frozen=True, kw_only=True):
 
 
 class Website:
-    """All pages of some competitions. `live`: pages follow what happens, for there is a server to tell them.
-
-    `feed`: the server follows a feed that is no competition's, and `live/live.html` shows it.
-    """
+    """All pages of some competitions and seasons."""
 
     def __init__(
         self,
@@ -106,9 +103,16 @@ class Website:
         delay: float | None = None,
         seasons: Sequence[SeasonPages] = (),
     ) -> None:
-        """`replays` and `transcripts`: whether there are such, for pages to link to.
+        """Serve pages of these competitions.
 
-        `delay`: with all eyes, matches are shown while they are played, so many seconds late; None: they are not.
+        Args:
+            competitions: the competitions.
+            live: whether a server sends events, so that pages update themselves.
+            feed: whether the server follows a feed of no competition, which `live/live.html` shows.
+            replays: whether pages link to replays.
+            transcripts: whether pages link to transcripts.
+            delay: seconds by which unfinished matches are shown late with all secrets; None: they are not shown.
+            seasons: the seasons.
         """
         self._delay = delay
         self._seasons = {each.slug: each for each in seasons}
@@ -118,14 +122,14 @@ class Website:
         self._live = live
         self._feed = feed
         self._refused: dict[tuple[str, str], tuple[FileStamp, str]] = {}
-        """By head and media type: transcripts that cannot be shown, as their files were, and why."""
+        """File stamp and reason of each refused transcript, by head and media type."""
 
     def page(self, path: str) -> Page | None:
-        """What is at a path; None: there is nothing. Waits on the disk, and may take seconds.
+        """Return the page at a path; None if there is none. Reads from the disk and may take seconds.
 
         Raises:
-            WrongUse: a ledger or a transcript is none.
-            MachineCannot: it cannot be read.
+            WrongUse: a ledger or a transcript is not valid.
+            MachineCannot: a file cannot be read.
         """
         if (body := asset_at(path)) is not None:
             return Page(body, KINDS[path.rpartition(".")[2]], for_ever=True)
@@ -139,13 +143,13 @@ class Website:
         return None
 
     def shared_paths(self) -> Iterator[str]:
-        """The paths of pages and files that belong to no competition alone."""
+        """Yield the paths of pages and files that belong to no single competition."""
         yield from (f"{slug}/index.html" for slug in self._seasons)
         yield from ("index.html", glossary.PATH)
         yield from asset_paths()
 
     def _waiting(self, path: str, slug: str, waiting: NotBegun) -> Page | None:
-        """Return what stands in place of a page of a competition that has not begun."""
+        """Return the page that replaces a page of a competition that has not begun; None for other files."""
         if not path.endswith((".html", "/")):
             return None
         return self._html(
@@ -153,9 +157,9 @@ class Website:
         )
 
     def paths(self, slug: str) -> Iterator[str]:
-        """The paths of a competition's pages, in which those come first that others link to.
+        """Yield the paths of a competition's pages; a page follows those that it links to.
 
-        Matches, replays and transcripts are not among them. Raises as `page`.
+        Matches, replays and transcripts are not included. Raises the same errors as `page`.
         """
         overview = self._competitions[slug].overview()
         digest, index = overview.found.digest, overview.index
@@ -174,9 +178,9 @@ class Website:
         yield f"{slug}/schedule.html"
 
     def match_pages(self, slug: str) -> Iterator[tuple[str, str, Callable[[], Page]]]:
-        """The path of each match's page, the hash of all that the page is made from, and what makes it.
+        """Yield the path of each match's page, the hash of all its inputs, and the function that makes the page.
 
-        Raises as `page`.
+        Raises the same errors as `page`.
         """
         competition = self._competitions[slug]
         overview = competition.overview()
@@ -200,7 +204,7 @@ class Website:
             for match in together:
                 seating = match.played.seating
                 row = overview.index.row_of(block, seating)
-                if row is None:  # It has come to count since.
+                if row is None:  # The match has started to count since the overview was read.
                     continue
                 its = same.copy()
                 here = competition.transcript(match) is not None
@@ -211,11 +215,11 @@ class Website:
                 yield f"{slug}/match/{match_file(block, seating)}", its.hexdigest(), make
 
     def error(self, path: str, title: str, said: str) -> Page:
-        """What is shown at a path where there is no page."""
+        """Return the page for a path at which there is no page."""
         return self._html("error", path, title=title, said=said)
 
     def index(self) -> Page:
-        """All competitions."""
+        """Return the page of all competitions."""
         alone = [each for each in self._competitions.values() if self._season_of(each) is None]
         seasons = [self._season_card(each) for each in self._seasons.values()]
         cards = [self._card(each) for each in alone]
@@ -229,11 +233,11 @@ class Website:
         )
 
     def glossary(self) -> Page:
-        """The words of pages."""
+        """Return the glossary."""
         return self._html("glossary", glossary.PATH, title="Glossary", words=list(glossary.GLOSSARY.items()))
 
     def season(self, slug: str) -> Page | None:
-        """A season: its stages."""
+        """Return the page of a season with its stages; None if there is no such season."""
         season = self._seasons.get(slug)
         if season is None:
             return None
@@ -247,7 +251,7 @@ class Website:
         return self._html("season", f"{slug}/index.html", title=season.title, as_of=as_of, **parts)
 
     def standings(self, slug: str, number: str = "1") -> Page | None:
-        """A competition: how it stands. Of many bots, a part of them."""
+        """Return a page of a competition's standings, or of a season; None if there is none."""
         competition = self._competitions.get(slug)
         if competition is None:
             return self.season(slug) if number == "1" else None
@@ -275,7 +279,7 @@ class Website:
         )
 
     def schedule(self, slug: str) -> Page | None:
-        """What is being played, and what comes next."""
+        """Return the page of current matches and next blocks."""
         competition = self._competitions.get(slug)
         if competition is None:
             return None
@@ -292,7 +296,7 @@ class Website:
         )
 
     def matches(self, slug: str, number: str | None = None) -> Page | None:
-        """A hundred matches; without a number the newest ones."""
+        """Return a page of `MATCHES_A_PAGE` matches; without a number, the newest ones."""
         competition = self._competitions.get(slug)
         if competition is None:
             return None
@@ -318,11 +322,11 @@ class Website:
         )
 
     def match_at(self, slug: str, block: str, seating: str) -> Page | None:
-        """The same at an address of block and seating, which older pages linked to."""
+        """Return the page of a match at its old address of block and seating, to which older pages linked."""
         return self.match(slug, match_name(int(block), int(seating)))
 
     def match(self, slug: str, match: str) -> Page | None:
-        """One match; not before its block counts."""
+        """Return the page of a match; None until its block counts."""
         competition, key = self._competitions.get(slug), match_of(match)
         if competition is None or key is None:
             return None
@@ -343,7 +347,7 @@ class Website:
         match: MatchOnPage,
         block: Sequence[MatchOnPage],
     ) -> Page:
-        """The page of a match. `row`: its place in the index; `block`: all matches of its block."""
+        """Return the page of a match. `row` is its index row; `block` holds all matches of its block."""
         slug, head = competition.slug, match.played.head
         name = match_name(match.played.block, match.played.seating)
         here = competition.transcript(match) is not None
@@ -364,7 +368,7 @@ class Website:
         )
 
     def bots(self, slug: str, number: str = "1") -> Page | None:
-        """All bots."""
+        """Return a page of the list of bots."""
         competition = self._competitions.get(slug)
         if competition is None:
             return None
@@ -384,7 +388,7 @@ class Website:
         )
 
     def bots_json(self, slug: str, number: str = "1") -> Page | None:
-        """The index in which bots are searched."""
+        """Return a part of the index for searching bots."""
         competition = self._competitions.get(slug)
         if competition is None:
             return None
@@ -395,7 +399,7 @@ class Website:
         return Page(bot_index(chunks[int(number) - 1], more), JSON)
 
     def bot(self, slug: str, entrant: str, number: str | None = None) -> Page | None:
-        """How a bot does; `number` of a page of its matches, the newest of which are on its first page."""
+        """Return a bot's page, or page `number` of its matches; the newest matches are on the bot's page."""
         competition = self._competitions.get(slug)
         if competition is None:
             return None
@@ -422,15 +426,15 @@ class Website:
         )
 
     def replay(self, head: str, viewer: str) -> Page | None:
-        """A match in the browser."""
+        """Return the replay of a match; None for the hash of another viewer."""
         return self._of_transcript(head, replay_page, HTML) if viewer == viewer_hash() else None
 
     def transcript(self, head: str) -> Page | None:
-        """A match's transcript."""
+        """Return a match's transcript."""
         return self._of_transcript(head, transcript_bytes, LINES)
 
     def live(self, slug: str, page: str) -> Page | None:
-        """The matches that are being played: with their boards (`live`), or one after the other (`kiosk`)."""
+        """Return the page of current matches: all with boards (`live`), or one after the other (`kiosk`)."""
         competition = self._competitions.get(slug)
         if slug in self._seasons and page == "kiosk":
             return self._season_kiosk(self._seasons[slug])
@@ -450,7 +454,7 @@ class Website:
         )
 
     def _season_kiosk(self, season: SeasonPages) -> Page:
-        """The projector of a season: the tournament that is being played, or else the one that began last."""
+        """Return the kiosk page of a season: its running tournament, or the one that began last."""
         competition = season.current()
         shown: dict[str, Any] = {"firsts": season.parts(lambda _, __: "")["firsts"]}
         if competition is not None:
@@ -464,7 +468,7 @@ class Website:
         )
 
     def late(self, slug: str) -> Page | None:
-        """The matches that are shown with all eyes while they are played."""
+        """Return the list of unfinished matches that are shown late with all secrets."""
         competition = self._competitions.get(slug)
         if competition is None or self._delay is None:
             return None
@@ -483,7 +487,7 @@ class Website:
         )
 
     def late_match(self, slug: str, match: str) -> Page | None:
-        """A match that is shown with all eyes while it is played."""
+        """Return the delayed page of an unfinished match with all secrets; None if it may not be shown."""
         competition = self._competitions.get(slug)
         key = match_of(match)
         if competition is None or self._delay is None or key is None:
@@ -492,7 +496,10 @@ class Website:
         return None if body is None else Page(body)
 
     def _of_transcript(self, head: str, make: Callable[[Path, str], bytes], kind: str) -> Page | None:
-        """What is made from a match's transcript. One that was refused is read again once its file is another."""
+        """Return the page made from a match's transcript.
+
+        A refused one is read again once its file has changed.
+        """
         found = self._by_head(head)
         transcript = None if found is None else found[0].transcript(found[1])
         if transcript is None:
@@ -510,7 +517,7 @@ class Website:
         raise WrongUse(f"{transcript}: {why}")
 
     def _by_head(self, head: str) -> tuple[Competition, MatchOnPage] | None:
-        """The match that counts and has this head. A competition that cannot be read has none."""
+        """Return the match that has this head, if it counts; unreadable competitions are skipped."""
         for competition in self._competitions.values():
             try:
                 match = competition.match_by_head(head)
@@ -524,7 +531,7 @@ class Website:
         return next((each for each in self._seasons.values() if each.holds(competition)), None)
 
     def _season_card(self, season: SeasonPages) -> dict[str, Any]:
-        """A season that cannot be read is no reason to show none."""
+        """Return the values for a season's card, with the error if the season cannot be read."""
         card = {"title": season.title, "href": f"{season.slug}/index.html", "error": ""}
         try:
             shown = season.parts(lambda _, __: "")
@@ -536,14 +543,14 @@ class Website:
             return card | {"error": error.format_message().replace(f"{season.folder}/", "")}
 
     def _card(self, competition: Competition) -> Card:
-        """A ledger that cannot be read is no reason to show none."""
+        """Return a competition's card, with the error if its ledger cannot be read."""
         href = f"{competition.slug}/index.html"
         try:
             overview = competition.overview()
         except NotBegun as waiting:
             return Card(title=competition.title, href=href, state=State("stopped", waiting.text))
         except (WrongUse, MachineCannot) as error:
-            # Where it is on this machine is not for all to see.
+            # The public page must not show paths of this machine.
             why = error.format_message().replace(f"{competition.ledger}: ", "")
             return Card(title=competition.title, href=href, error=why)
         rows, digest = overview.found.digest.standings, overview.found.digest
@@ -560,7 +567,7 @@ class Website:
         )
 
     def _of(self, competition: Competition, overview: Overview, template: str, path: str, **values: Any) -> Page:
-        """A page of one competition."""
+        """Return a page of one competition from its template."""
         return self._html(
             template,
             path,
@@ -576,7 +583,7 @@ class Website:
         )
 
     def _html(self, template: str, path: str, *, as_of: datetime | None = None, **values: Any) -> Page:
-        """A page made from its template. `top` leads from it to the top of the site: "" or "../"."""
+        """Return a page from its template, with the link prefix `top` that leads to the site's root."""
         top = "../" * path.count("/")
         text = render(
             template,
@@ -602,11 +609,11 @@ def _live_assets() -> dict[str, Any]:
 NOTHING: dict[str, Any] = {
     "coming": [], "standings": None, "state": None, "bracket": [], "events": "", "part": "", "firsts": []
 }  # fmt: skip
-"""What a projector shows while nothing is known."""
+"""Values for a kiosk page while no results are known."""
 
 
 def _idle(competition: Competition | None) -> dict[str, Any]:
-    """Return what a projector shows while nothing is played, and what comes next."""
+    """Return the values that a kiosk page shows while no match is played."""
     if competition is None:
         return NOTHING
     try:
@@ -622,13 +629,13 @@ def _idle(competition: Competition | None) -> dict[str, Any]:
 
 
 def _as_of(competitions: Iterable[Competition]) -> datetime | None:
-    """Return the moment from which the oldest of what is shown is, if it is so old that the page says it."""
+    """Return the time of the oldest data on the page; None if all of it is recent."""
     moments = [moment for each in competitions if (moment := each.as_of()) is not None]
     return datetime.fromtimestamp(min(moments), UTC) if moments else None
 
 
 def _stamp(file: Path) -> FileStamp:
-    """What changes when the file does; all 0 of one that is gone."""
+    """Return a value that changes when the file changes; zeros if the file does not exist."""
     try:
         its = file.stat()
     except OSError:
@@ -641,7 +648,7 @@ def _pages(rows: int, a_page: int = MATCHES_A_PAGE) -> int:
 
 
 def _numbered(name: str, number: int, ending: str = "html") -> str:
-    """The first of its pages has no number: `bots.html`, `bots-2.html`."""
+    """Return the file name of a numbered page, such as `bots-2.html`; the first page has no number: `bots.html`."""
     return f"{name}.{ending}" if number == 1 else f"{name}-{number}.{ending}"
 
 
@@ -650,7 +657,7 @@ def _bot_href(here: str) -> Callable[[int], str]:
 
 
 def _bot_page(entrant: int, number: int | None) -> str:
-    """A bot's page; `number` of one with older matches."""
+    """Return the file name of a bot's page, or of page `number` of its older matches."""
     return f"{entrant}.html" if number is None else f"{entrant}-matches-{number}.html"
 
 
@@ -659,7 +666,7 @@ def _bot_file(entrant: int, number: int, matches: int) -> str:
 
 
 def _links(page: int, pages: int, path: Callable[[int], str]) -> list[tuple[str, str]]:
-    """Links to the pages before and after this one, and to the first and the last."""
+    """Return links to the neighbouring pages and to the first and last ones."""
     if pages == 1:
         return []
     shown = sorted({1, 2, page - 1, page, page + 1, pages - 1, pages} & set(range(1, pages + 1)))
@@ -667,7 +674,7 @@ def _links(page: int, pages: int, path: Callable[[int], str]) -> list[tuple[str,
 
 
 def _newest_first(page: int, pages: int, path: Callable[[int], str], newest: str) -> list[tuple[str, str]]:
-    """Links between pages of which the last is the newest, and has a name of its own."""
+    """Return links between pages whose last one is the newest and is called `newest`."""
 
     def at(number: int) -> str:
         return newest if number == pages else path(number)
@@ -677,7 +684,7 @@ def _newest_first(page: int, pages: int, path: Callable[[int], str], newest: str
 
 
 def _neighbours(overview: Overview, row: int) -> list[tuple[str, str]]:
-    """The matches before and after this one in the schedule."""
+    """Return links to the previous and the next match of the schedule."""
     found = []
     for word, other in (("Previous match", row - 1), ("Next match", row + 1)):
         found += [(word, match_file(*key)) for key in overview.index.keys([other])]
@@ -695,7 +702,7 @@ ROUTES: tuple[tuple[re.Pattern[str], Make], ...] = tuple(
         (rf"(?P<slug>{SLUG})/schedule\.html", Website.schedule),
         (rf"(?P<slug>{SLUG})/matches(?:-(?P<number>{NUMBER}))?\.html", Website.matches),
         (rf"(?P<slug>{SLUG})/match/(?P<match>{MATCH})\.html", Website.match),
-        # Old addresses: block and seating counted from 0.
+        # Old addresses contain block and seating, counted from 0.
         (rf"(?P<slug>{SLUG})/match/(?P<block>{NUMBER})-(?P<seating>{NUMBER})\.html", Website.match_at),
         (rf"(?P<slug>{SLUG})/bots(?:-(?P<number>{NUMBER}))?\.html", Website.bots),
         (rf"(?P<slug>{SLUG})/bots(?:-(?P<number>{NUMBER}))?\.json", Website.bots_json),

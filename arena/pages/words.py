@@ -1,4 +1,4 @@
-"""What pages say of a competition: how far it is, its times, and its terms. Pure."""
+"""Texts about a competition for its pages: state, times and terms. Pure."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -17,24 +17,24 @@ from arena.statistics import Digest, Rating
 from arena.tournament import Again, BlockSetAside, LeftOut, entries_until, left_out_now
 
 FEW = 4
-"""With fewer results than these nobody can tell how long the rest will take."""
+"""Minimum number of results for an estimate of the remaining time."""
 LONG = 20
-"""A gap between two results that is so many times the usual one was a stop, not play."""
+"""Multiple of the usual gap between two results above which a gap counts as a stop of the arena."""
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
 class State(Struct, frozen=True):
-    """How far a competition is."""
+    """The state of a competition."""
 
     kind: str
     """`finished`, `running` or `stopped`."""
     words: str
     share: float | None = None
-    """How much of it counts, from 0 to 1; None: nobody knows."""
+    """Share of matches that count, from 0 to 1; None if unknown."""
 
 
 def state_of(overview: Overview) -> State:
-    """How far it is, in words. An unfinished one says so."""
+    """Return the state of a competition."""
     if overview.history is not None:
         return _state_of_test(overview)
     done, total = overview.found.digest.matches, overview.total or 0
@@ -61,9 +61,9 @@ def _state_of_test(overview: Overview) -> State:
 
 
 def time_left(ended: Sequence[str], matches: int) -> str:
-    """Return about how long so many matches will take, in words; empty: too little is known.
+    """Return the estimated time for this number of matches in words; empty if there are too few results.
 
-    `ended`: when the latest matches ended, the last at the end.
+    `ended` holds the end times of the latest matches, in ascending order.
     """
     times = [when for each in ended if (when := moment(each)) is not None]
     if len(times) < FEW:
@@ -75,7 +75,7 @@ def time_left(ended: Sequence[str], matches: int) -> str:
 
 
 def span(time: timedelta) -> str:
-    """`less than a minute`, `about 14 minutes`, `about 3 hours`, `about 2 days`."""
+    """Return a time in words: `less than a minute`, `about 14 minutes`, `about 3 hours`, `about 2 days`."""
     seconds = time.total_seconds()
     if seconds < MINUTE:
         return "less than a minute"
@@ -86,7 +86,7 @@ def span(time: timedelta) -> str:
 
 
 def moment(text: str | None) -> datetime | None:
-    """A time from a ledger; None: it is not a time."""
+    """Return a time of a ledger in UTC; None if the text is not a time."""
     try:
         found = datetime.fromisoformat(text or "")
         return found.astimezone(UTC) if found.tzinfo is not None else found.replace(tzinfo=UTC)
@@ -95,20 +95,20 @@ def moment(text: str | None) -> datetime | None:
 
 
 MOST_FACTS = 100
-"""Of one list: a page has room for no more."""
+"""Maximum number of facts in one list."""
 
 
 class Fact(Struct, frozen=True):
-    """Something that a page says of a competition."""
+    """A named fact about a competition."""
 
     name: str
     text: str
     at: str = ""
-    """A time for programs, ISO 8601."""
+    """The time in ISO 8601 for programs; empty for other facts."""
 
 
 def facts(overview: Overview) -> list[Fact]:
-    """What was played, when, and with which arena."""
+    """Return the facts about a competition: terms, bots, matches, times and arena version."""
     found, digest = overview.found, overview.found.digest
     said = [Fact(name, text) for name, text in terms_told(found.terms).items()]
     if isinstance(rule := found.terms.get("stage.rule"), str):
@@ -137,7 +137,7 @@ def facts(overview: Overview) -> list[Fact]:
 
 
 def bots_text(overview: Overview) -> str:
-    """Return how many bots there are: `4 bots, 1 of them withdrawn`; the house bot is named and not counted."""
+    """Return the number of bots in words: `4 bots, 1 of them withdrawn`; the house bot is named but not counted."""
     digest, spec = overview.found.digest, overview.found.spec
     bots = counted(competitors(digest), "bot")
     gone = 0 if spec is None else len(withdrawn(spec))
@@ -146,7 +146,7 @@ def bots_text(overview: Overview) -> str:
 
 
 def competitors(digest: Digest) -> int:
-    """Return how many bots have a place: all but the house bot."""
+    """Return the number of ranked bots: all except the house bot."""
     return len(digest.labels) - (digest.house is not None)
 
 
@@ -168,13 +168,13 @@ def _aside_text(aside: BlockSetAside, labels: Sequence[str]) -> str:
 
 
 def last_result(overview: Overview) -> Fact | None:
-    """When the last match that counts ended."""
+    """Return the end time of the last match that counts; None if there is none."""
     ended = overview.times.ended
     return next(iter(_time("last result", ended[-1])), None) if ended else None
 
 
 def terms_line(overview: Overview) -> str:
-    """Game, variant and format in a line."""
+    """Return game, variant, format and number of bots on one line."""
     told = terms_told(overview.found.terms)
     words = [told[name].replace("_", " ") for name in ("game", "variant", "format") if name in told]
     if overview.history is not None:
@@ -190,7 +190,7 @@ def _time(name: str, text: str | None) -> list[Fact]:
 
 
 def terms(overview: Overview) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Clock, policy, options and test as they were agreed, each with its fields. Never the seed."""
+    """Return the fields of clock, policy, options, test and schedule. The seed is never included."""
     found = []
     for title in ("clock", "policy", "options", "test"):
         fields = [
@@ -208,12 +208,12 @@ def _schedule(overview: Overview) -> Iterable[tuple[str, object]]:
     spec = overview.found.spec
     for key in ("blocks", "rounds", "heads", "rotations"):
         value = overview.found.terms.get(key)
-        if spec is not None and key in {"blocks", "rounds"}:  # More may be played than was begun.
+        if spec is not None and key in {"blocks", "rounds"}:  # A running tournament can be extended.
             value = getattr(fields_of(spec)[-1], key)
         if value is not None:
             yield key, value
 
 
 def rating_text(rating: Rating) -> str:
-    """A rating with its interval."""
+    """Return a rating with its interval."""
     return f"{rating.elo:+z.0f}, {interval(rating)}"
