@@ -648,7 +648,7 @@ def _pages(rows: int, a_page: int = MATCHES_A_PAGE) -> int:
 
 
 def _numbered(name: str, number: int, ending: str = "html") -> str:
-    """Return the file name of a numbered page, such as `bots-2.html`; the first page has no number: `bots.html`."""
+    """Return the file name of a numbered page, such as `bots-2.html`; the first one has no number."""
     return f"{name}.{ending}" if number == 1 else f"{name}-{number}.{ending}"
 
 

@@ -137,7 +137,7 @@ def facts(overview: Overview) -> list[Fact]:
 
 
 def bots_text(overview: Overview) -> str:
-    """Return the number of bots in words: `4 bots, 1 of them withdrawn`; the house bot is named but not counted."""
+    """Return the number of bots in words: `4 bots, 1 of them withdrawn`; a house bot is named separately."""
     digest, spec = overview.found.digest, overview.found.spec
     bots = counted(competitors(digest), "bot")
     gone = 0 if spec is None else len(withdrawn(spec))

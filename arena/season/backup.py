@@ -1,7 +1,7 @@
-"""Backups of a season: one of each stage or group that has begun, laid out as the season's results folder is.
+"""Backups of a season: one per stage or group that has begun, in the layout of the season's results folder.
 
-The season's own file comes last: a backup that is stopped can be gone on with. It is looked up first which stages
-have begun: those that they are drawn from are closed then, so no stage is drawn from an older table than its own.
+The season's own file is written last, so a stopped backup can be continued. The list of stages that have begun is
+read first. Their source stages are closed by then, so no backed-up stage has a source with an older table.
 """
 
 import os
@@ -18,10 +18,10 @@ from referee.linux.regular_file import open_regular
 
 
 def back_up_season(season: Path, to: Path, tell: Told) -> Iterator[Backup]:
-    """Makes or renews a backup of a season, which may be played meanwhile; yields what each part came to.
+    """Create or update a backup of a season, which may be running; yield the result for each part.
 
     Raises:
-        WrongUse: `to` holds something else, or is in use; or the folder holds no season.
+        WrongUse: `to` holds something else or is in use, or the folder holds no season.
         MachineCannot: there is no space, or a ledger cannot be read.
     """
     book = read_book(season)
@@ -41,10 +41,10 @@ def back_up_season(season: Path, to: Path, tell: Told) -> Iterator[Backup]:
 
 
 def _check_place(season: Path, to: Path) -> None:
-    """Makes the folder, if it is not there.
+    """Create the folder if it does not exist, and check its content.
 
     Raises:
-        WrongUse: it holds something else than a backup of this season.
+        WrongUse: the folder holds something other than a backup of this season.
         MachineCannot: there is no space.
     """
     if to.resolve() == season.resolve() or season.resolve() in to.resolve().parents:
@@ -63,11 +63,11 @@ def _check_place(season: Path, to: Path) -> None:
 
 
 def check_season_backup(folder: Path, tell: Told) -> Checked:
-    """Looks through all parts of a season's backup, or of its results folder.
+    """Check all parts of a season's backup or of its results folder.
 
     Raises:
-        WrongUse: there is no season, or a ledger that cannot be read.
-        MachineCannot: one cannot be read now.
+        WrongUse: there is no season, or a ledger is not valid.
+        MachineCannot: a ledger cannot be read now.
     """
     found = [(part.name, check_backup(part, tell)) for part in parts_in(folder)]
     return Checked(

@@ -1,6 +1,6 @@
-"""A season's own file in its results folder: its seed, and its stages as far as pages need them.
+"""A season's own file in its results folder: its seed and the plan of its stages.
 
-It is made when the season begins, and written whole. What was played is in the stages' ledgers.
+The file is created when the season begins, and is always replaced as a whole. Results are in the stages' ledgers.
 """
 
 import json
@@ -22,35 +22,35 @@ SCHEMA = 1
 
 Text = Annotated[str, Meta(max_length=1_000)]
 Name = Annotated[str, Meta(pattern=r"\A[a-z0-9][a-z0-9-]{0,39}\Z")]
-"""Of a stage or a folder: no way up."""
+"""Name of a stage or folder; the pattern excludes paths that lead out of the folder."""
 
 
 class PlannedStage(Struct, frozen=True, kw_only=True):
-    """A stage, as it is planned."""
+    """The plan of a stage."""
 
     name: Name
     rule: Text
-    """Who plays in it, in words."""
+    """Description of the rule that selects the stage's bots."""
     parts: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=MOST_PARTS)]
-    """The folders of its tournaments."""
+    """Folder names of the stage's tournaments."""
 
 
 class SeasonBook(Struct, frozen=True, kw_only=True):
-    """What is known of a season beside its ledgers."""
+    """The data of a season that is not in its ledgers."""
 
     schema: int = SCHEMA
     seed: int
-    """Of all that is drawn. It tells the deals to come: no page says it."""
+    """Seed of all random draws. It determines future deals, so no page shows it."""
     left_out: dict[str, Text] = {}
-    """The bots that could not start, and why."""
+    """Reason by label, for the bots that could not start."""
     stages: Annotated[tuple[PlannedStage, ...], Meta(min_length=1, max_length=MOST_STAGES)]
 
 
 def read_book(folder: Path) -> SeasonBook | None:
-    """The book of a season's results folder; None: there is none.
+    """Return the book of a season's results folder; None if there is none.
 
     Raises:
-        WrongUse: it is not as an arena writes it.
+        WrongUse: the file is not valid or cannot be read.
     """
     path = folder / BOOK
     try:
@@ -72,21 +72,21 @@ def read_book(folder: Path) -> SeasonBook | None:
 
 
 def is_of_season(folder: Path) -> bool:
-    """Whether a results folder is one of a season's stages."""
+    """Return whether a results folder belongs to a season's stage."""
     return (folder.resolve().parent / BOOK).is_file()
 
 
 def title_of(folder: Path) -> str:
-    """What the tournament of a results folder is called: `cup`, or `league: final`."""
+    """Return the title of the tournament in a results folder: `cup`, or in a season `league: final`."""
     place = folder.resolve()
     return f"{place.parent.name}: {place.name}" if is_of_season(folder) else place.name
 
 
 def write_book(folder: Path, book: SeasonBook) -> None:
-    """Writes it whole, for its owner alone, so that a power cut leaves the old one or the new one.
+    """Write the book atomically and readable by its owner alone; a power cut leaves the old or the new file.
 
     Raises:
-        WrongUse: it cannot be written there.
+        WrongUse: the file cannot be written there.
         MachineCannot: there is no space.
     """
     path = folder / BOOK

@@ -1,7 +1,7 @@
-"""Who goes on from a stage, in which order, and into which group. Pure: the same tables give the same field.
+"""Qualification: which bots advance from a stage, in which order, and into which group. Pure.
 
-Bots are ranked as their tournament's table has them. Of bots that the table has level, those go on first that have
-more points against each other, then those that come first in the order of the field.
+Bots are ranked by their tournament's table. Level bots are ordered by points against each other, if all of them
+have met equally often, then by their order in the field.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,44 +12,44 @@ from random import Random
 from msgspec import Struct
 
 DIGITS = 9
-"""To which mean points are compared: sums of thirds differ behind them."""
+"""Decimal places of mean points that are compared: beyond them, sums of thirds have rounding errors."""
 
 
 class Finish(Struct, frozen=True, kw_only=True):
-    """How a bot came out of a tournament."""
+    """The final result of a bot in a tournament."""
 
     label: str
     seeding: int
-    """Its number in the field: the smaller, the earlier."""
+    """Position in the field; a smaller number is earlier."""
     place: float
-    """As the format counts; the smaller, the better."""
+    """Place as the format defines it; a smaller number is better."""
     mean: float
-    """Points a match."""
+    """Points per match."""
     faults: int
     played: int
     withdrawn: bool = False
-    """It plays no more, and no new version of it does."""
+    """Whether the bot was withdrawn without a new version."""
     against: Mapping[str, tuple[int, float]] = {}
-    """By label: matches against another, and points of them."""
+    """Number of matches and points against each other bot, by label."""
 
     @property
     def level(self) -> tuple[float, float, int]:
-        """Bots that have the same here are level in the table."""
+        """Sort key of the table; bots with equal keys are level."""
         return self.place, -round(self.mean, DIGITS), self.faults
 
 
 class Qualified(Struct, frozen=True):
-    """A bot that goes on."""
+    """A bot that advances."""
 
     part: int
-    """The group it comes from, counted from 0."""
+    """Index of the bot's group in the stage before."""
     place: int
-    """In its group, from 1."""
+    """Place in that group, from 1, among the bots that can advance."""
     finish: Finish
 
 
 def ranked(table: Sequence[Finish]) -> list[Finish]:
-    """The bots of a tournament, best first."""
+    """Return the bots of a tournament, best first."""
     found = []
     for _, each in groupby(sorted(table, key=lambda one: one.level), key=lambda one: one.level):
         level = list(each)
@@ -59,7 +59,7 @@ def ranked(table: Sequence[Finish]) -> list[Finish]:
 
 
 def _met_evenly(level: Sequence[Finish]) -> bool:
-    """Whether every two of them have met equally often."""
+    """Return whether all pairs of these bots have met equally often, and at least once."""
     counts = {one.against.get(other.label, (0, 0))[0] for one in level for other in level if one is not other}
     return len(counts) == 1 and counts != {0}
 
@@ -76,17 +76,17 @@ def qualified(
     without: AbstractSet[str] = frozenset(),
     leave_empty: bool = False,
 ) -> list[Qualified]:
-    """Those who go on, in the order of the new field: the first of each group, then the second of each, and so on.
+    """Return the bots that advance, in the order of the new field: first each group's best bot, then the second, etc.
 
-    So of an even number of groups, in a knock-out, no two of a group meet in the first round. If some of a place
-    go on and some do not, mean points decide between the groups, then fewer faults, then the order of the groups.
+    With an even number of groups, no two bots of a group meet in the first round of a knock-out. If only some of
+    the bots with the same place advance, mean points decide, then fewer faults, then the order of the groups.
 
     Args:
-        tables: of each group, in any order.
-        top: so many go on; None: all.
-        each_group: so many of each group go on; None: all.
-        without: bots that go elsewhere.
-        leave_empty: whether a bot that has withdrawn has its place all the same, which then stays empty.
+        tables: the results of each group, in any order within a group.
+        top: number of bots that advance; None for all.
+        each_group: number of bots of each group that advance; None for all.
+        without: labels of bots that advance to another stage.
+        leave_empty: whether a withdrawn bot keeps its place, which then remains empty.
     """
     groups = [
         [one for one in ranked(table) if one.label not in without and (leave_empty or not one.withdrawn)]
@@ -105,7 +105,7 @@ def qualified(
 
 
 def cut_texts(tables: Sequence[Sequence[Finish]], goes_on: AbstractSet[str]) -> list[str]:
-    """What decided between bots that are level in a table, where one goes on and the other does not."""
+    """Return a sentence for each pair of level bots of which only one advances: what decided between them."""
     texts = []
     for table in tables:
         order = [one for one in ranked(table) if not one.withdrawn]
@@ -115,24 +115,24 @@ def cut_texts(tables: Sequence[Sequence[Finish]], goes_on: AbstractSet[str]) -> 
                 if (one.label in goes_on) is not (other.label in goes_on):
                     both = _met_evenly(level) and _points(one, level) != _points(other, level)
                     why = "points against each other" if both else "the order of the field"
-                    # On a stage of the rest, the one that is placed before has gone elsewhere.
+                    # For a stage of the remaining bots, the better bot has advanced to another stage.
                     on, how, stays = (one, "before", other) if one.label in goes_on else (other, "after", one)
                     texts.append(f"{on.label} goes on {how} {stays.label}, which is level: by {why}")
     return texts
 
 
 def drawn(count: int, groups: int, lots: Random | None) -> list[list[int]]:
-    """The bots of each group, by their places in the field, 0 to `count`.
+    """Return the bots of each group by their index in the field, from 0 to `count - 1`.
 
-    The best ones are put into different groups, then the next ones in the opposite order: a snake. `lots` draws
-    which of each such row goes into which group.
+    The best bots are put into different groups, the next ones in the opposite order, and so on (a snake). If
+    `lots` is set, it shuffles the groups of each such row.
     """
     found: list[list[int]] = [[] for _ in range(groups)]
     for row, first in enumerate(range(0, count, groups)):
         bots = list(range(first, min(first + groups, count)))
         order = list(range(groups))[:: -1 if row % 2 else 1]
         if lots is not None:
-            # A row that is not full goes into the groups that the snake would give it.
+            # An incomplete last row uses the groups that the snake assigns to it.
             order = order[: len(bots)]
             lots.shuffle(order)
         for bot, group in zip(bots, order, strict=False):

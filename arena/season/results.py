@@ -1,4 +1,4 @@
-"""What a season has come to: its stages, their tables, and who goes on."""
+"""The results of a season: its stages, their tables, and the bots that advance."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -18,18 +18,18 @@ from arena.season.qualification import Finish
 from arena.tournament import CHECKS, LEDGER, Ledger, NotBegun, Results, Terms, results_in
 
 FIELD = "stage.field"
-"""The term that has a stage's bots in order: the tournament that each comes from, its place there, its label."""
+"""Term with a stage's bots in order: each bot's previous tournament, its place there, and its label."""
 CUT = "stage.cut"
-"""The term that says how ties at the cut were decided."""
+"""Term with the sentences on how ties at the cut were decided."""
 
 
 class Origin(Struct, frozen=True):
-    """What a bot of a tournament played."""
+    """The origin of a bot's program in a tournament."""
 
     content: str | None
-    """The hash of it."""
+    """Content hash of the bot."""
     folder: str | None
-    """Where a bot was found that entered; None: the tournament was begun with it."""
+    """Folder of a bot that entered later; None for a bot that was there from the start."""
 
 
 class PartResults(Struct, frozen=True, kw_only=True):
@@ -40,14 +40,14 @@ class PartResults(Struct, frozen=True, kw_only=True):
     results: Results
     finishes: tuple[Finish, ...]
     origins: Mapping[str, Origin]
-    """By label."""
+    """Origins of the bots, by label."""
     finished: bool
-    """Whether all is played, as far as is known."""
+    """Whether all known matches are played."""
     closed: str
-    """Why no change is taken in any more; empty: changes are."""
+    """Reason why the tournament accepts no more changes; empty while it accepts them."""
 
     def table_hash(self) -> str:
-        """What stands for its table, in provenance."""
+        """Return a hash of the table and the bots' contents, for provenance."""
         rows = [
             [one.label, one.seeding, one.place, one.mean, one.faults, one.played, one.withdrawn]
             for one in self.finishes
@@ -57,50 +57,50 @@ class PartResults(Struct, frozen=True, kw_only=True):
 
 
 class StageResults(Struct, frozen=True, kw_only=True):
-    """A stage, begun or not."""
+    """A stage of a season, whether it has begun or not."""
 
     plan: PlannedStage
     parts: tuple[PartResults, ...]
-    """Those that have begun."""
+    """Results of the tournaments that have begun."""
     waiting: Mapping[str, str] = {}
-    """By name, in words: why tournaments have not begun that were started."""
+    """Reason by name, for tournaments that were started but have not begun."""
 
     @property
     def field(self) -> list[tuple[str, int, str]]:
-        """Its bots in order, as far as its tournaments have begun: the part it comes from, place and label."""
+        """Previous tournament, place and label of each bot, in order, for the tournaments that have begun."""
         return [each for part in self.parts for each in field_in(part.results.terms)]
 
     @property
     def cut(self) -> list[str]:
-        """How ties at the cut were decided."""
+        """Sentences on how ties at the cut were decided."""
         return list(dict.fromkeys(text for part in self.parts for text in cut_in(part.results.terms)))
 
     @property
     def finished(self) -> bool:
-        """Whether all is played."""
+        """Whether all matches of the stage are played."""
         return len(self.parts) == len(self.plan.parts) and all(part.finished for part in self.parts)
 
 
 class SeasonResults(Struct, frozen=True, kw_only=True):
-    """A season."""
+    """The results of a season."""
 
     folder: Path
     left_out: Mapping[str, str]
-    """The bots that could not start and have not entered since, and why."""
+    """Reason by label, for the bots that could not start and have not entered since."""
     stages: tuple[StageResults, ...]
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """Title of the season."""
         return self.folder.resolve().name
 
     def goes_on(self, part: str) -> dict[str, list[str]]:
-        """By label of a part's bots: the stages that it goes on to, as far as they have begun."""
+        """Return the stages to which a part's bots have advanced, by label; stages that have not begun are missing."""
         return goes_on([(stage.plan.name, stage.field) for stage in self.stages], part)
 
 
 def goes_on(fields: Sequence[tuple[str, Sequence[tuple[str, int, str]]]], part: str) -> dict[str, list[str]]:
-    """By label of a part's bots: the stages that it goes on to, from the fields of the stages, by their names."""
+    """Return the stages to which a part's bots have advanced, by label; `fields` are the stages' names and fields."""
     found: dict[str, list[str]] = {}
     for name, field in fields:
         for source, _, label in field:
@@ -110,7 +110,7 @@ def goes_on(fields: Sequence[tuple[str, Sequence[tuple[str, int, str]]]], part: 
 
 
 def field_in(terms: Terms) -> list[tuple[str, int, str]]:
-    """The field that a stage's terms have; none where they are no such terms: a ledger may come from anybody."""
+    """Return the field in a stage's terms; empty if the terms hold no valid field, as in an untrusted ledger."""
     try:
         return msgspec.convert(terms.get(FIELD, []), list[tuple[str, int, str]])
     except msgspec.ValidationError:
@@ -118,7 +118,7 @@ def field_in(terms: Terms) -> list[tuple[str, int, str]]:
 
 
 def cut_in(terms: Terms) -> list[str]:
-    """How ties at the cut were decided, by a stage's terms."""
+    """Return the sentences in a stage's terms on how ties at the cut were decided."""
     try:
         return msgspec.convert(terms.get(CUT, []), list[str])
     except msgspec.ValidationError:
@@ -126,11 +126,12 @@ def cut_in(terms: Terms) -> list[str]:
 
 
 def season_in(folder: Path) -> SeasonResults:
-    """The season of a results folder, as far as it has been played.
+    """Return the results of the season in a results folder.
 
     Raises:
-        WrongUse: the folder holds none, or files that no arena wrote.
-        MachineCannot: they cannot be read.
+        NotBegun: the check of the season's bots failed.
+        WrongUse: the folder holds no season, or a file is not valid.
+        MachineCannot: a file cannot be read.
     """
     book = _book_in(folder)
     stages = tuple(_stage_in(folder, plan) for plan in book.stages)
@@ -142,7 +143,7 @@ def season_in(folder: Path) -> SeasonResults:
 
 
 def _stage_in(folder: Path, plan: PlannedStage) -> StageResults:
-    """Return a stage of a season's results folder. Raises as `season_in`."""
+    """Return the results of a stage; raises the same errors as `season_in`."""
     parts = {name: part_in(folder / name) for name in plan.parts}
     waiting = {
         name: NotBegun(folder / name).text
@@ -153,24 +154,25 @@ def _stage_in(folder: Path, plan: PlannedStage) -> StageResults:
 
 
 def season_folder(place: Path) -> Path | None:
-    """The results folder of a season that its file or the folder itself names; None: it is no season's.
+    """Return a season's results folder, from the season's file or the folder itself; None if it is no season's.
 
     Raises:
-        WrongUse: the file is wrong.
+        WrongUse: the file is not valid.
     """
     if place.suffix == ".toml":
         return read_season(place).results if is_season(place) else None
     try:
         return place if (place / BOOK).is_file() else None
-    except OSError:  # A name that is too long, for one.
+    except OSError:  # For example, the name is too long.
         return None
 
 
 def parts_in(folder: Path) -> list[Path]:
-    """The results folders of a season's stages and groups that have begun, in their order.
+    """Return the results folders of a season's stages and groups that have begun, in order.
 
     Raises:
-        WrongUse: the folder holds no season, or none that an arena wrote.
+        NotBegun: the check of the season's bots failed.
+        WrongUse: the folder holds no season, or its file is not valid.
     """
     book = _book_in(folder)
     folders = [folder / part for stage in book.stages for part in stage.parts]
@@ -187,11 +189,11 @@ def _book_in(folder: Path) -> SeasonBook:
 
 
 def part_in(folder: Path) -> PartResults | None:
-    """What a results folder says of a stage's tournament; None: it has not begun.
+    """Return the results of a stage's tournament; None if it has not begun.
 
     Raises:
-        WrongUse: it is no ledger of a tournament.
-        MachineCannot: it cannot be read.
+        WrongUse: the ledger is not that of a tournament.
+        MachineCannot: the ledger cannot be read.
     """
     path = folder / LEDGER
     if not path.exists():
@@ -218,13 +220,13 @@ def part_in(folder: Path) -> PartResults | None:
 
 
 def _labels(results: Results) -> tuple[str, ...]:
-    """Of all entrants, by number, as they entered."""
+    """Return the labels of all entrants, by entrant number."""
     later = () if results.spec is None else entered(results.spec)
     return (*results.terms["bots"], *(bot.label for bot in later))
 
 
 def finishes_of(results: Results) -> tuple[Finish, ...]:
-    """How its bots came out, in the order of the table; versions that were replaced are left out."""
+    """Return the final results of a tournament's bots in the order of the table, without replaced versions."""
     spec, contest, labels = results.spec, results.contest, _labels(results)
     changes = () if spec is None else spec.changes
     replaced = {event.what.predecessor for event in changes if isinstance(event.what, Entered)}
@@ -247,7 +249,7 @@ def finishes_of(results: Results) -> tuple[Finish, ...]:
 
 
 def told_apart(parts: Sequence[PartResults]) -> list[PartResults]:
-    """The same with labels that no two bots have: one that entered may be called as one of another group is."""
+    """Return the parts with unique labels: a bot that entered later may share its label with one of another group."""
     taken = {label for part in parts for label, origin in part.origins.items() if origin.folder is None}
     found = []
     for part in parts:

@@ -1,8 +1,7 @@
-"""Plays a season stage by stage, from where it stands.
+"""Playing a season stage by stage, from its current state.
 
-A stage's field is a function of the file, the season's seed and the tables of the stage before it, which are
-closed first. It is among the terms of the stage's own ledger: if it comes out otherwise later, the stage does not
-go on.
+A stage's field depends only on the file, the season's seed and the tables of its source stage, which is closed
+first. The field is one of the terms in the stage's ledger: if it differs later, the stage does not continue.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,15 +41,15 @@ from referee.suggestions import did_you_mean
 
 SEED_BYTES = 8
 FILE = "file"
-"""Stands for a stage where bots come from the file."""
+"""Source of bots that come from the season's file, in place of a tournament's name."""
 FOUND = "stage.found"
-"""The term that says where a later stage's bots were found, by label."""
+"""Term with the folders of a later stage's bots, by label."""
 MOST_NAMED = 30
 
 Play = Callable[[Tournament], object]
-"""Plays a tournament to its end, and takes in what changes meanwhile. Waits."""
+"""Plays a tournament to its end and applies changes to its field. Blocks."""
 Check = Callable[[Tournament], Mapping[str, str]]
-"""Finds the bots that cannot start and are to be left out, and why; or raises."""
+"""Returns reasons by label for the bots that cannot start and are left out, or raises."""
 
 
 class _Drawn(Struct, frozen=True):
@@ -61,18 +60,18 @@ class _Drawn(Struct, frozen=True):
 
 
 def play_season(season: Season, play: Play, *, check: Check, last: str | None = None) -> None:
-    """Plays what is left.
+    """Play the remaining matches of a season.
 
     Args:
-        season: what is to be played.
+        season: the season.
         play: plays one tournament.
-        check: how bots are checked before a new season begins.
-        last: the last stage to be played; it is left open for changes. None: all are played.
+        check: checks the bots before a new season begins.
+        last: the last stage to play, which remains open for changes; None for all stages.
 
     Raises:
-        WrongUse: what was played was played under other terms; or a bot cannot start.
-        MachineCannot: it cannot be played to its end now.
-        Stopped: a signal came; run again, it goes on.
+        WrongUse: earlier matches were played under other terms, or a bot cannot start.
+        MachineCannot: the season cannot be played to its end now.
+        Stopped: a signal stopped the season; another run continues it.
     """
     names = [stage.name for stage in season.stages]
     if last is not None and last not in names:
@@ -91,10 +90,10 @@ def play_season(season: Season, play: Play, *, check: Check, last: str | None = 
 
 
 def _begun(season: Season, check: Check) -> SeasonBook:
-    """The book of a season that is or was begun.
+    """Return the book of the season; create it if the season is new, and update its planned stages.
 
     Raises:
-        WrongUse: it was begun with another seed, or with stages that the file has no longer.
+        WrongUse: the season was begun with another seed, or a folder with results is no longer one of its stages.
     """
     book, given = read_book(season.results), season.form.seed
     planned = tuple(
@@ -121,20 +120,20 @@ def _begun(season: Season, check: Check) -> SeasonBook:
 
 
 def all_bots(season: Season) -> Tournament:
-    """All bots of the file in one tournament under the first stage's terms: for checking them.
+    """Return a tournament of all bots of the file under the first stage's terms, for checking the bots.
 
     Raises:
-        WrongUse: one line with file, line and field of what is wrong.
+        WrongUse: an entry is not valid; the text names file, line and field.
     """
     stage = season.stages[0]
     return tournament_of_stage(season, stage, "checks", _bots_of_file(season, {}), seed=0, kept={}, depends_on={})
 
 
 def remote_bots(season: Season) -> tuple[RemoteBot, ...]:
-    """The bots of the file that come with a key.
+    """Return the remote bots of the file.
 
     Raises:
-        WrongUse: one line with file, line and field of what is wrong.
+        WrongUse: an entry is not valid; the text names file, line and field.
     """
     return all_bots(season).remote if any(is_remote(bot) for bot in season.form.bots) else ()
 
@@ -149,7 +148,7 @@ def _bots_of_file(season: Season, left_out: Mapping[str, str]) -> list[StageBot]
 
 
 def _play_stage(season: Season, stage: Stage, book: SeasonBook, play: Play) -> None:
-    """Plays what is left of a stage."""
+    """Play the remaining matches of a stage."""
     fields = _field(season, stage, book)
     where = f"stage {stage.number + 1} of {len(season.stages)}: {stage.name}"
     say(f"{where}: {season.rule_text(stage)}, {counted(sum(len(each.bots) for each in fields), 'bot')}")
@@ -157,7 +156,7 @@ def _play_stage(season: Season, stage: Stage, book: SeasonBook, play: Play) -> N
         folder = season.folder(part)
         found = part_in(folder)
         if found is not None and CUT in found.results.terms:
-            # How a tie was decided stays as it was said when the part began: whom it let in stands in the field.
+            # Keep the text from the part's start. A different decision would show in the field.
             field.terms[CUT] = found.results.terms[CUT]
         if found is not None and found.closed and found.finished and _same(found, field):
             continue
@@ -173,10 +172,10 @@ def _play_stage(season: Season, stage: Stage, book: SeasonBook, play: Play) -> N
 
 
 def _end(season: Season, stage: Stage, folder: Path) -> datetime | None:
-    """Return when a stage that is a ladder without an end is over; None: the stage has another end.
+    """Return the end time of a stage that is an endless ladder; None for other stages.
 
     Raises:
-        WrongUse: it would be over before it begins.
+        WrongUse: the stage would end before it begins.
     """
     rules = stage.rules
     if not stage.form.endless:
@@ -194,13 +193,13 @@ def _end(season: Season, stage: Stage, folder: Path) -> datetime | None:
 
 
 def _same(found: PartResults, field: _Drawn) -> bool:
-    """Whether a part was begun with this field; if not, who plays it is told what is other."""
+    """Return whether a part was begun with this field. If not, playing it reports the difference."""
     terms = found.results.terms
     return all(terms.get(key) == value for key, value in field.terms.items())
 
 
 def _field(season: Season, stage: Stage, book: SeasonBook) -> list[_Drawn]:
-    """The field of each of a stage's tournaments."""
+    """Return the field of each of a stage's tournaments."""
     rules = stage.rules
     terms: Terms = {"stage": stage.name, "stage.rule": season.rule_text(stage)}
     bots: list[tuple[StageBot, str, int]]
@@ -233,7 +232,7 @@ def _field(season: Season, stage: Stage, book: SeasonBook) -> list[_Drawn]:
 
 
 def _going_on(season: Season, stage: Stage, parts: Sequence[PartResults]) -> list[Qualified]:
-    """Those that a stage's rule takes from the tables of the stage before."""
+    """Return the bots that a stage's rule selects from the tables of its source stage."""
     tables = [part.finishes for part in parts]
     elsewhere: set[str] = set()
     for other in stage.before if stage.rules.rest else ():
@@ -257,7 +256,7 @@ def _close_source(season: Season, stage: Stage) -> bool:
     """Close the tournaments that a stage's field comes from. Return False if a change has to be played first.
 
     Raises:
-        WrongUse: one is not played to its end.
+        WrongUse: a tournament has not been played to its end.
     """
     if stage.source is None:
         return True
@@ -269,9 +268,9 @@ def _close_source(season: Season, stage: Stage) -> bool:
 
 
 def _ends_in_time(season: Season, stage: Stage) -> bool:
-    """Return whether a stage is a ladder without an end whose table no other stage is drawn from.
+    """Return whether a stage is an endless ladder that is not the source of another stage.
 
-    The others of its kind are closed by the stage that follows.
+    Other endless ladders are closed by the stage that follows.
     """
     return stage.form.endless and all(other.source != stage.number for other in season.stages)
 
@@ -288,13 +287,13 @@ def _closed(season: Season, stage: Stage, reason: str) -> bool:
 
 
 def _sources(season: Season, stage: Stage) -> list[PartResults]:
-    """The tournaments that a stage's field comes from."""
+    """Return the results of the tournaments that a stage's field comes from."""
     names = () if stage.source is None else season.stages[stage.source].parts
     return told_apart([part for name in names if (part := part_in(season.folder(name))) is not None])
 
 
 def _stage_bot(season: Season, stage: Stage, part: PartResults, finish: Finish) -> StageBot:
-    """A bot that goes on."""
+    """Return the entry of a bot that advances to a stage."""
     origin = part.origins[finish.label]
     given = origin.folder or _given(season, part, finish.label)
     copy = None
@@ -304,7 +303,7 @@ def _stage_bot(season: Season, stage: Stage, part: PartResults, finish: Finish) 
 
 
 def _given(season: Season, part: PartResults, label: str) -> str:
-    """Where a bot was found that a stage began with: by the file, or by the stage in which it entered."""
+    """Return the folder of a bot that a part began with, from the part's terms or the season's file."""
     found = part.results.terms.get(FOUND, {})
     if isinstance(found, dict) and isinstance(given := found.get(label), str):
         return given
@@ -314,10 +313,10 @@ def _given(season: Season, part: PartResults, label: str) -> str:
 
 
 def tournament_as_begun(season: Season, stage: Stage, part: str) -> Tournament:
-    """A stage's tournament that has begun, its bots as they were then, whatever their folders hold now.
+    """Return a stage's tournament with the versions of its bots at its start, not the present ones.
 
     Raises:
-        WrongUse: it has not begun.
+        WrongUse: the tournament has not begun.
     """
     book, folder = read_book(season.results), season.folder(part)
     if book is None or part_in(folder) is None:
@@ -330,20 +329,21 @@ def tournament_as_begun(season: Season, stage: Stage, part: str) -> Tournament:
 
 
 def _seed(book: SeasonBook, part: str) -> int:
-    """The seed of a tournament's schedule: no two of a season share deals.
+    """Return the seed of a tournament's schedule; no two tournaments of a season share deals.
 
-    It is as hard to guess as the season's. From a short one, as files and older arenas have, a short one follows.
+    The seed is as hard to guess as the season's seed: a short season seed, as in files and older arenas, gives a
+    short one.
     """
     drawn_ = int.from_bytes(shake_128(f"{book.seed}/{part}".encode()).digest(SEED_BYTES))
     return int(drawn_ % 2 ** (SEED_BITS if book.seed < 2**SEED_BITS else DRAWN_BITS))
 
 
 def begin_anew(season: Season, first: str | None) -> None:
-    """Sets the results of a stage and of those after it aside; of all stages, also the season's book.
+    """Set aside the results of a stage and of all later stages, or of the whole season with its book.
 
     Args:
         season: the season.
-        first: the stage's name; None: all begins anew.
+        first: the stage's name; None for the whole season.
 
     Raises:
         WrongUse: there is no such stage, or the folder cannot be written.
