@@ -1,4 +1,4 @@
-"""How a command ends other than well: the exit codes, and the one line that says why."""
+"""The errors with which a command ends: exit codes, and one line with the reason."""
 
 import errno
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ NO = 1
 WRONG_USE = 2
 CANNOT = 3
 UNDECIDED = 3
-"""A regression test found neither yes nor no. Its line, and `verdict` in its JSON, tell it from `CANNOT`."""
+"""A regression test is undecided. Its line, and `verdict` in its JSON, distinguish it from `CANNOT`."""
 CHOSEN_WRONGLY = frozenset(
     {
         errno.EACCES,
@@ -26,37 +26,37 @@ CHOSEN_WRONGLY = frozenset(
         errno.ENXIO,
     }
 )
-"""Why a path cannot be written that another path would mend; all else is the machine's."""
+"""Errors of writing a path that another path would avoid; all others are problems of the machine."""
 SIGNALLED = 128
-"""A signal stopped the program: this and the signal's number, 130 for Ctrl-C."""
+"""Base of the exit code after a signal; the signal's number is added, which gives 130 for Ctrl-C."""
 
 
 class AnswerIsNo(click.ClickException):
-    """The command did what it was asked to, and the answer is no: a verification failed."""
+    """The command succeeded and the answer is no, as when a verification failed."""
 
     exit_code = NO
 
 
 class Undecided(click.ClickException):
-    """The command did what it was asked to, and that was not enough for an answer."""
+    """The command succeeded, but its results allow no answer."""
 
     exit_code = UNDECIDED
 
 
 class WrongUse(click.ClickException):
-    """Wrong use or bad input. The text names the file, line and field, as far as there are any."""
+    """Wrong use or bad input. The text names file, line and field, where they exist."""
 
     exit_code = WRONG_USE
 
 
 class MachineCannot(click.ClickException):
-    """The machine cannot do it: no sandbox, no space, too many failed attempts."""
+    """The machine cannot run the command: no sandbox, no space, or too many failed attempts."""
 
     exit_code = CANNOT
 
 
 class CannotGoOn(MachineCannot):
-    """The machine cannot go on with what has begun. The text says why, what is kept, and which command goes on."""
+    """The machine cannot continue. The text has the reason, what is kept, and the command that continues."""
 
     def __init__(self, why: str, kept: str, again: str = "the same command") -> None:
         super().__init__(f"{why}; {kept}; to go on once this is solved: {again}")
@@ -65,7 +65,7 @@ class CannotGoOn(MachineCannot):
 
 
 class Stopped(click.ClickException):
-    """A signal asked the command to stop, and it did, in order. The text may say what is left of it."""
+    """A signal stopped the command in an orderly way. The text may name what remains to be done."""
 
     def __init__(self, signal: int, text: str = "stopped") -> None:
         super().__init__(text)
@@ -73,7 +73,7 @@ class Stopped(click.ClickException):
 
 
 def reason_of(error: BaseException) -> BaseException:
-    """What to tell of an error: of a group, what we foresaw, before what we did not."""
+    """Return the error to report: of an exception group, a `ClickException` first, then Ctrl-C, then the first one."""
     reasons = list(_leaves(error))
     for kind in (click.ClickException, KeyboardInterrupt):
         for reason in reasons:
@@ -91,14 +91,14 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def cannot_write(path: Path, error: OSError) -> WrongUse | MachineCannot:
-    """A full disk is the machine's; a folder one may not write was wrongly chosen."""
+    """Return the error for a path that cannot be written: `WrongUse` if another path would help."""
     text = f"{path}: cannot be written: {error.strerror or error}"
     return WrongUse(text) if error.errno in CHOSEN_WRONGLY else MachineCannot(text)
 
 
 def shortage(error: OSError) -> str:
-    """What is said of a match that the operating system stopped."""
-    # Here, because `arena --help` waits for this module.
+    """Return the text for a match that an error of the operating system ended."""
+    # Imported late, because `arena --help` waits for this module.
     from referee.linux.shortage import shortage_text  # noqa: PLC0415
 
     return shortage_text(error)
@@ -106,8 +106,8 @@ def shortage(error: OSError) -> str:
 
 @contextmanager
 def errors_as_exits() -> Iterator[None]:
-    """Raises what playing a match raises as the exit that it means."""
-    # Here, because `arena --help` waits for this module.
+    """Convert the errors of playing a match to the exits of a command."""
+    # Imported late, because `arena --help` waits for this module.
     from referee.linux.shortage import shortages_as_os_errors  # noqa: PLC0415
     from referee.sandbox import SandboxError  # noqa: PLC0415
     from referee.transcript import TranscriptError  # noqa: PLC0415

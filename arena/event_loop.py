@@ -1,4 +1,4 @@
-"""Starts trio's loop for matches to be played in, and ends it in order when the arena is asked to stop."""
+"""Trio's event loop for matches, with an orderly end when a signal stops the arena."""
 
 import gc
 import math
@@ -14,26 +14,30 @@ from arena.errors import Stopped
 from referee.linux.awake_clock import AwakeClock
 
 TWICE_SECONDS = 2.0
-"""Two Ctrl-C within so long end a command whose bot has the terminal."""
+"""Maximum seconds between two Ctrl-C that end a command whose bot has the terminal."""
 AnswerT = TypeVar("AnswerT")
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Ctrl-C, `kill`, and a terminal that was closed."""
+"""Signals of Ctrl-C, of `kill`, and of a closed terminal."""
 GARBAGE = (20_000, 10, 10)
-"""Objects, and rounds, before the collector looks for cycles: Python's own 700 cost each decision a tenth more.
-The last round walks through all matches under way; it is rare, for those that have ended leave no cycles."""
+"""Thresholds of the garbage collector. Python's default of 700 objects costs each decision a tenth more time. The
+oldest generation includes all current matches; it is rarely collected, because finished matches leave no
+cycles."""
 
 
 def run(play: Callable[[], Awaitable[AnswerT]], *, ctrl_c: int = 1) -> AnswerT:
-    """Runs until it is done, with a collector of garbage that never walks through what start-up made.
+    """Run `play` in trio until it returns, with the start-up objects hidden from the garbage collector.
 
-    That lives as long as the process; a full collection that walked it would hold up every match's clock.
-    All times and deadlines are those of a clock that stands while this process is stopped.
+    These objects live as long as the process, and a full collection of them would delay every match's clock. All
+    times and deadlines use a clock that stops while this process is stopped.
 
-    `ctrl_c`: how many Ctrl-C stop it, each within `TWICE_SECONDS` of the one before.
+    Args:
+        play: the function to run.
+        ctrl_c: number of Ctrl-C that stop it, each within `TWICE_SECONDS` of the one before.
 
     Raises:
-        Stopped: a signal came. All that was running has been ended, each task where it was waiting: left to
-            Python, Ctrl-C could strike in the midst of clearing up. A second one may.
+        Stopped: a signal arrived. All tasks were cancelled where they waited; Python's own handling of Ctrl-C
+        could
+            interrupt the cleanup. A second Ctrl-C still can.
     """
     gc.collect()
     gc.freeze()
@@ -47,7 +51,7 @@ def run(play: Callable[[], Awaitable[AnswerT]], *, ctrl_c: int = 1) -> AnswerT:
 
 
 def _open_files() -> None:
-    """Lets this process have as many files open as it may: each bot takes some twenty, and a shell gives 1,024."""
+    """Raise the limit of open files to its maximum: each bot needs about twenty, and a shell allows 1,024."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
@@ -65,7 +69,7 @@ async def _until_stopped(play: Callable[[], Awaitable[AnswerT]], ctrl_c: int) ->
 async def _stop_at_signal(
     running: trio.CancelScope, caught: list[int], ctrl_c: int, task_status: trio.TaskStatus[None]
 ) -> None:
-    """Ends what is running at the first signal; not one that was ignored at our start (`nohup`, `&`)."""
+    """Cancel `running` at a stop signal. Signals that were ignored at our start (`nohup`, `&`) remain ignored."""
     heeded = [each for each in STOPS if signal.getsignal(each) is not signal.SIG_IGN]
     with trio.open_signal_receiver(*heeded) as signals:
         task_status.started()

@@ -1,4 +1,4 @@
-"""Pages of competitions, for the server, the site and the report alike."""
+"""Pages of competitions, for the server, the static site and the report."""
 
 from arena.pages.competition import UNFORESEEN, Competition, Overview
 from arena.pages.contents import NoReplayError, replay_page, replay_path, transcript_bytes, transcript_path

@@ -1,4 +1,4 @@
-"""How a competition stands: what the standings page and the report are made from."""
+"""The data of the standings page and of the report."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -28,23 +28,23 @@ from arena.statistics import Digest, StandingsRow
 from arena.tables import LONGEST_CELL, distinct_names
 
 CHART_NAME, SMALL_NAME, BRACKET_NAME, PROJECTOR_NAME = 24, 20, 20, 42
-"""Columns of a name where it has one line: beside a bar, above a small chart, in a bracket, on a projector."""
+"""Maximum width of a name in columns: next to a bar, above a small chart, in a bracket, on a projector."""
 ROWS = 100
-"""Bots in a table of one page."""
+"""Number of bots in the tables of one page."""
 MOST_CHANGES = 100
-"""Changes of a field that a page lists: the latest ones."""
+"""Maximum number of changes of the field that a page lists: the latest ones."""
 MOST_COLUMNS = 26
-"""Bots that are held against each other: the best ones."""
+"""Maximum number of bots in a table of pairs: the best ones."""
 MOST_PLOTTED = 50
-"""Bots that a plot has a row for."""
+"""Maximum number of rows in a chart."""
 ONE_CHART = 8
-"""So many bots, or fewer, share a chart of ratings over time; of more, each has its own."""
+"""Maximum number of bots that share one chart of ratings over time; otherwise each has its own chart."""
 MOST_OVER_TIME = 24
 MOST_MEETINGS = 32
-"""Of a round in a bracket; earlier rounds have more, and are left out."""
+"""Maximum number of meetings in a bracket's round; earlier rounds with more are omitted."""
 
 Href = Callable[[int], str]
-"""An entrant's page; empty: there is none."""
+"""Returns the link to an entrant's page; "" if there is none."""
 
 
 class Heat(Struct, frozen=True):
@@ -56,7 +56,7 @@ class Heat(Struct, frozen=True):
 
 
 def standings_parts(overview: Overview, href: Href, *, first: int = 0, count: int = ROWS) -> dict[str, Any]:
-    """What the template shows. `first`: the place, from 0, with which its tables begin; `count`: of their rows."""
+    """Return the values for the template. The tables have `count` rows, from index `first` of the standings."""
     digest = overview.found.digest
     rows = digest.standings
     page = slice(first, first + count)
@@ -94,19 +94,19 @@ class Side(Struct, frozen=True):
     name: str
     href: str
     points: str
-    """Of the meeting, with those of tie-breaks behind a `+`; empty where there is no other bot."""
+    """Points of the meeting, then those of tie-breaks after a `+`; empty without an opponent."""
     won: bool
 
 
 class BracketRound(Struct, frozen=True):
-    """A column of a bracket: its meetings from top to bottom, each of two bots, of one, or, to come, of none."""
+    """A column of a bracket: its meetings from top to bottom, with two bots, one bot, or none yet."""
 
     title: str
     meetings: list[list[Side]]
 
 
 def bracket_rounds(overview: Overview, href: Href) -> list[BracketRound]:
-    """The rounds, also those to come, but for the first ones of a large field; empty where there is no bracket."""
+    """Return all rounds, including future ones, without the first ones of a large field; empty without a bracket."""
     labels = distinct_names(overview.found.digest.labels, BRACKET_NAME)
     drawn = [[_sides(tie, labels, href) for tie in ties] for ties in overview.bracket]
     while drawn and len(drawn[-1]) > 1:
@@ -124,8 +124,8 @@ def _sides(tie: Tie, labels: Sequence[str], href: Href) -> list[Side]:
 
 
 def standings_table(digest: Digest, page: slice, href: Href) -> Table:
-    """A row for each bot, best first."""
-    # With more seats nobody has lost who is second: only who was first is counted.
+    """Return the standings table of one page, best bot first."""
+    # With more than two seats, a second place is no loss, so only first places are counted.
     ended = ("won", "tied", "lost") if digest.seats <= TWO else ("wins", "shared wins")
     columns = (
         "#",
@@ -157,7 +157,7 @@ def standings_table(digest: Digest, page: slice, href: Href) -> Table:
 
 
 def leaders_table(digest: Digest, count: int) -> Table:
-    """The best so many, in columns that a projector and a telephone have room for."""
+    """Return the `count` best bots in a table that is narrow enough for a projector and a telephone."""
     rows = []
     best = _part(digest, slice(0, count))
     names = _short_names(digest, [row for _, row in best], PROJECTOR_NAME)
@@ -173,7 +173,7 @@ def _counts(numbers: Sequence[int]) -> list[Cell]:
 
 
 def _part(digest: Digest, page: slice) -> list[tuple[str, StandingsRow]]:
-    """Places and rows of one page."""
+    """Return the places and rows of one page."""
     return list(zip(labels_of(digest.standings), digest.standings, strict=True))[page]
 
 
@@ -182,7 +182,7 @@ def _bot(digest: Digest, row: StandingsRow, href: Href) -> Cell:
 
 
 def _own(overview: Overview, page: slice, href: Href) -> Table | None:
-    """The format's own table, a row for each bot in the same order."""
+    """Return the format's additional table with the bots in the order of the standings; None if there is none."""
     if overview.own is None:
         return None
     heads, rows = overview.own
@@ -246,7 +246,7 @@ def _short_names(digest: Digest, rows: Sequence[StandingsRow], most: int) -> lis
 
 
 def _tip(digest: Digest, row: StandingsRow, name: str, words: str) -> str:
-    """Return what is shown under the pointer: where the name is cut, the whole name, too."""
+    """Return the pointer text, with the full name if the shown name is shortened."""
     whole = digest.labels[row.entrant]
     return words if name == whole else f"{whole}: {words}"
 
@@ -272,7 +272,7 @@ def _ratings(digest: Digest, rows: Sequence[StandingsRow], href: Href) -> Interv
 
 
 def _time(digest: Digest, rows: Sequence[StandingsRow], href: Href) -> IntervalChart:
-    """A row for each bot that had a window."""
+    """Return a chart of the time per move of each bot that had a window."""
     found = []
     for row, name in zip(rows, _short_names(digest, rows, CHART_NAME), strict=True):
         use = digest.time[row.entrant]
@@ -297,7 +297,7 @@ def _time(digest: Digest, rows: Sequence[StandingsRow], href: Href) -> IntervalC
 
 def _over_time(digest: Digest, href: Href) -> LineChart:
     rows = digest.standings[:MOST_OVER_TIME]
-    # Few share a chart, whose key has room for whole names.
+    # A shared chart has few bots, so its key has room for full names.
     names = _short_names(digest, rows, LONGEST_CELL if len(digest.standings) <= ONE_CHART else SMALL_NAME)
     series = [
         (name, ratings_over_time(digest, row.entrant), href(row.entrant))
@@ -307,7 +307,7 @@ def _over_time(digest: Digest, href: Href) -> LineChart:
 
 
 def ratings_over_time(digest: Digest, entrant: int) -> list[float | None]:
-    """A bot's rating at each of the moments; None before it had a result."""
+    """Return a bot's rating at each moment; None before its first result."""
     first = digest.first[entrant]
     return [
         moment.elo[entrant] if first is not None and first < moment.matches else None for moment in digest.moments
@@ -321,7 +321,7 @@ def _compared(
     share: Callable[[StandingsRow, StandingsRow], float | None],
     missing: str = "",
 ) -> Heat:
-    """Each of the best against each. `missing`: the text where two different ones have no share."""
+    """Return a table of the best bots against each other. `missing` is the text of a pair without a share."""
     rows = digest.standings[:MOST_COLUMNS]
     places = labels_of(digest.standings)[:MOST_COLUMNS]
     return Heat(

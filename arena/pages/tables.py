@@ -1,4 +1,4 @@
-"""Tables of pages: what is in them, and what each column means."""
+"""Tables of pages, and the meaning of each column."""
 
 from collections.abc import Sequence
 
@@ -64,11 +64,11 @@ ABOUT = {
     "from match": "The first match that it affects; waits: not in effect yet.",
     "goes on to": "The stages in which the bot plays next.",
 }
-"""What headings mean, in the words of the glossary."""
+"""Meaning of each heading, from the glossary."""
 BETWEEN = "between"
-"""The kind of words between names."""
+"""Kind of a cell that holds the text between names."""
 AGAINST = "against "
-"""Before a bot's name: a heading of a gauntlet's table."""
+"""Prefix of a bot's name in a heading of a gauntlet's table."""
 WORDS = frozenset(
     {
         "bot",
@@ -92,18 +92,18 @@ WORDS = frozenset(
         "asked for",
     }
 )
-"""Headings of columns that hold no numbers."""
+"""Headings of the columns that hold text."""
 
 
 class Cell(Struct, frozen=True):
-    """What stands in a table."""
+    """A cell of a table."""
 
     text: str
     href: str = ""
     kind: str = ""
-    """A class of the style."""
+    """CSS class of the cell."""
     parts: tuple["Cell", ...] = ()
-    """Names and the words between them (kind `between`), in place of a text: each name stays a whole."""
+    """Names and the text between them (kind `between`), which replace `text`, so that names are not split."""
 
 
 class Table(Struct, frozen=True):
@@ -114,11 +114,11 @@ class Table(Struct, frozen=True):
     rows: list[list[Cell]]
     sortable: bool = True
     head: str = "bot"
-    """The column that names the rows."""
+    """Heading of the column that names the rows."""
 
     @property
     def about(self) -> list[tuple[str, str]]:
-        """The columns with what they mean."""
+        """Headings with their meanings."""
         found = []
         for each in self.columns:
             if each in ABOUT:
@@ -128,12 +128,12 @@ class Table(Struct, frozen=True):
         return found
 
     def is_words(self, column: str) -> bool:
-        """Whether the column holds words, and no numbers."""
+        """Return whether the column holds text, not numbers."""
         return column in WORDS
 
 
 def listed(names: Sequence[str], between: str = ", ") -> list[Cell]:
-    """Names with the same words between them, as parts of a cell."""
+    """Return names with the same text between them, as parts of a cell."""
     found: list[Cell] = []
     for name in names:
         found += [Cell(between, kind=BETWEEN), Cell(name)] if found else [Cell(name)]
@@ -141,11 +141,11 @@ def listed(names: Sequence[str], between: str = ", ") -> list[Cell]:
 
 
 def in_line(*parts: Cell | str) -> Cell:
-    """A cell of several names; strings are the words between them."""
+    """Return a cell of several names; strings are the text between them."""
     return Cell("", parts=tuple(each if isinstance(each, Cell) else Cell(each, kind=BETWEEN) for each in parts))
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str | Cell]], head: str = "bot") -> Table:
-    """A table of these cells."""
+    """Return a table of these cells."""
     cells = [[each if isinstance(each, Cell) else Cell(each) for each in row] for row in rows]
     return Table(title, tuple(columns), cells, head=head)

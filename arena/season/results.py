@@ -95,12 +95,12 @@ class SeasonResults(Struct, frozen=True, kw_only=True):
         return self.folder.resolve().name
 
     def goes_on(self, part: str) -> dict[str, list[str]]:
-        """Return the stages to which a part's bots have advanced, by label; stages that have not begun are missing."""
+        """Return the stages to which a part's bots have advanced, by label, among the stages that have begun."""
         return goes_on([(stage.plan.name, stage.field) for stage in self.stages], part)
 
 
 def goes_on(fields: Sequence[tuple[str, Sequence[tuple[str, int, str]]]], part: str) -> dict[str, list[str]]:
-    """Return the stages to which a part's bots have advanced, by label; `fields` are the stages' names and fields."""
+    """Return the stages to which a part's bots have advanced, by label; `fields` pairs stage names and fields."""
     found: dict[str, list[str]] = {}
     for name, field in fields:
         for source, _, label in field:
@@ -249,7 +249,7 @@ def finishes_of(results: Results) -> tuple[Finish, ...]:
 
 
 def told_apart(parts: Sequence[PartResults]) -> list[PartResults]:
-    """Return the parts with unique labels: a bot that entered later may share its label with one of another group."""
+    """Return the parts with unique labels. A bot that entered later may have the label of one in another group."""
     taken = {label for part in parts for label, origin in part.origins.items() if origin.folder is None}
     found = []
     for part in parts:
