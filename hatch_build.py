@@ -1,7 +1,7 @@
-"""What wheel and sdist hold beside the packages: their commit, the manual, and a page without relative links.
+"""Build hooks that add the commit, the manual, and a page without relative links to wheel and sdist.
 
-`arena/commit.py` finds the commit, and reads it; `arena/manual.py` finds the manual. An index shows the page, and
-no docs beside it.
+`arena/commit.py` determines and reads the commit; `arena/manual.py` finds the manual. A package index shows the
+page without the docs, so relative links would be dead.
 """
 
 import re
@@ -16,15 +16,15 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 ELSEWHERE = "The pages that this one names are installed with it: `arena --help` says where.\n\n"
 MANUAL = ("README.md", "CHANGELOG.md", "LICENSE", ".github/CONTRIBUTING.md", ".github/SECURITY.md", "docs")
-"""Files and folders that the wheel has in `arena/manual`, as they lie in the clone: so their links lead there."""
+"""Files and folders that the wheel has in `arena/manual`, in the clone's layout, so that their links work."""
 NO_MANUAL = {"site", "__pycache__"}
-"""Folders of `docs` that make pages, and are none."""
+"""Folders of `docs` that hold tools, not pages."""
 IMAGE = re.compile(r"^!\[[^\]]*\]\((?!\w+:)[^)]*\)\n+", re.MULTILINE)
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!\w+:|#)([^)]*)\)")
 
 
 class PageHook(MetadataHookInterface):
-    """Makes the package's page of README.md."""
+    """A hook that makes the package's page from README.md."""
 
     def update(self, metadata: dict[str, Any]) -> None:
         """See `MetadataHookInterface`."""
@@ -34,7 +34,7 @@ class PageHook(MetadataHookInterface):
 
 
 def standing_alone(text: str, repository: str | None) -> str:
-    """A page whose links lead into a repository on GitHub; without one, they become the names of their files."""
+    """Return a page whose links lead to the GitHub repository; without one, links are replaced by file names."""
     if repository is not None:
         text = re.sub(r"(!\[[^\]]*\]\()(?!\w+:)", rf"\g<1>{repository}/raw/HEAD/", text)
         return LINK.sub(rf"[\g<1>]({repository}/blob/HEAD/\g<2>)", text)
@@ -51,10 +51,10 @@ def manual_files(root: Path) -> dict[Path, str]:
 
 
 class CommitHook(BuildHookInterface):  # type: ignore[type-arg]  # of no configuration
-    """Adds `arena/commit.txt` to what is built, and the manual to a wheel."""
+    """A hook that adds `arena/commit.txt` to the archive, and the manual to a wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """An editable install asks git; an unpacked sdist has the file already, and it is packed as any other."""
+        """Add the files. The commit's file is not needed in an editable install, and an sdist already has it."""
         self.folder = Path(tempfile.mkdtemp())
         if self.target_name == "wheel" and version != "editable":
             for file, there in manual_files(Path(self.root)).items():
@@ -68,6 +68,6 @@ class CommitHook(BuildHookInterface):  # type: ignore[type-arg]  # of no configu
         build_data["force_include"][str(file)] = "arena/commit.txt"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """The file is in the archive now."""
+        """Delete the temporary folder; the archive is complete."""
         del version, build_data, artifact_path
         shutil.rmtree(self.folder)

@@ -10,7 +10,7 @@ __all__ = ["BotError", "IllegalActionError", "Match", "Result", "Results", "play
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the API when it is asked for: the command line does not wait for it."""
+    """Import the API at its first use, so that the command line starts faster."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from arena import simulation  # noqa: PLC0415 - see above
@@ -19,5 +19,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List the API, none of which is imported for that, and the submodules that are imported."""
+    """List the API without importing it, and the submodules that are imported."""
     return sorted({*__all__, *(name for name, value in globals().items() if isinstance(value, ModuleType))})

@@ -6,9 +6,9 @@ from arena import pause_signals
 
 
 def main() -> None:
-    """Run the command line, safe from the signals that pause a match before there is one."""
+    """Run the command line. The signals that pause a match have no effect before a match starts."""
     pause_signals.ignore()
-    # NumPy's threads wait for each other in loops: beside matches, ratings of 100 bots took ten times as long.
+    # NumPy's threads busy-wait: while matches were running, ratings of 100 bots took ten times as long.
     environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from arena.commands.main import main as command_line  # noqa: PLC0415 - it takes long to import
 

@@ -1,4 +1,4 @@
-"""NumPy, imported when it is first used: at a command's start it would take longer than all else. Pure."""
+"""NumPy, imported at its first use, because its import would dominate a command's start. Pure."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
 
     class _Later:
-        """Stands for the module until something of it is asked for, and then for what was."""
+        """A proxy that imports the module at the first use of an attribute, and caches attributes."""
 
         def __getattr__(self, name: str) -> Any:
             found = getattr(import_module("numpy"), name)
@@ -26,6 +26,6 @@ else:
 
 
 def distinct(values: Whole) -> Whole:
-    """Return the different values, ascending. For this alone, `np.unique` would import NumPy's masked arrays."""
+    """Return the distinct values in ascending order. Unlike `np.unique`, this does not import masked arrays."""
     ordered: Whole = np.sort(values, axis=None)
     return ordered[np.diff(ordered, prepend=ordered[:1] - 1) > 0]

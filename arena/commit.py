@@ -1,6 +1,6 @@
-"""What runs here: the arena's commit, and how its interpreter was built.
+"""The arena's commit, and the build of its Python interpreter.
 
-The commit was written when the arena was packed (`hatch_build.py`); in a clone, git knows it.
+Packaging writes the commit into a file (`hatch_build.py`); in a clone, git returns it.
 """
 
 import platform
@@ -14,12 +14,12 @@ _GIT = Path(__file__).parents[1] / ".git"
 
 
 def commit() -> str | None:
-    """Its first digits, with `-dirty` where files were changed since; None: there is neither file nor git."""
+    """Return the commit's first digits, with `-dirty` if files have changed; None without the file and git."""
     if WRITTEN.exists():
         return WRITTEN.read_text(encoding="ascii").strip()
     if not _GIT.exists():
         return None
-    # Named, so that no other repository is asked by mistake.
+    # The paths are explicit, so that git does not use another repository.
     git = ["git", f"--git-dir={_GIT}", f"--work-tree={_GIT.parent}"]
     try:
         asked = subprocess.run(  # noqa: S603 - our own words
@@ -34,7 +34,7 @@ def commit() -> str | None:
 
 
 def interpreter() -> str:
-    """Return which Python runs, and whether it was built with profiles, as far as its build says."""
+    """Return name and version of the interpreter, and whether it was built with profiles, if its build shows it."""
     name = f"{platform.python_implementation()} {platform.python_version()}"
     if sys.implementation.name != "cpython":
         return name
@@ -42,6 +42,6 @@ def interpreter() -> str:
     if "--enable-optimizations" in asked or "-fprofile-use" in flags or "-fprofile-instr-use" in flags:
         return f"{name}, built with profiles"
     if not asked or sys.base_prefix == "/usr":
-        # Debian's build uses profiles, and configures without saying so.
+        # Debian's build uses profiles, but its configuration does not show it.
         return f"{name}; whether it was built with profiles, its build does not say"
     return f"{name}, built without profile-guided optimisation: 7 to 11 % slower"

@@ -73,7 +73,7 @@ class Stopped(click.ClickException):
 
 
 def reason_of(error: BaseException) -> BaseException:
-    """Return the error to report: of an exception group, a `ClickException` first, then Ctrl-C, then the first one."""
+    """Return the error to report: of a group, a `ClickException`, else Ctrl-C, else the first error."""
     reasons = list(_leaves(error))
     for kind in (click.ClickException, KeyboardInterrupt):
         for reason in reasons:

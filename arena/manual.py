@@ -1,4 +1,4 @@
-"""Where the documentation is: packed with the arena (`hatch_build.py`), or beside it in a clone."""
+"""The location of the documentation: in the package (`hatch_build.py`), or in the clone."""
 
 from pathlib import Path
 
@@ -12,6 +12,6 @@ def manual() -> Path:
 
 
 def rules_page(game: str) -> Path | None:
-    """Return the page with a game's rules; None: there is none, as for a game of another package."""
+    """Return the page with a game's rules; None if there is none, as for a game of another package."""
     page = manual() / "docs" / "games" / f"{game.replace('-', '_')}.md"
     return page if page.is_file() else None

@@ -1,4 +1,4 @@
-"""Where results go: never into a bot's folder, whose content hash each file there would change."""
+"""Folders for results. They are never in a bot's folder, because each file there would change its content hash."""
 
 import os
 from pathlib import Path
@@ -8,14 +8,14 @@ from referee.bot_folder import FILE, cache_folder
 
 
 def default_folder(wanted: str, start: Path = Path()) -> Path:
-    """Return where results go by default: to `wanted` below `start`.
+    """Return the default folder for results: `wanted` below `start`.
 
-    If `start` is a bot's folder or lies in one, they go beside that folder, or into the arena's cache where that
-    is not allowed.
+    If `start` is a bot's folder or inside one, the results go next to that folder, or into the arena's cache if
+    that place is not writable.
 
     Args:
         wanted: a relative path.
-        start: the folder that it starts from.
+        start: the folder to which `wanted` is relative.
     """
     bot = bot_folder_around(start)
     if bot is None:
@@ -26,14 +26,14 @@ def default_folder(wanted: str, start: Path = Path()) -> Path:
 
 
 def refuse_in_bot(folder: Path, field: str) -> None:
-    """Check that a folder that was asked for is not in a bot's folder.
+    """Check that a requested folder is not a bot's folder or inside one.
 
     Args:
-        folder: where results are to go; it need not be there.
-        field: the option or field that names it, for the error.
+        folder: the folder for results; it need not exist.
+        field: name of the option or field for the error.
 
     Raises:
-        WrongUse: it is.
+        WrongUse: the folder is a bot's folder or inside one.
     """
     if bot := bot_folder_around(folder):
         raise WrongUse(
@@ -46,7 +46,7 @@ def bot_folder_around(folder: Path) -> Path | None:
     """Return the outermost bot's folder that is or holds `folder`, as a path without links, or None."""
     try:
         place = Path(os.path.realpath(folder))
-    except (OSError, ValueError):  # Whoever opens it says what is wrong with it.
+    except (OSError, ValueError):  # Opening the folder reports the error later.
         return None
     around = [each for each in (place, *place.parents) if os.path.lexists(each / FILE)]
     return around[-1] if around else None

@@ -1,7 +1,7 @@
-"""The operator's two signals: one pauses a match, the other lets it go on.
+"""The operator's two signals: one pauses a match, the other resumes it.
 
-It imports next to nothing, for it comes first. There are two, because the kernel merges equal signals that are not
-yet delivered: of two that toggle, one may be lost.
+This module is loaded first, so it imports almost nothing. There are two signals, because the kernel merges equal
+signals that are not delivered yet: with a single signal that toggles, one could be lost.
 """
 
 import atexit
@@ -14,20 +14,21 @@ BOTH = (PAUSE, RESUME)
 
 
 def ignore() -> None:
-    """Let neither of them end this process, as they would by themselves; a match sets its own handler later.
+    """Prevent both signals from ending this process, which is their default; a match sets its own handler later.
 
-    They are handled, not ignored: a program that this process starts would inherit that, a bot among them.
+    An empty handler is used, not `SIG_IGN`, because programs that this process starts, such as bots, would inherit
+    `SIG_IGN`.
     """
     for number in BOTH:
         signal.signal(number, _nothing)
-        # Python gives up its handlers before the process has ended.
+        # Python removes its handlers before the process has exited.
         atexit.register(signal.signal, number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, BOTH)
 
 
 @contextmanager
 def blocked() -> Iterator[None]:
-    """Let neither of them reach a process that is started meanwhile, until that calls `ignore`."""
+    """Block both signals in processes that are started inside the block, until they call `ignore`."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, BOTH)
     try:
         yield

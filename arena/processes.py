@@ -1,4 +1,4 @@
-"""Processes of our own that share the work of one command."""
+"""A pool of processes that share the work of one command."""
 
 import ctypes
 import os
@@ -15,11 +15,11 @@ PR_SET_PDEATHSIG = 1
 
 @contextmanager
 def process_pool(processes: int) -> Iterator["ProcessPoolExecutor"]:
-    """A pool of fresh processes. When the block ends, what they have not begun is left undone.
+    """Yield a pool of fresh processes. At the end of the block, work that has not started is cancelled.
 
-    If it ends by an exception, they are killed: what they are at may take long.
+    If the block ends by an exception, the processes are killed, because their current work may take long.
     """
-    # Here: most commands have no need of them.
+    # Imported late, because most commands do not need a pool.
     from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
     from multiprocessing import active_children, get_context  # noqa: PLC0415
 
@@ -36,7 +36,7 @@ def process_pool(processes: int) -> Iterator["ProcessPoolExecutor"]:
 
 
 def _end_with(parent: int) -> None:
-    """In a process of the pool: Ctrl-C is its parent's to heed, and it does not outlive that."""
+    """Set up a process of the pool: leave Ctrl-C to the parent, and die with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:

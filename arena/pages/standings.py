@@ -106,7 +106,7 @@ class BracketRound(Struct, frozen=True):
 
 
 def bracket_rounds(overview: Overview, href: Href) -> list[BracketRound]:
-    """Return all rounds, including future ones, without the first ones of a large field; empty without a bracket."""
+    """Return all rounds, including future ones, without a large field's first ones; empty without a bracket."""
     labels = distinct_names(overview.found.digest.labels, BRACKET_NAME)
     drawn = [[_sides(tie, labels, href) for tie in ties] for ties in overview.bracket]
     while drawn and len(drawn[-1]) > 1:

@@ -76,7 +76,7 @@ def qualified(
     without: AbstractSet[str] = frozenset(),
     leave_empty: bool = False,
 ) -> list[Qualified]:
-    """Return the bots that advance, in the order of the new field: each group's best bot, then each second, and so on.
+    """Return the bots that advance, in the order of the new field: each group's best bot, then each second one.
 
     With an even number of groups, no two bots of a group meet in the first round of a knock-out. If only some of
     the bots with the same place advance, mean points decide, then fewer faults, then the order of the groups.
