@@ -18,7 +18,7 @@ ELSEWHERE = "The pages that this one names are installed with it: `arena --help`
 MANUAL = ("README.md", "CHANGELOG.md", "LICENSE", ".github/CONTRIBUTING.md", ".github/SECURITY.md", "docs")
 """Files and folders that the wheel has in `arena/manual`, in the clone's layout, so that their links work."""
 NO_MANUAL = {"site", "__pycache__"}
-"""Folders of `docs` that hold tools, not pages."""
+"""Folders of `docs` that are not part of the manual."""
 IMAGE = re.compile(r"^!\[[^\]]*\]\((?!\w+:)[^)]*\)\n+", re.MULTILINE)
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!\w+:|#)([^)]*)\)")
 

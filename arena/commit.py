@@ -34,7 +34,7 @@ def commit() -> str | None:
 
 
 def interpreter() -> str:
-    """Return name and version of the interpreter, and whether it was built with profiles, if its build shows it."""
+    """Return name and version of the interpreter, and whether its build used profiles, if that is known."""
     name = f"{platform.python_implementation()} {platform.python_version()}"
     if sys.implementation.name != "cpython":
         return name

@@ -1,4 +1,4 @@
-"""Tables of results, of which nothing is lost: the same at a terminal and in a file, in ASCII in the latter."""
+"""Tables of results, shown without loss at a terminal, and with ASCII lines in a file."""
 
 import sys
 from collections.abc import Collection, Iterable, Sequence
@@ -16,45 +16,48 @@ from referee.printable import printable_name
 
 PLAIN_HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 NARROW_WORDS = 16
-"""Columns that words are given where the terminal is too narrow for the table; the rest goes below."""
+"""Width of text columns if the terminal is too narrow for the table; longer text is folded."""
 LONGEST_CELL = 160
-"""Columns of a cell, at most: a path may have 4,096 letters, and a table is to stay one."""
+"""Maximum width of a cell in columns; a path of up to 4,096 characters would break the table."""
 LONGEST_HEADING = 30
 FEWEST_ROWS = 2
-"""Of which it is worth saying that they have something in common."""
+"""Minimum number of rows for summarizing columns with equal cells."""
 NO_LIMIT = 10_000
 
 
 class Grid:
-    """A table whose cells are words and numbers, shown as they stand; many of the words are strangers' names."""
+    """A table whose cells hold text and numbers; much of the text is untrusted and is never read as markup."""
 
     def __init__(self, headings: dict[str, bool]) -> None:
-        """Each heading says whether its column holds numbers."""
+        """Create an empty table. `headings` maps each heading to whether its column holds numbers."""
         self._headings = [(_cell(heading, LONGEST_HEADING), is_number) for heading, is_number in headings.items()]
         self._rows: list[tuple[Text, ...]] = []
 
     def add_row(self, *cells: str) -> None:
-        """One row; cells that are left out at its end are empty."""
+        """Add a row; missing cells at its end are empty."""
         missing = len(self._headings) - len(cells)
         self._rows.append(tuple(map(_cell, (*cells, *[""] * missing))))
 
     def same_columns(self) -> list[int]:
-        """The columns, by number, behind the first two whose cells are all the same."""
+        """Return the indices of the columns, except the first two, whose cells are all equal."""
         if len(self._rows) < FEWEST_ROWS:
             return []
         columns = [{row[column].plain for row in self._rows} for column in range(len(self._headings))]
         return [column for column, cells in enumerate(columns) if column > 1 and len(cells) == 1]
 
     def heading(self, column: int) -> str:
-        """Return the heading of a column, by number."""
+        """Return the heading of a column by its index."""
         return self._headings[column][0].plain
 
     def said(self, columns: Iterable[int]) -> str:
-        """Columns of which all cells are the same, in words."""
+        """Return the headings and values of columns whose cells are all equal, as text."""
         return ", ".join(f"{self._headings[column][0]} {self._rows[0][column]}" for column in sorted(columns))
 
     def drawn(self, *, most: int | None = None, without: Collection[int] = ()) -> Table:
-        """The table. `most`: the columns of the terminal that words are given; `without`: what is left out."""
+        """Return the table.
+
+        `most` limits the width of text columns; `without` are the indices of omitted columns.
+        """
         box = SIMPLE_HEAD if sys.stdout.isatty() else PLAIN_HEAD
         table = Table(box=box, show_edge=False, pad_edge=False, collapse_padding=True)
         shown = [column for column in range(len(self._headings)) if column not in without]
@@ -68,7 +71,7 @@ class Grid:
 
 
 def grid_of(headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = ("bot",)) -> Grid:
-    """A table of these rows: all columns but those of `words` hold numbers."""
+    """Return a table of these rows; all columns except those in `words` hold numbers."""
     grid = Grid({heading: heading not in words for heading in headings})
     for row in rows:
         grid.add_row(*row)
@@ -80,7 +83,7 @@ def _cell(text: str, most: int = LONGEST_CELL) -> Text:
 
 
 def shortened(text: str, most: int) -> str:
-    """The text with its middle left out where it is wider than so many columns: names differ at either end."""
+    """Return the text in at most `most` columns, shortened in the middle, because names differ at their ends."""
     if cell_len(text) <= most:
         return text
     half = (most - 1) // 2
@@ -89,7 +92,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def distinct_names(names: Sequence[str], most: int) -> list[str]:
-    """Return the names as they are shown, each at most so many columns wide, and no two alike."""
+    """Return the names as they are shown: at most `most` columns wide, and distinct."""
     whole = [printable_name(name) for name in names]
     shown = [shortened(name, most) for name in whole]
     alike: dict[str, list[int]] = {}
@@ -106,13 +109,13 @@ def distinct_names(names: Sequence[str], most: int) -> list[str]:
 
 
 def _told_apart(names: Sequence[str], most: int, others: Collection[str]) -> list[str]:
-    """Return names that begin and end alike so cut that they differ from each other and from `others`."""
+    """Shorten names with equal ends so that they differ from each other and from `others`."""
     middle = most // 2
     for head in sorted(range(most - 1), key=lambda place: abs(place - middle)):
         found = [_without_middle(name, head, most) for name in names]
         if len(set(found)) == len(found) and not set(found) & set(others):
             return found
-    # They differ in the middle only: that is what is left.
+    # The names differ only in the middle, so their ends are omitted.
     low, high = min(names), max(names)
     same = next((at for at, (one, other) in enumerate(zip(low, high, strict=False)) if one != other), len(low))
     found = [f"…{chop_cells(name[max(0, same - most // 4) :], most - 2)[0]}…" for name in names]
@@ -123,16 +126,16 @@ def _told_apart(names: Sequence[str], most: int, others: Collection[str]) -> lis
 
 
 def _without_middle(text: str, head: int, most: int) -> str:
-    """Return the first `head` columns of a text and its last ones, `most` of them with the sign between."""
+    """Return the first `head` columns of a text, an ellipsis, and its last columns; `most` columns in total."""
     first = chop_cells(text, head)[0] if head else ""
     return f"{first}…{chop_cells(text[::-1], most - 1 - head)[0][::-1]}"
 
 
 def show(screen: Screen, grid: Grid) -> None:
-    """Prints a table whole.
+    """Print a whole table.
 
-    Where it is too wide its words are folded. Then columns of which all cells are the same are said below it in
-    words, the last ones first. If that is not enough it stays so.
+    If the table is too wide, its text is folded. If it is still too wide, columns with equal cells are moved to a
+    line below the table, starting with the last one. A table that is then still too wide is printed as it is.
     """
     table = grid.drawn()
     same, aside = grid.same_columns(), set[int]()
@@ -141,7 +144,7 @@ def show(screen: Screen, grid: Grid) -> None:
     while same and _width(screen, table) > screen.width:
         aside.add(same.pop())
         table = grid.drawn(most=NARROW_WORDS, without=aside)
-    # Not by itself: rich would cut it to the screen.
+    # The table is rendered at its full width first, because rich would cut it to the screen.
     lines = Segments(screen.render(table, screen.options.update(max_width=_width(screen, table))))
     screen.print(lines, crop=False, end="")
     if aside:
@@ -150,11 +153,11 @@ def show(screen: Screen, grid: Grid) -> None:
 
 def fits(screen: Screen, grid: Grid) -> bool:
     """Return whether `show` can show a table within the screen's width."""
-    # Results against one opponent are not said below a table.
+    # Results against one opponent do not belong into the line below a table.
     aside = [column for column in grid.same_columns() if not grid.heading(column).isdecimal()]
     return _width(screen, grid.drawn(most=NARROW_WORDS, without=aside)) <= screen.width
 
 
 def _width(screen: Screen, table: Table) -> int:
-    """How wide it would like to be, whatever the screen's width."""
+    """Return the natural width of a table, regardless of the screen's width."""
     return Measurement.get(screen, screen.options.update(max_width=NO_LIMIT), table).maximum

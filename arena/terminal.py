@@ -1,7 +1,7 @@
-"""The two places where text goes: results to standard output, everything else to standard error.
+"""Output of text: results to standard output, everything else to standard error.
 
-All that the arena says goes through here. Text may be a bot's, an entry's name, or out of somebody's transcript:
-it is shown as it stands, and neither commands the terminal nor is read as markup.
+All output of the arena goes through this module. Text may be untrusted, such as a bot's output or an entry's name.
+It can neither control the terminal nor is it read as markup.
 """
 
 import os
@@ -28,23 +28,23 @@ from rich.text import Text
 from referee.printable import printable
 
 WIDE = 200
-"""Columns where there is no terminal: what goes into a file is not to be cut to one's width."""
+"""Width in columns without a terminal, so that output into a file is not cut."""
 _BEYOND_ASCII = re.compile("[^\x00-\x7e]+")
 
 
 class Screen(Console):
-    """A console on which text is text."""
+    """A console that shows text without reading it as markup."""
 
     def say(self, line: str) -> None:
-        """Shows one line, whatever it holds; it is not folded, so that a path in it can be copied."""
+        """Print one line of any text without folding it, so that a path in it can be copied."""
         self.print(Text(printable(line)), soft_wrap=True)
 
     def render_str(self, text: str, **how: Any) -> Text:
-        """As it would be, without markup and emoji codes, and spelled before its width is measured."""
+        """Render a string without markup and emoji codes; make it printable before its width is measured."""
         return super().render_str(_printable(text), **how | {"markup": False, "emoji": False})
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """As it would be; also what was no plain string is spelled where it would do something."""
+        """Render an object and make the text of its segments printable."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(_printable(segment.text), segment.style)
 
@@ -54,23 +54,23 @@ def _printable(text: str) -> str:
 
 
 def results_console() -> Screen:
-    """Standard output."""
+    """Return a console for standard output."""
     return Screen(width=None if sys.stdout.isatty() else WIDE, emoji=False, markup=False, highlight=False)
 
 
 def progress_console() -> Screen:
-    """Standard error."""
+    """Return a console for standard error."""
     width = None if sys.stderr.isatty() else WIDE
     return Screen(stderr=True, width=width, emoji=False, markup=False, highlight=False)
 
 
 def say(line: str) -> None:
-    """Shows one line on standard error."""
+    """Print one line to standard error."""
     progress_console().say(line)
 
 
 class Words(TextColumn):
-    """Words beside a progress bar; what is in progress, if they are not said."""
+    """Text next to a progress bar; by default the task's description."""
 
     def __init__(self, words: str = "{task.description}") -> None:
         super().__init__(words, markup=False)
@@ -81,13 +81,13 @@ class Words(TextColumn):
 
 
 def progress_bar(screen: Screen, *columns: ProgressColumn, transient: bool = False) -> Progress:
-    """A bar with what is in progress, how many of how many, and further columns; at a terminal only."""
+    """Return a progress bar with description, count and further columns; it is shown only at a terminal."""
     parts = (Words(), BarColumn(), MofNCompleteColumn(), *columns)
     return Progress(*parts, console=screen, disable=not screen.is_terminal, transient=transient)
 
 
 def arguments(*words: str | Path, options: tuple[str | Path, ...] = ()) -> tuple[str | Path, ...]:
-    """Return a command's arguments and options in an order in which no argument is taken for an option.
+    """Return a command's arguments and options in an order in which no argument is parsed as an option.
 
     A bot's label or folder may begin with a hyphen.
     """
@@ -97,17 +97,17 @@ def arguments(*words: str | Path, options: tuple[str | Path, ...] = ()) -> tuple
 
 
 def command_line(*words: str | Path) -> str:
-    """A command of the arena for people to type, called as they called it themselves, and quoted for a shell."""
+    """Return an arena command for people to type, quoted for a shell; `ARENA_COMMAND` replaces the name `arena`."""
     return f"{os.environ.get('ARENA_COMMAND', 'arena')} {shlex.join(map(str, words))}"
 
 
 def print_json(content: Any) -> None:
-    """Writes a value to standard output for programs, on one line that does nothing to a terminal either."""
+    """Write a value as JSON to standard output, on one line without characters that control a terminal."""
     sys.stdout.write(json_line(content) + "\n")
 
 
 def print_json_list(rows: Iterable[Any]) -> None:
-    """Writes an array to standard output, a row a line, each as it comes: the array is never held whole."""
+    """Write a JSON array to standard output, one row per line, without holding the whole array in memory."""
     sys.stdout.write("[")
     for number, row in enumerate(rows):
         sys.stdout.write((",\n" if number else "\n") + json_line(row))
@@ -115,7 +115,7 @@ def print_json_list(rows: Iterable[Any]) -> None:
 
 
 def json_line(content: Any) -> str:
-    r"""A value as JSON, in which what would do something, or could not be seen, is written as `\uNNNN`."""
+    r"""Return a value as JSON in which control characters and invisible ones are written as `\uNNNN`."""
     text = msgspec.json.encode(content).decode()
     return text if text.isascii() and "\x7f" not in text else _BEYOND_ASCII.sub(_escaped, text)
 
@@ -125,6 +125,6 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def _units(char: str) -> str:
-    """As JSON spells it: beyond the first 65,536 characters, as a pair."""
+    """Return the JSON escape of a character; a surrogate pair beyond the first 65,536 characters."""
     octets = char.encode("utf-16-be")
     return "".join(f"\\u{octets[at]:02x}{octets[at + 1]:02x}" for at in range(0, len(octets), 2))
