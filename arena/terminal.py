@@ -97,7 +97,7 @@ def arguments(*words: str | Path, options: tuple[str | Path, ...] = ()) -> tuple
 
 
 def command_line(*words: str | Path) -> str:
-    """Return an arena command for people to type, quoted for a shell; `ARENA_COMMAND` replaces the name `arena`."""
+    """Return an arena command for people to type, quoted for a shell, with `ARENA_COMMAND` as its name if set."""
     return f"{os.environ.get('ARENA_COMMAND', 'arena')} {shlex.join(map(str, words))}"
 
 
