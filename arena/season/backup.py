@@ -1,4 +1,4 @@
-"""Backups of a season: one per stage or group that has begun, in the layout of the season's results folder.
+"""Backups of a season: one per stage or group that has started, in the layout of the season's results folder.
 
 The season's own file is written last, so a stopped backup can be continued. The list of stages that have begun is
 read first. Their source stages are closed by then, so no backed-up stage has a source with an older table.

@@ -105,7 +105,7 @@ def qualified(
 
 
 def cut_texts(tables: Sequence[Sequence[Finish]], goes_on: AbstractSet[str]) -> list[str]:
-    """Return a sentence for each pair of level bots of which only one advances: what decided between them."""
+    """Return a sentence for each pair of level bots of which only one advances with the deciding rule."""
     texts = []
     for table in tables:
         order = [one for one in ranked(table) if not one.withdrawn]

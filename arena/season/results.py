@@ -33,7 +33,7 @@ class Origin(Struct, frozen=True):
 
 
 class PartResults(Struct, frozen=True, kw_only=True):
-    """A tournament of a stage that has begun."""
+    """A tournament of a stage that has started."""
 
     name: str
     folder: Path
@@ -57,17 +57,17 @@ class PartResults(Struct, frozen=True, kw_only=True):
 
 
 class StageResults(Struct, frozen=True, kw_only=True):
-    """A stage of a season, whether it has begun or not."""
+    """A stage of a season, whether it has started or not."""
 
     plan: PlannedStage
     parts: tuple[PartResults, ...]
-    """Results of the tournaments that have begun."""
+    """Results of the tournaments that have started."""
     waiting: Mapping[str, str] = {}
     """Reason by name, for tournaments that were started but have not begun."""
 
     @property
     def field(self) -> list[tuple[str, int, str]]:
-        """Previous tournament, place and label of each bot, in order, for the tournaments that have begun."""
+        """Previous tournament, place and label of each bot, in order, for the tournaments that have started."""
         return [each for part in self.parts for each in field_in(part.results.terms)]
 
     @property
@@ -95,7 +95,7 @@ class SeasonResults(Struct, frozen=True, kw_only=True):
         return self.folder.resolve().name
 
     def goes_on(self, part: str) -> dict[str, list[str]]:
-        """Return the stages to which a part's bots have advanced, by label, among the stages that have begun."""
+        """Return the stages to which a part's bots have advanced, by label, among the stages that have started."""
         return goes_on([(stage.plan.name, stage.field) for stage in self.stages], part)
 
 
@@ -168,7 +168,7 @@ def season_folder(place: Path) -> Path | None:
 
 
 def parts_in(folder: Path) -> list[Path]:
-    """Return the results folders of a season's stages and groups that have begun, in order.
+    """Return the results folders of a season's stages and groups that have started, in order.
 
     Raises:
         NotBegun: the check of the season's bots failed.
@@ -189,7 +189,7 @@ def _book_in(folder: Path) -> SeasonBook:
 
 
 def part_in(folder: Path) -> PartResults | None:
-    """Return the results of a stage's tournament; None if it has not begun.
+    """Return the results of a stage's tournament; None if it has not started.
 
     Raises:
         WrongUse: the ledger is not that of a tournament.

@@ -41,7 +41,7 @@ from referee.suggestions import did_you_mean
 
 SEED_BYTES = 8
 FILE = "file"
-"""Source of bots that come from the season's file, in place of a tournament's name."""
+"""Source of bots listed in the season's file, in place of a tournament's name."""
 FOUND = "stage.found"
 """Term with the folders of a later stage's bots, by label."""
 MOST_NAMED = 30
@@ -193,7 +193,7 @@ def _end(season: Season, stage: Stage, folder: Path) -> datetime | None:
 
 
 def _same(found: PartResults, field: _Drawn) -> bool:
-    """Return whether a part was begun with this field. If not, playing it reports the difference."""
+    """Return whether a part was started with this field. If not, playing it reports the difference."""
     terms = found.results.terms
     return all(terms.get(key) == value for key, value in field.terms.items())
 
@@ -253,7 +253,7 @@ def _taken(stage: Stage, tables: Sequence[Sequence[Finish]], without: frozenset[
 
 
 def _close_source(season: Season, stage: Stage) -> bool:
-    """Close the tournaments that a stage's field comes from. Return False if a change has to be played first.
+    """Close the tournaments that a stage's field is drawn from. Return False if a change has to be played first.
 
     Raises:
         WrongUse: a tournament has not been played to its end.
@@ -287,7 +287,7 @@ def _closed(season: Season, stage: Stage, reason: str) -> bool:
 
 
 def _sources(season: Season, stage: Stage) -> list[PartResults]:
-    """Return the results of the tournaments that a stage's field comes from."""
+    """Return the results of the tournaments that a stage's field is drawn from."""
     names = () if stage.source is None else season.stages[stage.source].parts
     return told_apart([part for name in names if (part := part_in(season.folder(name))) is not None])
 
@@ -303,7 +303,7 @@ def _stage_bot(season: Season, stage: Stage, part: PartResults, finish: Finish) 
 
 
 def _given(season: Season, part: PartResults, label: str) -> str:
-    """Return the folder of a bot that a part began with, from the part's terms or the season's file."""
+    """Return the folder of a bot that a part started with, from the part's terms or the season's file."""
     found = part.results.terms.get(FOUND, {})
     if isinstance(found, dict) and isinstance(given := found.get(label), str):
         return given
