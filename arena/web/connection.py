@@ -1,7 +1,8 @@
-"""One client's connection: Hypercorn's HTTP/1.1 on trio, with bounds on what a client may take, leave or delay.
+"""One client's connection: Hypercorn's HTTP/1.1 on trio, with bounds on a client's requests and delays.
 
-Hypercorn's own connections also speak HTTP/2, over which one client may hold a hundred requests, and wait without
-end for one that reads nothing. These have one request at a time, and every wait for the client ends.
+Hypercorn's own connections also support HTTP/2, where one client may have a hundred requests open, and wait
+forever for a client that does not read. These process one request at a time, and every wait for the client has a
+limit.
 """
 
 import math
@@ -19,25 +20,25 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ConnectionState
 
 HEADER_BYTES = 16 * 1024
-"""Of a request's line and headers together."""
+"""Maximum bytes of a request's line and headers together."""
 READ_BYTES = 16 * 1024
 REQUEST_SECONDS = 10.0
-"""How long a client may take to send a request's line and headers, or to begin another request."""
+"""Seconds in which a client must send a request's line and headers, or start another request."""
 STUCK_SECONDS = 30.0
-"""How long a client may take to read a piece of what it is sent; then its connection is cut."""
+"""Seconds in which a client must read a piece of `PIECE_BYTES`; otherwise its connection is closed."""
 PIECE_BYTES = 64 * 1024
 REQUESTS = 10_000
-"""Over one connection."""
+"""Maximum requests per connection."""
 ENDING_SECONDS = 2.0
 DIRECT = "arena.direct"
 """The name of our extension of ASGI: the connection itself, for answers in chunks; see `events.Direct`."""
 
 Application = Callable[[Any, Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]]
-"""An application as ASGI has it."""
+"""An ASGI application."""
 
 
 def configuration() -> Config:
-    """What Hypercorn is told: its own bounds, and that it adds no headers and writes no logs."""
+    """Return Hypercorn's configuration: bounds on requests, no server header, no logs."""
     config = Config()
     config.h11_max_incomplete_size = HEADER_BYTES
     config.keep_alive_max_requests = REQUESTS
@@ -48,7 +49,7 @@ def configuration() -> Config:
 
 
 class _Http(H11Protocol):
-    """HTTP/1.1 and nothing else: what asks for HTTP/2 is answered as if it had not."""
+    """HTTP/1.1 only; requests to upgrade to HTTP/2 are ignored."""
 
     async def _check_protocol(self, event: h11.Request) -> None:
         pass
@@ -56,8 +57,8 @@ class _Http(H11Protocol):
     async def _create_stream(self, request: h11.Request) -> None:
         names = [name for name, _ in request.headers]
         if b"content-length" in names and b"transfer-encoding" in names:
-            # A server in front may take the other one for the request's length, and see another request begin
-            # where this one goes on (RFC 9112, 6.1).
+            # A proxy in front may use the other header for the request's length, and see another request start
+            # within this one (RFC 9112, 6.1).
             await self._send_error_response(HTTPStatus.BAD_REQUEST)
             await self.send(Closed())
             await trio.lowlevel.checkpoint()  # The connection ends here.
@@ -80,19 +81,19 @@ class Connection:
         client: tuple[str, int] | None,
         failed: Callable[[Exception], None],
     ) -> None:
-        """`failed`: told of each error that the application did not foresee."""
+        """`failed` is called with each error that the application did not handle."""
         self._application = application
         self._stream = stream
         self._socket = stream.socket if isinstance(stream, trio.SocketStream) else None
         self._client = client
         self._failed = failed
         self._deadline = trio.current_time() + REQUEST_SECONDS
-        """When the client's next request must be here."""
+        """Time by which the client's next request must have arrived, on trio's clock."""
         self._reading = trio.CancelScope()
         self._turn = trio.Lock()
 
     async def run(self) -> None:
-        """Answers the client's requests, until the connection ends."""
+        """Answer the client's requests until the connection ends."""
         try:
             async with trio.open_nursery() as nursery:
                 self._nursery = nursery
@@ -114,7 +115,7 @@ class Connection:
                 await self._stream.aclose()
 
     async def _read(self) -> None:
-        """Passes on what the client sends."""
+        """Pass the client's bytes to Hypercorn until the client disconnects or is too late."""
         while True:
             try:
                 with trio.CancelScope(deadline=self._deadline) as self._reading:
@@ -128,9 +129,9 @@ class Connection:
                 return
 
     def write_now(self, data: bytes) -> int:
-        """Writes what the kernel has room for, and gives how many bytes. It never waits.
+        """Write what the kernel has room for without waiting. Return the number of bytes written.
 
-        A connection that is gone takes all.
+        A broken connection counts as having accepted everything.
         """
         if self._socket is None:
             return 0
@@ -143,21 +144,21 @@ class Connection:
             return len(data)
 
     async def _send(self, event: Event) -> None:
-        """What Hypercorn has for the client."""
+        """Process an event that Hypercorn has for the client."""
         match event:
             case RawData():
                 await self.write(event.data)
             case Closed():
                 self._nursery.cancel_scope.cancel()
             case Updated():
-                # Only a client that owes a request is waited for.
+                # The deadline applies only while the next request is due from the client.
                 self._deadline = trio.current_time() + REQUEST_SECONDS if event.idle else math.inf
                 self._reading.deadline = self._deadline
             case _:
                 pass
 
     async def write(self, data: bytes | memoryview) -> None:
-        """Writes all, in pieces of which each has its time."""
+        """Write everything in pieces, each with its own time limit."""
         async with self._turn:
             try:
                 whole = memoryview(data)

@@ -1,8 +1,8 @@
-"""Matches as they are played, from a live feed: what browsers are told of them, and what is held back.
+"""Live matches, built from a feed: the messages for browsers, and the events withheld from them.
 
-A feed is a stranger's bytes: what is no message of it is left out, and all that is kept has a bound. What a match
-tells at its end shows its deal, from which the other matches of its block may still be played. So what follows a
-window is told only when the next one opens, and what follows the last one only when the block counts.
+A feed is untrusted: invalid messages are ignored, and everything stored is bounded. The end of a match reveals its
+deal, which later matches of the same block may still use. So events after a window are published only when the
+next window opens, and events after the last window only when the block counts.
 """
 
 import re
@@ -37,39 +37,40 @@ from referee.games import GAMES
 from referee.printable import printable
 
 MOST_MATCHES = 200
-"""Of one feed. Others are not shown."""
+"""Maximum matches shown per feed."""
 NAME = 120
-"""Characters of a name."""
+"""Maximum characters of a name."""
 LINE = 300
-"""Characters of one line of what happened."""
+"""Maximum characters of a log line."""
 LINES = 100
-"""Of one match, that are kept: the latest."""
+"""Maximum log lines stored per match; the oldest are dropped."""
 MOST_HELD = 2_000
-"""Events of one match that wait for its next window."""
+"""Maximum events per match that wait for its next window."""
 VIEW_BYTES = 64 * 1024
 SILENT_SECONDS = 12.0
-"""A feed tells of each match every three seconds. One that it has not told of for so long is no longer played."""
+"""Seconds without a message after which a match is no longer shown; feeds send one at least every three
+seconds."""
 AFTER_SECONDS = 60.0
-"""A match whose result has been told is shown for so long."""
+"""Seconds for which a match is shown after its result was published, or after it was void."""
 WAITING_SECONDS = 3_600.0
-"""A match that is over is shown for so long, if its block does not come to count."""
+"""Seconds for which a finished match is shown while its block does not count."""
 ON_STAGE = 6
-"""Matches of a feed whose boards are shown to all who follow it."""
+"""Maximum matches whose boards are sent to all clients of a feed."""
 LINGER_SECONDS = 4.0
-"""A match that is over stays on stage for so long, though others wait."""
+"""Seconds for which a finished match remains on stage while others wait."""
 _HASH = re.compile(r"[0-9a-f]{32}")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 State = Literal["playing", "over", "void", "ended"]
-"""Being played; over, and what came of it is held back; not counting; over, and told."""
+"""State of a match: being played; over, with its result withheld; void; over, with its result published."""
 Fields = dict[str, Any]
 NO_MATCHES: Fields = {"type": "all", "matches": [], "stage": [], "runes": {}}
-"""How things stand where nothing is played, as a message."""
+"""Snapshot message for a feed without matches."""
 _messages: msgspec.json.Decoder[FeedMessage] = msgspec.json.Decoder(FeedMessage)
 
 
 def decoded(message: bytes) -> FeedMessage | None:
-    """Return a message of a feed; None: these bytes are not one."""
+    """Decode a message of a feed. Return None if the bytes are not a valid one."""
     try:
         found = _messages.decode(message)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -78,7 +79,7 @@ def decoded(message: bytes) -> FeedMessage | None:
 
 
 class _Game:
-    """What is known of a game to show a match of it; of a game that this arena does not have, nothing."""
+    """Decoder of a game's events and views. It decodes nothing of games that this arena does not have."""
 
     def __init__(self, name: str) -> None:
         game = GAMES.get(name)
@@ -87,7 +88,7 @@ class _Game:
         self._words = drawing_of(name).words
 
     def words(self, event: Any) -> tuple[str, Fields | None] | None:
-        """An event in words, and what it reveals, if it is a reveal; None: the game has no such event."""
+        """Describe an event; add its fields if it is a reveal. Return None if the game has no such event."""
         if not self._events:
             return None
         try:
@@ -100,7 +101,7 @@ class _Game:
             return None
 
     def view(self, view: Any) -> Fields | None:
-        """A spectator's view as JSON; None: the game has no such view, or it is too large."""
+        """Return a spectator's view as JSON, or None if it is invalid for the game or too large."""
         if self._view is None:
             return None
         try:
@@ -112,7 +113,7 @@ class _Game:
 
 
 def _shown(words: View | Event) -> Fields | None:
-    """Return a game's words as JSON; None: they are too large, or hold a number that browsers cannot hold."""
+    """Return a view or event as JSON, or None if it is too large or holds a number too large for browsers."""
     shown: Fields = msgspec.to_builtins(words, str_keys=True)
     return shown if _has_small_numbers(shown) and len(encode(shown)) <= VIEW_BYTES else None
 
@@ -137,7 +138,7 @@ def _union(types: Sequence[type[Any]]) -> Any:
 
 
 class _Reveal(Struct):
-    """What a match told after its last window."""
+    """Result of a finished match, withheld until its block counts."""
 
     outcome: Outcome
     head: str
@@ -145,7 +146,7 @@ class _Reveal(Struct):
 
 
 class LiveMatch:
-    """One attempt at a match. `now` gives seconds."""
+    """One attempt at a match. `now` returns the time in seconds."""
 
     def __init__(self, id_: str, begun: FeedBegun, now: Callable[[], float]) -> None:
         self.id = id_
@@ -156,31 +157,31 @@ class LiveMatch:
         self.heard_at = now()
         self.over_at = 0.0
         self.link: str | None = None
-        """Of its page, once its block counts."""
+        """Link to the match's page; None until its block counts."""
         self.reveal: _Reveal | None = None
-        """What is held back, now that it is over."""
+        """Withheld result; None unless the match is over and its block does not count yet."""
         self._now = now
         self.game = printable(begun.game)[:NAME]
         self._variant = printable(begun.variant)[:NAME]
         self._reader = _Game(begun.game)
         self._n = 1
-        """The number of the message that comes next."""
+        """Number of the next expected message."""
         self._window: FeedWindow | None = None
         self._opened_at = 0.0
         self._stopped = 0.0
         self._paused: tuple[str, float] | None = None
         self._view: Fields | None = None
         self._held: deque[str] = deque(maxlen=MOST_HELD)
-        """Events in words that no window has followed yet."""
+        """Descriptions of events since the last window, not yet published."""
         self._held_reveal: Fields | None = None
-        """The last reveal among them."""
+        """Fields of the last reveal among the withheld events."""
         self._lines: deque[str] = deque(maxlen=LINES)
         self._told = 0
-        """How many lines there were."""
+        """Number of log lines published so far, including dropped ones."""
         self._end: Fields = {}
 
     def summary(self) -> Fields:
-        """Who plays, and how far it is."""
+        """Return the players, the state and, once published, the places."""
         return {
             "id": self.id,
             "game": self.game,
@@ -192,18 +193,18 @@ class LiveMatch:
         }
 
     def everything(self) -> Fields:
-        """All that may be told of it."""
+        """Return all public fields of the match."""
         return self.summary() | self._clock() | {"view": self._view} | self._log(0) | self._end
 
     def hear(self, message: FeedMessage) -> Fields:
-        """Takes a message; gives what of it may be told: fields that changed. None of them: nothing."""
+        """Process a message. Return the public fields that it changed; empty if there are none."""
         self.heard_at = self._now()
         if isinstance(message, FeedStandings | FeedBegun) or self.state != "playing" or message.n < self._n:
             return {}
         if isinstance(message, FeedSnapshot):
             return self._catch_up(message)
         if message.n > self._n:
-            # Something is missing, the closing of a window perhaps.
+            # A missing message may have closed the window.
             self._window = None
         self._n = message.n + 1
         match message:
@@ -225,7 +226,7 @@ class LiveMatch:
         return self._clock()
 
     def count(self, link: str | None) -> Fields:
-        """Its block counts, or it is of no tournament: what was held back is told."""
+        """Publish the withheld result, once the block counts or if the match belongs to no tournament."""
         if self.reveal is None:
             return {}
         outcome, view = self.reveal.outcome, self.reveal.view
@@ -237,7 +238,7 @@ class LiveMatch:
         return self.summary() | self._clock() | {"view": self._view} | changed | self._end
 
     def _open(self, window: FeedWindow, elapsed: float) -> Fields:
-        """A window is open: the match goes on, and what was told before it is no end's reveal."""
+        """Open a window and release the events before it: as the match continues, they do not reveal its end."""
         self._window = msgspec.structs.replace(window, view=None)
         self._opened_at, self._stopped = self._now() - elapsed, 0.0
         self._paused = None if self._paused is None else (self._paused[0], self._now())
@@ -245,7 +246,7 @@ class LiveMatch:
         return self._release() | self._clock() | {"view": self._view}
 
     def _hold(self, event: Any) -> None:
-        """Keeps what may be told later: a few words, however much the feed says."""
+        """Store an event's description for later release, bounded in length."""
         if (said := self._reader.words(event)) is not None:
             self._held.append(with_names(said[0], self.players)[:LINE])
             self._held_reveal = said[1] or self._held_reveal
@@ -264,13 +265,13 @@ class LiveMatch:
         return self._log(before) if self._told > before else {}
 
     def _log(self, since: int) -> Fields:
-        """The lines from that one on, as far as they are kept."""
+        """Return the stored log lines from number `since` on."""
         first = self._told - len(self._lines)
         since = max(since, first)
         return {"log_from": since, "log": list(self._lines)[since - first :]}
 
     def _catch_up(self, snapshot: FeedSnapshot) -> Fields:
-        """Takes what is told again now and then, if something was missed."""
+        """Restore the match from a periodic snapshot if messages were missed."""
         if snapshot.n == self._n:
             return {}
         self._n = snapshot.n
@@ -293,7 +294,7 @@ class LiveMatch:
         self.over_at = self._now()
         self._window = None
         if ended.outcome is None or not _fits(ended.outcome, len(self.players)):
-            # Its deal is played again: what it told at the end is told by nobody.
+            # The deal is played again, so its last events must stay secret.
             self.state = "void"
             self._drop()
             return self.summary() | self._clock()
@@ -312,7 +313,7 @@ class LiveMatch:
             self._paused = None
 
     def _clock(self) -> Fields:
-        """The open window, and how much of its time has passed."""
+        """Return the open window with the time passed in it, and the reason for a pause."""
         window = self._window
         if window is None:
             return {"window": None, "paused": None if self._paused is None else self._paused[0]}
@@ -331,7 +332,7 @@ class LiveMatch:
 
 
 def _fits(outcome: Outcome, seats: int) -> bool:
-    """Whether the ranking places each seat once."""
+    """Return whether the ranking places each seat exactly once."""
     return sorted(seat for group in outcome.ranking for seat in group) == list(range(seats))
 
 
@@ -347,11 +348,11 @@ def _result(outcome: Outcome) -> Fields:
 
 
 Key = tuple[int, str]
-"""What a match is known by: the number of its feed, and its topic."""
+"""Key of a match: the number of its feed, and its topic."""
 
 
 class LiveFeed:
-    """The matches of a feed, or of all feeds that are shown on one page."""
+    """Matches of one feed, or of all feeds shown on one page."""
 
     def __init__(
         self,
@@ -359,16 +360,16 @@ class LiveFeed:
         publish_of: Callable[[str, Fields], None],
         now: Callable[[], float],
     ) -> None:
-        """`publish` takes messages for all who follow the feed, `publish_of` for those who follow one match."""
+        """`publish` sends a message to all clients of the feed, `publish_of` to the clients of one match."""
         self._publish = publish
         self._publish_of = publish_of
         self._now = now
         self._matches: dict[Key, LiveMatch] = {}
         self._stage: list[Key] = []
-        """The matches whose boards all are shown."""
+        """Keys of the matches whose boards are sent to all clients of the feed."""
 
     def hear(self, topic: bytes, content: bytes, feed: int = 0) -> None:
-        """Take a message, whatever it is, of the feed of that number: no other feed may speak of its matches."""
+        """Process a possibly invalid message of feed number `feed`; it affects only matches of that feed."""
         if not topic.startswith(MATCH.encode()) or (message := decoded(content)) is None:
             return
         try:
@@ -385,7 +386,7 @@ class LiveFeed:
                 self.tidy()
 
     def snapshot(self) -> Fields:
-        """How things stand, as a message."""
+        """Return a snapshot message of all matches."""
         return {
             "type": "all",
             "matches": [
@@ -397,7 +398,7 @@ class LiveFeed:
         }
 
     def snapshot_of(self, id_: str) -> Fields:
-        """How one match stands, as a message."""
+        """Return a snapshot message of one match."""
         match = self.match(id_)
         return {
             "type": "all",
@@ -407,22 +408,22 @@ class LiveFeed:
         }
 
     def match(self, id_: str) -> LiveMatch | None:
-        """The match with that id."""
+        """Return the match with that id, or None."""
         return next((match for match in self._matches.values() if match.id == id_), None)
 
     def waiting(self) -> list[str]:
-        """The heads of matches that are over and of which nobody knows yet that they count."""
+        """Return the heads of finished matches whose results are still withheld."""
         return [match.reveal.head for match in self._matches.values() if match.reveal is not None]
 
     def count(self, counted: dict[str, tuple[int, int]]) -> None:
-        """Tells the end of matches that count now: head to block and seating."""
+        """Publish the results of matches that count now. `counted` maps heads to block and seating."""
         for name, match in self._matches.items():
             if match.reveal is not None and (found := counted.get(match.reveal.head)) is not None:
                 block, seating = found
                 self._tell(name, match, match.count(f"match/{match_name(block, seating)}.html"))
 
     def tidy(self) -> None:
-        """Forgets old matches, and sees to who is on stage. To be called now and then."""
+        """Remove old matches and update the stage. Call this periodically."""
         for name, match in tuple(self._matches.items()):
             if self._is_old(match):
                 self._forget(name)
@@ -430,11 +431,11 @@ class LiveFeed:
 
     @property
     def playing(self) -> int:
-        """How many matches are being played."""
+        """Number of matches being played."""
         return sum(match.state == "playing" for match in self._matches.values())
 
     def _begin(self, name: Key, begun: FeedBegun) -> LiveMatch | None:
-        """A match that was not known; None: it is not shown."""
+        """Add a new match. Return None if it has no players or the feed has too many matches."""
         if not begun.players:
             return None
         self._matches.pop(name, None)
@@ -454,8 +455,8 @@ class LiveFeed:
         return match
 
     def _free_id(self, feed: int, given: str) -> str:
-        """Return an id for a match of that name: a part of a path, and no other match's."""
-        # No name is the hash of another.
+        """Return a unique id for a match of that name, usable as part of a path."""
+        # Names that look like a hash are hashed too, so that no name equals another's hash.
         if _PLAIN.fullmatch(given) and not _HASH.fullmatch(given) and self.match(given) is None:
             return given
         return sha256(f"{feed} {given}".encode()).hexdigest()[:32]
@@ -486,7 +487,7 @@ class LiveFeed:
             self._publish({"type": "match"} | match.summary())
 
     def _restage(self) -> None:
-        """Boards are shown of those that are played, and for a little while of those that are over."""
+        """Put waiting matches on stage, in free places and those of matches that are over for some seconds."""
         now = self._now()
         waiting = [
             name for name, match in self._matches.items() if match.state == "playing" and name not in self._stage
@@ -514,5 +515,5 @@ class LiveFeed:
         return [self._matches[name].id for name in self._stage]
 
     def _runes(self) -> Fields:
-        """The segments of each rune, if a match is of the game that has them."""
+        """Return the segments of each rune, if a match's game has runes."""
         return next((found for match in self._matches.values() if (found := runes_of(match.game))), {})
