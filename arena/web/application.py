@@ -1,4 +1,4 @@
-"""What the server answers to a request: pages, event streams, and errors in the site's looks. It only reads."""
+"""The server's read-only ASGI application: pages, event streams, and error pages in the site's design."""
 
 import re
 import traceback
@@ -22,19 +22,19 @@ from arena.web.events import Receive, Send, Stream, Streams
 from referee.log import Logger
 
 PATH = re.compile(r"(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,150}/){0,3}(?:[A-Za-z0-9_-][A-Za-z0-9._-]{0,150})?")
-"""What a page's path may look like. No page's needs an escape, a hidden file or a way up."""
+"""Pattern of valid paths. No page needs escapes, hidden files or parent folders."""
 DEEPEST = 16
-"""Folders of a path where there is no page, for which links from the page of the error are made."""
+"""Maximum folders in the path of an error page for which its links are made relative."""
 EVENTS = "events"
 ICON = "favicon.ico"
-"""Browsers ask for it by themselves. There is none, which is no error."""
+"""Path of the icon, which browsers request by default. The site has none; the answer is empty, not an error."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " base-uri 'none'; form-action 'none'"
 )
 _OWN_POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"<>]{1,2000})">')
 OWN_POLICY_WITHIN = 1_000
-"""Bytes at a page's beginning in which it may say its own policy: that of its own script and style, by hash."""
+"""Bytes at a page's start that may contain its own policy, which allows its script and style by hash."""
 FOR_EVER = "public, max-age=31536000, immutable"
 NO_CACHE = "no-cache"
 ALWAYS = {
@@ -60,7 +60,7 @@ RETRY_SECONDS = 10
 
 
 class Site:
-    """What is served: it changes as competitions come and go."""
+    """The served competitions and their website; both change as competitions appear and disappear."""
 
     def __init__(
         self, competitions: dict[str, ServedCompetition], delay: float | None = None, *, feed: bool = False
@@ -71,7 +71,7 @@ class Site:
         self.show(competitions)
 
     def show(self, competitions: dict[str, ServedCompetition]) -> None:
-        """Serves these from now on."""
+        """Replace the served competitions."""
         self.competitions = competitions
         seasons = seasons_in(competitions.values())
         self.folders = frozenset(competitions) | {season.slug for season in seasons}
@@ -81,12 +81,12 @@ class Site:
 
 
 class Application:
-    """The server's application, as ASGI has it."""
+    """The server's ASGI application."""
 
     def __init__(
         self, site: Site, streams: Streams, stream_at: Callable[[str], Stream | None], log: Logger
     ) -> None:
-        """`stream_at`: gives the event stream at a path; None: there is none."""
+        """`stream_at` returns the event stream at a path, or None."""
         self._site = site
         self._streams = streams
         self._stream_at = stream_at
@@ -96,15 +96,15 @@ class Application:
             routes=[Route("/{path:path}", self._page, methods=["GET", "HEAD"])],
             exception_handlers={HTTPException: self._refused},
         )
-        # It would lead to the host that the client names.
+        # Such a redirect would point to the host that the client names.
         self._pages.router.redirect_slashes = False
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        """Answers a request."""
+        """Answer a request."""
         if scope["type"] != "http":
             return
         path = scope["path"][1:]
-        # Streams are answered without Starlette: what it holds of a request is held for as long as they last.
+        # Streams bypass Starlette, which would keep a request's objects in memory as long as the stream lasts.
         if path.endswith(EVENTS) and scope["method"] == "GET" and PATH.fullmatch(path):
             stream = self._stream_at(path)
             if stream is not None:
@@ -124,7 +124,7 @@ class Application:
         if path == ICON:
             return Response(status_code=204, headers=ALWAYS | {"cache-control": "max-age=86400"})
         if path in self._site.folders:
-            # Links on a page are relative to the folder it stands in.
+            # Links on a page are relative to its folder.
             return Response(status_code=308, headers=ALWAYS | {"location": f"{path}/"})
         try:
             found = await self._cache.page(self._site.website, path, self._site.competitions)
@@ -142,7 +142,7 @@ class Application:
         return response
 
     def _error(self, path: str, status: int) -> Response:
-        # Its links have a step for each folder of the path.
+        # The page's links have one `..` per folder of the path, so deep paths are not followed.
         path = path if path.count("/") <= DEEPEST else ""
         page = self._site.website.error(path, HTTPStatus(status).phrase, SAID.get(status, ""))
         headers = _headers(kept(page)) | {"cache-control": "no-store"}
@@ -151,7 +151,7 @@ class Application:
         return Response(page.body, status, headers)
 
     def failed(self, error: Exception, path: str = "") -> None:
-        """Tells the operator of an error that a client is told nothing of."""
+        """Report an error to the operator; clients see no details of it."""
         self._log.error("page_failed", path=path, reason=repr(error))
         if isinstance(error, WrongUse | MachineCannot):
             say(f"{path}: {error.format_message()}")
@@ -159,13 +159,13 @@ class Application:
             say("".join(traceback.format_exception(error)))
 
     def show(self, competitions: dict[str, ServedCompetition]) -> None:
-        """Serves these from now on."""
+        """Replace the served competitions."""
         self._site.show(competitions)
         self._cache.forget(set(competitions))
 
 
 def _answer(request: Request, found: Kept) -> Response:
-    """A page, or that the client has it."""
+    """Return a response with the page, or with status 304 if the client has it already."""
     headers = _headers(found)
     compressed = found.compressed is not None and _takes_gzip(request.headers.get("accept-encoding", ""))
     headers["etag"] = f'"{found.tag}{"-gzip" * compressed}"'
@@ -199,5 +199,5 @@ def _takes_gzip(accepted: str) -> bool:
 
 
 def _tags(given: str) -> set[str]:
-    """The entity tags that a client has, as far as they may be ours."""
+    """Parse the entity tags of an `If-None-Match` header, at most 101 parts of it."""
     return {each.strip().removeprefix("W/").strip('"').removesuffix("-gzip") for each in given.split(",", 100)}

@@ -1,7 +1,7 @@
-"""Pages that are kept until their competition changes. A competition's pages are made one at a time, in a thread.
+"""A cache of pages, valid until their competition changes. A thread makes a competition's pages one at a time.
 
-A competition that changes all the time is read anew every few seconds: the less often the more processor time that
-takes, up to every ten seconds. No visitor can make that longer, nor can other programs that keep the machine busy.
+A competition that changes constantly is read again every few seconds: the more processor time that takes, the less
+often, but at least every ten seconds. Neither visitors nor other busy programs can lengthen that interval.
 """
 
 import gzip
@@ -113,13 +113,13 @@ def kept(page: Page) -> Kept:
 class _Entry(Struct, frozen=True):
     kept: Kept
     stamp: Stamp | tuple[tuple[str, Stamp | None], ...] | None
-    """Its competition's when it was made, or those of all competitions; None: it is of a match that is played."""
+    """Stamp of its competition, or of all competitions, when it was made; None for pages of running matches."""
     until: float
-    """How long it is good at most, if it is of no competition alone."""
+    """Time of expiry on the monotonic clock, for pages that do not depend on one competition alone."""
 
 
 class Cache:
-    """The pages of a website. Its methods are called from trio."""
+    """Cached pages of a website. Call its methods from trio."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most = most_bytes
@@ -131,10 +131,10 @@ class Cache:
         self._held: OrderedDict[str, ServedCompetition] = OrderedDict()
 
     async def page(self, website: Website, path: str, competitions: dict[str, ServedCompetition]) -> Kept | None:
-        """What is at a path; None: nothing.
+        """Return the page at a path, or None if there is none.
 
         Raises:
-            BusyError: too many wait already.
+            BusyError: too many requests are waiting already.
             WrongUse: see `Website.page`.
             MachineCannot: see `Website.page`.
         """
@@ -146,7 +146,7 @@ class Cache:
             raise BusyError
         self._waiting += 1
         try:
-            # A lock for each competition, for each folder of the site's own, and one for all else.
+            # There is a lock per competition, one per reserved folder of the site, and one for everything else.
             async with self._turns.setdefault(slug if competition or slug in RESERVED else "", trio.Lock()):
                 if (found := self._found(path, competition, competitions)) is not None:
                     return found
@@ -170,7 +170,7 @@ class Cache:
         return entry.kept
 
     def forget(self, slugs: set[str]) -> None:
-        """Only these competitions are there from now on."""
+        """Drop the locks of all competitions but these."""
         self._turns = {slug: turn for slug, turn in self._turns.items() if slug in slugs or turn.locked()}
 
     def _found(
@@ -187,12 +187,12 @@ class Cache:
     def _is_fresh(
         self, entry: _Entry, competition: ServedCompetition | None, competitions: dict[str, ServedCompetition]
     ) -> bool:
-        """Return whether a page is as it would be made now, as far as is known without a look at the disk."""
+        """Return whether a page is up to date, as far as is known without reading the disk."""
         if competition is not None and entry.stamp is not None:
             return entry.stamp == competition.current()
         if time.monotonic() >= entry.until:
             return False
-        # The page of all competitions says what their own pages say.
+        # The overview depends on all competitions.
         return entry.stamp is None or entry.stamp == _stamps(competitions)
 
     def _made(
@@ -202,9 +202,9 @@ class Cache:
         competition: ServedCompetition | None,
         competitions: dict[str, ServedCompetition],
     ) -> _Entry | None:
-        """The page, made anew if it has to be. In a thread."""
+        """Return the cached page if its stamp is current; otherwise make it. Call this in a thread."""
         stamp: Stamp | tuple[tuple[str, Stamp | None], ...] | None
-        if f"/{LATE}" in path:  # A match goes on without the ledger.
+        if f"/{LATE}" in path:  # A running match changes without the ledger.
             stamp = None
         elif competition is not None:
             stamp = competition.stamp()
@@ -225,7 +225,7 @@ class Cache:
         return None if made is None else _Entry(made, stamp, until)
 
     def _hold(self, latest: ServedCompetition | None, competitions: dict[str, ServedCompetition]) -> None:
-        """Lets go of the results of all competitions but a few."""
+        """Release the results of all competitions but the `HELD` most recently requested."""
         if latest is not None:
             self._held[latest.slug] = latest
             self._held.move_to_end(latest.slug)

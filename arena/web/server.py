@@ -1,4 +1,4 @@
-"""Listens, and answers those who connect, as many as there is room for. See `docs/serving.md`."""
+"""The server's sockets, and its limit on simultaneous connections. See `docs/serving.md`."""
 
 import errno
 import ipaddress
@@ -14,11 +14,11 @@ from arena.web.connection import Application, Connection
 
 BACKLOG = 512
 OTHER_CONNECTIONS = 500
-"""Connections beside those that hold an event stream."""
+"""Maximum connections in addition to those with an event stream."""
 FILES = 100
-"""What the server itself has open at most."""
+"""Maximum files that the server itself has open."""
 UNREAD_BYTES = 64 * 1024
-"""What the kernel may hold for a client that does not read."""
+"""Send buffer of the kernel for a client that does not read."""
 REFUSAL = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 24\r\n"
     b"retry-after: 10\r\nconnection: close\r\n\r\nToo many are connected.\n"
@@ -27,11 +27,11 @@ REFUSING_SECONDS = 1.0
 
 
 async def listeners(host: str, port: int) -> list[trio.SocketListener]:
-    """Sockets that listen at an address.
+    """Open sockets that listen at an address.
 
     Raises:
-        WrongUse: there is no such address here, or the port is not for this user.
-        MachineCannot: the port is taken.
+        WrongUse: the machine has no such address, or the user may not use the port.
+        MachineCannot: the port is in use.
     """
     where = f"http://{authority(host, port)}"
     try:
@@ -45,12 +45,12 @@ async def listeners(host: str, port: int) -> list[trio.SocketListener]:
 
 
 def authority(host: str, port: int) -> str:
-    """An address as URLs have it."""
+    """Return the address in the form that URLs use."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches it."""
+    """Return whether only this machine can connect to the host."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -58,10 +58,10 @@ def is_loopback(host: str) -> bool:
 
 
 class Server:
-    """Answers connections."""
+    """A server with a bounded number of connections."""
 
     def __init__(self, application: Application, streams: int, failed: Callable[[Exception], None]) -> None:
-        """`streams`: how many event streams there may be."""
+        """`streams` is the maximum number of event streams; `failed` is called with each unexpected error."""
         self._application = application
         self._failed = failed
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -69,7 +69,7 @@ class Server:
         self.connected = 0
 
     async def serve(self, listening: list[trio.SocketListener]) -> None:
-        """Answers all who connect, until it is cancelled."""
+        """Answer all connections until cancelled."""
         for listener in listening:
             listener.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, UNREAD_BYTES)
         await trio.serve_listeners(self._connected, listening)
@@ -77,13 +77,13 @@ class Server:
     async def _connected(self, stream: trio.SocketStream) -> None:
         try:
             host, port, *_ = stream.socket.getpeername()
-        except OSError:  # It has gone already.
+        except OSError:  # The client has disconnected already.
             await trio.aclose_forcefully(stream)
             return
         await self.answer(stream, (str(host), int(port)))
 
     async def answer(self, stream: trio.abc.HalfCloseableStream, client: tuple[str, int]) -> None:
-        """Answers one client."""
+        """Answer one client until its connection ends, or refuse it if too many are connected."""
         if self.connected >= self._most:
             await _refuse(stream)
             return

@@ -1,4 +1,4 @@
-"""`arena serve`: the server, what it answers, and what it follows, put together."""
+"""`arena serve`: connects the server, its application, and the results and feeds that it follows."""
 
 from pathlib import Path
 
@@ -15,35 +15,36 @@ from referee.linux.priority import be_nice
 from referee.log import Logger
 
 NICENESS = 15
-"""Matches on this machine go first. If all processors are busy, it still has a thirtieth of what a match has."""
+"""Niceness of the server, so that matches have priority. With all processors busy, its share is 1/30 of a
+match's."""
 
 
 class Serving(Struct, frozen=True, kw_only=True):
-    """What is to be served, and where."""
+    """Options of the server."""
 
     places: tuple[Path, ...] = ()
-    """Results folders, folders of them, tournaments' files; none: `runs`."""
+    """Results folders, folders of them, or tournament files; if empty, `runs`."""
     host: str = "127.0.0.1"
     port: int = 8000
-    """0: any that is free."""
+    """Port to listen on; 0 for any free one."""
     feeds: tuple[str, ...] = ()
-    """Endpoints of feeds beside those in results folders."""
+    """Endpoints of feeds in addition to those in results folders."""
     delay: float | None = None
-    """Seconds by which matches are shown late with all eyes; None: they are shown when their block counts."""
+    """Seconds after which matches are shown from all viewpoints; None: as soon as their block counts."""
     streams: int = MOST_CLIENTS
-    """The most event streams at once."""
+    """Maximum event streams at once."""
     streams_of_address: int = MOST_OF_ADDRESS
-    """The most of them from one address, other than this machine's own."""
+    """Maximum event streams from one address other than this machine's own."""
 
 
 async def serve(asked: Serving, log: Logger) -> None:
-    """Serves until it is cancelled.
+    """Serve until cancelled.
 
     Raises:
-        WrongUse: a place holds no results, or one cannot listen at the address.
-        MachineCannot: the port is taken.
+        WrongUse: a place holds no results, or the server cannot listen at the address.
+        MachineCannot: the port is in use.
     """
-    be_nice(NICENESS)  # Before any thread is started.
+    be_nice(NICENESS)  # Threads inherit the niceness, so it is set before any starts.
     async with trio.open_nursery() as nursery:
         site = Site({}, asked.delay, feed=bool(asked.feeds))
         following = Following(asked.places, asked.feeds, nursery, log)
