@@ -1,4 +1,4 @@
-"""Keeps why a check refused to let a competition begin, for whoever looks at its results folder later."""
+"""A file that records why a check refused to start a competition, for later readers of the results folder."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -23,18 +23,18 @@ Text = Annotated[str, Meta(max_length=MOST_CHARACTERS)]
 
 
 class RefusedCheck(Struct, frozen=True, kw_only=True):
-    """Why a competition has not begun: bots that cannot start."""
+    """The bots that cannot start, because of which a competition was not started."""
 
     cannot_start: Annotated[dict[Text, Text], Meta(min_length=1, max_length=MOST_BOTS)]
-    """By label: why. The first ones."""
+    """Reason by the bot's label; the first `MOST_BOTS` bots only."""
     count: Annotated[int, Meta(ge=1)]
-    """How many bots cannot start."""
+    """Number of bots that cannot start."""
     logs: Text
-    """The name of the folder with the check's transcripts and logs, in the folder of checks."""
+    """Name of the folder with the check's transcripts and logs, inside the folder of checks."""
 
     @property
     def text(self) -> str:
-        """Which bots cannot start."""
+        """Sentence that names the bots that cannot start."""
         *names, last = [printable_name(label) for label in self.cannot_start][:MOST_NAMED]
         if self.count > MOST_NAMED:
             names, last = [*names, last], counted(self.count - MOST_NAMED, "other")
@@ -42,16 +42,16 @@ class RefusedCheck(Struct, frozen=True, kw_only=True):
 
     @property
     def lines(self) -> list[str]:
-        """Why each bot cannot start."""
+        """One line per bot with the reason why it cannot start."""
         return [f"{printable_name(label)}: {printable(why)}" for label, why in self.cannot_start.items()]
 
 
 def write_refusal(folder: Path, cannot_start: dict[str, str]) -> None:
-    """Write down which bots cannot start, and why. `folder`: the check's, in the folder of checks.
+    """Record which bots cannot start, and why. `folder` is the check's, inside the folder of checks.
 
     Raises:
-        WrongUse: it cannot be written there.
-        MachineCannot: there is no space.
+        WrongUse: the file cannot be written there.
+        MachineCannot: the disk is full.
     """
     first = list(cannot_start.items())[:MOST_BOTS]
     refused = RefusedCheck(
@@ -68,14 +68,14 @@ def write_refusal(folder: Path, cannot_start: dict[str, str]) -> None:
 
 
 def forget_refusal(folder: Path) -> None:
-    """Remove what an earlier check wrote down. `folder`: a check's."""
+    """Remove the record of an earlier check. `folder` is the check's, inside the folder of checks."""
     with suppress(OSError):
         (folder.parent / REFUSED).unlink()
 
 
 def read_refusal(checks: Path) -> RefusedCheck | None:
-    """Return why the last check of a folder of checks refused; None: it did not, or nobody wrote it down."""
+    """Return the record in a folder of checks, or None if there is no valid one."""
     try:
         return msgspec.json.decode(read_regular(checks / REFUSED, MOST_BYTES), type=RefusedCheck)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None  # It is a help for readers, and no result.
+        return None  # The record only helps readers, so a broken one is no error.

@@ -1,4 +1,4 @@
-"""One bot's matches of a check, added up."""
+"""Totals of one bot's matches in a check."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,48 +13,48 @@ from referee.host import Result
 from referee.match import Complaint, SeatReport, Verdict, sentences, summed
 
 MOSTLY = 2
-"""A bot that returns nothing in one window of so many, or less, may well mean it."""
+"""A bot that returns nothing in at most one of this many windows may do so on purpose."""
 MOST_KINDS = 3
-"""Kinds of refusals that are named, the most frequent first."""
+"""Maximum kinds of refusals that are named, the most frequent first."""
 
 
 class Tally(Struct, frozen=True, kw_only=True):
-    """What one bot did in the matches of a check."""
+    """Totals of one bot's matches in a check."""
 
     matches: int
-    """Those with a result."""
+    """Number of matches with a result."""
     started: int
-    """In how many of them the bot said `hello`."""
+    """Number of matches in which the bot sent `hello`."""
     conduct: dict[str, int]
-    """How often it was what."""
+    """Number of matches by conduct."""
     wins: int
     mean_points: float | None
-    """A match, as tournaments count them: the share of the other seats that it ranked before. None: no match."""
+    """Mean share of the other seats that it ranked before, as tournaments count points; None without matches."""
     interval: tuple[float, float] | None
-    """Of the mean, at 95 %; None: no match."""
+    """95 % interval of the mean; None without matches."""
     windows: int
     refused: int
     lost: int
-    """Windows that took the default by the bot's own fault."""
+    """Number of windows that took the default by the bot's own fault."""
     report: SeatReport
-    """Of all matches: sums, and the worst."""
+    """Report over all matches: sums and worst cases."""
     troubles: tuple[str, ...] = ()
-    """Why matches have no result."""
+    """Reasons why matches have no result."""
 
     @property
     def is_well(self) -> bool:
-        """Whether it started, played to the end, lost no window by its own fault, and decided by itself."""
+        """Whether it played every match to the end without losing a window by its own fault, and decided itself."""
         is_ok = bool(self.matches) and self.conduct == {Conduct.OK.value: self.matches} and not self.lost
         return is_ok and not self.report.raised and not self.seldom_decides
 
     @property
     def seldom_decides(self) -> bool:
-        """Whether its function returned nothing in most windows: a `return` seems to be missing."""
+        """Whether its function returned nothing in most windows, as if a `return` were missing."""
         return self.report.returned_nothing * MOSTLY > self.windows
 
     @property
     def said(self) -> list[str]:
-        """In words, what went wrong; nothing, if nothing did."""
+        """Sentences about each problem; empty if there was none."""
         report = self.report
         if self.matches > 1 and report.loss:
             faults = self.matches - self.conduct.get(Conduct.OK.value, 0)
@@ -63,7 +63,7 @@ class Tally(Struct, frozen=True, kw_only=True):
 
 
 def only_void(found: Sequence[tuple[Tally, Sequence[Trial]]]) -> str | None:
-    """Return why a match is void, if that is all that is wrong with a bot; None: it is not, or none is void."""
+    """Return why a match is void, if a bot has no other problem; None if it has, or if no match is void."""
     if any(each.lost or set(each.conduct) - {Conduct.OK.value} for each, _ in found):
         return None
     for _, trials in found:
@@ -74,7 +74,7 @@ def only_void(found: Sequence[tuple[Tally, Sequence[Trial]]]) -> str | None:
 
 
 def tally(trials: Sequence[Trial]) -> Tally:
-    """Adds up one bot's matches."""
+    """Add up one bot's matches."""
     seen = [(trial.result, trial.seat) for trial in trials if trial.result is not None and trial.result.outcome]
     found = mean_points(list(enumerate(shares))) if (shares := _shares(seen)) else None
     return Tally(
@@ -97,7 +97,7 @@ def _shares(seen: Sequence[tuple[Result, int]]) -> list[float]:
 
 
 def _lost(result: Result, seat: int) -> int:
-    """Windows that took the default by the bot's own fault: too late, gone, or after illegal actions."""
+    """Count defaults by the bot's own fault: it was late, had disconnected, or submitted illegal actions."""
     report = result.report(seat)
     by_time = report.late + report.unanswered
     lost = min(by_time, result.verdicts[seat].get(Verdict.BOT, 0)) if result.verdicts else by_time

@@ -1,4 +1,4 @@
-"""How long a tournament will take, from one short match of each bot. Pure."""
+"""A forecast of a tournament's duration, from one short match of each bot. Pure."""
 
 from collections.abc import Iterable, Mapping
 from statistics import median
@@ -9,26 +9,26 @@ from arena.schedule import Block
 
 
 class Forecast(Struct, frozen=True):
-    """Between which times a tournament will take, if its matches are like those of the check."""
+    """Bounds on a tournament's duration, if its matches are like those of the check."""
 
     matches: int
     at_once: int
     lower_seconds: float
-    """If bots think at the same time, and starts take as long as in the quickest match."""
+    """Seconds if bots think at the same time, and starts take as long as in the quickest match."""
     upper_seconds: float
-    """If bots think one after the other, and starts take as long as in the median match."""
+    """Seconds if bots think one after the other, and starts take as long as in the median match."""
 
 
 def forecast(
     blocks: Iterable[Block], matches: int, times: Mapping[int, tuple[float, float]], *, at_once: int
 ) -> Forecast | None:
-    """A tournament's; None if no match was measured.
+    """Forecast a tournament's duration. Return None if no match was measured.
 
     Args:
-        blocks: those that are known before the first match.
-        matches: in all, of which later ones are taken to be like those known.
-        times: by entrant, how many seconds its match took, and how many of them it thought itself.
-        at_once: matches at once.
+        blocks: the blocks that are known before the first match.
+        matches: the total number of matches; later ones are assumed to be like those of `blocks`.
+        times: by entrant, the seconds that its match took, and the seconds that it thought itself.
+        at_once: the number of matches played at once.
     """
     if not times:
         return None
