@@ -43,7 +43,7 @@ class Tally(Struct, frozen=True, kw_only=True):
 
     @property
     def is_well(self) -> bool:
-        """Whether it played every match to the end without losing a window by its own fault, and decided itself."""
+        """Whether it played every match to the end, lost no window by its own fault, and decided itself."""
         is_ok = bool(self.matches) and self.conduct == {Conduct.OK.value: self.matches} and not self.lost
         return is_ok and not self.report.raised and not self.seldom_decides
 

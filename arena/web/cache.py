@@ -18,45 +18,45 @@ from arena.pages import Competition, Overview, Page, Website
 from arena.web.catalog import RESERVED
 
 SOONEST_SECONDS = 2.0
-"""A competition is read anew at most so often."""
+"""Minimum seconds between two reads of a competition."""
 SHARE = 10
-"""And waits so many times the processor time that it took to make its pages,"""
+"""Factor by which that interval exceeds the processor time spent on the competition's pages."""
 MOST_SECONDS = 10.0
-"""but no longer than this after its ledger was last looked at, or read."""
+"""Maximum seconds until the ledger is checked again after the last check or read."""
 MOST_BYTES = 64 * 1024 * 1024
-"""Of all pages that are kept, and of what they are compressed to."""
+"""Maximum bytes of all cached pages, including their compressed forms."""
 LATE = "late"
-"""Pages of matches that are being played are named so."""
+"""Path prefix of the pages of matches that are being played."""
 THREADS = 3
 COMPRESSED = 512
 """Pages of fewer bytes are not compressed."""
 LEVEL = 5
 HELD = 8
-"""Competitions whose results stay in memory: those of which pages were made last."""
+"""Maximum competitions whose results stay in memory, the most recently requested ones."""
 WAITING = 200
-"""Requests that may wait for pages to be made."""
+"""Maximum requests that wait for pages."""
 
 Stamp = tuple[tuple[int, int], ...]
 
 
 class BusyError(Exception):
-    """Too many pages are asked for at once."""
+    """Too many requests are waiting for pages."""
 
 
 class ServedCompetition(Competition):
-    """A competition whose results stay the same for a while, however quickly its ledger changes."""
+    """A competition whose stamp is held for some seconds, even if its ledger changes constantly."""
 
     def __init__(self, slug: str, folder: Path) -> None:
         super().__init__(slug, folder)
         self._held: Stamp | None = None
         self._until = self._latest = 0.0
-        """Until when the stamp is held, and until when it may be held at most."""
+        """Monotonic time until which the stamp may be held at most; `_until` is when it expires."""
         self._looked: tuple[float, float] | None = None
-        """When the ledger was last looked at: on the monotonic clock, and on the wall."""
+        """Time of the last check of the ledger: on the monotonic clock, and as a Unix time."""
         self._guard = Lock()
 
     def stamp(self) -> Stamp:
-        """The ledger's, or that which it had a while ago."""
+        """Return the held stamp, or the ledger's current one if that has expired."""
         with self._guard:
             if (current := self.current()) is not None:
                 return current
@@ -66,14 +66,14 @@ class ServedCompetition(Competition):
             return self._held
 
     def current(self) -> Stamp | None:
-        """The stamp, if the ledger need not be looked at for it. Never waits."""
+        """Return the held stamp, or None if it has expired. Never waits."""
         return self._held if time.monotonic() < self._until else None
 
     def overview(self) -> Overview:
         """See `Competition`."""
         before, began = self._read, time.thread_time()
         found = super().overview()
-        if self._read is not before:  # It took its time to be read, and is to be shown for a while.
+        if self._read is not before:  # The ledger was read, which takes long, so its result may be held again.
             self._latest = time.monotonic() + MOST_SECONDS
         self.spend(time.thread_time() - began)
         return found
@@ -84,27 +84,27 @@ class ServedCompetition(Competition):
         return looked[1] if looked is not None and time.monotonic() > looked[0] + MOST_SECONDS else None
 
     def spend(self, seconds: float) -> None:
-        """Hold what is held for longer: to make something of it took so many seconds of a processor."""
+        """Extend the stamp's lifetime in proportion to the processor seconds spent on pages."""
         self._until = min(max(self._until, time.monotonic() + SHARE * seconds), self._latest)
 
 
 class Kept(Struct, frozen=True):
-    """A page as it is sent."""
+    """A page ready to be sent."""
 
     page: Page
     tag: str
-    """Its entity tag, without quotes."""
+    """Entity tag, without quotes."""
     compressed: bytes | None
-    """By gzip; None: that would make it no smaller."""
+    """Body compressed by gzip; None if that is not smaller."""
 
     @property
     def size(self) -> int:
-        """How much memory it takes."""
+        """Bytes of memory that the bodies use."""
         return len(self.page.body) + len(self.compressed or b"")
 
 
 def kept(page: Page) -> Kept:
-    """A page made ready to be sent. Takes a while."""
+    """Compress and tag a page. This is slow for large pages."""
     body = page.body
     compressed = gzip.compress(body, LEVEL, mtime=0) if len(body) >= COMPRESSED else body
     return Kept(page, sha256(body).hexdigest()[:32], compressed if len(compressed) < len(body) else None)

@@ -1,8 +1,8 @@
-"""Event streams: what has happened, told to many browsers at once, of which none is waited for.
+"""Event streams that send messages to many browsers at once without waiting for any of them.
 
-A message is encoded once and its bytes are shared. They are written at once as far as the kernel has room for
-them; a client's task wakes up only for the rest. Each client has a bounded queue. One that does not keep up is
-told later how things stand then, and nothing of what was between.
+A message is encoded once and its bytes are shared. They are written immediately as far as the kernel has room for
+them; a client's task wakes up only for the rest. Each client has a bounded queue. A client that does not keep up
+receives a new snapshot later, instead of the messages it missed.
 """
 
 from collections import Counter
@@ -15,73 +15,74 @@ import trio
 from protocol.codec import encode
 
 HEARTBEAT_SECONDS = 15.0
-"""After so long without a message a client is sent a line that says nothing: a connection that is gone shows."""
+"""Seconds without a message after which a client is sent an empty comment, to detect broken connections."""
 HEARTBEAT = b":\n\n"
 MOST_WAITING = 32
 MOST_WAITING_BYTES = 256 * 1024
-"""Of one client. One for which more waits begins again, with how things stand."""
+"""Maximum bytes queued per client; a client for which more waits receives a new snapshot instead."""
 MOST_CLIENTS = 2_000
-"""Event streams of one server, if nothing else is asked for."""
+"""Default maximum of event streams per server."""
 MOST_OF_ADDRESS = 100
-"""Event streams of one client's address, if nothing else is asked for."""
+"""Default maximum of event streams per client address."""
 IPV6_HOST_BITS = 64
-"""One client has all IPv6 addresses of a network."""
+"""Bits of an IPv6 address ignored when clients are counted: one client has a whole network."""
 PAUSE_SECONDS = 0.2
-"""After a message that is sent at once, those of so long go out together."""
+"""Seconds for which later messages are collected and sent together, after one that was sent immediately."""
 SECONDS_A_CLIENT = 0.0005
-"""With many clients, messages go out together for longer: there are two thousand writes a second at most."""
+"""Seconds per client for which messages are collected at least: this limits a stream to 2,000 writes per
+second."""
 CLIENTS_AT_ONCE = 100
-"""Clients that are written to before others have a turn."""
+"""Clients that are written to before other tasks may run."""
 IGNORED = 100
-"""Parts of a request's body that are let pass."""
+"""Maximum parts of a request's body that are ignored before the stream ends."""
 FRESH_SECONDS = 0.25
-"""How long what late clients are told stays good, if nothing happens: clocks run on in it."""
+"""Seconds for which an encoded snapshot is reused if nothing happens; clocks in it advance."""
 
 Send = Callable[[Any], Awaitable[None]]
 Receive = Callable[[], Awaitable[Any]]
 
 
 class Direct(Protocol):
-    """A connection that takes bytes of an answer as HTTP has them on the network."""
+    """A connection that accepts the raw bytes of an HTTP response."""
 
     def write_now(self, data: bytes) -> int:
-        """Writes what there is room for now; gives how many bytes. It never waits."""
+        """Write what there is room for without waiting. Return the number of bytes written."""
 
     async def write(self, data: bytes | memoryview) -> None:
-        """Writes all."""
+        """Write everything, waiting for room."""
 
 
 def event(message: Any) -> bytes:
-    """A message as an event of a stream. It is JSON, so there is no line end within it."""
+    """Encode a message as an event of a stream. It is JSON, so it contains no line end."""
     return b"data: " + encode(message) + b"\n\n"
 
 
 def chunk(data: bytes) -> bytes:
-    """Bytes of an answer without a length, as HTTP/1.1 has them on the network (RFC 9112, 7.1)."""
+    """Encode bytes as a chunk of an HTTP/1.1 response without a length (RFC 9112, 7.1)."""
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 
 class Client:
-    """One browser that listens."""
+    """One subscribed browser and its queue."""
 
     __slots__ = ("behind", "direct", "rest", "scope", "size", "told", "waiting")
 
     def __init__(self, direct: Direct | None = None) -> None:
-        """`direct`: its connection, if it takes chunks."""
+        """`direct` is the client's connection, if it accepts chunks."""
         self.direct = direct
         self.rest: memoryview | None = None
-        """Of a chunk that its connection had no room for."""
+        """Remainder of a chunk that the connection had no room for."""
         self.waiting: list[bytes] = []
         self.size = 0
         self.behind = True
-        """It is to be told how things stand."""
+        """Whether the client needs a snapshot next."""
         self.told = 0.0
-        """When it was last told something."""
+        """Time of the last message to the client, on trio's clock."""
         self.scope: trio.CancelScope | None = None
-        """Where it waits for something to be told."""
+        """Scope in which the client's task waits; cancel it to wake the task."""
 
     def put(self, batch: bytes, chunked: bytes, now: float) -> None:
-        """Has it told this, or later how things stand. `chunked`: the same as a chunk."""
+        """Write or queue a batch, or mark the client for a snapshot. `chunked` is the batch as a chunk."""
         self.told = now
         is_free = not (self.behind or self.waiting or self.rest)
         if is_free and self.scope is not None and self.direct is not None:
@@ -99,12 +100,12 @@ class Client:
             self.scope.cancel()
 
     def catch_up(self) -> None:
-        """Forgets what it was to be told."""
+        """Discard the queue and mark the client for a snapshot."""
         self.behind, self.size = True, 0
         self.waiting.clear()
 
     def take(self) -> bytes:
-        """What it is to be told now."""
+        """Remove and return everything queued."""
         batch = self.waiting[0] if len(self.waiting) == 1 else b"".join(self.waiting)
         self.waiting.clear()
         self.size = 0
@@ -112,10 +113,10 @@ class Client:
 
 
 class Stream:
-    """Messages about one thing, for all who listen."""
+    """Messages about one subject, sent to all subscribed clients."""
 
     def __init__(self, nursery: trio.Nursery, snapshot: Callable[[], Any]) -> None:
-        """`snapshot`: how things stand, as a message that needs no other before it."""
+        """`snapshot` returns the current state as a message that needs no earlier one."""
         self._nursery = nursery
         self._snapshot = snapshot
         self._clients: set[Client] = set()
@@ -125,11 +126,11 @@ class Stream:
         self._known: tuple[float, bytes] | None = None
 
     def __len__(self) -> int:
-        """How many listen."""
+        """Return the number of subscribed clients."""
         return len(self._clients)
 
     def publish(self, message: Any) -> None:
-        """Tells this to all who listen. It never waits."""
+        """Send a message to all subscribed clients without waiting."""
         self._known = None
         if not self._clients:
             return
@@ -138,26 +139,26 @@ class Stream:
             self._nursery.start_soon(self._flow)
         told = event(message)
         self._size += len(told)
-        # Of more than one client may wait for, each begins again.
+        # Beyond the limit of one client's queue, all clients receive a snapshot instead.
         if self._size <= MOST_WAITING_BYTES:
             self._news.append(told)
 
     def snapshot(self) -> bytes:
-        """How things stand, as an event."""
+        """Return the current state, encoded as an event."""
         now = trio.current_time()
         if self._known is None or now > self._known[0] + FRESH_SECONDS:
             self._known = now, event(self._snapshot())
         return self._known[1]
 
     async def _flow(self) -> None:
-        """Sends what is published, until nothing has been for a while."""
+        """Send published messages until none has been published during a pause."""
         while self._size:
             await self._send_news()
             await trio.sleep(max(PAUSE_SECONDS, SECONDS_A_CLIENT * len(self._clients)))
         self._flows = False
 
     async def _send_news(self) -> None:
-        """Sends what has been published, in one piece."""
+        """Send all published messages in one batch."""
         batch = b"".join(self._news)
         chunked = chunk(batch)
         too_much = self._size > MOST_WAITING_BYTES
@@ -171,10 +172,10 @@ class Stream:
                 await trio.lowlevel.checkpoint()
 
     async def tell(self, receive: Receive, send: Send, direct: Direct | None = None) -> None:
-        """Tells one client, until it goes: first how things stand, then each message.
+        """Send one client a snapshot, then each message, until it disconnects.
 
-        A client may be told a message twice, in how things stand and once more. Messages are such that this does
-        not matter.
+        A message that is already part of the snapshot may be sent again. Messages are idempotent, so this is
+        harmless.
         """
         client = Client(direct)
         client.told = trio.current_time()
@@ -191,7 +192,7 @@ class Stream:
                 elif client.waiting:
                     await send({"type": "http.response.body", "body": client.take(), "more_body": True})
                 else:
-                    # Messages that are written at once move the time of the next heartbeat, and wake nobody.
+                    # Messages that are written directly postpone the next heartbeat without waking this task.
                     with trio.move_on_at(client.told + HEARTBEAT_SECONDS) as client.scope:
                         message = await receive()
                         if message["type"] == "http.disconnect":
@@ -206,7 +207,7 @@ class Stream:
 
 
 class Streams:
-    """All event streams of a server, with bounds on who listens: in all, and from one address."""
+    """All event streams of a server, with limits on clients in total and per address."""
 
     def __init__(self, most: int = MOST_CLIENTS, most_of_address: int = MOST_OF_ADDRESS) -> None:
         self._most = most
@@ -216,11 +217,11 @@ class Streams:
 
     @property
     def full(self) -> bool:
-        """Whether nobody else can be told."""
+        """Whether no further client can subscribe."""
         return self.listening >= self._most
 
     def full_for(self, host: str) -> bool:
-        """Whether nobody else at this address can be told."""
+        """Return whether no further client at this address can subscribe."""
         return self._of_address[address_of(host)] >= self._most_of_address
 
     async def answer(
@@ -233,9 +234,9 @@ class Streams:
         *,
         direct: Direct | None = None,
     ) -> None:
-        """Answers a request for a stream. It may end only with the client, which is at the address `host`.
+        """Answer a request for a stream from the address `host`, until the client disconnects.
 
-        `direct`: the connection, if it takes chunks.
+        `direct` is the connection, if it accepts chunks.
         """
         address = address_of(host)
         self.listening += 1
@@ -251,9 +252,9 @@ class Streams:
 
 
 def address_of(host: str) -> str:
-    """The address by which a client is counted.
+    """Return the address by which a client is counted.
 
-    Of IPv6 it is the network. It is empty if the client is on this machine, as a web server in front may be.
+    For IPv6 it is the network. It is empty for clients on this machine, such as a reverse proxy.
     """
     try:
         address = ip_address(host)
