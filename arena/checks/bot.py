@@ -15,30 +15,30 @@ PlayerT = TypeVar("PlayerT")
 
 
 class GameCheck(Struct, Generic[PlayerT], frozen=True):
-    """A game that the bot is to be checked in."""
+    """A game in which the bot is checked."""
 
     plan: Plan
-    """Of its matches, but for their seeds."""
+    """Plan of its matches, except for their seeds."""
     seed: int | None
-    """The first match's, to which the others' are added; None: drawn for each."""
+    """Seed of the first match, increased by 1 for each later one; None: each match draws its own."""
     seats: int
     label: str
-    """What the bot is called."""
+    """Name of the bot in reports."""
     opponent: PlayerT
-    """Takes the other seats."""
+    """Bot in all other seats."""
 
 
 def check_bot(
     games: Sequence[GameCheck[PlayerT]], bot: PlayerT, matches: int, open_venue: Venue[PlayerT], folder: Path
 ) -> list[tuple[Tally, list[Trial]]]:
-    """Plays so many matches of each game, the bot in one seat after the other.
+    """Play a number of matches of each game; the bot's seat rotates.
 
-    Of a game in whose first match the bot never starts, no other is played.
+    If the bot never starts in the first match of a game, no further match of that game is played.
 
     Raises:
         WrongUse: the folder cannot be written.
         MachineCannot: no match can be played now.
-        Stopped: a signal came.
+        Stopped: a signal arrived.
     """
     first = play_trials([_order(game, bot, 0) for game in games], open_venue, folder, words="starting")
     started = [place for place, trial in enumerate(first) if trial.started]

@@ -26,25 +26,25 @@ PlayerT = TypeVar("PlayerT")
 
 
 class FieldCheck(Struct, Generic[PlayerT], frozen=True):
-    """What a check needs beside the tournament."""
+    """Inputs of a check in addition to the tournament."""
 
     opponent: PlayerT
-    """Takes the other seats: the game's random sample bot."""
+    """Bot in all other seats: the game's random sample bot."""
     open_venue: Venue[PlayerT]
     """Where it is played: not where spectators are told of matches."""
     unbuilt: Mapping[int, str]
-    """By entrant: why its build failed."""
+    """Reason of each failed build, by entrant."""
     plays: bool = True
     """Whether bots are started; False: a build that failed is all that is looked at."""
 
 
 class BotCheck(Struct, frozen=True, kw_only=True):
-    """What the check of a field found of one bot."""
+    """Result of a field's check for one bot."""
 
     entrant: int
     label: str
     trial: Trial | None
-    """None: it could not be built, or plays on its author's machine."""
+    """Its match; None if the bot could not be built or plays on its author's machine."""
     tally: Tally
     broken: str
     """Why it cannot start; empty: it can, or the machine kept the check from finding out."""
@@ -65,9 +65,9 @@ def check_field(
     check: FieldCheck[PlayerT],
     folder: Path,
 ) -> list[BotCheck]:
-    """Starts every bot of this machine once, in a match under the tournament's terms against random bots.
+    """Start every local bot once, in a match under the tournament's terms against random bots.
 
-    A bot that never starts forfeits that match, so that it costs its start-up time and no more.
+    A bot that never starts forfeits that match, so that it costs only its start-up time.
 
     Raises:
         MachineCannot: no match can be played now.
@@ -108,7 +108,7 @@ def _bot_check(entrant: int, label: str, trial: Trial | None, unbuilt: str) -> B
 
 
 def never_started(found: Tally) -> str:
-    """In words, why a bot never started."""
+    """Describe why a bot never started."""
     return f"never started: {'; '.join(found.said) or 'no hello'}"
 
 
@@ -136,7 +136,7 @@ def settled(
     begun: Mapping[str, str] | None,
     entered: Collection[str] = (),
 ) -> tuple[Tournament, tuple[PlayerT, ...]]:
-    """The tournament that is to be played, and its players: those bots are left out that cannot start.
+    """Return the tournament to play and its players, without the bots that cannot start.
 
     Args:
         tournament: as its file says.

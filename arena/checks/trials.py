@@ -1,4 +1,4 @@
-"""Plays matches that count for nothing: one bot under check, random bots in the other seats."""
+"""Trial matches, which do not count: one bot under check, random bots in the other seats."""
 
 import math
 import secrets
@@ -37,25 +37,25 @@ class Order(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     """A match to be played for a check."""
 
     name: str
-    """Its transcript's, without an ending."""
+    """Name of its transcript, without a suffix."""
     plan: Plan
     players: tuple[PlayerT, ...]
     seat: int
-    """Where the bot under check sits."""
+    """Seat of the bot under check."""
     seconds: float = math.inf
-    """How long the match may take; then it is stopped."""
+    """Seconds after which the match is stopped."""
 
 
 class Trial(Struct, frozen=True, kw_only=True):
-    """What came of it."""
+    """Outcome of a match played for a check."""
 
     seat: int
     result: Result | None
-    """None: it has none, for `trouble`."""
+    """Result of the match; None if there is none, because of `trouble`."""
     trouble: str = ""
     """Why the match says nothing of the bot, or not all: in words."""
     seconds: float
-    """How long it took."""
+    """Seconds that the match took."""
 
     @property
     def started(self) -> bool:
@@ -91,7 +91,7 @@ def order(
 def play_trials(
     orders: Sequence[Order[PlayerT]], open_venue: Venue[PlayerT], folder: Path, *, words: str
 ) -> list[Trial]:
-    """Plays them, as many at once as the venue does, with a progress bar; one trial for each order.
+    """Play all orders with a progress bar, as many at once as the venue allows. Return one trial per order.
 
     Args:
         orders: to be played.
@@ -154,7 +154,7 @@ async def _play_all(
 
 
 async def _name_waits(each: Order[PlayerT], folder: Path, tell: Callable[[str], None]) -> None:
-    """Tells of each window that the match waits long for, until it is cancelled."""
+    """Report each window that stays open for long, until cancelled."""
     last = told = None
     while True:
         await trio.sleep(WAIT_SECONDS)

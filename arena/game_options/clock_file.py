@@ -19,7 +19,7 @@ class ClockFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def clock_text(game: Game[Any], variant: str) -> str:
-    """A variant's published times as the table that gives the same, in TOML."""
+    """Return a variant's published times as a `[clock]` table in TOML."""
     table = table_of(game.variant(variant).time)
     assert isinstance(table.main_ms, dict)  # noqa: S101 - a variant names its windows
     return "\n".join(
@@ -37,7 +37,7 @@ def clock_text(game: Game[Any], variant: str) -> str:
 
 
 def read_clock(path: Path, game: Game[Any], variant: str, policy: Policy) -> ClockTable:
-    """The table in a file, found right for the variant's windows and beside the policy.
+    """Read the table in a file and validate it against the variant's windows and the policy.
 
     Raises:
         WrongUse: one line with file, line and field of what is wrong.
@@ -58,5 +58,5 @@ def read_clock(path: Path, game: Game[Any], variant: str, policy: Policy) -> Clo
 
 
 def clock_json(game: Game[Any], variant: str) -> str:
-    """The same table as JSON, on one line."""
+    """Return a variant's `[clock]` table as one line of JSON."""
     return msgspec.json.encode(ClockFile(table_of(game.variant(variant).time))).decode()

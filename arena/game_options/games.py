@@ -13,7 +13,7 @@ from referee.suggestions import did_you_mean, with_known_options
 
 
 def variant_named(game: Game[Any], name: str | None) -> str:
-    """The name of the variant that is asked for; the game's default if none is.
+    """Return the requested variant's name; the game's default if it is None.
 
     Raises:
         WrongUse: the game has no such variant.
@@ -36,7 +36,7 @@ def game_named(name: str, option: str) -> Game[Any]:
 
 
 def rules_asked(game: str, variant: str | None, options: str | None) -> tuple[Game[Any], str, Options]:
-    """The game, variant and options in force that a command line asks for; `options` are JSON.
+    """Return the game, variant and complete options that a command line requests; `options` is JSON.
 
     Raises:
         WrongUse: there is no such game, or it has no such variant or options.

@@ -21,7 +21,7 @@ _PLACE = re.compile(r" \(byte (\d+)\)$")
 
 
 def drawn_setup(game: Game[Any], variant: str, seed: int) -> str:
-    """The setup that a match of this seed has unless one is given, as JSON on many lines.
+    """Return the setup that a match draws from this seed, as indented JSON.
 
     Raises:
         WrongUse: the game has no secrets.
@@ -33,7 +33,7 @@ def drawn_setup(game: Game[Any], variant: str, seed: int) -> str:
 
 
 def read_setup(path: Path, game: Game[Any], variant: str, options: Options) -> Raw:
-    """The setup in a file, found right by the game's rules.
+    """Read the setup in a file and validate it against the game's rules.
 
     Raises:
         WrongUse: one line with the file and what is wrong: the line on which it is no JSON, or the count or place
@@ -64,5 +64,5 @@ def read_setup(path: Path, game: Game[Any], variant: str, options: Options) -> R
 
 
 def _line(content: bytes, at: int) -> int:
-    """The line, from 1, of a byte."""
+    """Return the line number, from 1, of a byte offset."""
     return content.count(b"\n", 0, at) + 1

@@ -51,27 +51,27 @@ class Percentiles(Struct, frozen=True):
 
 
 class Level(Struct, frozen=True, kw_only=True):
-    """What came of so many matches at once."""
+    """Measurements of one level: a number of matches played at once."""
 
     concurrent: int
     matches: int
     seconds: float
     windows: int
     lateness: Percentiles
-    """How late the referee woke for the deadlines that it acted on."""
+    """Delay of the referee's wake-up after the deadlines that it acted on."""
     behind: Percentiles
-    """The longest that its loop was busy at a stretch, by window."""
+    """Longest event-loop stall per window."""
     charged: Percentiles
-    """What was charged beyond what the bot itself took, by its own log."""
+    """Charged time in excess of the bot's own time, according to its log."""
     verdicts: dict[str, int]
     wrong_defaults: int
     """Windows that took the default by the bot's fault, although by its own log it was in time, by MARGIN_US."""
     wrong_answers: int
-    """Windows that took an answer that came too late by the bot's own log."""
+    """Windows that accepted an answer although it was late according to the bot's own log."""
     cpu_ms: float
-    """The referee's processor time, a match."""
+    """Processor time of the referee per match, in milliseconds."""
     memory_kb: float
-    """What the referee's memory grew by, a match of those at once."""
+    """Growth of the referee's memory per simultaneous match, in KiB."""
     void: int
     latenesses: tuple[int, ...]
     overcharges: tuple[int, ...]
@@ -85,7 +85,7 @@ class Level(Struct, frozen=True, kw_only=True):
 
 
 class Load(Struct, frozen=True, kw_only=True):
-    """How the machine is to be loaded."""
+    """Parameters of a stress test."""
 
     levels: tuple[int, ...]
     """Matches at once, one after the other."""
@@ -99,7 +99,7 @@ class Load(Struct, frozen=True, kw_only=True):
 
 
 def run_load(load: Load, ended: Callable[[int, int], None]) -> list[Level]:
-    """Plays all levels; `ended` is called after each match with the level and how many have ended at it.
+    """Play all levels. After each match, call `ended` with the level and the number of its finished matches.
 
     Raises:
         SandboxError: the isolation cannot be had.
@@ -135,7 +135,7 @@ class _Deck:
         self._peak = 0
 
     async def play(self, matches: int) -> Level:
-        """Plays so many, and sums up."""
+        """Play a number of matches and summarise them."""
         left = iter(range(matches))
         before = self._peak = resident_bytes()
         began, used = time.monotonic(), time.process_time()
@@ -194,7 +194,7 @@ class _Deck:
 
 
 class _Seen:
-    """What transcripts and the bots' own logs say."""
+    """Measurements from transcripts and the bots' own logs."""
 
     def __init__(self, main: int) -> None:
         """`main`: main time in microseconds."""
@@ -205,7 +205,7 @@ class _Seen:
         self.overcharged: list[int] = []
 
     def take(self, result: Result) -> None:
-        """One match more."""
+        """Add the measurements of one match."""
         path = Path(result.transcript)
         own_logs = [_own_log(path, seat) for seat in (0, 1)]
         records = tuple(read_transcript(path))
@@ -235,7 +235,7 @@ class _Seen:
 
 
 def _own_log(transcript: Path, seat: int) -> dict[int, int]:
-    """By window, how long after it heard of it a bot answered, in microseconds."""
+    """Return the bot's answer times in microseconds from its own log, by window."""
     found = {}
     try:
         lines = transcript.with_suffix(f".seat-{seat}.log").read_text().splitlines()
@@ -251,20 +251,20 @@ def _own_log(transcript: Path, seat: int) -> dict[int, int]:
 
 
 def percentiles(values: Sequence[int]) -> Percentiles:
-    """Percentiles of some values; zeros if there are none."""
+    """Return percentiles of the values; zeros if there are none."""
     ordered = sorted(values) or [0]
     at = [ordered[min(len(ordered) - 1, int(len(ordered) * part / 100))] for part in PERCENTILES]
     return Percentiles(*at)
 
 
 def resident_bytes() -> int:
-    """What this process holds in memory now."""
+    """Return the resident memory of this process in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @contextmanager
 def _hogs(count: int) -> Iterator[None]:
-    """Processes that use all the processor time they get; they end with this one."""
+    """Run processes that use all available processor time; they end with this process."""
     hog = "import ctypes, signal\nctypes.CDLL(None).prctl(1, signal.SIGKILL)\nwhile True: pass"
     running = [subprocess.Popen([sys.executable, "-c", hog]) for _ in range(count)]  # noqa: S603 - our own
     try:
