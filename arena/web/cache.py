@@ -50,7 +50,7 @@ class ServedCompetition(Competition):
         super().__init__(slug, folder)
         self._held: Stamp | None = None
         self._until = self._latest = 0.0
-        """Monotonic time until which the stamp may be held at most; `_until` is when it expires."""
+        """Monotonic times when the stamp expires, and until which that may be postponed at most."""
         self._looked: tuple[float, float] | None = None
         """Time of the last check of the ledger: on the monotonic clock, and as a Unix time."""
         self._guard = Lock()

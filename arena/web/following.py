@@ -1,4 +1,4 @@
-"""Keeps up with what is served: new competitions, ledgers that change, and feeds of what is being played."""
+"""Detection of changes in what is served: new competitions, changed ledgers, and feeds of live matches."""
 
 import math
 import stat
@@ -25,24 +25,24 @@ from referee.log import SILENT, Logger
 LOOK_SECONDS = 1.0
 SCAN_SECONDS = 2.0
 SHARE = 20
-"""Looking for changes takes no more than one part in so many of a processor's time,"""
+"""Factor by which the pause between two checks exceeds their processor time, up to `MOST_SECONDS`."""
 MOST_SECONDS = 5.0
-"""unless there would be more than so long between two looks."""
+"""Maximum seconds between two checks."""
 INDEX = ""
 """The slug of the page of all competitions."""
 LIVE = "live"
 """The slug of feeds that belong to no competition that is served."""
 COMPLAINT_SECONDS = 60.0
-"""The operator is told no more often that a feed's live matches could not be shown."""
+"""Minimum seconds between two reports that a feed's live matches could not be shown."""
 
 Answer = TypeVar("Answer")
 
 
 class _Followed:
-    """One slug: its stream of changes, and its live matches."""
+    """Stream of changes and live matches of one slug."""
 
     def __init__(self, nursery: trio.Nursery, boot: str, failed: Callable[[Exception], None]) -> None:
-        """`failed`: told of an error that the live matches did not foresee."""
+        """`failed` is called with each unexpected error in the live matches."""
         self._nursery = nursery
         self._boot = boot
         self._failed = failed
@@ -50,19 +50,19 @@ class _Followed:
         self._version = 0
         self.stamp: object = None
         self.looked_at: object = None
-        """The ledger's stamp when it was last asked which matches count."""
+        """Stamp of the ledger when it was last read for matches that count."""
         self.changes = Stream(nursery, self._now)
         self.matches: dict[str, Stream] = {}
         self._live = LiveFeed(self._publish, self._publish_of, trio.current_time)
         self.stage = Stream(nursery, lambda: self._safely(self._live.snapshot, NO_MATCHES))
 
     def changed(self) -> None:
-        """Its pages are others now."""
+        """Notify clients that the pages have changed."""
         self._version += 1
         self.changes.publish(self._now())
 
     def hear(self, heard: Heard) -> None:
-        """Take a message of a feed, whatever it is."""
+        """Process a possibly invalid message of a feed."""
         self._safely(lambda: self._live.hear(heard.topic, heard.message, heard.feed), None)
 
     def waiting(self) -> list[str]:
@@ -70,11 +70,11 @@ class _Followed:
         return self._safely(self._live.waiting, [])
 
     def count(self, counted: dict[str, tuple[int, int]]) -> None:
-        """Tell the end of matches that count now: head to block and seating."""
+        """Publish the results of matches that count now. `counted` maps heads to block and seating."""
         self._safely(lambda: self._live.count(counted), None)
 
     def stream_of(self, id_: str) -> Stream | None:
-        """Return the stream of one live match; None: there is no such match."""
+        """Return the stream of one live match, or None if there is no such match."""
         if self._live.match(id_) is None:
             return None
         if id_ not in self.matches:
@@ -84,14 +84,14 @@ class _Followed:
         return self.matches[id_]
 
     def tidy(self) -> None:
-        """Forget what is over."""
+        """Remove old matches, and streams without clients or match."""
         self._safely(self._live.tidy, None)
         for id_, stream in tuple(self.matches.items()):
             if not stream and self._live.match(id_) is None:
                 del self.matches[id_]
 
     def _safely(self, act: Callable[[], Answer], otherwise: Answer) -> Answer:
-        """Act on the live matches, which are made of strangers' words. If that fails, forget all of them."""
+        """Run `act` on the live matches, which contain untrusted data. If it fails, drop them all."""
         try:
             return act()
         except Exception as error:  # noqa: BLE001 - what a feed says may end the showing of it, and nothing else
@@ -115,7 +115,7 @@ class _Followed:
 
 
 class Following:
-    """All that is followed."""
+    """All competitions and feeds that are followed."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class Following:
     ) -> None:
         self._log = log
         self.show: Callable[[dict[str, ServedCompetition]], None] = lambda _: None
-        """Told of the competitions there are, by slug, whenever they are others."""
+        """Called with the competitions by slug whenever their set changes."""
         self._places = places
         self._endpoints = endpoints
         self._nursery = nursery
@@ -137,17 +137,17 @@ class Following:
         self._follow(INDEX)
         self._subscriber = Subscriber()
         self._spent = 0.0
-        """Seconds of a processor that were spent on looking for changes."""
+        """Processor seconds spent on checks for changes."""
         self._feeds: dict[int, str] = dict(enumerate([LIVE] * len(endpoints)))
-        """Feed's number to slug."""
+        """Slug by number of the feed."""
         self._sockets: dict[str, int] = {}
-        """Slug of a competition whose arena publishes a feed, to the feed's number."""
+        """Number of the feed by slug, for competitions whose arena publishes one."""
 
     def stream_at(self, path: str) -> Stream | None:
-        """The event stream at a path; None: there is none.
+        """Return the event stream at a path, or None.
 
-        `events` and `SLUG/events` tell that pages have changed, `SLUG/live/events` tells of the matches being
-        played, and `SLUG/live/ID/events` of one.
+        `events` and `SLUG/events` announce changed pages, `SLUG/live/events` sends all live matches, and
+        `SLUG/live/ID/events` one of them.
         """
         match path.split("/"):
             case ["events"]:
@@ -162,10 +162,10 @@ class Following:
                 return None
 
     async def scan(self, *, first: bool = False) -> None:
-        """Looks for competitions that are new, or gone.
+        """Find new and removed competitions.
 
         Raises:
-            WrongUse: only the first time: a place is no folder of results.
+            WrongUse: a place is not a folder of results; raised only if `first` is set.
         """
         try:
             folders = await self._in_thread(partial(folders_in, self._places, some=False))
@@ -192,14 +192,14 @@ class Following:
         self._followed[INDEX].changed()
 
     def begin(self) -> None:
-        """Hear the feeds that are no competition's."""
+        """Subscribe to the feeds that belong to no competition."""
         if self._endpoints:
             self._follow(LIVE)
         for number, endpoint in enumerate(self._endpoints):
             self._subscriber.hear(number, endpoint)
 
     async def keep(self) -> None:
-        """Keeps up, until it is cancelled."""
+        """Follow all competitions and feeds until cancelled."""
         self.begin()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._subscriber.run, self._hear)
@@ -207,14 +207,14 @@ class Following:
             nursery.start_soon(self._again, LOOK_SECONDS, self.look)
 
     async def _again(self, seconds: float, look: Callable[[], Awaitable[None]]) -> None:
-        """Look again and again, at rest for most of the time."""
+        """Call `look` repeatedly, with pauses in proportion to its processor time."""
         while True:
             before = self._spent
             await look()
             await trio.sleep(min(max(seconds, SHARE * (self._spent - before)), MOST_SECONDS))
 
     async def _in_thread(self, act: Callable[[], Answer]) -> Answer:
-        """Act in a thread, where it may wait for the disk, and count the processor time that it takes."""
+        """Run `act` in a thread, where it may wait for the disk, and add up its processor time."""
 
         def timed() -> Answer:
             began = time.thread_time()
@@ -230,19 +230,19 @@ class Following:
             self._followed[slug] = _Followed(self._nursery, self._boot, partial(self._feed_failed, slug))
 
     def _feed_failed(self, slug: str, error: Exception) -> None:
-        """Tell the operator."""
+        """Report the error to the operator."""
         self._log.error("feed_failed", path=f"{slug}/live", reason=repr(error))
         say(f"{slug}/live: what the feed said could not be shown")
         say("".join(traceback.format_exception(error)))
 
     def _hear(self, heard: Heard) -> None:
-        """A feed says something."""
+        """Pass a feed's message to the slug that the feed belongs to."""
         followed = self._followed.get(self._feeds.get(heard.feed, INDEX))
         if followed is not None:
             followed.hear(heard)
 
     async def look(self) -> None:
-        """Looks at the competitions there are for what has changed."""
+        """Check all competitions for changes and notify their clients."""
         competitions = tuple(self._competitions.values())
         stamps = await self._in_thread(lambda: [each.stamp() for each in competitions])
         changed = False
@@ -266,7 +266,7 @@ class Following:
             followed.tidy()
 
     async def _find_feeds(self, competitions: Sequence[ServedCompetition]) -> None:
-        """Hears the feed of each competition whose arena publishes one in its results folder."""
+        """Subscribe to the feed of each competition that has a feed socket in its folder; leave the others."""
         there = await self._in_thread(lambda: [_socket_in(each.folder) for each in competitions])
         for slug in self._sockets.keys() - {each.slug for each in competitions}:
             number = self._sockets.pop(slug)
@@ -284,7 +284,7 @@ class Following:
                 self._subscriber.leave(number)
 
     async def _count(self, competition: ServedCompetition) -> None:
-        """Tells the ends of matches whose blocks have come to count."""
+        """Publish the results of matches whose blocks count now."""
         followed = self._followed.get(competition.slug)
         if followed is None or not (waiting := followed.waiting()):
             return
