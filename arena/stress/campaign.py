@@ -1,7 +1,7 @@
-"""Many matches at once over the real wire, with bots that answer around the end of their time: what became of it.
+"""Stress tests: many simultaneous matches over the real wire, with bots that answer close to their deadlines.
 
-The bots are `stress_edge`, in the sandbox as any other; each writes down when it really answered. That is held
-against what the referee wrote down.
+The bots are `stress_edge`, in the sandbox like any other; each logs when it really answered. These logs are
+compared with the referee's transcripts.
 """
 
 import json
@@ -33,11 +33,11 @@ MARGIN_US = 5_000
 """Nearer to the end of main time than that, a bot's own log cannot say whether it was in time: it counts from when
 it heard of the window, and the referee from when it was handed over."""
 SAFE_LATENESS_US = 20_000
-"""At 99.9 of 100 deadlines a referee that is not overloaded wakes sooner."""
+"""Limit of the 99.9th percentile of the referee's lateness, below which it is not overloaded."""
 PERCENTILES = (50.0, 99.0, 99.9, 100.0)
 GLANCE_SECONDS = 0.1
 LEVEL_SEEDS = 1_000_000
-"""Apart from level to level."""
+"""Distance between the first seeds of two levels."""
 STARTUP_MS = 120_000
 
 
@@ -88,12 +88,12 @@ class Load(Struct, frozen=True, kw_only=True):
     """Parameters of a stress test."""
 
     levels: tuple[int, ...]
-    """Matches at once, one after the other."""
+    """Number of simultaneous matches of each level, in order."""
     matches: int | None = None
-    """At each level; None: twice as many as at once."""
+    """Number of matches per level; None: twice the number of simultaneous ones."""
     main_ms: int = 200
     hogs: int = 0
-    """Processes beside that only use processor time."""
+    """Number of additional processes that only use processor time."""
     seed: int = 0
     isolation: Isolation = "strict"
 
@@ -120,7 +120,7 @@ async def _levels(load: Load, ended: Callable[[int, int], None]) -> list[Level]:
 
 
 class _Deck:
-    """One level under way."""
+    """One level being played."""
 
     def __init__(
         self, load: Load, concurrent: int, number: int, folder: Path, wire: Wire, *, ended: Callable[[int], None]
@@ -197,7 +197,7 @@ class _Seen:
     """Measurements from transcripts and the bots' own logs."""
 
     def __init__(self, main: int) -> None:
-        """`main`: main time in microseconds."""
+        """`main` is the main time in microseconds."""
         self._main = main
         self.windows = self.wrong_defaults = self.wrong_answers = 0
         self.lateness: list[int] = []
@@ -246,7 +246,7 @@ def _own_log(transcript: Path, seat: int) -> dict[int, int]:
             entry = json.loads(line)
             found[int(entry["window"])] = int(entry["after"])
         except (ValueError, KeyError, TypeError):
-            continue  # A line that was cut: the log is bounded.
+            continue  # The log is bounded, so its last line may be cut.
     return found
 
 

@@ -1,4 +1,4 @@
-"""What a stress test found, as a table for the terminal and as a page with histograms."""
+"""Reports of stress tests: a table for the terminal, and a page with histograms."""
 
 from collections.abc import Sequence
 from html import escape  # noqa: TID251 - one page of the arena's own words
@@ -8,7 +8,7 @@ from arena.tables import Grid
 from referee.printable import printable_name
 
 BINS = (0, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
-"""Microseconds; the last is open."""
+"""Lower bounds of the histogram's bins in microseconds; the last bin has no upper bound."""
 WIDTH, HEIGHT, BAR = 640, 160, 50
 STYLE = (
     "body{font:15px sans-serif;margin:2em;max-width:60em}td,th{padding:.2em .8em;text-align:right}rect{fill:#47a}"
@@ -16,7 +16,7 @@ STYLE = (
 
 
 def stress_table(levels: Sequence[Level]) -> Grid:
-    """One row a level."""
+    """Return a table with one row per level."""
     made = Grid(
         {
             "at once": True,
@@ -64,7 +64,7 @@ def _ms(micros: int) -> str:
 
 
 def stress_page(load: Load, levels: Sequence[Level], machine: str) -> str:
-    """A page that opens from a file and needs nothing else."""
+    """Return a self-contained HTML page."""
     head = ["at once", "matches a second", "late p50", "p99", "p99.9", "max", "verdicts", "wrong"]
     rows = [
         [
@@ -100,7 +100,7 @@ def _all(percentiles: Percentiles) -> tuple[int, ...]:
 
 
 def _histogram(values: Sequence[int]) -> str:
-    """How many values lie from each bound to the next."""
+    """Draw the number of values per bin as SVG."""
     counts = [0] * len(BINS)
     for value in values:
         counts[max((at for at, bound in enumerate(BINS) if value >= bound), default=0)] += 1
@@ -117,5 +117,5 @@ def _histogram(values: Sequence[int]) -> str:
 
 
 def _text(text: str) -> str:
-    """The text for an element, on one line."""
+    """Escape the text for an HTML element, on one line."""
     return escape(printable_name(text))

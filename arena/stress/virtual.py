@@ -1,7 +1,7 @@
-"""Fuzzing in virtual time as a campaign: split into portions, on as many processes as one likes, with a tally.
+"""Fuzzing campaigns in virtual time, split into portions that any number of processes share.
 
-A portion's seed is made from the campaign's and its number, so that how many processes share them changes nothing
-in what is played. What a script is, and who judges it, is `referee.proofs.fuzzing`.
+A portion's seed is derived from the campaign's seed and the portion's number, so the number of processes does not
+change what is played. Scripts and their checks are in `referee.proofs.fuzzing`.
 """
 
 import gc
@@ -16,35 +16,35 @@ from arena.processes import process_pool
 from referee.proofs.fuzzing import Finding, Tally, fuzz
 
 PORTION = 2_000
-"""Windows of one portion: a second's work."""
+"""Windows per portion, about one second of work."""
 
 
 class Campaign(Struct, frozen=True, kw_only=True):
-    """What came of one."""
+    """Result of a fuzzing campaign."""
 
     seed: int
     windows: int
     matches: int
     messages: int
-    """Steps that bots, operators and the network took."""
+    """Number of steps by bots, operators and the network."""
     seconds: float
     finding: Finding | None
 
     @property
     def pace(self) -> float:
-        """Windows a second."""
+        """Windows per second."""
         return self.windows / self.seconds
 
 
 def play_campaign(
     seed: int, windows: int, processes: int = 1, progress: Callable[[int], object] = lambda _: None
 ) -> Campaign:
-    """Judges so many windows, or up to the first finding.
+    """Check a number of windows, or all up to the first finding.
 
     Args:
-        seed: the same gives the same matches.
-        windows: at least so many are played.
-        processes: how many share the work; 1 is this one alone.
+        seed: seed of the campaign; the same seed produces the same matches.
+        windows: minimum number of windows to play.
+        processes: number of processes that share the work; 1 uses this process alone.
         progress: called with the number of windows judged since the last call.
     """
     began = monotonic()
@@ -67,7 +67,7 @@ def play_campaign(
 
 
 def _portions(seed: int, windows: int, processes: int) -> Iterator[tuple[Tally, Finding | None]]:
-    """What came of each portion, in their order."""
+    """Yield the result of each portion, in order."""
     portions = [
         (f"{seed}/{number}", min(PORTION, windows - start))
         for number, start in zip(count(), range(0, windows, PORTION), strict=False)
@@ -81,7 +81,7 @@ def _portions(seed: int, windows: int, processes: int) -> Iterator[tuple[Tally, 
 
 
 def _fuzz(seed: str, windows: int) -> tuple[Tally, Finding | None]:
-    """One portion, with a collector of garbage that looks seldom: Python's own takes a fifth of the time here."""
+    """Run one portion with rare garbage collection; Python's default takes a fifth of the time here."""
     usual = gc.get_threshold()
     gc.set_threshold(*GARBAGE)
     try:
