@@ -1,4 +1,4 @@
-"""Do bots start, and do they play? Tried in matches that count for nothing, before those that do."""
+"""Checks that bots start and play, in matches that do not count."""
 
 from arena.checks.bot import GameCheck, check_bot
 from arena.checks.field import BotCheck, FieldCheck, check_field, settled

@@ -71,7 +71,7 @@ def check_field(
 
     Raises:
         MachineCannot: no match can be played now.
-        Stopped: a signal came.
+        Stopped: a signal arrived.
     """
     policy = replace(tournament.form.policy, fault="forfeit", unfair="note", pacing="prompt", processes="fresh")
     plan = replace(tournament.plan(), policy=policy)
@@ -149,7 +149,7 @@ def settled(
     Raises:
         WrongUse: a bot cannot start, and `broken` does not say to leave it out, or no tournament is left.
         MachineCannot: no match can be played now.
-        Stopped: a signal came.
+        Stopped: a signal arrived.
     """
     if check is None:
         return tournament, players
@@ -161,7 +161,7 @@ def settled(
     left_out = dict(begun or {})
     broken = {entrant: text for entrant, text in why.items() if tournament.labels[entrant] not in left_out}
     if begun is None and broken:
-        # If it begins all the same, without these bots, nobody reads this.
+        # If the tournament starts without these bots, the record is not used.
         write_refusal(folder, {tournament.labels[entrant]: text for entrant, text in broken.items()})
     if begun is None and tournament.form.broken == "leave-out":
         left_out |= {tournament.labels[entrant]: text for entrant, text in broken.items()}

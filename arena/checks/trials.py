@@ -102,7 +102,7 @@ def play_trials(
     Raises:
         WrongUse: the folder cannot be written.
         MachineCannot: there is no sandbox, or no space.
-        Stopped: a signal came.
+        Stopped: a signal arrived.
     """
     try:
         folder.mkdir(FOLDER_MODE, parents=True, exist_ok=True)

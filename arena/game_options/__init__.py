@@ -1,4 +1,4 @@
-"""A game as a command asks for it: its variant and options, and files with its clock or its setup."""
+"""Games as command lines request them: variants, options, and files with a clock or a setup."""
 
 from arena.game_options.clock_file import clock_json, clock_text, read_clock
 from arena.game_options.games import game_named, rules_asked, variant_named

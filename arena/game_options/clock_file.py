@@ -1,4 +1,4 @@
-"""The `[clock]` table as a file to edit: a variant's own times, and the reading of one that is given."""
+"""Files with a `[clock]` table: writing a variant's own times, and reading edited ones."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""A host's secrets as a file to edit: one that is drawn, and the reading of one that is given."""
+"""Files with a host's secrets: writing a drawn setup, and reading an edited one."""
 
 import re
 from codecs import BOM_UTF8
@@ -17,7 +17,7 @@ from referee.rules import BadSetupError, Game, Luck
 MAX_SETUP_BYTES = 1024 * 1024
 """Far above the longest setup of any game."""
 _PLACE = re.compile(r" \(byte (\d+)\)$")
-"""Where in its text msgspec says that JSON breaks off."""
+"""Pattern of the byte offset in msgspec's messages about invalid JSON."""
 
 
 def drawn_setup(game: Game[Any], variant: str, seed: int) -> str:
@@ -44,7 +44,7 @@ def read_setup(path: Path, game: Game[Any], variant: str, options: Options) -> R
         content.decode()
         msgspec.json.decode(content)
         refuse_repeated_keys(content)
-        # Checked here so that the file can be named; a seed would be asked only for what is left out.
+        # Checked here so that errors name the file. The seed is only used for values that the file leaves out.
         game.read_setup(variant, options, Raw(content), Luck(0))
     except OSError as error:
         raise WrongUse(f"{path}: cannot be read: {error.strerror}") from None

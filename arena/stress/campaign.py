@@ -103,7 +103,7 @@ def run_load(load: Load, ended: Callable[[int, int], None]) -> list[Level]:
 
     Raises:
         SandboxError: the isolation cannot be had.
-        Stopped: a signal came.
+        Stopped: a signal arrived.
     """
     with _hogs(load.hogs):
         return event_loop.run(lambda: _levels(load, ended))
