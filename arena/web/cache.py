@@ -26,13 +26,13 @@ MOST_SECONDS = 10.0
 MOST_BYTES = 64 * 1024 * 1024
 """Maximum bytes of all cached pages, including their compressed forms."""
 LATE = "late"
-"""Path prefix of the pages of matches that are being played."""
+"""Start of the file names of pages of matches that are being played."""
 THREADS = 3
 COMPRESSED = 512
 """Pages of fewer bytes are not compressed."""
 LEVEL = 5
 HELD = 8
-"""Maximum competitions whose results stay in memory, the most recently requested ones."""
+"""Maximum competitions whose results stay in memory, those whose pages were made last."""
 WAITING = 200
 """Maximum requests that wait for pages."""
 
@@ -225,7 +225,7 @@ class Cache:
         return None if made is None else _Entry(made, stamp, until)
 
     def _hold(self, latest: ServedCompetition | None, competitions: dict[str, ServedCompetition]) -> None:
-        """Release the results of all competitions but the `HELD` most recently requested."""
+        """Release the results of all but the `HELD` competitions whose pages were made last."""
         if latest is not None:
             self._held[latest.slug] = latest
             self._held.move_to_end(latest.slug)
