@@ -1,6 +1,6 @@
-"""What a seat may submit, in canonical spelling, and what it costs.
+"""Checks of submitted actions, their canonical spelling, and their cost.
 
-Every reason is about the action, the seat's own affairs and public facts only.
+Reasons of refusals depend only on the action, the seat's own state and public facts.
 """
 
 from collections.abc import Sequence
@@ -20,16 +20,16 @@ from referee.rules import Illegal
 
 ONE_VOTE, VOTES_WITH_MORE = 1, 4
 MOST_OF_A_KIND = 6
-"""Learned insights of one kind in a round."""
+"""Maximum number of learned insights of one kind per round."""
 LEARNED_A_ROUND = 2
-"""Learned insights in a round, times the round's number."""
+"""Maximum number of learned insights in a round, divided by the number of the round."""
 MOST_NAMED = 6
 MOST_EXCEPTED = 5
 NamedT = TypeVar("NamedT", int, str)
 
 
 def checked_symbol(state: RunesState, action: ChooseSymbol) -> ChooseSymbol:
-    """A symbol that may be submitted. Raises Illegal where it is not legal, or has become invalid."""
+    """Return the action. Raise Illegal if its symbol is not legal or has become invalid."""
     why = fault(action.symbol)
     if why is not None:
         raise Illegal(why)
@@ -39,7 +39,7 @@ def checked_symbol(state: RunesState, action: ChooseSymbol) -> ChooseSymbol:
 
 
 def checked_round(state: RunesState, seat: int, action: PlayRound) -> PlayRound:
-    """A round's action in canonical spelling. Raises Illegal where it breaks a rule, or costs too much."""
+    """Return the action in canonical spelling. Raise Illegal if it breaks a rule or costs too much."""
     standing = state.standings[seat]
     votes, visions, learned = action.votes, action.visions, action.learned
     if votes is not UNSET or action.abstain:
@@ -64,7 +64,7 @@ def checked_round(state: RunesState, seat: int, action: PlayRound) -> PlayRound:
 
 
 def cost(standing: Standing, action: PlayRound, kinds: tuple[Kind, ...]) -> int:
-    """The insight an action costs, which uses these kinds of vision: votes, visions, guesses."""
+    """Return the cost of an action in insight: votes, visions of these kinds, and guesses."""
     price = action.more_votes + action.told
     if kinds:
         price += visions_cost(kinds, standing.veils)
@@ -76,12 +76,12 @@ def cost(standing: Standing, action: PlayRound, kinds: tuple[Kind, ...]) -> int:
 
 
 def bought_guesses(action: PlayRound) -> int:
-    """How many guesses it buys: the first of a round is free."""
+    """Return the number of guesses bought; the first of a round is free."""
     return len(action.guesses) - 1 if action.guesses else 0
 
 
 def _checked_votes(standing: Standing, action: PlayRound) -> dict[str, int] | UnsetType:
-    """The votes in canonical spelling; nothing where there are none."""
+    """Return the votes in canonical spelling, or UNSET if there are none."""
     votes = action.votes
     if action.abstain:
         if votes or action.more_votes:
@@ -97,7 +97,7 @@ def _checked_votes(standing: Standing, action: PlayRound) -> dict[str, int] | Un
 
 
 def _checked_visions(standing: Standing, seat: int, visions: Visions) -> Visions | UnsetType:
-    """The visions in canonical spelling; nothing where none is used."""
+    """Return the visions in canonical spelling, or UNSET if none is used."""
     assign, pattern, except_ = visions.assign, visions.pattern, visions.except_
     if assign is not UNSET:
         assign = _checked_assign(seat, assign)
@@ -137,7 +137,7 @@ def _checked_assign(seat: int, assign: dict[str, RuneName]) -> dict[str, RuneNam
 
 
 def _check_shown(standing: Standing, seat: int, visions: Visions) -> None:
-    """The two visions that are paid for by showing a rune."""
+    """Check `mirror` and `window`, which cost no insight but reveal a rune."""
     if visions.mirror is not UNSET:
         _check_others(seat, [visions.mirror.seat], "mirror")
         if visions.mirror.rune not in (standing.symbol or ()):
@@ -162,7 +162,7 @@ def _checked_learned(round_: int, seat: int, given: tuple[Learned, ...]) -> tupl
 
 
 def _checked_insight(seat: int, learned: Learned) -> Learned:  # noqa: C901 - one case a kind
-    """In canonical spelling."""
+    """Return the learned insight in canonical spelling. Raise Illegal if it breaks a rule."""
     if astuple(learned).count(UNSET) != len(KINDS) - 1:
         raise Illegal(f"learned: each has exactly one of the keys {', '.join(KINDS)}")
     if learned.rune is not UNSET:
@@ -207,7 +207,7 @@ def _check_others(seat: int, named: Sequence[int], what: str) -> None:
 
 
 def _ascending(named: tuple[NamedT, ...], what: str) -> tuple[NamedT, ...]:
-    """What is named, sorted. Raises Illegal where something is named twice."""
+    """Return `named` sorted. Raise Illegal if an item occurs twice."""
     if len({*named}) < len(named):
         raise Illegal(f"{what} must differ")
     return tuple(sorted(named))

@@ -1,4 +1,4 @@
-"""The 15 conditions: how one is voted for, and what the winner pays at the start of the next round."""
+"""The 15 conditions: the vote for one, and the insight that the winner pays at the start of the next round."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -14,22 +14,22 @@ from referee.rules import Luck, shuffle
 
 CONDITIONS = range(1, 16)
 REFRESHED_AT = 12
-"""When so many have been used, all are free again."""
+"""Number of used conditions at which all are free again."""
 SEGMENTS = {rune.name: len(rune.segments.split()) for rune in RUNES}
 LINES = {rune.name: rune.straight_lines for rune in RUNES}
 BEST_RANK = 6
-"""What a ranked condition pays to the best; each next lower value gets 1 less."""
+"""Insight that a ranked condition pays to the best; each next lower value gets 1 less."""
 
 
 class Now(Struct, frozen=True, gc=False):
-    """What conditions look at, when they pay."""
+    """The state and actions from which payments are computed."""
 
     state: RunesState
     actions: Sequence[PlayRound]
-    """Of the round just ended."""
+    """Actions of the round just ended, indexed by seat."""
 
     def symbol(self, seat: int) -> Six:
-        """A seat's symbol."""
+        """Return the symbol of the seat."""
         symbol = self.state.standings[seat].symbol
         assert symbol is not None  # noqa: S101 - all symbols are set before round 2
         return symbol
@@ -43,9 +43,9 @@ _PLACES = {
     name: (DIVINE.index(divine), len(DIVINE) + MUNDANE.index(mundane))
     for name, (divine, mundane) in GROUPS.items()
 }
-"""Rune to where its groups stand among all groups, the Divine ones first."""
+"""Indices of the two groups of each rune among all groups, the Divine ones first."""
 _ONE = {name: 1 << 8 * one | 1 << 8 * other for name, (one, other) in _PLACES.items()}
-"""Rune to a 1 for each of its groups, in a byte of their own."""
+"""For each rune, an integer with a 1 in the byte of each of its groups."""
 
 
 class SymbolFigures(Struct, frozen=True, gc=False):
@@ -62,7 +62,7 @@ class SymbolFigures(Struct, frozen=True, gc=False):
 
 @lru_cache(maxsize=256)
 def symbol_figures(symbol: Six) -> SymbolFigures:
-    """All at once: a match asks the same symbols for one figure after another."""
+    """Compute all figures at once: a match needs several figures of the same symbols."""
     counts = sum(map(_ONE.__getitem__, symbol)).to_bytes(len(DIVINE) + len(MUNDANE), "little")
     return SymbolFigures(
         segments=sum(map(SEGMENTS.__getitem__, symbol)),
@@ -76,64 +76,64 @@ def symbol_figures(symbol: Six) -> SymbolFigures:
 
 
 def line_segments(now: Now, seat: int) -> int:
-    """Line segments in all runes of the symbol."""
+    """Count the line segments in all runes of the symbol."""
     return symbol_figures(now.symbol(seat)).segments
 
 
 def straight_lines(now: Now, seat: int) -> int:
-    """Straight lines in all runes of the symbol."""
+    """Count the straight lines in all runes of the symbol."""
     return symbol_figures(now.symbol(seat)).lines
 
 
 def joined(now: Now, seat: int) -> int:
-    """Joined pairs among the seven that lie side by side."""
+    """Count the joined pairs among the seven adjacent pairs of the symbol."""
     return symbol_figures(now.symbol(seat)).joined
 
 
 def largest_group(now: Now, seat: int) -> int:
-    """Runes in one group, of either Order."""
+    """Count the runes in the largest group, of either Order."""
     return symbol_figures(now.symbol(seat)).largest_group
 
 
 def connected_by_groups(now: Now, seat: int) -> int:
-    """Runes that share a group with another rune of the symbol."""
+    """Count the runes that share a group with another rune of the symbol."""
     return symbol_figures(now.symbol(seat)).connected
 
 
 def used_elsewhere(now: Now, seat: int) -> int:
-    """Runes that some other seat uses too."""
+    """Count the runes of the symbol that another seat uses too."""
     elsewhere: set[str] = set().union(*[now.symbol(other) for other in OTHERS[seat]])
     return len(elsewhere.intersection(now.symbol(seat)))
 
 
 def insight_held(now: Now, seat: int) -> int:
-    """Insight, before this payment."""
+    """Return the insight held before this payment."""
     return now.state.standings[seat].insight
 
 
 def mantra_received(now: Now, seat: int) -> int:
-    """Mantra received in the match so far."""
+    """Return the mantra received in the match so far."""
     return now.state.standings[seat].received
 
 
 def visions_used(now: Now, seat: int) -> int:
-    """Visions used in the round just ended, of all nine kinds."""
+    """Count the visions of all nine kinds used in the round just ended."""
     visions = now.actions[seat].visions
     return len(used(NO_VISIONS if visions is UNSET else visions))
 
 
 def mundane_groups(now: Now, seat: int) -> int:
-    """Different Mundane groups used."""
+    """Count the different Mundane groups in the symbol."""
     return symbol_figures(now.symbol(seat)).mundane_groups
 
 
 def divine_groups(now: Now, seat: int) -> int:
-    """Different Divine groups used."""
+    """Count the different Divine groups in the symbol."""
     return symbol_figures(now.symbol(seat)).divine_groups
 
 
 def two_or_four(now: Now, seat: int) -> int:
-    """Two, and two more for a seat that is itself undiscovered."""
+    """Return 4 for an undiscovered seat, 2 for a discovered one."""
     return 4 if now.state.standings[seat].discovered is None else 2
 
 
@@ -151,15 +151,15 @@ RANKED: dict[int, tuple[Figure, int]] = {
     11: (mantra_received, -1),
     12: (visions_used, -1),
 }
-"""Condition to its figure, and 1 where the most is best or -1 where the least is."""
+"""Figure of each condition, with 1 if the highest is best or -1 if the lowest is."""
 FLAT: dict[int, Figure] = {13: mundane_groups, 14: divine_groups, 15: two_or_four}
-"""Condition to what it pays."""
+"""Function of the insight that each flat condition pays."""
 
 
 def winner(votes: Iterable[PlayRound], taken: tuple[int, ...]) -> int:
-    """The condition that wins a vote; votes on conditions already used are void.
+    """Return the condition that wins a vote; votes for conditions already used are void.
 
-    Most votes win, the lowest number in a tie; with no votes at all, the lowest that is free.
+    Most votes win; a tie goes to the lowest number. Without valid votes the lowest free condition wins.
     """
     counts = [0] * CONDITIONS.stop
     for action in votes:
@@ -173,13 +173,13 @@ def winner(votes: Iterable[PlayRound], taken: tuple[int, ...]) -> int:
 
 
 def now_used(taken: tuple[int, ...], won: int) -> tuple[int, ...]:
-    """The conditions that are not free after this one has won."""
+    """Return the conditions that are not free after `won` has won."""
     after = tuple(sorted((*taken, won)))
     return () if len(after) == REFRESHED_AT else after
 
 
 def payments(condition: int, now: Now, round_: int) -> list[int]:
-    """What each seat earns at the start of that round, the flat addition included."""
+    """Return the insight that each seat earns at the start of round `round_`, including the flat addition."""
     added = (round_ - 2) // 3
     if condition in FLAT:
         return [FLAT[condition](now, seat) + added for seat in range(SEATS)]
@@ -190,7 +190,7 @@ def payments(condition: int, now: Now, round_: int) -> list[int]:
 
 
 def announced(earned: list[int], actions: Sequence[PlayRound], round_: int, luck: Luck) -> Insight:
-    """What all are told of a payment: of seats that abstained, only the position."""
+    """Return the public event of a payment, which has only the position of seats that abstained."""
     hidden = [seat for seat, action in enumerate(actions) if action.abstain]
     if not hidden:
         return Insight(round=round_, earned=dict(zip(SEAT_KEYS, earned, strict=True)), positions={})
@@ -203,9 +203,9 @@ def announced(earned: list[int], actions: Sequence[PlayRound], round_: int, luck
 
 
 def _order(earned: list[int], hidden: list[int], luck: Luck) -> list[int]:
-    """All seats, most earned first. An abstainer stands before or after the rest of its equals, as drawn."""
+    """Order all seats by earnings, highest first; abstainers are randomly before or after their equals."""
     if all(earned.count(earned[seat]) == 1 for seat in hidden):
-        # However it were drawn, it would come to this; and a stream takes long to make.
+        # The draw would not change the order here, and creating a stream is slow.
         return sorted(range(SEATS), key=earned.__getitem__, reverse=True)
     drawn = luck.shared()
     order: list[int] = []

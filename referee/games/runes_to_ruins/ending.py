@@ -8,20 +8,23 @@ from protocol.words import Outcome
 from referee.games.runes_to_ruins.state import SEATS, RunesState, Standing
 
 PRIZE, NEXT_PRIZE = 2, 1
-"""Tokens for the best seat; for the next that may have one, where the best may not."""
+"""Tokens for the best seat, and for the next eligible seat if the best is not eligible."""
 TOO_MUCH_MANTRA = 10
-"""A seat that holds so much at the end gets no token."""
+"""Mantra at the end of the match from which a seat gets no token."""
 
 
 def reason(state: RunesState, discovered: Sequence[int | None]) -> str | None:
-    """Why the match is over after this round, which leaves these discovered, or None where it goes on."""
+    """Return why the match ends after this round, or None if it continues.
+
+    `discovered` has the round of discovery of each seat, including this round, or None.
+    """
     if discovered.count(None) <= 1:
         return "discovered"
     return "rounds" if state.round == state.options.rounds else None
 
 
 def reveal(state: RunesState) -> Reveal:
-    """The event that tells everyone everything."""
+    """Return the event that publishes all symbols, guesses and conditions."""
     return Reveal(
         symbols={str(seat): symbol for seat, symbol in enumerate(state.symbols)},
         guesses={str(seat): standing.guesses for seat, standing in enumerate(state.standings)},
@@ -30,7 +33,7 @@ def reveal(state: RunesState) -> Reveal:
 
 
 def outcome(state: RunesState, why: str, luck: Random) -> Outcome:
-    """The result; what is still equal is drawn."""
+    """Return the outcome; remaining ties are broken at random."""
     order = _best_first(state.standings, luck)
     standings = {str(seat): standing for seat, standing in enumerate(state.standings)}
     return Outcome(
@@ -52,7 +55,10 @@ def outcome(state: RunesState, why: str, luck: Random) -> Outcome:
 
 
 def _best_first(standings: tuple[Standing, ...], luck: Random) -> list[int]:
-    """Later discovered is better, never is best; then the less others found out; then the less mantra received."""
+    """Rank the seats: undiscovered first, then the latest discovered.
+
+    Ties go to the seat whose nearest guesses have lower figures, then to the one that received less mantra.
+    """
     drawn = luck.sample(range(SEATS), SEATS)
 
     def rank(seat: int) -> tuple[bool, int, int, int, int, int]:
@@ -65,7 +71,7 @@ def _best_first(standings: tuple[Standing, ...], luck: Random) -> list[int]:
 
 
 def _tokens(standings: tuple[Standing, ...], order: list[int]) -> dict[str, int]:
-    """The prize is the best seat's; if it may have none, a smaller one is the next's that may (any seat's)."""
+    """Give the prize to the best seat, or the smaller prize to the next seat that is eligible."""
     for seat in order:
         if standings[seat].mantra < TOO_MUCH_MANTRA:
             return {str(seat): PRIZE if seat == order[0] else NEXT_PRIZE}

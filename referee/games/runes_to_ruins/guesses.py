@@ -1,4 +1,4 @@
-"""Guesses at symbols: how near they come, to whom they are compared, and whom they discover."""
+"""Guesses of symbols: how near they are, which seats they are compared with, and which they discover."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -16,17 +16,17 @@ FOR_ONE_FINDER, FOR_EACH_OF_SEVERAL = 10, 5
 
 
 class Compared(Struct, frozen=True, kw_only=True, gc=False):
-    """What came of the guesses of a round."""
+    """The results of the guesses of a round."""
 
     told: list[list[GuessAnswer]]
-    """By guesser: for each of its guesses, how near the closest symbol was."""
+    """For each guess, the figures of the closest symbol; indexed by guesser, then by guess."""
     nearest: list[tuple[Near, ...]]
-    """By guessed seat, then by guesser: the best of each figure in this round's guesses and those before."""
+    """Maximum of each figure over all guesses so far; indexed by guessed seat, then by guesser."""
     finders: dict[int, set[int]]
-    """Discovered seat to who guessed its symbol, ascending."""
+    """Seats that guessed a symbol, by discovered seat in ascending order."""
 
     def earned(self, seat: int) -> int:
-        """What the seat's guesses gain it: for each seat it found, alone or with others."""
+        """Return the insight that the seat gains for the seats that it found, alone or with others."""
         if not self.finders:
             return 0
         mine = [finders for finders in self.finders.values() if seat in finders]
@@ -34,7 +34,7 @@ class Compared(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def near(guess: Six, symbol: Six) -> Near:
-    """How near a guess comes: right runes in place, right runes elsewhere, others that share a group in place."""
+    """Return the number of right runes in place, right runes elsewhere, and others that share a group in place."""
     exact = moved = group = 0
     for guessed, there in zip(guess, symbol, strict=True):
         if guessed == there:
@@ -54,7 +54,7 @@ _FOUND = 6 << 2 * _FIGURE
 _NEAR: tuple[Near, ...] = tuple(
     (field >> 2 * _FIGURE, field >> _FIGURE & 15, field & 15) for field in range(_FOUND + 1)
 )
-"""A seat's field to its figures."""
+"""Figures, indexed by the value of a seat's field."""
 _HERE = {name: 1 << number * _SLOT for number, name in enumerate(ALIKE)}
 _ALIKE_HERE = {name: sum(_HERE[other] for other in others) for name, others in ALIKE.items()}
 _SLOTS = Layout(f"<{len(_HERE)}Q")
@@ -62,9 +62,9 @@ _SLOTS = Layout(f"<{len(_HERE)}Q")
 
 @lru_cache(maxsize=64)
 def _figures(symbols: tuple[Six, ...]) -> tuple[dict[str, int], ...]:
-    """By position: a rune guessed there to what it adds to the fields of all seats; a guess adds up six of these.
+    """Return, for each position, what a rune guessed there adds to the fields of all seats.
 
-    Long integers work out all runes of a position at once.
+    The sum of six such numbers holds the figures of a guess. Long integers compute all runes of a position at once.
     """
     by_position = [
         [(rune, seat * _FIELD) for seat, rune in enumerate(there)] for there in zip(*symbols, strict=True)
@@ -82,7 +82,7 @@ def _figures(symbols: tuple[Six, ...]) -> tuple[dict[str, int], ...]:
 
 
 def compare(state: RunesState, actions: Sequence[PlayRound], of: Tables) -> Compared:
-    """Compares every guess with all other seats but those that were discovered before, or are under Light."""
+    """Compare each guess with all other seats that are neither discovered earlier nor protected by Light."""
     kept = [standing.nearest for standing in state.standings]
     told: list[list[GuessAnswer]] = [[] for _ in range(SEATS)]
     if not any(action.guesses for action in actions):
@@ -110,7 +110,7 @@ def compare(state: RunesState, actions: Sequence[PlayRound], of: Tables) -> Comp
                 exact, moved, group = _NEAR[field]
                 a, b, c = came[guesser]
                 if exact > a or moved > b or group > c:
-                    # As `best`, but without its call where nothing is better.
+                    # This is `best` inlined; nothing is done if no figure is greater.
                     came[guesser] = max(a, exact), max(b, moved), max(c, group)
             exact, moved, group = _NEAR[most]
             told[guesser].append(GuessAnswer(index=index, exact=exact, moved=moved, group=group))
@@ -118,7 +118,7 @@ def compare(state: RunesState, actions: Sequence[PlayRound], of: Tables) -> Comp
 
 
 def best(one: Near, other: Near) -> Near:
-    """The greater of each figure: they may come from different guesses."""
+    """Return the maximum of each figure; the maxima may belong to different guesses."""
     a, b, c = one
     x, y, z = other
     return one if a >= x and b >= y and c >= z else (max(a, x), max(b, y), max(c, z))

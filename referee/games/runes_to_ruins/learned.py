@@ -1,4 +1,4 @@
-"""Learned insight: what a seat is told that checks what it thinks it knows, and the mantra it brings.
+"""Learned insight: questions about the symbols of other seats, their answers, and the mantra they add.
 
 All kinds count other seats only (R1).
 """
@@ -16,12 +16,12 @@ KINDS: tuple[LearnedKind, ...] = ("rune", "count", "has", "line", "shared", "mos
 
 
 def kinds(learned: Learned) -> list[LearnedKind]:
-    """The kinds whose keys are there; in a legal action, one."""
+    """Return the kinds whose keys are present; a legal action has exactly one."""
     return [kind for kind, named in zip(KINDS, astuple(learned), strict=True) if named is not UNSET]
 
 
 def learn_all(learned: Sequence[Learned], asker: int, of: Tables) -> tuple[list[LearnedAnswer], int]:
-    """The answers, and the mantra that comes with all of them."""
+    """Return the answers and the total mantra that they add."""
     told, brought = [], 0
     for index, each in enumerate(learned):
         answer, mantra = learn(each, asker, of)
@@ -31,7 +31,7 @@ def learn_all(learned: Sequence[Learned], asker: int, of: Tables) -> tuple[list[
 
 
 def learn(learned: Learned, asker: int, of: Tables) -> tuple[int | bool, int]:
-    """The answer, and the mantra that comes with it."""
+    """Return the answer and the mantra that it adds."""
     if (rune := learned.rune) is not UNSET:
         users = of.users(rune, asker)
         return users, FOR_RUNE * users

@@ -1,17 +1,17 @@
-"""Mantra: the debt that learned insight brings, and what insight removes of it."""
+"""Mantra: the debt that learned insight adds, and how insight reduces it."""
 
 FREE = 6
-"""How much goes for free each time."""
+"""Mantra removed for free at each settling."""
 REMOVED = (7, 8, 9, 10, 20)
-"""What the first five insights of a settling remove; the sixth removes all that is left."""
+"""Mantra removed by the first five insights of a settling; the sixth removes the rest."""
 DARK_STEP, DARK_LEAST = 5, 10
 
 
 def settle(insight: int, mantra: int) -> tuple[int, int]:
-    """Insight and mantra after the settling at a round's end.
+    """Return insight and mantra after the settling at the end of a round.
 
-    Insight is spent one by one, each only while the mantra is at least what it would remove. Mantra carried over
-    is settled like new mantra, beginning again with what is free.
+    Insights are spent one by one; each of the first five only if the mantra is at least the amount that it
+    removes. Mantra carried over is settled like new mantra, with the free amount removed first.
     """
     if mantra <= FREE:
         return insight, 0
@@ -25,9 +25,9 @@ def settle(insight: int, mantra: int) -> tuple[int, int]:
 
 
 def darken(mantra: int, times: int) -> int:
-    """Mantra after so many uses of the Power of Dark, one after another, each on what the last one left (R4).
+    """Return the mantra after `times` uses of the Power of Dark, applied one after another (R4).
 
-    Each adds 5 for every full 5 there are, and at least 10.
+    Each use adds 5 for every full 5 of mantra, and at least 10.
     """
     for _ in range(times):
         mantra += max(DARK_LEAST, DARK_STEP * (mantra // DARK_STEP))

@@ -1,4 +1,4 @@
-"""The vision `mirror`: what another seat asked about this one, this one learns about that other seat (R3, R6)."""
+"""The vision `mirror`: answers the questions of another seat about that seat itself (R3, R6)."""
 
 from collections.abc import Callable, Iterator
 from random import Random
@@ -23,9 +23,9 @@ from referee.games.runes_to_ruins.visions import NO_VISIONS, other_rune, pattern
 def reflected(
     by: int, of: int, asked: PlayRound, symbols: tuple[Six, ...], luck: Callable[[], Random]
 ) -> list[Mirrored]:
-    """What seat `by` is told about seat `of`: the answers to all that `of` asked which names or covers `by`.
+    """Return the answers about seat `of` to those of its questions that name or cover seat `by`.
 
-    Never turned by `veil`. Visions in their order, then learned insights as given.
+    `veil` does not invert them. Visions are in their fixed order; learned insights follow in submitted order.
     """
     visions = NO_VISIONS if asked.visions is UNSET else asked.visions
     answers: list[tuple[Kind | LearnedKind, Answer]] = [*_visions(visions, by, symbols[of], luck)]
@@ -38,7 +38,7 @@ def reflected(
 
 
 def _visions(visions: Visions, by: int, symbol: Six, luck: Callable[[], Random]) -> Iterator[tuple[Kind, Answer]]:
-    """`symbol` is the asker's. `window` and `mirror` itself are no questions here (R3)."""
+    """Yield answers about `symbol`, that of the asker; `window` and `mirror` are not mirrored (R3)."""
     if visions.assign is not UNSET:
         yield "assign", next(rune for seat, rune in visions.assign.items() if seat == str(by)) in symbol
     if visions.divine is not UNSET:
@@ -54,7 +54,7 @@ def _visions(visions: Visions, by: int, symbol: Six, luck: Callable[[], Random])
 
 
 def _learned(learned: Learned, by: int, symbol: Six, own: Six) -> int | bool | None:
-    """The answer about the asker's `symbol`; None where the question does not concern seat `by`."""
+    """Return the answer about the asker's `symbol`, or None if the question does not concern seat `by`."""
     if (rune := learned.rune) is not UNSET:
         return int(rune in symbol)
     if (count := learned.count) is not UNSET:

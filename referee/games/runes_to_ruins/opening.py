@@ -11,13 +11,13 @@ from referee.games.runes_to_ruins.symbols import draw_symbol
 from referee.rules import Addressed, Luck, Step
 
 LAST_ATTEMPT = 11
-"""After ten times of submitting anew, symbols that clash are replaced by drawn ones."""
+"""Number of the attempt after which clashing symbols are replaced by drawn ones, instead of resubmitted."""
 REPLACED = 1
-"""Names the stream from which a seat's symbol is drawn anew; stream 0 may have drawn the one that clashed."""
+"""Random stream for replacement symbols; stream 0 may have drawn the symbol that clashed."""
 
 
 def close_attempt(state: RunesState, submitted: Sequence[Six], luck: Luck) -> Step[RunesState]:
-    """Sets the symbols, or asks for all anew where some clash."""
+    """Set the symbols, or request all of them again if some clash."""
     counts = Counter(submitted)
     clashing = {symbol for symbol, count in counts.items() if count > 1}
     after = replace(
@@ -38,7 +38,7 @@ def close_attempt(state: RunesState, submitted: Sequence[Six], luck: Luck) -> St
 
 
 def _replaced(submitted: Sequence[Six], invalid: tuple[Six, ...], luck: Luck) -> list[Six]:
-    """The symbols, with those that are invalid replaced by legal ones, neither invalid nor another seat's."""
+    """Replace each invalid symbol by a drawn legal one that is neither invalid nor used by another seat."""
     symbols = list(submitted)
     for seat, symbol in enumerate(submitted):
         if symbol in invalid:

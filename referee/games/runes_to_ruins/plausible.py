@@ -1,6 +1,6 @@
-"""Random actions that are mostly legal, for playing without players: in conformance, golden matches, benchmarks.
+"""Random, mostly legal actions for conformance tests, golden matches and benchmarks.
 
-They look at the host's secrets, so that guesses come near and seats are discovered.
+They use the secrets of the host, so that guesses are near and seats are discovered.
 """
 
 from bisect import insort
@@ -28,7 +28,7 @@ Json = dict[str, Any]
 
 
 def plausible(state: RunesState, seat: int, luck: Random) -> Json:
-    """A submission to the open window, as plain JSON values."""
+    """Return a submission to the open window, as plain JSON values."""
     draw = luck.random
     if state.round == 1:
         return {"symbol": POPULAR if draw() < SELDOM else draw_symbol(luck)}
@@ -58,7 +58,7 @@ def plausible(state: RunesState, seat: int, luck: Random) -> Json:
 
 
 def _visions(state: RunesState, seat: int, purse: int, luck: Random) -> tuple[Json, int]:
-    """Some visions, and what is left of the purse."""
+    """Return some visions and the insight that remains."""
     visions: Json = {}
     for kind in sample(luck, KINDS, choice(luck, (0, 1, 1, 2, 3))):
         price = state.standings[seat].veils + 1 if kind == "veil" else COST.get(kind, 0)
@@ -88,7 +88,7 @@ def _guesses(state: RunesState, seat: int, purse: int, luck: Random) -> list[lis
 
 @lru_cache(maxsize=64)
 def _unused(symbol: Six) -> tuple[int, ...]:
-    """The numbers of the runes that the symbol has not, ascending."""
+    """Return the numbers of the runes that are not in the symbol, ascending."""
     return tuple(number for number, rune in enumerate(NAMES) if rune not in symbol)
 
 
@@ -127,4 +127,4 @@ _LEARNED: tuple[Callable[[int, Random], Json], ...] = (
     lambda seat, luck: {"shared": sample(luck, OTHERS[seat], 2)},
     lambda _, luck: {"most": sample(luck, NAMES, 1 + below(luck, 6))},
 )
-"""By kind of learned insight."""
+"""Generators of learned insights, one per kind."""

@@ -1,8 +1,8 @@
-"""A round from 2 on, resolved when its window closes.
+"""The resolution of a round from 2 on, when its window closes.
 
-In this order: payments, votes, visions, learned insight, guesses, dark, mantra, the end of the match, and, where
-it goes on, what the condition pays for the next round. Payments come first: nothing earned in a round pays for it
-(R5).
+The order is: payments, votes, visions, learned insight, guesses, dark, mantra, the end of the match, and, if it
+continues, the payment of the condition for the next round. Payments are first, so nothing earned in a round can be
+spent in it (R5).
 """
 
 from collections.abc import Sequence
@@ -39,29 +39,29 @@ from referee.games.runes_to_ruins.visions import NO_VISIONS, answers, used
 from referee.rules import Addressed, Luck, Step
 
 ANSWERED, REFLECTED = 0, 1
-"""Names the streams of a seat from which its answers, and its mirrored answers, are drawn."""
+"""Random streams of a seat, for its answers and for its mirrored answers."""
 FOR_ALONE = 1
-"""What a seat gains for a kind of vision that nobody else used in the round."""
+"""Insight that a seat gains for each kind of vision that no other seat used in the round."""
 
 
 class Found(Struct, frozen=True, kw_only=True, gc=False):
-    """What the actions of a round bring to light."""
+    """The results of the actions of a round."""
 
     of: Tables
     visions: list[Visions]
-    """By seat: the visions it used."""
+    """Visions used, indexed by seat."""
     kinds: list[tuple[Kind, ...]]
-    """By seat: their kinds."""
+    """Kinds of the visions used, indexed by seat."""
     learned: list[list[LearnedAnswer]]
-    """By seat: the answers to its learned insights."""
+    """Answers to learned insights, indexed by seat."""
     brought: list[int]
-    """By seat: the mantra that these bring."""
+    """Mantra added by learned insights, indexed by seat."""
     compared: Compared
     won: int
 
 
 def close_round(state: RunesState, actions: Sequence[PlayRound], luck: Luck) -> Step[RunesState]:
-    """The state after a round, and all that is told."""
+    """Return the state after a round and all its events."""
     found = _find(state, actions)
     discovered = [standing.discovered for standing in state.standings]
     for seat in found.compared.finders:
@@ -111,7 +111,7 @@ def _settled(
     *,
     goes_on: bool,
 ) -> tuple[Standing, ...]:
-    """The seats' affairs when payments are made, and gains and mantra settled."""
+    """Return the standings after payments, gains and the settling of mantra."""
     every = [kind for kinds in found.kinds for kind in kinds]
     darkened = [action.dark for action in actions] if goes_on else []
     finders, nearest = found.compared.finders, found.compared.nearest
@@ -123,7 +123,7 @@ def _settled(
             insight += found.compared.earned(seat)
         if kinds:
             insight += FOR_ALONE * [*map(every.count, kinds)].count(1)
-        # Dark acts on what the seat held with what this round brought (R4).
+        # Dark applies to the mantra held before plus that of this round (R4).
         owed = before.mantra + brought
         if seat in darkened:
             owed = darken(owed, darkened.count(seat))
@@ -147,7 +147,7 @@ def _settled(
     return tuple(standings)
 
 
-def _told(  # noqa: PLR0917 - all that a round came to
+def _told(  # noqa: PLR0917 - all results of a round
     state: RunesState,
     actions: Sequence[PlayRound],
     found: Found,
@@ -156,7 +156,7 @@ def _told(  # noqa: PLR0917 - all that a round came to
     changes: dict[str, Any],
     paid: Sequence[int] = (0,) * SEATS,
 ) -> Step[RunesState]:
-    """The state after these changes, in which everyone remembers what it was told, `last` at the end; and that."""
+    """Return the state with `changes` and the new events in every history, and these events; `last` is the last."""
     shown = _shown(found.visions, found.of.symbols)
     public = (Discovered(seats=tuple(found.compared.finders)),) if found.compared.finders else ()
     veiled = frozenset([seat for seat, visions in enumerate(found.visions) if visions.veil])
@@ -175,7 +175,7 @@ def _told(  # noqa: PLR0917 - all that a round came to
 
 
 def _shown(used: Sequence[Visions], symbols: tuple[Six, ...]) -> list[Revealed]:
-    """The runes that seats reveal to use `mirror` and `window`."""
+    """Return the runes that seats reveal to use `mirror` and `window`."""
     shown = []
     for seat, visions in enumerate(used):
         if visions.mirror is not UNSET:
@@ -189,7 +189,7 @@ def _shown(used: Sequence[Visions], symbols: tuple[Six, ...]) -> list[Revealed]:
 def _answers(
     seat: int, actions: Sequence[PlayRound], found: Found, veiled: frozenset[int], luck: Luck
 ) -> list[RunesEvent]:
-    """What only this seat is told, but for its purse."""
+    """Return the events that only this seat receives, except its purse."""
     action, visions = actions[seat], found.visions[seat]
     told: list[RunesEvent] = [ConditionWon(condition=found.won)] if action.told else []
     if found.kinds[seat]:

@@ -1,4 +1,4 @@
-"""Optional keys with empty values, which count as left out even where the form of a value has required keys."""
+"""Optional keys with empty values, which count as absent even if the type of the value has required keys."""
 
 import re
 from typing import Any
@@ -9,13 +9,13 @@ from msgspec import Raw
 from protocol.codec import decode_json, encode
 
 OBJECTS = ("pattern", "place", "except", "mirror", "window")
-"""Optional keys of `visions` whose values have required keys, so that an empty object is not of their form."""
+"""Optional keys of `visions` whose values have required keys, so that an empty object would not decode."""
 _EMPTY = re.compile(rb"\{\s*\}")
-"""What stands in every text with an empty object, and in few others: most need not be decoded."""
+"""Pattern in each text with an empty object and in few others, so that most texts need no decoding."""
 
 
 def without_empty(raw: bytes | Raw) -> bytes | None:
-    """The action without those of its optional keys that hold `{}`; None where it has none such."""
+    """Return the action without its optional keys that hold `{}`, or None if it has no such key."""
     if not _EMPTY.search(raw):
         return None
     try:

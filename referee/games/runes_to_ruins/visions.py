@@ -1,4 +1,4 @@
-"""Visions: what a seat asks about the symbols of others, and is answered."""
+"""Visions: questions of a seat about the symbols of other seats, their costs and answers."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -16,18 +16,18 @@ from referee.rules import choice
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 COST: dict[Kind, int] = {"assign": 1, "divine": 1, "mundane": 1, "pattern": 2, "place": 2, "except": 3}
-"""What a vision costs in insight; `veil` costs more with each use, `mirror` and `window` show a rune instead."""
+"""Cost in insight, by kind; `veil` costs more with each use, `mirror` and `window` reveal a rune instead."""
 NO_VISIONS = Visions()
 _KEYS = tuple(tuple(zip(*both, strict=True)) for both in zip(OTHERS, OTHER_KEYS, strict=True))
-"""By seat: the others, each with its key."""
+"""Pairs of each other seat and its JSON key, indexed by seat."""
 
 
 _USED = tuple(tuple(compress(KINDS, flags)) for flags in product((False, True), repeat=len(KINDS)))
-"""The kinds by a number that has a binary digit for each of them, the first kind's the highest."""
+"""Kinds used, indexed by a bit mask in which the first kind has the highest bit."""
 
 
 def used(visions: Visions) -> tuple[Kind, ...]:  # noqa: C901 - one case a kind
-    """The kinds of vision that are used, in their order."""
+    """Return the kinds of vision used, in their fixed order."""
     if visions is NO_VISIONS:
         return ()
     number = 0
@@ -54,17 +54,17 @@ def used(visions: Visions) -> tuple[Kind, ...]:  # noqa: C901 - one case a kind
 
 @lru_cache(maxsize=4096)
 def cost(kinds: tuple[Kind, ...], veils: int) -> int:
-    """What these kinds of vision cost a seat that has used `veil` so many times."""
+    """Return the cost of these kinds of vision for a seat that has used `veil` `veils` times."""
     return sum(veils + 1 if kind == "veil" else COST.get(kind, 0) for kind in kinds)
 
 
 def answers(
     asker: int, visions: Visions, of: Tables, veiled: frozenset[int], luck: Callable[[], Random]
 ) -> list[VisionAnswer]:
-    """What a seat is told of its visions, in order; nothing of `veil` and `mirror`.
+    """Return the answers to the visions of a seat, in order; `veil` and `mirror` have none here.
 
-    About seats in `veiled`, answers of `assign`, `divine` and `mundane` are turned round (R3).
-    `luck` makes the stream that some are drawn from.
+    Answers of `assign`, `divine` and `mundane` about seats in `veiled` are inverted (R3).
+    `luck` creates the random stream, which only `except` needs.
     """
     told: list[VisionAnswer] = []
     if visions is NO_VISIONS:
@@ -101,7 +101,7 @@ _MEMBERS: dict[str, frozenset[str]] = {
 
 
 def pattern_counts(groups: tuple[str, ...], symbols: Sequence[Six]) -> tuple[int, ...]:
-    """For each position, how many of the symbols have a rune of the group asked for there."""
+    """Return, for each position, the number of symbols that have a rune of the requested group there."""
     members = [_MEMBERS[group] for group in groups]
     counts = [0] * len(groups)
     for symbol in symbols:
@@ -112,5 +112,5 @@ def pattern_counts(groups: tuple[str, ...], symbols: Sequence[Six]) -> tuple[int
 
 
 def other_rune(symbol: Six, named: tuple[str, ...], luck: Random) -> str:
-    """A drawn rune of the symbol that was not named."""
+    """Draw a rune of the symbol that is not in `named`."""
     return choice(luck, [rune for rune in symbol if rune not in named])
