@@ -1,4 +1,4 @@
-"""Runes to Ruins under the contract of a game."""
+"""The game class of Runes to Ruins."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -53,11 +53,11 @@ from referee.rules import (
 
 
 class RunesToRuins(Game[RunesState]):
-    """Five seats, each with a secret symbol of six runes; who finds out the others' before its own is found?"""
+    """A game of five seats that each guess the secret six-rune symbols of the others."""
 
     name = "runes-to-ruins"
     variants = (
-        # The source gives no times. It is of the series whose other texts give 24 hours where they give any.
+        # The source states no times. Other texts of its series state 24 hours if they state any.
         Variant("guardians", TimeTerms({"symbol": DAY_MS, "round": DAY_MS})),
     )
     actions = {"symbol": ChooseSymbol, "round": PlayRound}  # noqa: RUF012 - a ClassVar of the contract
@@ -81,7 +81,7 @@ class RunesToRuins(Game[RunesState]):
     choices = legal.CHOICES
 
     def read_options(self, variant: str, given: Raw | None) -> Options:
-        """See `Game.read_options`; a seat's artefacts may each stand once."""
+        """See `Game.read_options`; a seat may have each artefact only once."""
         options = cast("RunesOptions", super().read_options(variant, given))
         for seat, artefacts in options.artefacts.items():
             if len(set(artefacts)) < len(artefacts):
@@ -89,21 +89,21 @@ class RunesToRuins(Game[RunesState]):
         return options
 
     def seats(self, options: Options) -> int:
-        """Five."""
+        """Return 5."""
         return SEATS
 
     def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[RunesState]:
-        """No symbols yet: they are the seats' own. Nothing is told."""
+        """Return the initial state without symbols, which the seats choose; there are no events."""
         return Step(RunesState(options=cast("RunesOptions", options)))
 
     def window(self, state: RunesState) -> Window | None:
-        """`symbol` until all symbols differ, then `round`."""
+        """Return the window `symbol` until all symbols are set, then `round`."""
         if state.outcome is not None:
             return None
         return _SYMBOL if state.round == 1 else _ROUND
 
     def read_action(self, state: RunesState, seat: int, raw: bytes | Raw) -> Action:
-        """See `Game.read_action`. An optional key with an empty value counts as left out."""
+        """See `Game.read_action`. An optional key with an empty value counts as absent."""
         try:
             return super().read_action(state, seat, raw)
         except Illegal:
@@ -136,31 +136,31 @@ class RunesToRuins(Game[RunesState]):
         variant: str | None = None,
         options: Options | None = None,
     ) -> Iterator[RunesState]:
-        """See `worlds`. The view says all that the events have told."""
+        """See `worlds`. The events are not needed: the view contains their information."""
         check_own(view, seat)
         return worlds.worlds(view, seat, luck, cast("RunesOptions", options or RunesOptions()))
 
     def draw_default(self, state: RunesState, seat: int, luck: Luck) -> Action:
-        """A legal symbol that has not become invalid."""
+        """Draw a legal symbol that has not become invalid."""
         return ChooseSymbol(symbol=draw_symbol(luck.seat(seat), without=state.invalid))
 
     def close(self, state: RunesState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[RunesState]:
-        """Sets the symbols or asks for them anew; or resolves a round."""
+        """Close an attempt to set the symbols, or resolve a round."""
         actions: list[Any] = [part.action for part in taken if part is not None]
         if state.round == 1:
             return close_attempt(state, [action.symbol for action in actions], luck)
         return close_round(state, actions, luck)
 
     def view(self, state: RunesState, seat: int | None) -> RunesView:
-        """What the seat did and was told, and public facts."""
+        """Return the actions and events of the seat and the public facts; for None the public facts only."""
         return views.spectator_view(state) if seat is None else views.seat_view(state, seat)
 
     def host_view(self, state: RunesState) -> RunesHostView:
-        """All symbols, purses and votes."""
+        """Return the whole match, including all symbols and purses."""
         return views.host_view(state)
 
     def outcome(self, state: RunesState) -> Outcome | None:
-        """Settled when the last round closed."""
+        """Return the outcome, which is set when the last round closes."""
         return state.outcome
 
     def plausible(self, state: RunesState, seat: int, luck: Random) -> Any:

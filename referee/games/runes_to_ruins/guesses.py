@@ -64,7 +64,8 @@ _SLOTS = Layout(f"<{len(_HERE)}Q")
 def _figures(symbols: tuple[Six, ...]) -> tuple[dict[str, int], ...]:
     """Return, for each position, what a rune guessed there adds to the fields of all seats.
 
-    The sum of six such numbers holds the figures of a guess. Long integers compute all runes of a position at once.
+    The sum of six such numbers holds the figures of a guess. Long integers compute all runes of a position
+    at once.
     """
     by_position = [
         [(rune, seat * _FIELD) for seat, rune in enumerate(there)] for there in zip(*symbols, strict=True)

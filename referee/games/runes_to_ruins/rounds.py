@@ -156,7 +156,7 @@ def _told(  # noqa: PLR0917 - all results of a round
     changes: dict[str, Any],
     paid: Sequence[int] = (0,) * SEATS,
 ) -> Step[RunesState]:
-    """Return the state with `changes` and the new events in every history, and these events; `last` is the last."""
+    """Return the state with `changes` and the events in each history, and the events, `last` at the end."""
     shown = _shown(found.visions, found.of.symbols)
     public = (Discovered(seats=tuple(found.compared.finders)),) if found.compared.finders else ()
     veiled = frozenset([seat for seat, visions in enumerate(found.visions) if visions.veil])

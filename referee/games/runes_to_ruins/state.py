@@ -1,4 +1,4 @@
-"""What is kept of a match between two windows."""
+"""The state of a match between two windows."""
 
 from typing import get_args
 
@@ -10,19 +10,19 @@ from protocol.words import Outcome
 SEATS = 5
 SEAT_KEYS: tuple[SeatKey, ...] = get_args(SeatKey)
 FIRST_INSIGHT = 6
-"""What each seat has before round 2."""
+"""Insight of each seat at the start of the match, before any payment."""
 
 Near = tuple[int, int, int]
-"""How near a guess came to a symbol: `exact`, `moved`, `group`; or the best of each."""
+"""Figures of a guess for a symbol: `exact`, `moved`, `group`; or the maximum of each."""
 
 
 class Standing(Struct, frozen=True, kw_only=True, gc=False):
-    """One seat's affairs."""
+    """The state of one seat."""
 
     submitted: tuple[Six, ...] = ()
-    """Its symbols of the attempts that are over."""
+    """Symbols submitted in the closed attempts of round 1."""
     symbol: Six | None = None
-    """None until all symbols are set."""
+    """The symbol, or None until all symbols are set."""
     insight: int = FIRST_INSIGHT
     mantra: int = 0
     received: int = 0
@@ -30,15 +30,15 @@ class Standing(Struct, frozen=True, kw_only=True, gc=False):
     bought: int = 0
     windowed: bool = False
     abstained: bool = False
-    """In the round before."""
+    """Whether the seat abstained in the previous round."""
     lit: bool = False
-    """Whether it used the Power of Light in the round before."""
+    """Whether the seat used the Power of Light in the previous round."""
     discovered: int | None = None
     guesses: tuple[Six, ...] = ()
     nearest: tuple[Near, ...] = ((0, 0, 0),) * SEATS
-    """By seat: the best of each figure in that seat's guesses that were compared with this symbol."""
+    """Maximum of each figure over the guesses compared with this symbol; indexed by guesser."""
     history: tuple[Played, ...] = ()
-    """What it did and was told, by rounds."""
+    """Actions and received events, one entry per round."""
 
 
 class RunesState(Struct, frozen=True, kw_only=True, gc=False):
@@ -47,26 +47,26 @@ class RunesState(Struct, frozen=True, kw_only=True, gc=False):
     options: RunesOptions
     round: int = 1
     attempt: int = 1
-    """How many times symbols were asked for, the open window counted."""
+    """Number of the current attempt in round 1, from 1."""
     invalid: tuple[Six, ...] = ()
     """Symbols that more than one seat submitted at once, ascending."""
     standings: tuple[Standing, ...] = (Standing(),) * SEATS
     conditions: tuple[int, ...] = ()
-    """The winners of the votes, from round 2 on."""
+    """Winning conditions, one per round from round 2 on."""
     used: tuple[int, ...] = ()
-    """Of them, those that are not free, ascending."""
+    """Conditions that are not free, ascending."""
     history: tuple[Played, ...] = ()
-    """What was told in public, by rounds."""
+    """Public events, one entry per round."""
     outcome: Outcome | None = None
 
     @property
     def symbols(self) -> tuple[Six, ...]:
-        """All symbols by seat, once they are set."""
+        """All symbols, indexed by seat; empty until they are set."""
         return tuple([standing.symbol for standing in self.standings if standing.symbol is not None])
 
 
 def artefacts(state: RunesState, seat: int) -> tuple[Artefact, ...]:
-    """The artefacts that the options give a seat."""
+    """Return the artefacts that the options assign to the seat."""
     return state.options.artefacts.get(SEAT_KEYS[seat], ())
 
 

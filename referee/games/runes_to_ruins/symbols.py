@@ -1,4 +1,4 @@
-"""Symbols: what one is made of, which are legal, and how one is drawn."""
+"""Symbols: their runes and groups, the check whether one is legal, and the draw of a random one."""
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache, reduce
@@ -13,25 +13,25 @@ from referee.games.runes_to_ruins.state import OTHERS, SEATS
 from referee.rules import below, sample
 
 GROUPS = {rune.name: (rune.divine, rune.mundane) for rune in RUNES}
-"""Rune to its group in either Order, the Divine one first. No group's name stands in both Orders."""
+"""Divine and Mundane group of each rune. No name of a group occurs in both Orders."""
 ORDER: dict[Order, int] = {"divine": 0, "mundane": 1}
 COLUMNS = 3
 SIDES = ((0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5))
-"""The seven pairs of positions that lie side by side."""
+"""The seven pairs of adjacent positions."""
 MOST_ALIKE = 3
-"""How many runes of one group there may be in the Order whose groups may repeat."""
+"""Maximum number of runes of one group in the Order whose groups may repeat."""
 
 ALIKE = {
     name: frozenset(other for other, theirs in GROUPS.items() if not {*groups}.isdisjoint(theirs))
     for name, groups in GROUPS.items()
 }
-"""Rune to the runes that share a group with it, itself included."""
+"""Runes that share a group with each rune, including itself."""
 _ACROSS = 2 * COLUMNS + 1
-"""Points in a row of the whole symbol: neighbouring runes share those of their common side or corner."""
+"""Points per row of the whole symbol; neighbouring runes share the points of their common side or corner."""
 
 
 def _touched(position: int, rune: RuneName) -> int:
-    """The points of the whole symbol on which the rune has a segment's end, as a mask."""
+    """Return a mask of the points of the whole symbol at which a segment of the rune ends."""
     mask = 0
     for point in map(int, RUNE[rune].segments.replace(" ", "")):
         row, column = 2 * (position // COLUMNS) + point // 3, 2 * (position % COLUMNS) + point % 3
@@ -40,31 +40,31 @@ def _touched(position: int, rune: RuneName) -> int:
 
 
 _SEAT = 8
-"""Bits a seat in masks by seat and position: one for each position, and two that stay empty."""
+"""Bits per seat in masks by seat and position: one per position, and two unused."""
 
 
 class Tables(Struct, frozen=True, gc=False):
-    """All symbols of a match, in the forms in which they are asked about."""
+    """All symbols of a match, indexed for questions about them."""
 
     symbols: tuple[Six, ...]
     places: dict[str, int]
-    """Rune to where seats have it, as a mask by seat and position; runes of nobody are left out."""
+    """Mask by seat and position for each rune that occurs in a symbol."""
     groups: tuple[dict[str, int], ...]
-    """By seat: group to how many of its runes the symbol has; groups with none are left out."""
+    """Number of runes of each group that occurs in the symbol; indexed by seat."""
     runes: tuple[frozenset[RuneName], ...]
-    """By seat: the symbol's runes."""
+    """Runes of the symbol, indexed by seat."""
 
     def users(self, rune: RuneName, asker: int) -> int:
-        """How many other seats use the rune."""
+        """Return the number of other seats that use the rune."""
         return (self.places.get(rune, 0) & _OTHERS[asker]).bit_count()
 
     def users_on(self, line: Line, asker: int) -> int:
-        """How many other seats use the rune of `line` in its row or column."""
+        """Return the number of other seats that use the rune of `line` in its row or column."""
         on = _ROWS[line.row] if line.row is not UNSET else _COLUMNS[line.column or 0]
         return (self.places.get(line.rune, 0) & on & _OTHERS[asker]).bit_count()
 
     def most(self, runes: Iterable[RuneName], asker: int) -> int:
-        """The greatest number of these runes in one other seat's symbol."""
+        """Return the greatest number of these runes in the symbol of one other seat."""
         places = 0
         for rune in runes:
             places |= self.places.get(rune, 0)
@@ -75,13 +75,13 @@ _EVERY_SEAT = sum(1 << _SEAT * seat for seat in range(SEATS))
 _ROWS = tuple((0b000111 << COLUMNS * row) * _EVERY_SEAT for row in range(2))
 _COLUMNS = tuple((0b001001 << column) * _EVERY_SEAT for column in range(COLUMNS))
 _OTHERS = tuple(sum(0b111111 << _SEAT * other for other in others) for others in OTHERS)
-"""By seat: all places of the others."""
+"""Mask of all places of the other seats, indexed by seat."""
 _BITS = bytes(byte.bit_count() for byte in range(256))
 
 
 @lru_cache(maxsize=64)
 def tables(symbols: tuple[Six, ...]) -> Tables:
-    """The tables of these symbols."""
+    """Return the tables of these symbols."""
     places: dict[str, int] = {}
     groups: list[dict[str, int]] = []
     place = 1
@@ -99,11 +99,11 @@ def tables(symbols: tuple[Six, ...]) -> Tables:
 
 
 _COUNTED = {rune.name: (8 ** DIVINE.index(rune.divine), 8 ** MUNDANE.index(rune.mundane)) for rune in RUNES}
-"""Rune to a 1 among the counts of the Divine groups, and of the Mundane: three bits a group."""
+"""For each rune, a 1 among the counts of Divine groups and one among those of Mundane; three bits per group."""
 _TWICE = 0o666666
-"""The bits of a group's count of which one is set where it is 2 or more."""
+"""Mask of the two high bits of each count; one is set if the count is 2 or more."""
 _TOO_MANY = 0o444444
-"""The same for more than `MOST_ALIKE`."""
+"""Mask of the highest bit of each count, which is set if the count exceeds `MOST_ALIKE`."""
 _NAMED = tuple(
     tuple(
         tuple(
@@ -118,13 +118,16 @@ _NAMED = tuple(
     )
     for order, (unlike, free) in enumerate(((DIVINE, MUNDANE), (MUNDANE, DIVINE)))
 )
-"""By Order, its groups, the other Order's groups: the rune that has both, and its 1 among counts of the latter."""
+"""Rune of each pair of groups, and its 1 among the counts of the other Order.
+
+Indexed by Order, by its group, and by the group of the other Order.
+"""
 TOUCHED = tuple({rune: _touched(position, rune) for rune in GROUPS} for position in range(6))
-"""By position: rune to the points it touches there."""
+"""Mask of the points that each rune touches; indexed by position."""
 
 
 def fault(symbol: Six) -> str | None:
-    """Why a symbol is not legal, or None where it is."""
+    """Return why a symbol is not legal, or None if it is legal."""
     if len(set(symbol)) < len(symbol):
         return "a symbol has six different runes"
     if not any(_orders_fit(symbol)):
@@ -133,7 +136,7 @@ def fault(symbol: Six) -> str | None:
 
 
 def _orders_fit(symbol: Six) -> tuple[bool, bool]:
-    """For either Order, the Divine one first: do its groups all differ, while the other's repeat little enough?"""
+    """Return for the Divine and the Mundane Order whether all its groups differ and the other repeats few enough."""
     divine = mundane = 0
     for rune in symbol:
         counted = _COUNTED[rune]
@@ -146,7 +149,7 @@ def _orders_fit(symbol: Six) -> tuple[bool, bool]:
 
 
 def _connected(symbol: Sequence[RuneName]) -> bool:
-    """Whether all six hang together by touching common points. Segments inside one rune need not."""
+    """Return whether common points connect all six runes. Segments inside one rune need not be connected."""
     masks = [*map(dict.__getitem__, TOUCHED, symbol)]
     everything = reduce(or_, masks)
     together, reached = 0, masks[0]
@@ -159,26 +162,26 @@ def _connected(symbol: Sequence[RuneName]) -> bool:
 
 
 def joined_pairs(symbol: Six) -> int:
-    """How many of the seven pairs of side-by-side runes are joined: both touch a common point."""
+    """Return the number of adjacent pairs, of seven, whose runes touch a common point."""
     masks = [*map(dict.__getitem__, TOUCHED, symbol)]
     return sum([masks[a] & masks[b] != 0 for a, b in SIDES])
 
 
 def draw_symbol(luck: Random, without: Collection[Six] = ()) -> Six:
-    """A legal symbol, each as likely as any other, but none of `without`."""
+    """Draw a legal symbol uniformly from those that are not in `without`."""
     draw = luck.getrandbits
     while True:
         drawn_as = below(luck, 2)
-        # In one Order all six groups stand once, as drawn; those of the other are free.
+        # In one Order each of the six groups occurs once, in drawn order; the groups of the other are free.
         symbol, counted = [], 0
         for runes in sample(luck, _NAMED[drawn_as], len(DIVINE)):
-            # As `choice` draws.
+            # This is `choice` inlined.
             while (number := draw(3)) >= len(MUNDANE):
                 pass
             rune, count = runes[number]
             symbol.append(rune)
             counted += count
-        # A symbol whose groups differ in both Orders may be drawn as either: every second time is left out.
+        # A symbol whose groups differ in both Orders can be drawn in two ways, so one of them is rejected.
         twice = drawn_as == ORDER["mundane"] and not counted & _TWICE
         if not counted & _TOO_MANY and not twice and _connected(symbol):
             drawn: Six = tuple(symbol)
@@ -187,12 +190,12 @@ def draw_symbol(luck: Random, without: Collection[Six] = ()) -> Six:
 
 
 def runes_of(symbol: Six, group: str) -> int:
-    """How many runes of that group, of either Order, the symbol has."""
+    """Return the number of runes of the symbol in the group, which may be of either Order."""
     return sum([group in GROUPS[rune] for rune in symbol])
 
 
 def stands_on(symbol: Six, line: Line) -> bool:
-    """Whether the symbol has the rune of `line` in its row or column."""
+    """Return whether the symbol has the rune of `line` in its row or column."""
     if line.rune not in symbol:
         return False
     row, column = divmod(symbol.index(line.rune), COLUMNS)
@@ -200,5 +203,5 @@ def stands_on(symbol: Six, line: Line) -> bool:
 
 
 def shared_runes(symbol: Six, other: Six) -> int:
-    """How many runes two symbols have in common."""
+    """Return the number of runes that two symbols have in common."""
     return sum([rune in other for rune in symbol])
