@@ -206,7 +206,7 @@ def _usage(overview: Overview, page: slice, href: Href) -> Table:
 
 
 def _changes(overview: Overview) -> Table | None:
-    """What changed since it was begun, the latest first."""
+    """Return the table of changes since the start, latest first; None: there were none."""
     found = events_of(overview.found)[: -MOST_CHANGES - 1 : -1]
     rows = [
         [

@@ -197,7 +197,7 @@ class _Seen:
     """Measurements from transcripts and the bots' own logs."""
 
     def __init__(self, main: int) -> None:
-        """`main` is the main time in microseconds."""
+        """Start to compare, given the main time in microseconds."""
         self._main = main
         self.windows = self.wrong_defaults = self.wrong_answers = 0
         self.lateness: list[int] = []
@@ -224,7 +224,7 @@ class _Seen:
                     counts[part.seat] += 1
 
     def _compare(self, part: SeatTime, after: int | None, verdict: Verdict | None) -> None:
-        """What the referee took against what the bot says: how long after hearing of the window it answered."""
+        """Compare the referee's result with the bot's log: how long after the window's arrival it answered."""
         if after is None:
             return
         in_time = after < self._main - MARGIN_US

@@ -136,7 +136,7 @@ def fault(symbol: Six) -> str | None:
 
 
 def _orders_fit(symbol: Six) -> tuple[bool, bool]:
-    """Return for the Divine and the Mundane Order whether all its groups differ and the other repeats few enough."""
+    """Return for each of the two Orders whether all its groups differ and the other repeats few enough."""
     divine = mundane = 0
     for rune in symbol:
         counted = _COUNTED[rune]
