@@ -66,8 +66,8 @@ def venue_for(
         isolation: Isolation of the sandboxes.
         seats: Number of seats in a match.
         at_once: Number of concurrent matches on this machine if `where` sets none; None for the calibrated one.
-        affinity: Place of the setting `workers.affinity`, which gives each worker its own cores, in the tournament
-            file; None if workers share all cores.
+        affinity: Place in the tournament file of `affinity` in `[workers]`, which gives each worker its own cores;
+            None if workers share all cores.
         fresh: Whether earlier results will be moved aside; if so, the sandbox is checked first.
         failed: Failed builds on this machine, as for `ready`.
         feed: Live feed of the matches; not available on a cluster.
