@@ -33,6 +33,7 @@ from arena.workers.fork_server import ForkedWorker, ForkServer, Request, can_for
 from arena.workers.protocol import Answer, Done, decoded, encoded, error_of, framed, frames, order
 from referee.host import Plan, Result
 from referee.linux import cgroups
+from referee.linux.guard import guards
 from referee.linux.orphans import adopt_orphans, children, end_all
 from referee.log import NO_LOG, OperatorLog
 
@@ -224,9 +225,7 @@ class _Pool:
         # Frozen bots can only be ended through their control groups, so these are swept first.
         await trio.to_thread.run_sync(cgroups.sweep)
         # The children are listed again for each round, because another worker may start in between.
-        await end_all(
-            lambda: [child.pid for child in children() if child.pid not in self._spared | cgroups.guards()]
-        )
+        await end_all(lambda: [child.pid for child in children() if child.pid not in self._spared | guards()])
 
 
 class _Call:

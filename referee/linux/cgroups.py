@@ -3,7 +3,7 @@
 Version 1 has a folder per bot in each controller's tree, version 2 one folder per bot. The arena needs write
 access to them. With version 2 and systemd, it has itself moved into a scope of its own (`systemd_scope`), unless
 it already is in a part of the tree that was delegated to it. Processes left in them by a killed arena are ended by
-its guard (`cgroup_guard`), or when the next arena starts.
+its guard (`arena_guard`), or when the next arena starts.
 """
 
 import atexit
@@ -13,8 +13,6 @@ import os
 import re
 import secrets
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -24,8 +22,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.linux import systemd_scope
-from referee.linux.cgroup_guard import clear
+from referee.linux import guard, systemd_scope
+from referee.linux.arena_guard import clear
 from referee.linux.shortage import ButForShortages
 
 MEGABYTE = 1024 * 1024
@@ -44,9 +42,7 @@ PROCESSES = f"{NAME}-processes"
 _MOUNT = re.compile(r"^\d+ \d+ \S+ (\S+) (\S+) .* - (cgroup2?) \S+ (\S+)$", re.MULTILINE)
 SWEEP_SECONDS = 10
 HAND_DOWN_TRIES = 50
-GUARD = Path(__file__).with_name("cgroup_guard.py")
 _numbers = count(1)
-_guards: "list[subprocess.Popen[bytes]]" = []
 
 
 class NoGroupsError(Exception):
@@ -94,30 +90,12 @@ def _clear_away(made: Tree, owner: int) -> None:
 
 
 def _set_guard(made: Tree) -> None:
-    """Start the process that ends this arena's bots if it is killed; see `cgroup_guard`."""
-    itself = os.pidfd_open(os.getpid())
+    """Start the process that ends this arena's bots if it is killed."""
     try:
-        guard = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
-            [sys.executable, "-I", "-S", str(GUARD), str(itself), *map(str, set(made.places.values()))],
-            env={},
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=[itself],
-            process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
-        )
+        guard.set_guard(set(made.places.values()))
     except OSError as error:
         _clear_away(made, os.getpid())
         raise NoGroupsError(f"no process can be started to end bots with the arena: {error.strerror}") from None
-    finally:
-        os.close(itself)
-    _guards.append(guard)
-
-
-def guards() -> set[int]:
-    """Return the processes that end this arena's bots if it is killed. They end with it."""
-    return {guard.pid for guard in _guards}
 
 
 def sweep() -> None:

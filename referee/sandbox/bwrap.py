@@ -20,7 +20,7 @@ from pathlib import Path
 import trio
 
 from referee.bot_folder import BotFolder, Limits
-from referee.linux import seccomp
+from referee.linux import guard, seccomp
 from referee.linux.cgroups import OWN_PROCESSES, Group
 from referee.sandbox.bot_environment import environment, this_machine
 from referee.sandbox.bwrap_args import CODE, SCRATCH, SOCKETS, arguments, packages_inside
@@ -65,6 +65,7 @@ class Setting:
             OSError: no process, descriptor or control group is available.
         """
         layers = find_layers()
+        guard.ensure_guard()
         self.first = 0
         """The number on this machine of the sandbox's first process, once it is admitted."""
         self.program = 0
@@ -99,6 +100,7 @@ class Setting:
                     pass_fds=[self._info, options, *([] if syscalls is None else [syscalls])],
                     process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
                 )
+            guard.report_start(self.popen.pid)
             undo.pop_all()
 
     def admit(self) -> int | None:
@@ -142,10 +144,9 @@ class Setting:
 
     def abandon(self) -> None:
         """Kill bubblewrap, and with it all processes inside."""
-        self.popen.kill()
+        guard.kill(self.popen)
         self.popen.wait()
         if self.group is not None:
-            # Bubblewrap's child may not have been tied to its life yet.
             self.group.kill()
         self.close()
 
@@ -250,13 +251,13 @@ class Bubble(InSandbox):
             with trio.move_on_after(SET_UP_SECONDS) as waiting:
                 await trio.lowlevel.wait_readable(self._setting.gate)
             if waiting.cancelled_caught:
-                self._setting.popen.kill()  # It is stopped or stuck, and the match must not wait for ever.
+                guard.kill(self._setting.popen)  # It is stopped or stuck, and the match must not wait for ever.
             else:
                 try:
                     descriptor = self._setting.admit()
                 except OSError:
                     # Its first process is unknown. All processes inside end with bubblewrap.
-                    self._setting.popen.kill()
+                    guard.kill(self._setting.popen)
                     raise
                 if descriptor is not None:
                     self._first = FirstProcess(

@@ -23,7 +23,7 @@ import trio
 
 from protocol import games
 from referee.bot_folder import MEGABYTE, PYTHON, BotFolder
-from referee.linux import seccomp
+from referee.linux import guard, seccomp
 from referee.sandbox import landlock
 from referee.sandbox.bot_environment import environment, this_machine
 from referee.sandbox.bwrap import GO, SET_UP_SECONDS, SetUpError, python_path
@@ -260,6 +260,8 @@ class _Starter:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control.settimeout(SET_UP_SECONDS)
         told = environment(endpoint="", token="", scratch=SCRATCH, python_path=python_path())
+        words = NO_FILTER if find_layers().no_filter is not None else seccomp.program()
+        guard.ensure_guard()
         with tempfile.TemporaryFile() as log, theirs:
             self._popen = subprocess.Popen(  # noqa: S603 - as a bot is started
                 starter_arguments(theirs.fileno(), MODULES),
@@ -272,7 +274,7 @@ class _Starter:
                 process_group=0,
             )
             theirs.close()
-            words = NO_FILTER if find_layers().no_filter is not None else seccomp.program()
+            guard.report_start(self._popen.pid)
             came, late = b"", ""
             try:
                 self.control.send(words)
@@ -283,7 +285,7 @@ class _Starter:
                 pass
             if came != GO:
                 self.control.close()
-                self._popen.kill()
+                guard.kill(self._popen)
                 self._popen.wait()
                 log.seek(0)
                 complaint = " ".join(log.read().decode(errors="replace").split())

@@ -150,7 +150,7 @@ class Arena:
         (found,) = [
             pid
             for pid in children(self.process.pid)
-            if b"cgroup_guard" in Path(f"/proc/{pid}/cmdline").read_bytes()
+            if b"arena_guard" in Path(f"/proc/{pid}/cmdline").read_bytes()
         ]
         return found
 
