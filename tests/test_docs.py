@@ -20,11 +20,9 @@ from referee.bot_folder.manifest import BotFile, Limits
 from referee.games.registry import GAMES
 from referee.host.feed import MAX_TOLD_BYTES
 from referee.host.host import SNAPSHOT_SECONDS
-from referee.match.clock import clock_terms
-from referee.match.clock_config import WALL_FACTOR, ClockTable
-from referee.match.policy import Policy
 from referee.match.records import AnyRecord
-from referee.match.submissions import HELLOS_PER_MATCH
+from referee.match.seat import HELLOS_PER_MATCH
+from referee.match.terms import WALL_FACTOR, ClockTable, Policy, clock_terms
 from referee.wire.line import MAX_TAKEN_BYTES, OUTBOX_BYTES, OUTBOX_FRAMES
 from referee.wire.local import HANDSHAKE_SECONDS, MAX_CONNECTIONS
 from referee.wire.zmtp import COMMAND_BYTES, COMMANDS_A_SECOND, COMMANDS_AT_ONCE, MOST_PARTS

@@ -18,9 +18,9 @@ from referee.host.feed import Feed
 from referee.host.match_log import MatchLog
 from referee.linux.cpu_time import MICROSECONDS
 from referee.match import (
-    HOG_US,
+    BLOCKING_US,
     START,
-    ClosedPart,
+    ClosedSeatWindow,
     Cpu,
     Ended,
     Frame,
@@ -83,7 +83,7 @@ class Beginning(Struct):
 class Unread(Struct, frozen=True):
     """A closed seat window whose bot's counters are not read yet."""
 
-    over: ClosedPart
+    over: ClosedSeatWindow
     began: Beginning
     behind: float
     """The longest event-loop stall during the window, in seconds."""
@@ -424,7 +424,7 @@ class Host:
         await self._drain_all(match)
         if self._measured:
             for seat in match.silent(woke):
-                start = ClosedPart(seat, START, is_missed=True)
+                start = ClosedSeatWindow(seat, START, is_missed=True)
                 self._tell_used(match, now, self._evidence(start, self._start[seat], now))
         due = match.next_deadline()
         if due is not None:
@@ -518,7 +518,7 @@ class Host:
         self._read_at[seat], self._last[seat] = now, self._io.measure(seat)
         return self._last[seat]
 
-    def _evidence(self, over: ClosedPart, began: Beginning, now: float) -> Unread:
+    def _evidence(self, over: ClosedSeatWindow, began: Beginning, now: float) -> Unread:
         """Return the evidence of a part that closed now.
 
         While a bot is being started, the loop counts as behind.
@@ -557,7 +557,7 @@ class Host:
         seat, before = unread.over.seat, unread.began.reading
         reading = self._read(seat, now)
         taken = [_to_micros(end - start) for end, start in zip(unread.took, unread.began.took, strict=False)]
-        hogs = tuple(other for other, took in enumerate(taken) if other != seat and took >= HOG_US)
+        blocking_seats = tuple(other for other, took in enumerate(taken) if other != seat and took >= BLOCKING_US)
         # The counters restart at 0 if the bot was restarted during the window.
         cpu, waited = max(0, reading.cpu - before.cpu), max(0, reading.waited - before.waited)
         is_start = unread.over.number == START
@@ -576,8 +576,8 @@ class Host:
                 behind=_to_micros(unread.behind),
                 stopped=_to_micros(unread.stopped),
                 taken=taken[seat] if taken else 0,
-                hogs=hogs,
-                hogs_taken=sum(taken[hog] for hog in hogs),
+                blocking_seats=blocking_seats,
+                blocked_us=sum(taken[blocking] for blocking in blocking_seats),
                 active=UNSET if active is None else active,
                 after=0 if active is None else _to_micros(max(0.0, until - unread.ended - rested)),
                 rested=_to_micros(rested),

@@ -1,16 +1,9 @@
 """The decisions of the referee in one match: windows, clocks, verdicts. Pure."""
 
-from referee.match.clock import MICROSECONDS_PER_MS, clock_terms
-from referee.match.clock_config import LONGEST_MS, MOST_WALL_FACTOR, BadClockError, ClockTable, table_of
-from referee.match.evidence import ClosedPart, HeldUp
-from referee.match.forfeits import forfeited_at_once, with_forfeits
-from referee.match.frequent import Frequent
-from referee.match.match import Match
-from referee.match.outbox import MatchIO
-from referee.match.policy import NotNegative, Policy, Positive
+from referee.match.match import Match, forfeited_at_once, with_forfeits
 from referee.match.records import (
+    BLOCKING_US,
     FORMAT,
-    HOG_US,
     START,
     AnyRecord,
     BotIdentity,
@@ -32,19 +25,42 @@ from referee.match.records import (
     SeatTime,
     Started,
     Used,
+    Verdict,
     WindowTime,
     Woke,
     bot_seed,
     kept_of,
     remote_bot_seed,
 )
-from referee.match.seat_report import TEXT, Complaint, SeatReport, Spread, merged, percentile, sentences, summed
-from referee.match.submissions import wrong_hello
-from referee.match.verdicts import Verdict
+from referee.match.seat import MatchIO, wrong_hello
+from referee.match.seat_report import (
+    TEXT,
+    Complaint,
+    Frequent,
+    SeatReport,
+    Spread,
+    merged,
+    percentile,
+    sentences,
+    summed,
+)
+from referee.match.terms import (
+    LONGEST_MS,
+    MOST_WALL_FACTOR,
+    BadClockError,
+    ClockTable,
+    NotNegative,
+    Policy,
+    Positive,
+    clock_terms,
+    table_of,
+)
+from referee.match.verdicts import ClosedSeatWindow, HeldUp
+from referee.match.window import MICROSECONDS_PER_MS
 
 __all__ = [
+    "BLOCKING_US",
     "FORMAT",
-    "HOG_US",
     "LONGEST_MS",
     "MICROSECONDS_PER_MS",
     "MOST_WALL_FACTOR",
@@ -54,7 +70,7 @@ __all__ = [
     "BadClockError",
     "BotIdentity",
     "ClockTable",
-    "ClosedPart",
+    "ClosedSeatWindow",
     "Complaint",
     "Cpu",
     "Ended",

@@ -1,4 +1,4 @@
-"""The flow of a match: opens windows, answers them, and closes them, until the game is over. Pure.
+"""The flow of a match: opens windows, answers them, closes them, and stops the clocks during pauses. Pure.
 
 `match` interprets bots' messages; `window` decides which submission counts.
 """
@@ -6,13 +6,11 @@
 from msgspec import UNSET
 
 from protocol.codec import encode
-from protocol.messages import ClockTerms, Closed, Opened
-from referee.match.clock import MICROSECONDS_PER_MS, SeatClock, Stopwatch, reserve_after
-from referee.match.evidence import OpenCases
-from referee.match.outbox import Outbox
+from protocol.messages import ClockTerms, Closed, Opened, Paused, Resumed
 from referee.match.records import SeatTime, WindowTime
-from referee.match.seat import Seat
-from referee.match.window import OpenWindow, SeatWindow
+from referee.match.seat import Outbox, Seat
+from referee.match.verdicts import OpenCases
+from referee.match.window import MICROSECONDS_PER_MS, OpenWindow, SeatClock, SeatWindow, Stopwatch, reserve_after
 from referee.rules import Table, Taken, Window, reveal
 
 
@@ -37,9 +35,9 @@ class Flow:
         """The current reading of the match's stopwatch."""
         return self.stopwatch.reading(self._outbox.now)
 
-    def part(self, number: int) -> SeatWindow | None:
-        """Return a seat's part in the open window, if it has one."""
-        return self._open.parts.get(number) if self._open else None
+    def seat_window(self, number: int) -> SeatWindow | None:
+        """Return the open seat window of a seat, if it has one."""
+        return self._open.seat_windows.get(number) if self._open else None
 
     def begin(self) -> None:
         """Send the events of the deal, and open the first window."""
@@ -49,37 +47,39 @@ class Flow:
     def handed(self, at: int, number: int) -> None:
         """Start the seat's clock: the transport has accepted its `window` message."""
         if self._open is not None:
-            part = self._open.parts.get(number)
-            if part is not None and part.clock is None:
-                part.clock = self._clock(self._open.window, self._seats[number], part, at)
+            seat_window = self._open.seat_windows.get(number)
+            if seat_window is not None and seat_window.clock is None:
+                seat_window.clock = self._clock(self._open.window, self._seats[number], seat_window, at)
 
     def opened(self, seat: Seat) -> Opened | None:
-        """Return the `window` message for a seat, with the time that it has left; None if it has no open part."""
-        part = self.part(seat.number)
-        if self._open is None or part is None or part.settled:
+        """Return the `window` message for a seat, with the time that it has left; None if none is open."""
+        seat_window = self.seat_window(seat.number)
+        if self._open is None or seat_window is None or seat_window.settled:
             return None
         window = self._open.window
         main, reserve = self._main_ms(window), seat.reserve_ms
-        if part.clock is not None:
-            left, reserve = part.clock.left_ms(self.reading, reserve)
+        if seat_window.clock is not None:
+            left, reserve = seat_window.clock.left_ms(self.reading, reserve)
             main = min(main, left)
         owed = next(owed for owed in window.owed if owed.seat == seat.number)
         game, state = self.table.game, self.table.state
-        return reveal.opened(game, state, window, owed, number=part.number, main_ms=main, reserve_ms=reserve)
+        return reveal.opened(
+            game, state, window, owed, number=seat_window.number, main_ms=main, reserve_ms=reserve
+        )
 
     def give_up(self, seat: Seat) -> None:
-        """Settle the part of a seat whose bot has left."""
-        part = self.part(seat.number)
-        if self._open is not None and part is not None:
-            if part.clock is None:
-                part.clock = self._clock(self._open.window, seat, part, self._outbox.now)
-            part.give_up(self.reading)
+        """Settle the open seat window of a seat whose bot has left."""
+        seat_window = self.seat_window(seat.number)
+        if self._open is not None and seat_window is not None:
+            if seat_window.clock is None:
+                seat_window.clock = self._clock(self._open.window, seat, seat_window, self._outbox.now)
+            seat_window.give_up(self.reading)
 
     def read_cpu(self, number: int, counter: int, cores: int) -> None:
         """Apply a reading of a seat's processor time."""
-        part = self.part(number)
-        if part is not None and part.account is not None:
-            part.account.read(self.reading, counter, cores)
+        seat_window = self.seat_window(number)
+        if seat_window is not None and seat_window.account is not None:
+            seat_window.account.read(self.reading, counter, cores)
 
     def counted(self, *, stale: bool = False) -> list[int]:
         """Return the seats whose processor time counts now; with `stale`, only those to be read at once."""
@@ -87,8 +87,10 @@ class Flow:
             return []
         return [
             number
-            for number, part in self._open.parts.items()
-            if part.account is not None and not part.settled and (part.account.stale or not stale)
+            for number, seat_window in self._open.seat_windows.items()
+            if seat_window.account is not None
+            and not seat_window.settled
+            and (seat_window.account.stale or not stale)
         ]
 
     def pause(self) -> None:
@@ -103,9 +105,9 @@ class Flow:
 
     def _read_anew(self) -> None:
         """Have all processor times read again, since time counts differently from here on."""
-        for part in () if self._open is None else self._open.parts.values():
-            if part.account is not None:
-                part.account.stale = True
+        for seat_window in () if self._open is None else self._open.seat_windows.values():
+            if seat_window.account is not None:
+                seat_window.account.stale = True
 
     def next_change(self) -> int | None:
         """Return the next time at which the open window may change without input; None: never."""
@@ -113,11 +115,15 @@ class Flow:
         return None if change is None else self.stopwatch.when(change)
 
     def pass_time(self) -> None:
-        """Settle the parts whose time has run out. All frames that have arrived must have been applied."""
+        """Settle the seat windows whose time has run out. All frames that have arrived must have been applied."""
         if self._open is None:
             return
-        for number, part in self._open.parts.items():
-            if part.clock is None and part.ends_by is not None and self.reading >= part.ends_by:
+        for number, seat_window in self._open.seat_windows.items():
+            if (
+                seat_window.clock is None
+                and seat_window.ends_by is not None
+                and self.reading >= seat_window.ends_by
+            ):
                 # The line did not report it in time: the clock runs from when it got the message.
                 self.handed(self._outbox.now - self._shortest(self._open.window, self._seats[number]), number)
         self._open.pass_time(self.reading)
@@ -135,10 +141,10 @@ class Flow:
 
     def _answer(self, opened: OpenWindow) -> None:
         """Answer the final submissions, in a window that is answered at once."""
-        for number, part in opened.parts.items():
-            if part.settled and part.action is not None and number not in self._answered:
+        for number, seat_window in opened.seat_windows.items():
+            if seat_window.settled and seat_window.action is not None and number not in self._answered:
                 self._answered.add(number)
-                self._outbox.tell(self.table.answer(number, part.action))
+                self._outbox.tell(self.table.answer(number, seat_window.action))
 
     def _open_next(self) -> None:
         self._open = None
@@ -155,13 +161,13 @@ class Flow:
         numbers = {owed.seat: self._seats[owed.seat].windows for owed in window.owed}
         self._open = OpenWindow(window, numbers, fixed=fixed, counted=self._counted)
         reading = self.reading
-        for number, part in self._open.parts.items():
+        for number, seat_window in self._open.seat_windows.items():
             seat = self._seats[number]
             seat.windows += 1
             seat.allowance.renew()
             message = self.opened(seat) if seat.present else None
             if message is not None:
-                part.ends_by = reading + self._shortest(window, seat)
+                seat_window.ends_by = reading + self._shortest(window, seat)
                 self._outbox.send(seat, message, timed=True)
             elif seat.gone:
                 self.give_up(seat)
@@ -170,19 +176,19 @@ class Flow:
                 # the window, not from the input that closed the last one, which the referee may have read late.
                 self._outbox.io.nobody_handed(number)
 
-    def _clock(self, window: Window, seat: Seat, part: SeatWindow, at: int) -> SeatClock:
+    def _clock(self, window: Window, seat: Seat, seat_window: SeatWindow, at: int) -> SeatClock:
         asked_again = window.retold is not None and window.retold.unlimited
         return SeatClock(
             opened=self.stopwatch.reading(at) + (0 if seat.bot.credit_us is UNSET else seat.bot.credit_us),
             main=self._main_ms(window) * MICROSECONDS_PER_MS,
             reserve=seat.reserve,
             wall_factor=1 if self._terms.wall_factor is UNSET else self._terms.wall_factor,
-            account=part.account,
+            account=seat_window.account,
             stands=asked_again or seat.bot.debugged is True,
         )
 
     def _shortest(self, window: Window, seat: Seat) -> int:
-        """Return the shortest time until a seat's part may settle, in microseconds: main time or reserve."""
+        """Return the shortest time until a seat window may settle, in microseconds: main time or reserve."""
         return self._main_ms(window) * MICROSECONDS_PER_MS or seat.reserve
 
     def _main_ms(self, window: Window) -> int:
@@ -192,27 +198,27 @@ class Flow:
         taken: list[Taken | None] = [None] * self.table.seats
         closed: list[tuple[Seat, Closed]] = []
         times: list[SeatTime] = []
-        for number, part in opened.parts.items():
+        for number, seat_window in opened.seat_windows.items():
             seat = self._seats[number]
-            seat.reserve = reserve_after(self._terms, seat.reserve, part.reserve_used)
-            by_default = part.action is None
-            asked = self._asked_default(number, part)
-            seat.closed(part.charged, by_default=by_default, asked=asked, no_action=part.no_action)
-            self.cases.close(number, part, self.lateness)
-            its_taken = taken[number] = self._taken(number, part)
+            seat.reserve = reserve_after(self._terms, seat.reserve, seat_window.reserve_used)
+            by_default = seat_window.action is None
+            asked = self._asked_default(number, seat_window)
+            seat.closed(seat_window.charged, by_default=by_default, asked=asked, no_action=seat_window.no_action)
+            self.cases.close(number, seat_window, self.lateness)
+            its_taken = taken[number] = self._taken(number, seat_window)
             message = Closed(
-                window=part.number,
+                window=seat_window.number,
                 taken=its_taken.action,
                 by_default=its_taken.by_default,
                 charged_ms=its_taken.elapsed_ms,
                 reserve_ms=seat.reserve_ms,
             )
-            if part.action is not None:
+            if seat_window.action is not None:
                 # The action appears again in the window's record and in the `closed` message.
-                seat.allowance.written += 2 * len(encode(part.action))
+                seat.allowance.written += 2 * len(encode(seat_window.action))
             if opened.window.retold is None:
                 closed.append((seat, message))
-            times.append(_seat_time(number, part, message))
+            times.append(_seat_time(number, seat_window, message))
         self._outbox.io.record(
             WindowTime(
                 at=self._outbox.now,
@@ -227,27 +233,85 @@ class Flow:
             self._outbox.send(seat, message)
         self._outbox.tell(told)
 
-    def _asked_default(self, number: int, part: SeatWindow) -> bool:
+    def _asked_default(self, number: int, seat_window: SeatWindow) -> bool:
         """Return whether the bot chose the default, or submitted it after an illegal action."""
-        if part.action is None:
-            return part.final
-        return part.refused and part.action == self.table.default(number)
+        if seat_window.action is None:
+            return seat_window.final
+        return seat_window.refused and seat_window.action == self.table.default(number)
 
-    def _taken(self, number: int, part: SeatWindow) -> Taken:
-        action = self.table.default(number) if part.action is None else part.action
-        charged_ms = part.charged // MICROSECONDS_PER_MS
-        return Taken(action=action, by_default=part.action is None, elapsed_ms=charged_ms)
+    def _taken(self, number: int, seat_window: SeatWindow) -> Taken:
+        action = self.table.default(number) if seat_window.action is None else seat_window.action
+        charged_ms = seat_window.charged // MICROSECONDS_PER_MS
+        return Taken(action=action, by_default=seat_window.action is None, elapsed_ms=charged_ms)
 
 
-def _seat_time(number: int, part: SeatWindow, closed: Closed) -> SeatTime:
-    assert part.clock is not None  # noqa: S101 - a part is settled only on its clock
+def _seat_time(number: int, seat_window: SeatWindow, closed: Closed) -> SeatTime:
+    assert seat_window.clock is not None  # noqa: S101 - it is settled only on its clock
     return SeatTime(
         seat=number,
-        opened=part.clock.opened,
-        deadline=part.clock.deadline,
-        arrived=part.arrived,
+        opened=seat_window.clock.opened,
+        deadline=seat_window.clock.deadline,
+        arrived=seat_window.arrived,
         taken=closed.taken,
         by_default=closed.by_default,
         charged_ms=closed.charged_ms,
         reserve_ms=closed.reserve_ms,
     )
+
+
+class Pauses:
+    """Stops the clocks of a match, and notifies its seats."""
+
+    def __init__(self, flow: Flow, outbox: Outbox, terms: ClockTerms) -> None:
+        self.ends: int | None = None
+        """The time in microseconds at which the clocks restart by themselves; None: there is none."""
+        self._flow = flow
+        self._outbox = outbox
+        self._terms = terms
+        self._reason = ""
+
+    def order(self, *, pause: bool) -> None:
+        """Pause or resume on the operator's order.
+
+        A pause that the operator ordered or confirmed ends only by order.
+        """
+        if pause:
+            self.ends = None
+            self._begin("operator")
+        else:
+            self.resume()
+
+    def grant(self, seat: Seat) -> bool:
+        """Grant a bot a pause, unless the clocks are stopped or it has none left; return whether it got one."""
+        if seat.pauses_left == 0 or self._flow.stopwatch.paused:
+            return False
+        seat.pauses_left -= 1
+        self.ends = self._outbox.now + self._terms.pause_ms * MICROSECONDS_PER_MS
+        self._begin(f"seat {seat.number}")
+        return True
+
+    def are_over(self, at: int) -> bool:
+        """Return whether a pause that ends by itself is over at a time."""
+        return self.ends is not None and at >= self.ends
+
+    def resume(self) -> None:
+        """Restart the clocks, if they are stopped."""
+        if self._flow.stopwatch.paused:
+            self._flow.resume()
+            self.ends = None
+            self._outbox.send_all(Resumed(reason=self._reason))
+            self._outbox.io.resumed()
+
+    def tell(self, seat: Seat) -> None:
+        """Notify a bot that has connected if the clocks are stopped."""
+        if self._flow.stopwatch.paused:
+            self._outbox.send(seat, Paused(reason=self._reason))
+
+    def _begin(self, reason: str) -> None:
+        if not self._flow.stopwatch.paused:
+            self._flow.pause()
+        elif reason == self._reason:
+            return
+        self._reason = reason
+        self._outbox.send_all(Paused(reason=reason))
+        self._outbox.io.paused(reason)

@@ -2,10 +2,10 @@
 
 Pure: it reads no clock and no network.
 
-`flow` opens and closes windows, `pauses` handles pauses, `startup` times the starts, `evidence` finds out whose
-fault a lost window is. All inputs are data: the records marked *input*, each passed to `apply`. Since nothing else
-affects decisions, a transcript's inputs passed to a new `Match` produce the same messages, byte for byte
-(`transcript.replayer`). Times (`at`) are whole microseconds since the start of the match.
+`flow` opens and closes windows and handles pauses, `seat` holds each seat's start, limits and counts, `verdicts`
+finds out whose fault a lost window is. All inputs are data: the records marked *input*, each passed to `apply`.
+Since nothing else affects decisions, a transcript's inputs passed to a new `Match` produce the same messages, byte
+for byte (`transcript.replayer`). Times (`at`) are whole microseconds since the start of the match.
 """
 
 import math
@@ -36,12 +36,7 @@ from protocol.messages import (
 )
 from protocol.refusals import Conduct, Fault, Refusal
 from protocol.words import Outcome
-from referee.match.evidence import ClosedPart, HeldUp, held_up_of, is_unfair
-from referee.match.flow import Flow
-from referee.match.forfeits import forfeited_at_once, with_forfeits
-from referee.match.outbox import MatchIO, Outbox
-from referee.match.pauses import Pauses
-from referee.match.policy import Policy
+from referee.match.flow import Flow, Pauses
 from referee.match.records import (
     LINE_BYTES,
     START,
@@ -63,14 +58,15 @@ from referee.match.records import (
     SeatHeader,
     Started,
     Used,
+    Verdict,
     WindowTime,
     Woke,
 )
-from referee.match.seat import Seat
+from referee.match.seat import HELLOS_PER_MATCH, MatchIO, Outbox, Seat, wrong_hello
 from referee.match.seat_report import CLOSED
-from referee.match.submissions import HELLOS_PER_MATCH, WHY_NOT, take, undo, why_not, wrong_hello
-from referee.match.verdicts import Verdict, judge
-from referee.match.window import SeatWindow
+from referee.match.terms import Policy
+from referee.match.verdicts import ClosedSeatWindow, HeldUp, held_up_of, is_unfair, judge
+from referee.match.window import WHY_NOT, SeatWindow, take, undo, why_not
 from referee.rules import Illegal, Table
 
 MS_PER_SECOND = 1_000
@@ -257,8 +253,8 @@ class Match:
         self._flow.lateness = 0
 
     def _measure(self, record: Used) -> None:
-        """Apply the measurement of a closed part, and judge whose fault its loss was."""
-        # Otherwise the part has not closed, or was measured already.
+        """Apply the measurement of a closed seat window, and judge whose fault its loss was."""
+        # Otherwise the seat window has not closed, or was measured already.
         known = (record.seat, record.number) in self._flow.cases.unmeasured
         is_start = record.number == START and self.seats[record.seat].start_up.is_out(record.at)
         if not (known or is_start):
@@ -301,8 +297,8 @@ class Match:
                 self._end(None, f"the bot of seat {number} is kept from starting: the machine has too much to do")
                 return
 
-    def closed(self) -> list[ClosedPart]:
-        """Return the parts that have closed since the last call, for `Used`."""
+    def closed(self) -> list[ClosedSeatWindow]:
+        """Return the seat windows that have closed since the last call, for `Used`."""
         cases = self._flow.cases
         if not cases.closed:
             return []
@@ -322,11 +318,11 @@ class Match:
         unfair = [judged for judged in verdicts if is_unfair(judged) and not self._is_own_doing(judged)]
         nobodys: Judged | None = None
         for judged in unfair:
-            hogs = judged.evidence.hogs
+            blocking_seats = judged.evidence.blocking_seats
             # Only if the window would not have been lost without the delay.
-            if hogs is not UNSET and judge(replace(judged.evidence, behind=0)) is Verdict.BOT:
-                for hog in hogs:
-                    self._put_out(self.seats[hog])
+            if blocking_seats is not UNSET and judge(replace(judged.evidence, behind=0)) is Verdict.BOT:
+                for blocking in blocking_seats:
+                    self._put_out(self.seats[blocking])
             else:
                 nobodys = nobodys or judged
         if nobodys is not None and self._policy.unfair == "void" and not self.over:
@@ -358,8 +354,8 @@ class Match:
         seat = self.seats[number]
         if self.over or seat.gone or not seat.welcomed:
             return True
-        part = self._flow.part(number)
-        return part is not None and not part.settled and not self._flow.stopwatch.paused
+        seat_window = self._flow.seat_window(number)
+        return seat_window is not None and not seat_window.settled and not self._flow.stopwatch.paused
 
     @property
     def shortest(self) -> float:
@@ -388,9 +384,9 @@ class Match:
             case Submit():
                 self._submit(seat, message, self._flow.stopwatch.reading(at))
             case Undo():
-                part = self._part(seat, message.window, self._flow.stopwatch.reading(at))
-                if part is not None:
-                    self._outbox.send(seat, undo(part))
+                seat_window = self._seat_window(seat, message.window, self._flow.stopwatch.reading(at))
+                if seat_window is not None:
+                    self._outbox.send(seat, undo(seat_window))
             case Pause():
                 self._ask_pause(seat)
             case Note(text):
@@ -434,32 +430,32 @@ class Match:
             self._outbox.send(seat, opened)
         self._pauses.tell(seat)
 
-    def _part(self, seat: Seat, window: int, reading: int) -> SeatWindow | None:
-        """Return the seat's part in the open window if the bot may change it now; otherwise refuse the message."""
-        part = self._flow.part(seat.number)
-        refusal = why_not(part, window, seat.windows, reading)
-        if refusal is not None and (part is None or part.number != window):
+    def _seat_window(self, seat: Seat, window: int, reading: int) -> SeatWindow | None:
+        """Return the open seat window if the bot may change it now; otherwise refuse the message."""
+        seat_window = self._flow.seat_window(seat.number)
+        refusal = why_not(seat_window, window, seat.windows, reading)
+        if refusal is not None and (seat_window is None or seat_window.number != window):
             self._flow.cases.late(seat.number, window, reading, refusal)
-        elif refusal is Refusal.LATE and part is not None:
-            part.note_late(reading)
+        elif refusal is Refusal.LATE and seat_window is not None:
+            seat_window.note_late(reading)
         if refusal is None:
-            return part
+            return seat_window
         self._refuse(seat, refusal, WHY_NOT[refusal], window)
         return None
 
     def _submit(self, seat: Seat, message: Submit, reading: int) -> None:
         refused = seat.refused[Refusal.LATE]
-        part = self._part(seat, message.window, reading)
+        seat_window = self._seat_window(seat, message.window, reading)
         if seat.program.bridged:
             too_late = seat.refused[Refusal.LATE] > refused
             seat.program.answers.add(self.now, message.window, too_late=too_late)
-        if part is None:
+        if seat_window is None:
             return
         try:
-            self._outbox.send(seat, take(part, message, partial(self.table.read, seat.number), reading))
+            self._outbox.send(seat, take(seat_window, message, partial(self.table.read, seat.number), reading))
         except Illegal as illegal:
-            part.refused = True
-            self._refuse(seat, Refusal.ILLEGAL, illegal.reason, part.number)
+            seat_window.refused = True
+            self._refuse(seat, Refusal.ILLEGAL, illegal.reason, seat_window.number)
 
     def _ask_pause(self, seat: Seat) -> None:
         sent = self._outbox.size
@@ -594,7 +590,7 @@ def _speaks(message: ClientMessage | Refused) -> bool:
 
 def _message(seat: Seat, came: Frame) -> ClientMessage | Refused:
     """Return the message in a frame, or the refusal of it."""
-    refused = seat.allowance.hear(came.size) or oversized(came.size)
+    refused = seat.allowance.count_message(came.size) or oversized(came.size)
     if refused is None and came.complaint is not None:
         printed = seat.program.bridged and came.refusal == Refusal.NO_MESSAGE
         refused = Refused(Refusal.NO_MESSAGE if printed else Refusal.MALFORMED, came.complaint)
@@ -608,3 +604,30 @@ def _message(seat: Seat, came: Frame) -> ClientMessage | Refused:
         if seat.program.bridged and not is_message(came.frame):
             return Refused(Refusal.NO_MESSAGE, "no message")
         return malformed
+
+
+def forfeited_at_once(seats: int, forfeited: frozenset[int]) -> Outcome | None:
+    """Return the outcome if at most one seat has not forfeited; None if the match can continue."""
+    left = tuple(seat for seat in range(seats) if seat not in forfeited)
+    if len(left) > 1 or not forfeited:
+        return None
+    ranking = tuple(group for group in (left, tuple(sorted(forfeited))) if group)
+    eliminated = min(forfeited) if len(forfeited) == 1 else None
+    return Outcome(ranking=ranking, winners=left, eliminated=eliminated, scores=None, reason="forfeit")
+
+
+def with_forfeits(outcome: Outcome, forfeited: frozenset[int]) -> Outcome:
+    """Return the outcome of a match that continued without some seats: they are last, tied, and win nothing."""
+    if not forfeited:
+        return outcome
+    kept = [tuple(seat for seat in group if seat not in forfeited) for group in outcome.ranking]
+    ranking = (*(group for group in kept if group), tuple(sorted(forfeited)))
+    winners = tuple(seat for seat in outcome.winners if seat not in forfeited)
+    return replace(
+        outcome,
+        ranking=ranking,
+        winners=winners or ranking[0],
+        eliminated=outcome.eliminated if outcome.eliminated in forfeited else min(forfeited),
+        tokens={seat: n for seat, n in outcome.tokens.items() if int(seat) not in forfeited},
+        garnets={seat: n for seat, n in outcome.garnets.items() if int(seat) not in forfeited},
+    )

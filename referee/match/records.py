@@ -6,6 +6,7 @@ them again, which is how a transcript is verified.
 """
 
 import base64
+from enum import StrEnum
 from hashlib import pbkdf2_hmac, sha256
 from typing import Annotated, Any
 
@@ -16,14 +17,13 @@ from protocol.codec import Refused
 from protocol.messages import ClockTerms
 from protocol.refusals import Conduct, Refusal
 from protocol.words import Outcome
-from referee.match.verdicts import Evidence, Verdict
 
 FORMAT = 2
 """The version of the format, named in every transcript's header."""
 FLOOD_US = 5_000
 """Microseconds of the loop's time per window, spent on a bot's rejected messages, from which the bot has flooded
 it."""
-HOG_US = 1_000
+BLOCKING_US = 1_000
 """Microseconds of such time from which a bot is among those that make the referee late together."""
 BOT_SEED_BITS = 53
 REMOTE_ROUNDS = 1_000
@@ -116,7 +116,7 @@ class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
     started: str
     """Wall-clock time of the start, ISO 8601, UTC. For people only; no rule uses it."""
     measured: bool = False
-    """Whether measurements (`Used`) follow closed parts that took the default, used the reserve, or took 100
+    """Whether measurements (`Used`) follow seat windows that took the default, used the reserve, or took 100
     ms."""
     unexcused: tuple[SeatNumber, ...] | UnsetType = UNSET
     """The seats that a verdict `host` does not excuse; see `Match`. Absent: all seats are excused."""
@@ -257,7 +257,7 @@ class PauseOrder(Struct, frozen=True, kw_only=True, tag="pause", tag_field="kind
 
 
 class SeatTime(Struct, frozen=True, kw_only=True):
-    """A seat's part in a window's record. Times are readings of the match's stopwatch, which excludes pauses."""
+    """A seat window in a window's record. Times are readings of the match's stopwatch, which excludes pauses."""
 
     seat: int
     opened: int
@@ -284,8 +284,16 @@ class WindowTime(Struct, frozen=True, kw_only=True, tag="window", tag_field="kin
     """Microseconds by which the referee woke after the deadline that closed it; 0 if no deadline did."""
 
 
-class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind", omit_defaults=True):
-    """Input: the measurement of a seat's part in a window, after its end, in microseconds.
+class Used(
+    Struct,
+    frozen=True,
+    kw_only=True,
+    tag="used",
+    tag_field="kind",
+    omit_defaults=True,
+    rename={"blocking_seats": "hogs", "blocked_us": "hogs_taken"},
+):
+    """Input: the measurement of a seat window after its end, in microseconds.
 
     It may also be that of the start of a bot that sent no `hello` in time. Then it precedes the consequences.
     """
@@ -310,9 +318,9 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind", omit
     it."""
     taken: Microseconds = 0
     """Time that the loop spent on this bot's rejected messages: floods and refusals."""
-    hogs: tuple[SeatNumber, ...] = ()
-    """Other seats of this match on whose rejected messages the loop spent `HOG_US` or more each."""
-    hogs_taken: Microseconds = 0
+    blocking_seats: tuple[SeatNumber, ...] = ()
+    """Other seats of this match on whose rejected messages the loop spent `BLOCKING_US` or more each."""
+    blocked_us: Microseconds = 0
     """Time that the loop spent on all of them."""
     active: Microseconds | UnsetType = UNSET
     """Time for which the threads that answer ran or waited for a processor. Absent: unknown."""
@@ -327,8 +335,49 @@ class Used(Struct, frozen=True, kw_only=True, tag="used", tag_field="kind", omit
         return self.taken >= FLOOD_US
 
 
+class Verdict(StrEnum):
+    """The party at fault."""
+
+    BOT = "bot"
+    REFEREE = "referee"
+    HOST = "host"
+    """The machine, which did not run the bot although it was ready."""
+
+
+class Evidence(Struct, frozen=True, kw_only=True, rename={"blocking_seats": "hogs"}):
+    """The facts about a seat window that took the default or used the reserve, in microseconds."""
+
+    gone: bool
+    """Whether its bot had left the match."""
+    own: bool = False
+    """Whether its bot is at fault in any case: it had no budget left, or used all that is charged as processor
+    time, or flooded the referee in this window; see `records.Used`."""
+    time: int
+    reserve: int
+    by_default: bool
+    late_by: int | None
+    """Time from the end to the arrival of its late submission, if the default was used; None: none arrived so
+    far."""
+    behind: int
+    """The longest event-loop stall in the window, or the referee's lateness at its end."""
+    withheld: int
+    """Time for which the bot was ready to run while others ran; see `records.Used`."""
+    slept: int | UnsetType = UNSET
+    """Time for which the bot's main thread neither ran nor waited for a processor before it answered. Absent:
+    unknown."""
+    after: int | UnsetType = UNSET
+    """Time after the window's end that `slept` and `withheld` include. Absent with `slept`."""
+    rested: int | UnsetType = UNSET
+    """Time for which the bot was frozen between the window's end and the measurement, because it owed nothing.
+    Absent: none. `after` excludes it, `late_by` does not."""
+    stopped: int | UnsetType = UNSET
+    """Time for which the referee's process was stopped in the window, or the machine suspended. Absent: none."""
+    blocking_seats: tuple[int, ...] | UnsetType = UNSET
+    """The other seats whose rejected messages caused most of `behind`. Absent: there are none."""
+
+
 class Judged(Struct, frozen=True, kw_only=True, tag="verdict", tag_field="kind"):
-    """The verdict on a seat's part that took the default or used the reserve; see `verdicts`."""
+    """The verdict on a seat window that took the default or used the reserve; see `verdicts`."""
 
     at: Microseconds
     seat: SeatNumber

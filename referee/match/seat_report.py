@@ -1,15 +1,17 @@
 """Reports on a seat's bot in a match: its use of time and memory, and the causes of its losses. Pure."""
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Annotated
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Annotated, Generic, TypeVar
 
 from msgspec import Meta, Struct
 
-from referee.match.clock import MICROSECONDS_PER_MS
 from referee.match.records import LARGEST, Count, Microseconds
+from referee.match.window import MICROSECONDS_PER_MS
 from referee.printable import printable
 
+ItemT = TypeVar("ItemT", bound=Hashable)
 MICROSECONDS = 1_000_000
 STEPS = 8
 """Number of buckets from a time to its double. A bucket is 9 % wide."""
@@ -28,11 +30,45 @@ HARDLY, NEARLY = 0.1, 0.8
 """Shares of the time of its windows: with less processor time a bot was waiting, with more it was computing."""
 MOSTLY = 2
 """A bot that chooses the default in at most one window in this many probably intends it."""
-
 Text = Annotated[str, Meta(max_length=TEXT)]
 Bucket = Annotated[str, Meta(pattern=r"\A[0-9]{1,3}\Z")]
 Spread = dict[Bucket, Count]
 """A histogram of the times of windows, keyed by `bucket` as text, since JSON has no other keys."""
+
+
+class Frequent(Generic[ItemT]):
+    """A bounded counter: "space-saving" of Metwally, Agrawal and El Abbadi (2005).
+
+    An item that makes up more than one part in `most` of all items added is never missing. While at most `most`
+    kinds were added, counts are exact; after that they may be too low, by at most that part.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._counts: dict[ItemT, int] = {}
+        """Counts that are never too low: a new kind inherits the count of the one that it replaces."""
+        self._inherited: dict[ItemT, int] = {}
+        """The inherited part of each count."""
+
+    def add(self, item: ItemT, times: int = 1) -> None:
+        """Add an item a number of times."""
+        if item not in self._counts:
+            inherited = 0
+            if len(self._counts) >= self._most:
+                least = min(self._counts, key=self._counts.__getitem__)
+                inherited = self._counts.pop(least)
+                del self._inherited[least]
+            self._counts[item] = self._inherited[item] = inherited
+        self._counts[item] += times
+
+    def most_common(self, most: int | None = None) -> list[tuple[ItemT, int]]:
+        """Return the most frequent items with their certain counts, highest first; equal ones in order of arrival.
+
+        None returns all items kept.
+        """
+        return Counter({item: self._counts[item] - self._inherited[item] for item in self._counts}).most_common(
+            most
+        )
 
 
 class Complaint(Struct, frozen=True):

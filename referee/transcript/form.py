@@ -97,8 +97,8 @@ class Form:
         if isinstance(record, _SEATED):
             self._check_seat(record.seat)
         if isinstance(record, Used):
-            for hog in record.hogs:
-                self._check_seat(hog)
+            for blocking in record.blocking_seats:
+                self._check_seat(blocking)
         elif isinstance(record, Ended):
             self._ended = True
             if (len(record.conduct), len(record.refused)) != (self._seats, self._seats):

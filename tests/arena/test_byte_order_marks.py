@@ -17,7 +17,7 @@ from bots.remote import command_of
 from protocol.codec import Refused, decode_client_message
 from referee.bot_folder.manifest import BotFolderError, find_bot
 from referee.games.registry import GAMES
-from referee.match.policy import Policy
+from referee.match.terms import Policy
 from referee.proofs.fuzzing.script import read_script
 from referee.transcript.chain import Broken
 from referee.transcript.reader import read_transcript

@@ -18,8 +18,8 @@ from referee.games.registry import GAMES
 from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import LocalSeat
-from referee.match.policy import Policy
 from referee.match.records import WindowTime
+from referee.match.terms import Policy
 from referee.transcript.reader import read_transcript
 from referee.wire.memory import MemoryLine
 

@@ -14,9 +14,8 @@ from msgspec import Raw, to_builtins
 
 from protocol.codec import encode
 from protocol.messages import Opened, Over, Welcome
-from referee.match.clock import clock_terms
-from referee.match.policy import Policy
 from referee.match.records import FORMAT, Header
+from referee.match.terms import Policy, clock_terms
 from referee.sandbox.meter import NOTHING
 from referee.transcript.writer import open_transcript
 from tests.referee.virtual import Bot, Play, Played, play, set_up

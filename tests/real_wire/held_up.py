@@ -20,8 +20,8 @@ from referee.bot_folder.manifest import BotFolder, find_bot
 from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
-from referee.match.policy import Policy
 from referee.match.records import Judged
+from referee.match.terms import Policy
 from referee.sandbox.levels import Isolation
 from referee.sandbox.process import find_isolation
 from referee.transcript.reader import read_transcript

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from referee.match.records import Judged
-from referee.match.verdicts import Verdict
+from referee.match.records import Judged, Verdict
 from referee.sandbox.levels import Isolation
 from referee.sandbox.process import SandboxError, find_isolation
 from tests.bad_bots.excuses import WAYS

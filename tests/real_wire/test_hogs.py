@@ -12,7 +12,7 @@ from referee.bot_folder.manifest import find_bot
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import SandboxedBot
-from referee.match.policy import Policy
+from referee.match.terms import Policy
 from referee.sandbox.levels import Isolation
 from referee.sandbox.process import SandboxError, find_isolation
 from referee.transcript.reader import read_transcript

@@ -19,8 +19,8 @@ from referee.host.match_log import MatchLog
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import LocalBotHere, SandboxedBot
-from referee.match.policy import Policy
 from referee.match.records import BotIdentity, Header, In
+from referee.match.terms import Policy
 from referee.sandbox.levels import Isolation
 from referee.sandbox.scratch import MOST_DEEP, MOST_ENTRIES, Scratch, empty, is_empty
 from referee.transcript.reader import read_transcript

@@ -18,8 +18,8 @@ from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
 from referee.log import Writer, opened
-from referee.match.policy import Policy
 from referee.match.records import Header
+from referee.match.terms import Policy
 from referee.transcript.chain import TranscriptError
 from referee.transcript.reader import read_transcript
 from tests.real_wire.processes import PATIENCE_SECONDS

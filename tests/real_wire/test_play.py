@@ -14,8 +14,8 @@ from referee.bot_folder.manifest import find_bot
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import LocalSeat, Player, SandboxedBot, WrongPlayersError
-from referee.match.policy import Policy
 from referee.match.records import In, Left, WindowTime
+from referee.match.terms import Policy
 from referee.sandbox import prefork
 from referee.sandbox.levels import Isolation
 from referee.transcript.chain import TranscriptError

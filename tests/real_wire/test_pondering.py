@@ -13,7 +13,7 @@ from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
 from referee.linux.process_tree import descendants
-from referee.match.policy import Policy
+from referee.match.terms import Policy
 from referee.sandbox.levels import Isolation
 
 THINKS_ALWAYS = """

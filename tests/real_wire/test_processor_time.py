@@ -14,8 +14,8 @@ from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
 from referee.linux.cpu_time import tree_us
-from referee.match.clock_config import ClockTable
 from referee.match.records import Ended, Judged, SeatTime, WindowTime
+from referee.match.terms import ClockTable
 from referee.sandbox.levels import Isolation
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay

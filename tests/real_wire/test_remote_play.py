@@ -24,8 +24,8 @@ from referee.host import players as playing
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import Player, RemoteBot, SandboxedBot, WrongPlayersError
-from referee.match.policy import Policy
 from referee.match.records import Header, In, Judged, WindowTime, bot_seed
+from referee.match.terms import Policy
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
 from referee.wire.keys import new_pair, write_pair, z85

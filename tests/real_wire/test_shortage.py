@@ -23,7 +23,7 @@ from referee.host.kept_bots import open_kept_bots
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import Player, SandboxedBot
-from referee.match.policy import Policy
+from referee.match.terms import Policy
 from referee.sandbox import SandboxError
 from referee.sandbox.levels import Isolation, find_layers
 from referee.wire.local import SOCKET_NAME, open_wire

@@ -13,9 +13,9 @@ from referee.bot_folder.manifest import BotFolder, find_bot
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import SandboxedBot
-from referee.match.policy import Policy
 from referee.match.records import Ended
 from referee.match.seat_report import sentences
+from referee.match.terms import Policy
 from referee.sandbox.build import built
 from referee.sandbox.levels import Isolation
 from referee.transcript.reader import read_transcript

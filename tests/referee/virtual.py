@@ -12,11 +12,9 @@ from referee.games.registry import GAMES
 from referee.host.feed import Feed, FeedTerms
 from referee.host.host import Host, HostIO
 from referee.host.match_log import MatchLog
-from referee.match.clock import clock_terms
-from referee.match.clock_config import ClockTable
 from referee.match.match import Match
-from referee.match.policy import Policy
 from referee.match.records import BotIdentity, Record
+from referee.match.terms import ClockTable, Policy, clock_terms
 from referee.rules.contract import Game
 from referee.rules.table import Deal, Table
 from referee.sandbox.meter import Reading

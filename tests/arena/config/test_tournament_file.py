@@ -10,7 +10,7 @@ from arena.errors import WrongUse
 from referee.bot_folder import BUILT_IN
 from referee.bot_folder.content import content_hash
 from referee.games.registry import GAMES
-from referee.match.policy import Policy
+from referee.match.terms import Policy
 
 RIGHT = """\
 game = "mist"

@@ -12,8 +12,7 @@ from arena.errors import WrongUse
 from arena.game_options.clock_file import clock_text, read_clock
 from arena.tournament.provenance import terms_of
 from referee.games.registry import GAMES
-from referee.match.clock_config import ClockTable, table_of
-from referee.match.policy import Policy
+from referee.match.terms import ClockTable, Policy, table_of
 
 HEAVEN = "heaven-and-hell"
 MIST = GAMES["mist"]

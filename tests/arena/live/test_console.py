@@ -21,9 +21,8 @@ from referee.bot_folder import CONSOLE
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import LocalSeat
-from referee.match.clock_config import ClockTable
-from referee.match.policy import Policy
 from referee.match.records import WindowTime
+from referee.match.terms import ClockTable, Policy
 from referee.transcript.reader import read_transcript
 from tests.arena.live.local_bots import draws
 

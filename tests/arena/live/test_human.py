@@ -26,9 +26,7 @@ from protocol.messages import (
 from protocol.refusals import Fault, Refusal
 from protocol.words import Outcome
 from referee.games.registry import GAMES
-from referee.match.clock import clock_terms
-from referee.match.clock_config import ClockTable
-from referee.match.policy import Policy
+from referee.match.terms import ClockTable, Policy, clock_terms
 from referee.rules import reveal
 from referee.rules.table import Deal, Table
 

@@ -9,7 +9,7 @@ from arena.errors import WrongUse
 from arena.regression.model import BASE, HEAD, BlockTally, Regression, SeatedResult, difference
 from arena.regression.options import Asked, regression_of
 from arena.statistics.sprt import Verdict
-from referee.match.policy import Policy
+from referee.match.terms import Policy
 from tests.arena.stand_in import outcome
 
 WON, LOST = outcome((0,), (1,)), outcome((1,), (0,))

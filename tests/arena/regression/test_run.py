@@ -16,8 +16,7 @@ from arena.regression.run import Finding, folder_for, play_regression
 from arena.statistics.sprt import Verdict
 from arena.workers.api import Play, Venue, Worker
 from referee.host.plan import Plan, Result
-from referee.match.clock_config import ClockTable
-from referee.match.policy import Policy
+from referee.match.terms import ClockTable, Policy
 from referee.transcript.chain import TranscriptError
 from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import AtOnce, outcome, result

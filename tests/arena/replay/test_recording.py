@@ -19,7 +19,7 @@ from protocol.messages import PROTOCOL, Hello, Opened, Over, Submit
 from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import LocalSeat
-from referee.match.policy import Policy
+from referee.match.terms import Policy
 from referee.sandbox.meter import NOTHING
 from referee.transcript import read_transcript, seat_lines
 from referee.wire.memory import MemoryLine

@@ -15,8 +15,8 @@ from protocol.codec import encode
 from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import LocalSeat
-from referee.match.policy import Policy
 from referee.match.seat_report import SeatReport
+from referee.match.terms import Policy
 from tests.arena.pages.folders import TERMS
 from tests.arena.viewer.matches import VARIANTS, bot
 

@@ -15,8 +15,8 @@ from arena.statistics.bot_reports import BotReport, Loss
 from arena.statistics.sprt import Verdict
 from arena.statistics.usage_ratio import UsageLimit, UsageState
 from referee.bot_folder import BotFolder
-from referee.match.policy import Policy
 from referee.match.seat_report import SeatReport
+from referee.match.terms import Policy
 from tests.arena.reports.test_regression import ALL_LOST, NEVER, WON, found, two
 
 HOSTILE = 'x"/><failure/>]]>&amp;\x1b[2J\x00\ud800\ufffe\n::error::' + "y" * 9_000

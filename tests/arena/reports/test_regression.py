@@ -32,7 +32,7 @@ from arena.statistics.standings import Score, StandingsRow
 from arena.statistics.usage_ratio import UsageLimit, UsageState
 from arena.tables import show
 from arena.terminal import Screen, json_line
-from referee.match.policy import Policy
+from referee.match.terms import Policy
 
 WON = Progress(Verdict.ACCEPTED, 10, 3.1, (0, 1, 2, 3, 4))
 """1.5 of 2 points a block, a mean difference of half a point a match."""

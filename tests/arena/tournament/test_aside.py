@@ -23,9 +23,9 @@ from arena.tournament.runner import ATTEMPTS, MatchSetup, Settle, play_blocks
 from arena.workers.api import Worker
 from referee.host.plan import Plan, Result
 from referee.host.players import RemoteBot
-from referee.match.evidence import HeldUp
+from referee.match.records import Verdict
 from referee.match.seat_report import SeatReport, spread_of
-from referee.match.verdicts import Verdict
+from referee.match.verdicts import HeldUp
 from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import StandIn, result
 from tests.arena.tournament.old_ledgers import TERMS

@@ -15,7 +15,7 @@ from referee.host.feed import Publish
 from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import LocalSeat
-from referee.match.policy import Policy
+from referee.match.terms import Policy
 from referee.wire.memory import MemoryLine
 from tests.arena.live.local_bots import CELLS
 

@@ -15,9 +15,8 @@ from referee.host.plan import Plan
 from referee.host.players import PlayerHere
 from referee.host.questions import questions_of
 from referee.host.reask import reask, stand_in
-from referee.match.clock import clock_terms
-from referee.match.policy import Policy
 from referee.match.records import FORMAT, AnyRecord, BotIdentity, Footer, Header
+from referee.match.terms import Policy, clock_terms
 from referee.wire.line import Bell, Line
 from referee.wire.memory import MemoryLine
 from tests.referee.virtual import Bot, Played

@@ -26,9 +26,8 @@ from protocol.words import Event, Outcome
 from referee.games.registry import GAMES
 from referee.host.feed import MAX_TOLD_BYTES, Feed, FeedTerms
 from referee.host.host import SNAPSHOT_SECONDS
-from referee.match.clock_config import ClockTable
-from referee.match.policy import Policy
 from referee.match.records import Ended
+from referee.match.terms import ClockTable, Policy
 from referee.rules.contract import Addressed
 from referee.rules.table import Deal, Table
 from tests.referee.toy import Cups, RoundOver

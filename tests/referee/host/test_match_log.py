@@ -13,7 +13,7 @@ from protocol.messages import Opened
 from referee.host.match_log import MAX_REFUSALS, MatchLog
 from referee.host.plan import Plan
 from referee.log import SILENT
-from referee.match.policy import Policy
+from referee.match.terms import Policy
 from tests.referee.virtual import Bot, Play, Played, answering, hear_out, play, set_up
 
 SECRETS = ("token-", "SECRET", "C3", "cells")

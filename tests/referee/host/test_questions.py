@@ -11,8 +11,8 @@ from protocol.codec import encode
 from protocol.messages import Closed, Opened
 from protocol.refusals import Refusal
 from referee.host.questions import questions_of
-from referee.match.policy import Policy
 from referee.match.records import AnyRecord, Out
+from referee.match.terms import Policy
 from referee.transcript.replayer import Differs
 from tests.referee.host.retold import whole
 from tests.referee.virtual import Bot, Played, after, answering, hear_out, mist, play, set_up

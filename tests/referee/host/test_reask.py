@@ -13,8 +13,8 @@ from protocol.codec import encode
 from protocol.messages import Accepted, Closed, EventMessage, Opened, Rejected, ServerMessage, Welcome
 from referee.host.interview import Interviewed
 from referee.host.questions import questions_of
-from referee.match.policy import Policy
 from referee.match.records import AnyRecord, Out
+from referee.match.terms import Policy
 from referee.transcript import Differs, read_transcript, seat_lines
 from referee.wire.line import Bell, HandedOver, Incoming, Outgoing
 from referee.wire.memory import MemoryLine

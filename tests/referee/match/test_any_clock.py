@@ -8,8 +8,7 @@ import trio.testing
 
 from protocol.codec import encode
 from protocol.messages import Closed, Opened
-from referee.match.clock_config import ClockTable
-from referee.match.policy import Policy
+from referee.match.terms import ClockTable, Policy
 from referee.transcript.replayer import replay
 from tests.referee.transcript.test_replayer import header
 from tests.referee.virtual import Bot, Play, answering, play, set_up

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.match.clock import Stopwatch
+from referee.match.window import Stopwatch
 
 LENGTHS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=8)
 

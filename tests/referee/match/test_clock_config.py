@@ -6,9 +6,7 @@ import msgspec
 import pytest
 
 from referee.games.registry import GAMES
-from referee.match.clock import clock_terms
-from referee.match.clock_config import BadClockError, ClockTable, table_of
-from referee.match.policy import Policy
+from referee.match.terms import BadClockError, ClockTable, Policy, clock_terms, table_of
 
 MIST = GAMES["mist"]
 HEAVEN = "heaven-and-hell"

@@ -3,13 +3,11 @@
 import pytest
 
 from protocol.messages import ClockTerms
-from referee.match.clock import SeatClock
-from referee.match.cpu_account import Account
-from referee.match.evidence import OpenCases
-from referee.match.policy import Policy
 from referee.match.records import BotIdentity, Used
 from referee.match.seat import Seat
-from referee.match.window import SeatWindow
+from referee.match.terms import Policy
+from referee.match.verdicts import OpenCases
+from referee.match.window import Account, SeatClock, SeatWindow
 from tests.referee.toy import Bid
 
 SECOND = 1_000_000

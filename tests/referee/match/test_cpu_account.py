@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.match.cpu_account import KEPT, LOOK_US, Account
+from referee.match.window import KEPT, LOOK_US, Account
 
 PIECES = st.lists(st.tuples(st.integers(0, 50_000), st.integers(0, 3)), max_size=3 * KEPT)
 """How long a bot does something, in microseconds, and how many of three cores it uses."""

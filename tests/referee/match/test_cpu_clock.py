@@ -8,9 +8,8 @@ import trio.testing
 
 from protocol.codec import encode
 from protocol.messages import Opened
-from referee.match.clock_config import ClockTable
-from referee.match.policy import Policy
 from referee.match.records import Cpu, Woke
+from referee.match.terms import ClockTable, Policy
 from referee.transcript.replayer import replay
 from tests.referee.match.test_clock_kinds import A_MS, C3, G7, NOTHING, closed_at, left
 from tests.referee.transcript.test_replayer import header

@@ -8,9 +8,8 @@ from msgspec.structs import replace
 from protocol.games.mist import Turn
 from protocol.messages import Closed
 from protocol.refusals import Conduct
-from referee.match.clock_config import ClockTable
-from referee.match.policy import Policy
 from referee.match.records import SeatTime, WindowTime
+from referee.match.terms import ClockTable, Policy
 from referee.transcript.replayer import Differs, replay
 from tests.referee.host.retold import whole
 from tests.referee.virtual import Bot, Played, after, mist, silent

@@ -11,9 +11,8 @@ from msgspec import UNSET, Raw
 from protocol.codec import encode
 from protocol.messages import Opened, Paused, Resumed, Submit
 from protocol.refusals import Conduct
-from referee.match.policy import Policy
-from referee.match.records import Ended, Frame, Judged, Used, WindowTime
-from referee.match.verdicts import Verdict
+from referee.match.records import Ended, Frame, Judged, Used, Verdict, WindowTime
+from referee.match.terms import Policy
 from referee.sandbox.meter import Reading
 from referee.transcript.replayer import replay
 from tests.referee.host.retold import whole

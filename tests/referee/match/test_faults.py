@@ -22,8 +22,8 @@ from protocol.messages import (
 )
 from protocol.refusals import Conduct, Fault, Refusal
 from referee.host import host
-from referee.match.policy import Policy
 from referee.match.records import KEPT_OF_REFUSED, Ended, In, Left
+from referee.match.terms import Policy
 from referee.wire.line import Bell
 from tests.referee.virtual import Bot, Play, Played, after, answering, hear_out, mist, play, set_up, silent
 

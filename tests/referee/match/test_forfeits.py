@@ -1,7 +1,7 @@
 """What becomes of an outcome when bots forfeit: they stand last, tied, and win nothing; what others won stays."""
 
 from protocol.words import Outcome
-from referee.match.forfeits import forfeited_at_once, with_forfeits
+from referee.match.match import forfeited_at_once, with_forfeits
 
 OUTCOME = Outcome(
     ranking=((2,), (0, 1), (3,)),

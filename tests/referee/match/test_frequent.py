@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.match.frequent import Frequent
+from referee.match.seat_report import Frequent
 
 MOST = 4
 ADDED = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 9)))

@@ -11,10 +11,10 @@ from protocol.codec import encode
 from protocol.messages import PROTOCOL, Hello, Opened, Over, Rejected
 from protocol.refusals import Conduct, Refusal
 from protocol.words import Outcome
-from referee.match.line_program import LateAnswers
-from referee.match.policy import Policy
 from referee.match.records import KEPT_OF_REFUSED, Ended, Frame, In
+from referee.match.seat import LateAnswers
 from referee.match.seat_report import QUOTED, SeatReport, quoted, sentences, summed
+from referee.match.terms import Policy
 from tests.referee.virtual import Bot, Play, Played, after, hear_out, mist, play, set_up, silent
 
 C3, G7 = {"cells": ["C3"]}, {"cells": ["G7"]}

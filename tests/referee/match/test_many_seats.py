@@ -9,7 +9,7 @@ import trio.testing
 from protocol.codec import encode
 from protocol.messages import Accepted, Closed, EventMessage, Opened, Over, Rejected
 from protocol.refusals import Refusal
-from referee.match.policy import Policy
+from referee.match.terms import Policy
 from tests.referee.toy import Cups
 from tests.referee.virtual import RULES, Bot, Play, Played, answering, hear_out, play, set_up, silent
 

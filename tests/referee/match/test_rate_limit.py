@@ -16,8 +16,8 @@ from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, Note, Submit
 from protocol.refusals import Refusal
 from protocol.words import Action
 from referee.games.runes_to_ruins.checking import MOST_EXCEPTED, MOST_NAMED, MOST_OF_A_KIND
-from referee.match.policy import Policy
-from referee.match.rate_limit import Allowance
+from referee.match.seat import Allowance
+from referee.match.terms import Policy
 
 WIDE = max(get_args(RuneName), key=len)
 LONG_NAMES = sorted((rune.name for rune in RUNES), key=len, reverse=True)
@@ -106,28 +106,28 @@ def test_no_legal_action_of_any_game_takes_a_twentieth_of_a_windows_bytes(game: 
 def test_a_hundred_of_the_longest_notes_are_no_flood() -> None:
     allowance = Allowance(Policy())
     note = encode(Note(text="x" * MAX_NOTE_CHARACTERS))
-    assert [None] * 100 == [allowance.hear(len(note)) for _ in range(100)]
+    assert [None] * 100 == [allowance.count_message(len(note)) for _ in range(100)]
 
 
 def test_four_of_the_longest_frames_are_none_and_the_fifth_is_until_the_next_window() -> None:
     allowance = Allowance(Policy())
     for _ in range(2):
-        assert [None] * 4 == [allowance.hear(MAX_FRAME_BYTES) for _ in range(4)]
-        refused = allowance.hear(1)
+        assert [None] * 4 == [allowance.count_message(MAX_FRAME_BYTES) for _ in range(4)]
+        refused = allowance.count_message(1)
         assert refused is not None
         assert (Refusal.FLOOD, "more than 262144 bytes in a window") == (refused.refusal, refused.text)
         allowance.renew()
 
 
 def test_one_message_that_is_more_than_a_window_allows_is_a_flood() -> None:
-    assert Allowance(Policy(bytes_per_window=10)).hear(10) is None
-    assert Allowance(Policy(bytes_per_window=10)).hear(11) is not None
+    assert Allowance(Policy(bytes_per_window=10)).count_message(10) is None
+    assert Allowance(Policy(bytes_per_window=10)).count_message(11) is not None
 
 
 def test_of_a_flood_the_first_message_is_answered_and_all_others_always_are() -> None:
     allowance = Allowance(Policy(bytes_per_window=10, messages_per_window=3))
     told = []
     for _ in range(4):
-        allowance.hear(6)
+        allowance.count_message(6)
         told.append((allowance.is_told(Refusal.FLOOD), allowance.is_told(Refusal.ILLEGAL)))
     assert [(False, True), (True, True), (False, True), (False, True)] == told

@@ -11,9 +11,9 @@ from msgspec import UNSET, Raw
 from protocol.messages import NoAction, Opened, Submit
 from referee.host.host import Host
 from referee.match.match import MOST_CLOSED
-from referee.match.policy import Policy
 from referee.match.records import LARGEST, In
 from referee.match.seat_report import Complaint, SeatReport, merged, percentile, sentences, spread_of, summed
+from referee.match.terms import Policy
 from referee.sandbox.meter import NOTHING
 from tests.referee.virtual import Bot, Played, after, answering, hear_out, mist, play, set_up, silent
 

@@ -8,10 +8,9 @@ from msgspec.structs import replace
 
 from protocol.messages import Closed
 from protocol.refusals import Conduct
-from referee.match.policy import Policy
-from referee.match.records import FLOOD_US, START, Ended, Judged, Started, Used, Woke
-from referee.match.startup import StartUp
-from referee.match.verdicts import Verdict
+from referee.match.records import FLOOD_US, START, Ended, Judged, Started, Used, Verdict, Woke
+from referee.match.seat import StartUp
+from referee.match.terms import Policy
 from referee.sandbox.meter import Reading
 from referee.transcript.replayer import replay
 from tests.referee.host.retold import whole

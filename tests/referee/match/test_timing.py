@@ -6,8 +6,8 @@ import trio.testing
 
 from protocol.messages import Accepted, Closed, Opened, Over, Paused, Rejected, Resumed
 from protocol.refusals import Refusal
-from referee.match.policy import Policy
 from referee.match.records import WindowTime
+from referee.match.terms import Policy
 from referee.wire.memory import MemoryLine
 from tests.referee.virtual import Bot, Play, after, answering, mist, play, set_up, silent
 

@@ -14,8 +14,8 @@ from protocol.codec import encode
 from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, Note, Opened, Rejected, Submit
 from protocol.refusals import Refusal
 from referee.games import GAMES
-from referee.match.policy import Policy
 from referee.match.records import LINE_BYTES, In, Out, Record
+from referee.match.terms import Policy
 from tests.referee.virtual import Bot, Play, Played, after, answering, mist, play, set_up
 
 MOST = 200_000

@@ -8,9 +8,9 @@ import trio
 from protocol.messages import Opened
 from protocol.refusals import Conduct
 from referee.match.match import Match
-from referee.match.policy import Policy
-from referee.match.records import FLOOD_US, Judged, Used
-from referee.match.verdicts import Evidence, Verdict, judge
+from referee.match.records import FLOOD_US, Evidence, Judged, Used, Verdict
+from referee.match.terms import Policy
+from referee.match.verdicts import judge
 from referee.transcript.replayer import replay
 from tests.referee.host.retold import whole
 from tests.referee.toy import Cups
@@ -279,7 +279,7 @@ async def test_who_keeps_the_referee_busy_until_another_loses_a_window_forfeits_
     autojump_clock: object, fault: Any
 ) -> None:
     played = measured(fault=fault)
-    Kernel(played, behind=600_000, hogs=(1,), hogs_taken=300_000)
+    Kernel(played, behind=600_000, blocking_seats=(1,), blocked_us=300_000)
     await play(played, [silent, answers])
     ended = played.match.ended
     assert ended is not None
@@ -290,16 +290,19 @@ async def test_who_keeps_the_referee_busy_until_another_loses_a_window_forfeits_
     assert ended == replay(whole(played)).match.ended
 
 
-@pytest.mark.parametrize("hogs", [(), (0,)])
-async def test_who_did_so_in_the_last_window_forfeits_too(autojump_clock: object, hogs: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("blocking_seats", [(), (0,)])
+async def test_who_did_so_in_the_last_window_forfeits_too(
+    autojump_clock: object, blocking_seats: tuple[int, ...]
+) -> None:
     """The game is over then, and without that it would have won."""
     played = measured(max_turns=1, first=1)
-    Kernel(played, of=1, behind=600_000 if hogs else 0, hogs=hogs, hogs_taken=600_000)
+    behind = 600_000 if blocking_seats else 0
+    Kernel(played, of=1, behind=behind, blocking_seats=blocking_seats, blocked_us=600_000)
     await play(played, [answers, silent])
     ended = played.match.ended
     assert ended is not None
     assert ended.outcome is not None
-    loser = 0 if hogs else 1
+    loser = 0 if blocking_seats else 1
     assert (((1 - loser,), (loser,)), (1 - loser,)) == (ended.outcome.ranking, ended.outcome.winners)
     assert ended == replay(whole(played)).match.ended
 
@@ -312,7 +315,7 @@ async def test_of_several_that_did_so_in_the_last_window_all_forfeit(autojump_cl
     policy = Policy(main_ms=1_000, reserve_ms=0)
     played = set_up(3, game=Cups(), variant="plain", options={"rounds": 1, "seats": 3}, policy=policy)
     measure(played)
-    Kernel(played, of=2, behind=600_000, hogs=(0, 1), hogs_taken=600_000)
+    Kernel(played, of=2, behind=600_000, blocking_seats=(0, 1), blocked_us=600_000)
     await play(played, [answers, answers, answering(but_the_last)])
     ended = played.match.ended
     assert ended is not None
@@ -323,7 +326,7 @@ async def test_of_several_that_did_so_in_the_last_window_all_forfeit(autojump_cl
 
 async def test_who_took_less_than_half_of_it_does_not_and_the_match_is_void(autojump_clock: object) -> None:
     played = measured()
-    Kernel(played, behind=600_000, hogs=(1,), hogs_taken=299_999)
+    Kernel(played, behind=600_000, blocking_seats=(1,), blocked_us=299_999)
     await play(played, [silent, answers])
     assert played.match.ended is not None
     assert "the referee is at fault: window 0 of seat 0 took the default" == played.match.ended.void

@@ -9,14 +9,11 @@ import trio
 from protocol.messages import Accepted
 from protocol.refusals import Refusal
 from referee.host.host import Alarm, Host
-from referee.match.clock import SeatClock, Stage, Stopwatch
-from referee.match.flow import Flow
+from referee.match.flow import Flow, Pauses
 from referee.match.match import Match
-from referee.match.outbox import Outbox
-from referee.match.pauses import Pauses
 from referee.match.records import Handed, Woke
-from referee.match.seat import Seat
-from referee.match.window import OpenWindow, SeatWindow
+from referee.match.seat import Outbox, Seat
+from referee.match.window import OpenWindow, SeatClock, SeatWindow, Stage, Stopwatch
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -52,13 +49,13 @@ def poll_timeout_restarted_by_every_message(patch: pytest.MonkeyPatch) -> None:
 
 
 def stale_reply_accepted(patch: pytest.MonkeyPatch) -> None:
-    right = Match._part
+    right = Match._seat_window
 
     def part(match: Match, seat: Seat, window: int, reading: int) -> SeatWindow | None:
-        now = match._flow.part(seat.number)
+        now = match._flow.seat_window(seat.number)
         return right(match, seat, window if now is None else now.number, reading)
 
-    patch.setattr(Match, "_part", part)
+    patch.setattr(Match, "_seat_window", part)
 
 
 def reserve_charged_for_the_referees_lateness(patch: pytest.MonkeyPatch) -> None:
@@ -162,7 +159,7 @@ def clock_started_anew_by_a_reconnect(patch: pytest.MonkeyPatch) -> None:
     right = Flow.opened
 
     def opened(flow: Flow, seat: Seat) -> Any:
-        part = flow.part(seat.number)
+        part = flow.seat_window(seat.number)
         if part is not None and part.clock is not None and flow._open is not None:
             part.clock = flow._clock(flow._open.window, seat, part, flow._outbox.now)
         return right(flow, seat)
@@ -175,7 +172,7 @@ def reserve_not_kept_from_window_to_window(patch: pytest.MonkeyPatch) -> None:
 
     def close(flow: Flow, opened: OpenWindow) -> None:
         right(flow, opened)
-        for number in opened.parts:
+        for number in opened.seat_windows:
             flow._seats[number].reserve = flow._terms.reserve_ms * 1_000
 
     patch.setattr(Flow, "_close", close)

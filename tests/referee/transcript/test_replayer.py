@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from protocol.codec import encode
 from protocol.messages import Opened
-from referee.match.policy import Policy
 from referee.match.records import FORMAT, Ended, Footer, Header, In, Out, WindowTime
+from referee.match.terms import Policy
 from referee.transcript.replayer import Differs, _short, replay
 from tests.referee.virtual import Bot, Played, after, answering, play, set_up, silent
 

@@ -1,15 +1,16 @@
-"""The `[clock]` table of a host's file: the kind and amounts of time in a match. Pure.
+"""The terms that a host sets for a match: the times of the `[clock]` table, and the policy for faults. Pure.
 
-The table replaces all times of the variant's rules: times that it leaves out do not apply. `clock` implements the
-times; pauses and pacing belong to the policy.
+The `[clock]` table of a host's file replaces all times of the variant's rules: times that it leaves out do not
+apply. `window` implements the times; pauses and pacing belong to the policy.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct
+from msgspec.structs import replace
 
 from protocol.messages import ClockTerms
-from referee.rules import TimeTerms
+from referee.rules import Game, TimeTerms
 
 LONGEST_MS = 10**12
 """The longest time in milliseconds, thirty years. Sums of a match's times remain exact in every JSON reader."""
@@ -20,6 +21,10 @@ MOST_WALL_FACTOR = 1_000
 
 Some = Annotated[int, Meta(ge=1, le=LONGEST_MS)]
 AnyOrNone = Annotated[int, Meta(ge=0, le=LONGEST_MS)]
+MOST = 2**63 - 1
+"""A bound that is as good as none, and that every parser accepts."""
+NotNegative = Annotated[int, Meta(ge=0, le=MOST)]
+Positive = Annotated[int, Meta(ge=1, le=MOST)]
 
 
 class ClockTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -113,3 +118,59 @@ def _check_fields(table: ClockTable) -> None:
         raise BadClockError("clock.delay_ms", "main_ms is such a delay already; a simple one is for budget_ms")
     if not table.reserve_ms:
         raise BadClockError("clock.delay_ms", "there is no reserve to give it back to")
+
+
+class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The treatment of time and faults in a match."""
+
+    main_ms: Some | None = None
+    """Main time of every window; None: that of the variant's rules."""
+    reserve_ms: AnyOrNone | None = None
+    """Reserve of each seat per match; None: that of the variant's rules."""
+    startup_ms: Some = 10_000
+    """The most time from a bot's start to its `hello`. It is not charged to the bot's clock."""
+    pauses: AnyOrNone = 0
+    pause_ms: AnyOrNone = 10_000
+    pacing: Literal["prompt", "fixed"] = "prompt"
+    ponder: bool = True
+    """Whether a bot may think while it owes nothing. If not, it is frozen then, and during pauses."""
+    processes: Literal["fresh", "kept"] = "fresh"
+    """Whether a bot that supports it (`keeps` in its bot.toml) keeps its process for the next matches of its
+    tournament. If not, it is started for each."""
+    fault: Literal["default", "forfeit", "restart"] = "default"
+    """The cost of a fault: defaults in all further windows, the match, or a restart."""
+    unfair: Literal["void", "note"] = "void"
+    """The treatment of a match in which a default was used by a fault of the referee or the machine."""
+    restarts: NotNegative = 3
+    """With `restart`: the number of restarts of a seat, after which `default` applies."""
+    messages_per_window: Positive = 100
+    """A bot's messages from one window to the next. Further ones are refused as a flood."""
+    bytes_per_window: Positive = 262_144
+    """Bytes of these messages. Further ones are refused as a flood too. They suffice for a hundred notes, four of
+    the longest frames, or some thirty times the longest legal action of any game."""
+    transcript_bytes_per_match: Positive = 3 * 1024 * 1024
+    """Bytes that a bot may add to the match's transcript. Further messages are refused. A transcript of 13 seats
+    that use all of it can still be shown. They suffice for a note of 2,000 characters in each of 1,000 windows."""
+    refusals_per_match: Positive = 1_000
+    """Refused messages per match. With one more, the bot is disconnected."""
+
+
+def clock_terms(game: Game[Any], variant: str, policy: Policy, table: ClockTable | None = None) -> ClockTerms:
+    """Return the terms of a match's clock: those of the table, or the variant's, as changed by the policy.
+
+    Raises:
+        BadClockError: the table describes no clock, or contradicts the policy.
+    """
+    time = game.variant(variant).time
+    if table is None:
+        main_ms = time.main_ms if policy.main_ms is None else dict.fromkeys(time.main_ms, policy.main_ms)
+        reserve_ms = time.reserve_ms if policy.reserve_ms is None else policy.reserve_ms
+        terms = ClockTerms(main_ms=main_ms, reserve_ms=reserve_ms)
+    else:
+        for field in ("main_ms", "reserve_ms"):
+            if getattr(policy, field) is not None:
+                raise BadClockError(f"policy.{field}", "the [clock] table says the times")
+        terms = terms_of(table, time)
+        if policy.pacing == "fixed" and not all(terms.main_ms.values()):
+            raise BadClockError("policy.pacing", "a window without main time has no fixed length")
+    return replace(terms, pauses=policy.pauses, pause_ms=policy.pause_ms, pacing=policy.pacing)
