@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import msgspec
 from msgspec import Struct
 
-from referee.linux.private_file import MODE
+from referee.linux.files import MODE
 from referee.printable import printable
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from bench_start import heard, level, smallest_bot
 
 from referee import sandbox
 from referee.bot_folder import BotFolder
-from referee.linux.process_tree import descendants
+from referee.linux.processes import descendants
 from referee.wire import Bell, open_wire
 
 BOTS, QUICK = 50, 10

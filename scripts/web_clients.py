@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.linux.priority import be_nice
+from referee.linux.processes import be_nice
 
 SOME = 100
 """Streams after which a line says so: what is made for the first ones is there then."""

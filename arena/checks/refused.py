@@ -9,9 +9,7 @@ from msgspec import Meta, Struct
 
 from arena.errors import cannot_write
 from arena.quantities import counted
-from referee.linux.private_file import FOLDER_MODE, MODE
-from referee.linux.regular_file import read_regular
-from referee.linux.whole_file import write_bytes_whole
+from referee.linux.files import FOLDER_MODE, MODE, read_regular, write_bytes_whole
 from referee.printable import printable, printable_name
 
 REFUSED = "refused.json"

@@ -23,7 +23,7 @@ from arena.terminal import progress_bar, progress_console
 from arena.workers import Play, Roster, Venue, Worker, WorkerGoneError, Workers
 from protocol.refusals import Conduct
 from referee.host import Plan, Result
-from referee.linux.private_file import FOLDER_MODE
+from referee.linux.files import FOLDER_MODE
 from referee.match import MICROSECONDS_PER_MS
 from referee.transcript import unanswered_window
 

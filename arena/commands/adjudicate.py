@@ -10,7 +10,7 @@ import msgspec
 from arena.errors import WrongUse
 from protocol.codec import decode_json
 from referee.adjudication import MAX_SCENARIO_BYTES, adjudicate_line, adjudicate_stream
-from referee.linux.regular_file import open_regular
+from referee.linux.files import open_regular
 
 
 @click.command("adjudicate")

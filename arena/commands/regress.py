@@ -73,7 +73,7 @@ from arena.tables import show
 from arena.terminal import command_line, print_json, results_console, say
 from arena.tournament import TRANSCRIPTS
 from arena.workers import Where, matches_at_once, ready, venue_for, workers_kept
-from referee.linux.whole_file import write_bytes_whole
+from referee.linux.files import write_bytes_whole
 from referee.sandbox import Isolation
 
 EXPLAINED = 20

@@ -26,8 +26,7 @@ from arena.reports import over_text
 from arena.tables import Grid, show
 from arena.terminal import print_json, progress_bar, progress_console, results_console
 from arena.viewer import page_of
-from referee.linux.private_file import MODE
-from referee.linux.whole_file import write_bytes_whole
+from referee.linux.files import MODE, write_bytes_whole
 from referee.match import SeatHeader
 from referee.transcript import Broken, Differs, TranscriptError, Verified, read_transcript, seat_lines
 

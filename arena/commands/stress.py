@@ -18,7 +18,7 @@ from arena.stress import Campaign, Level, Load, play_campaign, run_load, stress_
 from arena.tables import show
 from arena.terminal import command_line, print_json, progress_bar, progress_console, results_console, say
 from arena.workers import MAX_CONCURRENCY, cores, keep_calibration
-from referee.linux.regular_file import read_regular
+from referee.linux.files import read_regular
 from referee.match import LONGEST_MS
 from referee.proofs.fuzzing import MAX_SCRIPT_BYTES, BadScriptError, Script, judge_script, read_script, script_text
 from referee.sandbox import Isolation

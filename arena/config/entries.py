@@ -24,7 +24,7 @@ from referee.bot_folder import (
 )
 from referee.games import GAMES
 from referee.host import RemoteBot
-from referee.linux.regular_file import read_regular
+from referee.linux.files import read_regular
 from referee.suggestions import did_you_mean
 from referee.wire import MAX_KEY_FILE_BYTES, PUBLIC, KeyFileError, read_public, z85
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import zmq
 
 from arena.feed.publisher import BOUND, MAX_BYTES, SEPARATOR
-from referee.linux.folder_lock import locked
+from referee.linux.files import locked
 
 MAX_WAITING = 1_000
 """Messages that wait for a subscriber that does not keep up; further ones are dropped for it."""

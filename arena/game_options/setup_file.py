@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from arena.errors import WrongUse
 from protocol.words import Options, Setup
-from referee.linux.regular_file import read_regular
+from referee.linux.files import read_regular
 from referee.repeated_keys import RepeatedKeyError, refuse_repeated_keys
 from referee.rules import BadSetupError, Game, Luck
 

@@ -30,7 +30,7 @@ from arena.processes import process_pool
 from arena.quantities import whole
 from arena.terminal import Words, progress_bar, progress_console
 from bots.kit import error_text
-from referee.linux.regular_file import open_regular
+from referee.linux.files import open_regular
 
 Policy = Callable[[npt.NDArray[Any], npt.NDArray[np.int8], np.random.Generator], npt.NDArray[Any]]
 """A function from observations, masks (one row per pending choice) and a generator to a choice per row.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from referee.linux.regular_file import open_regular
+from referee.linux.files import open_regular
 
 MOST_BYTES = 1 << 30
 """Maximum size of a shard in bytes, so that it fits into memory. Larger ones are neither written nor read."""

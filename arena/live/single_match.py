@@ -11,7 +11,7 @@ from arena import event_loop, pause_signals
 from arena.errors import MachineCannot, Stopped, WrongUse, cannot_write, errors_as_exits
 from arena.terminal import say
 from referee.host import Plan, Result
-from referee.linux.private_file import FOLDER_MODE
+from referee.linux.files import FOLDER_MODE
 from referee.rules import Addressed, BadSetupError, Table
 
 Watch = Callable[[Table, Sequence[Addressed]], None]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from arena.errors import WrongUse
 from arena.pages.assets import asset_path
-from referee.linux.regular_file import read_regular
+from referee.linux.files import read_regular
 from referee.match import Header
 from referee.transcript import Differs, Reading, TranscriptError, Verified, verify_transcript
 

@@ -18,9 +18,7 @@ from arena.terminal import progress_bar, progress_console, say
 from arena.tournament import DECISIONS, EXPLAINED, LEDGER, TRANSCRIPTS, Ledger, held
 from referee.bot_folder import BotFolder
 from referee.host import Interviewed, Plan, ask
-from referee.linux.private_file import FOLDER_MODE
-from referee.linux.regular_file import read_regular
-from referee.linux.whole_file import write_bytes_whole
+from referee.linux.files import FOLDER_MODE, read_regular, write_bytes_whole
 from referee.transcript import Differs, TranscriptError, read_transcript, verify_transcript
 from referee.wire import open_wire
 

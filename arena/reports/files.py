@@ -5,7 +5,7 @@ from pathlib import Path
 from arena.errors import cannot_write
 from arena.reports.tables import digest_csv
 from arena.tournament import Results, Terms
-from referee.linux.whole_file import write_bytes_whole
+from referee.linux.files import write_bytes_whole
 
 TOLD = {
     "game": "game",

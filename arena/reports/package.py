@@ -26,9 +26,7 @@ from arena.reports.match_list import MatchFilter, MatchListed, SeatListed, match
 from arena.terminal import json_line
 from arena.tournament import TRANSCRIPTS, Ledger
 from protocol.refusals import Conduct
-from referee.linux.private_file import MODE
-from referee.linux.regular_file import read_regular
-from referee.linux.whole_file import whole_file
+from referee.linux.files import MODE, read_regular, whole_file
 from referee.printable import printable
 from referee.transcript import Broken, Reading, TranscriptError, seat_lines
 

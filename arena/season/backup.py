@@ -13,8 +13,7 @@ from arena.errors import WrongUse, cannot_write
 from arena.season.book import BOOK, read_book, write_book
 from arena.season.results import parts_in
 from arena.tournament import PAGE, Backup, Checked, Told, back_up, check_backup
-from referee.linux.private_file import FOLDER_MODE, for_owner
-from referee.linux.regular_file import open_regular
+from referee.linux.files import FOLDER_MODE, for_owner, open_regular
 
 
 def back_up_season(season: Path, to: Path, tell: Told) -> Iterator[Backup]:

@@ -12,8 +12,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from arena.errors import WrongUse, cannot_write
-from referee.linux.private_file import for_owner
-from referee.linux.regular_file import read_regular
+from referee.linux.files import for_owner, read_regular
 
 BOOK = "season.json"
 MOST_BYTES = 1_000_000

@@ -33,8 +33,7 @@ from arena.tournament.results_folder import (
     held,
 )
 from referee.bot_folder import MEGABYTE, MOST_MB, ContentError, content_hash, copy_into
-from referee.linux.private_file import FOLDER_MODE, for_owner
-from referee.linux.regular_file import open_regular
+from referee.linux.files import FOLDER_MODE, for_owner, open_regular
 from referee.transcript import TranscriptError, verify_transcript
 
 AT_ONCE = 1_000

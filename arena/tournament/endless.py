@@ -40,8 +40,7 @@ from arena.tournament.progress import LiveProgress
 from arena.tournament.results_folder import LADDER, PERIODS
 from arena.tournament.runner import InThread, MatchSetup, Progress, Write, play_blocks
 from arena.workers import Venue
-from referee.linux.private_file import FOLDER_MODE, for_owner
-from referee.linux.regular_file import open_regular
+from referee.linux.files import FOLDER_MODE, for_owner, open_regular
 from referee.log import SILENT, Logger
 
 VERSION = 1

@@ -46,7 +46,7 @@ from referee.bot_folder import (
     kept_bot,
 )
 from referee.host import remote_bot
-from referee.linux.private_file import FOLDER_MODE
+from referee.linux.files import FOLDER_MODE
 
 MOST_REFUSAL = 500
 """Characters of why a change was refused."""

@@ -41,8 +41,7 @@ from arena.tournament.ledger_schema import StrangeBookError, prepare
 from protocol.codec import MAX_NESTING, TOO_DEEP, is_deeper
 from protocol.refusals import Conduct
 from referee.host import Result
-from referee.linux.private_file import for_owner
-from referee.linux.regular_file import check_regular
+from referee.linux.files import check_regular, for_owner
 from referee.match import HeldUp, SeatReport
 
 LAST = 2**63 - 1

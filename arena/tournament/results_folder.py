@@ -12,7 +12,7 @@ from arena.errors import CannotGoOn, MachineCannot, WrongUse, cannot_write, reas
 from arena.quantities import counted
 from arena.terminal import say
 from arena.tournament.ledger import Ledger
-from referee.linux.private_file import FOLDER_MODE, MODE
+from referee.linux.files import FOLDER_MODE, MODE
 from referee.linux.shortage import shortage_in, shortage_text
 
 LEDGER = "ledger.sqlite"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from arena.errors import MachineCannot, WrongUse, cannot_write
 from arena.tournament import LEDGER
-from referee.linux.regular_file import open_regular, read_regular
+from referee.linux.files import open_regular, read_regular
 
 HOME = ".arena-site"
 """The folder in the folder: manifest, lock, and files that are being written."""

@@ -11,7 +11,7 @@ from arena.web.catalog import missing_places
 from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS, Streams
 from arena.web.following import Following
 from arena.web.server import Server, authority, is_loopback, listeners
-from referee.linux.priority import be_nice
+from referee.linux.processes import be_nice
 from referee.log import Logger
 
 NICENESS = 15

@@ -9,8 +9,7 @@ from typing import Annotated
 import msgspec
 
 from referee.bot_folder import cache_folder
-from referee.linux.regular_file import read_regular
-from referee.linux.whole_file import write_bytes_whole
+from referee.linux.files import read_regular, write_bytes_whole
 
 MAX_CALIBRATION_BYTES = 64 * 1024
 MAX_CONCURRENCY = 100_000

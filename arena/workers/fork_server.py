@@ -26,7 +26,7 @@ from arena import pause_signals
 from arena.workers import worker
 from referee import sandbox
 from referee.host import SandboxedBot
-from referee.linux.orphans import adopt_orphans
+from referee.linux.processes import adopt_orphans
 
 REQUEST_BYTES, DESCRIPTORS = 65_536, 3
 SHORT_OF = b"E"

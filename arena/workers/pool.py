@@ -34,7 +34,7 @@ from arena.workers.protocol import Answer, Done, decoded, encoded, error_of, fra
 from referee.host import Plan, Result
 from referee.linux import cgroups
 from referee.linux.guard import guards
-from referee.linux.orphans import adopt_orphans, children, end_all
+from referee.linux.processes import adopt_orphans, end_all, own_children
 from referee.log import NO_LOG, OperatorLog
 
 COMMAND = (sys.executable, "-m", "arena.workers.worker")
@@ -62,7 +62,7 @@ async def open_pool(
             uses all cores.
     """
     adopt_orphans()
-    pool = _Pool({child.pid for child in children()})
+    pool = _Pool({child.pid for child in own_children()})
     async with trio.open_nursery() as nursery:
         own = cores or [frozenset(os.sched_getaffinity(0))] * len(slots)
         processes = [_Process(pool, command, feed, log, each) for each, _ in zip(own, slots, strict=False)]
@@ -201,7 +201,7 @@ def _end_kept(workers: Sequence[_Started]) -> None:
 
 async def _end_all(workers: Sequence[_Started]) -> None:
     """End idle workers concurrently."""
-    pool = _Pool({child.pid for child in children()})
+    pool = _Pool({child.pid for child in own_children()})
     with trio.CancelScope(shield=True):
         async with trio.open_nursery() as nursery:
             for worker in workers:
@@ -225,7 +225,7 @@ class _Pool:
         # Frozen bots can only be ended through their control groups, so these are swept first.
         await trio.to_thread.run_sync(cgroups.sweep)
         # The children are listed again for each round, because another worker may start in between.
-        await end_all(lambda: [child.pid for child in children() if child.pid not in self._spared | guards()])
+        await end_all(lambda: [child.pid for child in own_children() if child.pid not in self._spared | guards()])
 
 
 class _Call:

@@ -1,6 +1,6 @@
 """Finds, checks, hashes and copies the content of untrusted bots: folders, archives and git repositories."""
 
-from referee.bot_folder.archive import pack, unpacked
+from referee.bot_folder.archive import UploadError, is_upload, label_of_upload, pack, unpacked, unpacked_upload
 from referee.bot_folder.bot_name import (
     BUILT_IN,
     CONSOLE,
@@ -41,7 +41,6 @@ from referee.bot_folder.manifest import (
     kept_bot,
 )
 from referee.bot_folder.strict_toml import TomlError, line_of, parse, read_text, read_toml, read_toml_with_text
-from referee.bot_folder.uploaded import UploadError, is_upload, label_of_upload, unpacked_upload
 
 __all__ = [
     "BUILD_LIMITS",

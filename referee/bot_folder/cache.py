@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from referee.linux.private_file import FOLDER_MODE
+from referee.linux.files import FOLDER_MODE
 
 MAKING = "making-"
 """The prefix of an incomplete folder's name."""

@@ -29,7 +29,7 @@ from referee.bot_folder.content import (
     Item,
     check_name,
 )
-from referee.linux.regular_file import read_regular
+from referee.linux.files import read_regular
 from referee.printable import printable
 
 SECONDS = 120

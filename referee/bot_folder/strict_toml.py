@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 import msgspec
 from msgspec import Struct, UnsetType
 
-from referee.linux.regular_file import read_regular
+from referee.linux.files import read_regular
 from referee.printable import printable
 from referee.suggestions import did_you_mean
 

@@ -1,4 +1,4 @@
-"""The process that unpacks an archive for `uploaded`, from standard input into a folder and within limits.
+"""The process that unpacks an archive for `archive`, from standard input into a folder and within limits.
 
 The kernel kills it if an archive needs too much time or memory. `content` checks the names of files.
 """
@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from referee.bot_folder.archive import LONGEST_COMPLAINT, MOST_MEMORY, MOST_SECONDS
 from referee.bot_folder.content import IGNORED, MEGABYTE, ContentError, check_name
-from referee.bot_folder.uploaded import LONGEST_COMPLAINT, MOST_MEMORY, MOST_SECONDS
 
 SKIPPED = IGNORED | {b"__MACOSX", b".DS_Store"}
 """Names in archives that are not part of a bot's content."""

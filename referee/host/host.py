@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from referee.host.feed import Feed
 from referee.host.match_log import MatchLog
-from referee.linux.cpu_time import MICROSECONDS
+from referee.linux.processes import MICROSECONDS
 from referee.match import (
     BLOCKING_US,
     START,

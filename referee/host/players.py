@@ -23,7 +23,7 @@ from referee.host.host import Host
 from referee.host.kept_bots import KeptBot, KeptBots, Kind, can_stay
 from referee.host.match_log import MatchLog
 from referee.host.plan import Plan
-from referee.linux.cpu_time import MICROSECONDS, most_cores
+from referee.linux.processes import MICROSECONDS, most_cores
 from referee.match import BotIdentity, bot_seed, remote_bot_seed
 from referee.sandbox import NOTHING, Meter, Process, Reading, Terminal
 from referee.wire import SOCKET_NAME, Arrived, Bell, Line, LocalLine, MemoryLine, RemoteLine, Wire, from_z85, z85

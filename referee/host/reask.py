@@ -11,12 +11,11 @@ import trio
 from msgspec.structs import replace
 
 from referee.bot_folder import BotFolder
-from referee.host.interview import ALL_ASKED, Interview, Interviewed, interviewed
+from referee.host.interview import ALL_ASKED, Interview, Interviewed, Questionnaire, interviewed, questions_of
 from referee.host.match_log import MatchLog
 from referee.host.one_match import MatchHere
 from referee.host.plan import Plan
 from referee.host.players import LocalBotHere, PersonHere, PlayerHere
-from referee.host.questions import Questionnaire, questions_of
 from referee.log import SILENT
 from referee.match import LONGEST_MS, AnyRecord, BotIdentity, Policy, Record
 from referee.rules import Addressed, Deal, Table
@@ -41,8 +40,8 @@ async def ask(
 
     Args:
         bot: the bot.
-        records: see `questions.questions_of`.
-        seat: the seat; see `questions.questions_of`.
+        records: see `interview.questions_of`.
+        seat: the seat; see `interview.questions_of`.
         policy: the source of the start-up time, the bounds on messages, and whether bots may ponder.
         isolation: see `sandbox.start`.
         warm: see `sandbox.start`.

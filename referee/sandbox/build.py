@@ -31,7 +31,7 @@ from referee.bot_folder import (
     making,
     private,
 )
-from referee.linux.folder_lock import locked
+from referee.linux.files import locked
 from referee.printable import printable
 from referee.sandbox import build_process
 from referee.sandbox.bot_environment import PROJECT, importable, this_machine

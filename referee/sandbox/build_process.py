@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.bot_folder import BotFolder
-from referee.linux import orphans
+from referee.linux import processes
 from referee.linux.awake_clock import AwakeClock
 from referee.sandbox import bwrap, unconfined
 from referee.sandbox.bot_environment import environment, link_importable, this_machine, with_interpreter
@@ -257,7 +257,7 @@ def _end(supervisor: subprocess.Popen[bytes]) -> int:
     try:
         return supervisor.wait(PATIENCE_SECONDS)
     except subprocess.TimeoutExpired:
-        orphans.kill([supervisor.pid])
+        processes.kill_trees([supervisor.pid])
         return supervisor.wait()
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import trio
 
 from referee.linux.cgroups import Group
-from referee.linux.cpu_time import tree_us
-from referee.linux.process_tree import go_on, stop
+from referee.linux.processes import go_on, stop, tree_us
 from referee.sandbox.bwrap_args import SCRATCH, SHARED_MEMORY
 from referee.sandbox.scratch import Scratch
 

@@ -14,9 +14,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.linux.cgroups import Group
-from referee.linux.cpu_time import MICROSECONDS
-from referee.linux.process_tree import descendants, read_kernel_file, tasks, threads
-from referee.linux.schedstat import read_schedstat
+from referee.linux.processes import (
+    MICROSECONDS,
+    descendants,
+    read_kernel_file,
+    read_schedstat,
+    stat_fields,
+    tasks,
+    threads,
+)
 from referee.linux.shortage import ButForShortages
 
 AT_FIRST = 2
@@ -332,8 +338,7 @@ THREADS_AT, STACK_AT = 17, 25
 def _state(number: int) -> _State:
     """Return the state of a main thread; `IDLE` if it has ended."""
     with ButForShortages():
-        # The program's name is in brackets and may contain any byte, brackets included.
-        words = read_kernel_file(f"/proc/{number}/stat").rpartition(b")")[2].split()
+        words = stat_fields(f"/proc/{number}")
         if len(words) > STACK_AT:
             return _State(words[0] == b"R", int(words[STACK_AT]), int(words[THREADS_AT]) > 1)
     return IDLE

@@ -13,7 +13,7 @@ from pathlib import Path
 import trio
 
 from protocol.lines import PRINTED
-from referee.linux.private_file import for_owner
+from referee.linux.files import for_owner
 
 READ_BYTES = 64 * 1024
 """Size of a new pipe in bytes."""

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from referee.bot_folder import BotFolder, Limits
 from referee.linux.cgroups import NoGroupError
-from referee.linux.cpu_time import MICROSECONDS, most_cores
+from referee.linux.processes import MICROSECONDS, most_cores
 from referee.linux.shortage import ButForShortages, shortage_text
 from referee.linux.user_namespaces import what_forbids
 from referee.sandbox import bwrap, unconfined

@@ -19,9 +19,7 @@ import trio
 from msgspec import Struct
 
 from referee.bot_folder import BotFolder, Limits
-from referee.linux.cpu_time import tree_us
-from referee.linux.orphans import adopt_orphans, children, end_all, kill
-from referee.linux.process_tree import go_on, stop
+from referee.linux.processes import adopt_orphans, end_all, go_on, kill_trees, own_children, stop, tree_us
 from referee.linux.shortage import shortage_text
 from referee.sandbox.bot_environment import command_line, environment, link_importable, this_machine
 from referee.sandbox.bwrap_args import resource_limits
@@ -132,7 +130,7 @@ class Bare:
         Returns:
             The exit code of its program, negative for a signal.
         """
-        kill([self.pid])
+        kill_trees([self.pid])
         await trio.lowlevel.wait_readable(self._root)
         code = self._popen.wait()
         _roots.discard(self.pid)
@@ -176,7 +174,7 @@ def _orphans(mark: bytes) -> list[int]:
     ours = os.getsid(0)
     return [
         process.pid
-        for process in children()
+        for process in own_children()
         if process.pid not in _roots and (process.session != ours or _has(process.pid, mark))
     ]
 

@@ -1,11 +1,10 @@
 """Writes, reads, verifies and replays transcripts."""
 
 from referee.transcript.chain import Broken, TranscriptError
-from referee.transcript.header import BadTermsError, check_seat_terms, dealt
-from referee.transcript.reader import Reading, Verified, read_transcript, verify_transcript
+from referee.transcript.checks import BadTermsError, check_seat_terms, dealt
+from referee.transcript.reader import Reading, Verified, read_transcript, unanswered_window, verify_transcript
 from referee.transcript.replayer import Differs, Replayed, replay, steps
 from referee.transcript.seat import seat_lines
-from referee.transcript.unfinished import unanswered_window
 from referee.transcript.writer import Transcript, open_transcript, write_transcript
 
 __all__ = [

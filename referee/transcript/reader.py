@@ -1,7 +1,8 @@
-"""Reads and verifies transcripts, a whole match's or one seat's.
+"""Reads and verifies transcripts, a whole match's or one seat's, and reads those that are still being written.
 
 Each record is returned only after the next line has confirmed it (the last line has its seal), so that no caller
-uses a changed line. Errors name the line. Files are untrusted: at most two lines of a file are in memory.
+uses a changed line. Errors name the line. Files are untrusted: at most two lines of a file are in memory. Nothing
+is verified of a transcript that is still being written, which is read only to show the progress of a match.
 """
 
 import os
@@ -9,14 +10,27 @@ from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, assert_never
 
 import msgspec
 from msgspec import Struct
 
-from protocol.codec import encode, is_deeper
-from referee.linux.regular_file import open_regular
-from referee.match import FORMAT, AnyRecord, Footer, Header, SeatHeader
+from protocol.codec import decode_server_message, encode, is_deeper
+from protocol.messages import (
+    Accepted,
+    Closed,
+    EventMessage,
+    Faulted,
+    Invited,
+    Opened,
+    Over,
+    Paused,
+    Rejected,
+    Resumed,
+    Welcome,
+)
+from referee.linux.files import open_regular
+from referee.match import FORMAT, AnyRecord, Footer, Header, Out, SeatHeader
 from referee.transcript.chain import (
     MAX_LINE_BYTES,
     MOST_LEVELS,
@@ -28,11 +42,15 @@ from referee.transcript.chain import (
     seal_holds,
     sealed,
 )
-from referee.transcript.form import Form
+from referee.transcript.checks import Form
 from referee.transcript.seat import SeatChains
+from referee.transcript.writer import part_of
 
 _SHOWN_BYTES = 40
 """Bytes shown of a line in the wrong form."""
+_records: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
+TAIL_BYTES = 256 * 1024
+"""Bytes read from its end, which suffice for a `window` message and the lines after it."""
 
 
 class Verified(Struct, frozen=True, kw_only=True):
@@ -115,7 +133,6 @@ class _Link(Struct, frozen=True):
     prev: str
 
 
-_records: msgspec.json.Decoder[AnyRecord] = msgspec.json.Decoder(AnyRecord)
 _links = msgspec.json.Decoder(_Link)
 
 
@@ -240,3 +257,36 @@ def _misplaced(raw: bytes, number: int, prev: str, record: AnyRecord, file: Bina
     if unchanged:
         return Broken(number - 1, f"line {number - 1}: its hash is not the one that line {number} carries")
     return Broken(number, f"line {number}: the hash it carries is not that of line {number - 1}")
+
+
+def unanswered_window(path: Path, seat: int) -> Opened | None:
+    """Return the open window without a submission by a seat; None: there is none, as far as can be seen.
+
+    Args:
+        path: the path of the finished transcript.
+        seat: the seat.
+    """
+    try:
+        with part_of(path).open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+            lines = file.read(TAIL_BYTES).splitlines()
+    except OSError:
+        return None
+    for line in reversed(lines):
+        try:
+            record = _records.decode(line)
+            if not isinstance(record, Out) or record.seat != seat:
+                continue
+            message = decode_server_message(bytes(record.frame))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            continue  # The first or the last line is incomplete.
+        match message:
+            case Opened():
+                return message
+            case Accepted() | Closed() | Over():
+                return None
+            case Invited() | Welcome() | EventMessage() | Rejected() | Paused() | Resumed() | Faulted():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
+    return None

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from protocol.codec import encode
 from referee.match import AnyRecord, Footer, Header, Match, Record
 from referee.rules import Addressed
-from referee.transcript.header import BadTermsError, dealt
+from referee.transcript.checks import BadTermsError, dealt
 
 
 class Differs(Exception):  # noqa: N818 - the answer to a question, not a failure of ours

@@ -19,15 +19,14 @@ from referee.wire.line import (
     Bell,
     HandedOver,
     Line,
+    MemoryLine,
     NotReading,
     Outgoing,
     OutOf,
 )
 from referee.wire.local import PATH_BYTES, SOCKET_NAME, LocalLine, Wire, open_wire
-from referee.wire.loop_lag import TURN_SECONDS
-from referee.wire.memory import MemoryLine
-from referee.wire.remote import Address, BadAddressError, Lobby, open_lobby, read_address
-from referee.wire.remote_line import RemoteLine
+from referee.wire.poll import TURN_SECONDS
+from referee.wire.remote import Address, BadAddressError, Lobby, RemoteLine, open_lobby, read_address
 from referee.wire.zmtp import stands_for_parts
 
 __all__ = [

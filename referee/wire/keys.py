@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.linux.regular_file import read_regular
+from referee.linux.files import read_regular
 
 PUBLIC, SECRET = ".key", ".key_secret"
 """Suffixes of the files' names."""

@@ -1,12 +1,12 @@
 """The host's view of a bot's line: frames out, and frames in with their arrival times.
 
-Independent of the transport.
-
-`socket_line` implements it over a socket, on this machine (`local`) or from another (`remote_line`); `memory`
-within this process.
+Independent of the transport: `socket_line` implements it over a socket, on this machine (`local`) or from another
+(`remote`); `MemoryLine` within this process.
 """
 
+import math
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Sequence
 
 import trio
@@ -30,6 +30,10 @@ MUCH = 32
 """Reads and messages in one turn of a line that count as too many: no legal action needs half of them."""
 FAREWELL_SECONDS = 1.0
 """Seconds in which a line that is closed tries to send its last frames."""
+Outgoing = tuple[bytes, bool]
+"""A frame, and whether it is timed: then a `HandedOver` follows when the transport accepts it."""
+UNREAD_FRAMES = 10_000
+"""If more frames are unread, the bot counts as not reading."""
 
 
 class Arrived(Struct, frozen=True):
@@ -72,8 +76,6 @@ class OutOf(Struct, frozen=True):
 
 
 Incoming = Arrived | HandedOver | NotReading | OutOf
-Outgoing = tuple[bytes, bool]
-"""A frame, and whether it is timed: then a `HandedOver` follows when the transport accepts it."""
 
 
 class Bell:
@@ -170,3 +172,141 @@ class Line(ABC):
     @abstractmethod
     def hang_up(self) -> None:
         """Close the line when its frames have been sent, or cannot be. Idempotent."""
+
+
+class Inbox:
+    """A queue filled by a line's tasks and emptied by the host. The line rings the bell."""
+
+    def __init__(self) -> None:
+        self.stamped = -math.inf
+        """The latest stamp."""
+        self.arrivals = 0
+        """Number of frames that ever arrived."""
+        self._items: deque[Incoming] = deque()
+        self._frames = 0
+        self._bytes = 0
+
+    def full(self) -> bool:
+        """Return whether no more frames may be added. The rest stays with the sender."""
+        return self._frames >= INBOX_FRAMES or self._bytes >= INBOX_BYTES
+
+    def has_more(self) -> bool:
+        """Return whether an item is queued."""
+        return bool(self._items)
+
+    def arrived(self, at: float, frame: bytes, size: int) -> None:
+        """Add a frame that arrived at a time on trio's clock; see `Arrived`."""
+        self.arrivals += 1
+        self._frames += 1
+        self._bytes += len(frame)
+        self._items.append(Arrived(self._stamp(at), frame, max(size, len(frame))))
+
+    def handed_over(self, frames: int = 1) -> None:
+        """Add that the transport accepted a number of timed frames now."""
+        for _ in range(frames):
+            self._items.append(HandedOver(self._stamp(trio.current_time())))
+
+    def not_reading(self) -> None:
+        """Add that the bot does not read. Nothing may be added after this."""
+        self._items.append(NotReading(self._stamp(trio.current_time())))
+
+    def out_of(self, what: str) -> None:
+        """Add that the machine has run out of something; see `OutOf`."""
+        self._items.append(OutOf(self._stamp(trio.current_time()), what))
+
+    def begins_with(self, is_wanted: Callable[[bytes], bool]) -> bool:
+        """Return whether the next item is a frame that satisfies a condition."""
+        return isinstance(item := self._items[0], Arrived) and is_wanted(item.frame)
+
+    def take(self) -> Incoming:
+        """Pop the oldest item.
+
+        Raises:
+            trio.WouldBlock: there is none.
+        """
+        if not self._items:
+            raise trio.WouldBlock
+        item = self._items.popleft()
+        if isinstance(item, Arrived):
+            self._frames -= 1
+            self._bytes -= len(item.frame)
+        return item
+
+    def _stamp(self, at: float) -> float:
+        self.stamped = max(self.stamped, at)
+        return self.stamped
+
+
+class MemoryLine(Line):
+    """A line over memory channels, stamped with trio's clock.
+
+    The bot's end sends with `say` and reads with `hear`.
+    """
+
+    def __init__(self, bell: Bell) -> None:
+        self._bell = bell
+        self._inbox = Inbox()
+        self._out_send, self._out_receive = trio.open_memory_channel[bytes](UNREAD_FRAMES)
+
+    def send_burst(self, frames: Sequence[Outgoing]) -> None:
+        """See `Line`. Frames for a bot that has disconnected, or does not read, are dropped."""
+        for frame, timed in frames:
+            try:
+                self._out_send.send_nowait(frame)
+            except trio.WouldBlock:
+                self._inbox.not_reading()
+                self._bell.ring()
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                pass
+            if timed:
+                self._inbox.handed_over()
+
+    def receive_nowait(self) -> Incoming:
+        """See `Line`."""
+        return self._inbox.take()
+
+    def has_more(self) -> bool:
+        """See `Line`."""
+        return self._inbox.has_more()
+
+    async def settle(self) -> None:
+        """See `Line`. Frames in memory are never in transit."""
+        await trio.lowlevel.checkpoint()
+
+    def forget_unsent(self) -> None:
+        """See `Line`. Frames that were sent have been delivered."""
+
+    def hang_up(self) -> None:
+        """See `Line`. The bot's `hear` then raises trio.EndOfChannel."""
+        self._out_send.close()
+
+    @property
+    def stamped(self) -> float:
+        """The latest stamp of a received frame. Later frames have no earlier stamp."""
+        return self._inbox.stamped
+
+    def say(self, frame: bytes, at: float | None = None) -> None:
+        """Send a frame from the bot's end, with the arrival time `at` or the current time.
+
+        Raises:
+            trio.WouldBlock: the inbox is full.
+        """
+        if self._inbox.full():
+            raise trio.WouldBlock
+        self._inbox.arrived(trio.current_time() if at is None else at, frame, len(frame))
+        self._bell.ring()
+
+    async def hear(self) -> bytes:
+        """Return the next frame, at the bot's end.
+
+        Raises:
+            trio.EndOfChannel: the referee has closed the line.
+        """
+        return await self._out_receive.receive()
+
+    def hear_nowait(self) -> bytes | None:
+        """Return the next frame, at the bot's end, or None where there is none."""
+        try:
+            return self._out_receive.receive_nowait()
+        except (trio.WouldBlock, trio.EndOfChannel):
+            return None

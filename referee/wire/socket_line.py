@@ -14,8 +14,17 @@ from contextlib import suppress
 import trio
 
 from referee.linux.shortage import shortage_in, shortage_text
-from referee.wire.inbox import Inbox
-from referee.wire.line import FAREWELL_SECONDS, MUCH, OUTBOX_BYTES, OUTBOX_FRAMES, Bell, Incoming, Line, Outgoing
+from referee.wire.line import (
+    FAREWELL_SECONDS,
+    MUCH,
+    OUTBOX_BYTES,
+    OUTBOX_FRAMES,
+    Bell,
+    Inbox,
+    Incoming,
+    Line,
+    Outgoing,
+)
 from referee.wire.poll import IN, OUT, Poll
 from referee.wire.zmtp import Conversation, ZmtpError
 

@@ -4,7 +4,7 @@
 limits each part, and stores any number of parts until the last one has arrived. A bot could make this process grow
 without end. Here one bound applies to all parts of a message together, and parts are dropped.
 
-`zmtp_curve` has the encrypted and authenticated version for open networks.
+`curve` has the encrypted and authenticated version for open networks.
 """
 
 import re

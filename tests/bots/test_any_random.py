@@ -21,7 +21,7 @@ from referee.host.players import LocalSeat
 from referee.match.records import WindowTime
 from referee.match.terms import Policy
 from referee.transcript.reader import read_transcript
-from referee.wire.memory import MemoryLine
+from referee.wire.line import MemoryLine
 
 SCHEMA = Path(schema_drawing.__file__).parent / "any_random" / "schema.json"
 VARIANTS = [(game, variant.name) for game in GAMES for variant in GAMES[game].variants]

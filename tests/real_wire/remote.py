@@ -9,8 +9,7 @@ import zmq
 
 from referee.wire.keys import KeyPair, new_pair, z85
 from referee.wire.line import Arrived, Bell
-from referee.wire.remote import Address, Lobby, open_lobby
-from referee.wire.remote_line import RemoteLine
+from referee.wire.remote import Address, Lobby, RemoteLine, open_lobby
 from tests.real_wire.seat import BotSocket, hear
 from tests.real_wire.stress import next_item
 

@@ -12,7 +12,7 @@ from arena.commands.main import main
 from arena.errors import DONE, NO
 from arena.workers import pool
 from referee.bot_folder import BUILT_IN
-from referee.linux.orphans import children
+from referee.linux.processes import own_children
 
 MANIFEST = 'name = "m"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 PROGRAMS = {
@@ -130,7 +130,7 @@ def test_the_workers_that_play_a_check_play_what_comes_after_it(
         return worker
 
     monkeypatch.setattr(pool, "_start", counted)
-    before, file = {child.pid for child in children()}, tmp_path / "cup.toml"
+    before, file = {child.pid for child in own_children()}, tmp_path / "cup.toml"
     file.write_text('game = "mist"\nbots = ["mist_random", "mist_cautious"]\noptions.max_turns = 2\n')
     words = ["--concurrency", "1", "--isolation", "none", "--results"]
     ended = CliRunner().invoke(main, ["tournament", str(file), *words, str(tmp_path / "results")])
@@ -147,4 +147,4 @@ def test_the_workers_that_play_a_check_play_what_comes_after_it(
         main, ["entry", "sync", str(file), str(tmp_path / "entries"), "--results", str(tmp_path / "results")]
     )
     assert (DONE, 6, 3) == (ended.exit_code, len(started), len(set(started))), ended.output
-    assert before == {child.pid for child in children()}
+    assert before == {child.pid for child in own_children()}

@@ -17,9 +17,9 @@ import pytest
 import zmq
 
 from protocol.news import PART_BYTES
+from referee.wire.curve import SecureConversation
 from referee.wire.keys import KeyPair, new_pair, write_pair, z85
 from referee.wire.zmtp import MORE, framed
-from referee.wire.zmtp_curve import SecureConversation
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 60

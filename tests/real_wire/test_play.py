@@ -21,8 +21,8 @@ from referee.sandbox.levels import Isolation
 from referee.transcript.chain import TranscriptError
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
+from referee.wire.line import MemoryLine
 from referee.wire.local import open_wire
-from referee.wire.memory import MemoryLine
 from tests.real_wire.zoo import bad_bot
 
 

@@ -12,7 +12,7 @@ from referee.bot_folder.manifest import BotFolder, find_bot
 from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
-from referee.linux.process_tree import descendants
+from referee.linux.processes import descendants
 from referee.match.terms import Policy
 from referee.sandbox.levels import Isolation
 

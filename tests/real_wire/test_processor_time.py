@@ -13,7 +13,7 @@ from referee.bot_folder.manifest import BotFolder, find_bot
 from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
-from referee.linux.cpu_time import tree_us
+from referee.linux.processes import tree_us
 from referee.match.records import Ended, Judged, SeatTime, WindowTime
 from referee.match.terms import ClockTable
 from referee.sandbox.levels import Isolation

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import trio
 
-from referee.wire import remote, remote_line
+from referee.wire import remote
 from referee.wire.line import INBOX_FRAMES, OutOf
 from tests.real_wire.remote import Client, Door, clients, open_door
 from tests.real_wire.seat import hear
@@ -53,7 +53,7 @@ async def test_a_reset_makes_room_whenever_it_comes() -> None:
 
 
 async def test_a_reset_while_the_inbox_is_full_is_seen_when_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_line, "PING_SECONDS", 600)
+    monkeypatch.setattr(remote, "PING_SECONDS", 600)
     async with open_door() as door:
         door.line.begin(door.bell, "t")
         connection, bot = await by_hand(door)
@@ -136,7 +136,7 @@ async def test_whatever_strangers_and_the_bot_do_the_port_lives(monkeypatch: pyt
     """What is raised there would end the matches of all remote seats."""
     monkeypatch.setattr(remote, "ACCEPT_SECONDS", 0.0)
     monkeypatch.setattr(remote, "HANDSHAKE_SECONDS", 0.1)
-    monkeypatch.setattr(remote_line, "CUT_SECONDS", 0.0)
+    monkeypatch.setattr(remote, "CUT_SECONDS", 0.0)
     luck = Random(3)
     async with open_door() as door:
         door.line.begin(door.bell, "t")

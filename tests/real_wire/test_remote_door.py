@@ -10,10 +10,10 @@ import trio
 import zmq
 
 from arena.stress.campaign import resident_bytes
-from referee.wire import remote, remote_line, socket_line
+from referee.wire import remote, socket_line
 from referee.wire.keys import new_pair
 from referee.wire.line import INBOX_FRAMES, MAX_TAKEN_BYTES, HandedOver, NotReading
-from referee.wire.loop_lag import LoopProbe
+from referee.wire.poll import LoopProbe
 from referee.wire.zmtp import COMMAND_BYTES, COMMANDS_AT_ONCE
 from tests.real_wire.remote import Client, Door, clients, open_door
 from tests.real_wire.seat import hear
@@ -212,9 +212,7 @@ class TestWhoIsIn:
     async def test_a_flood_stays_with_its_sender_and_nothing_of_it_is_lost(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(
-            remote_line, "PING_SECONDS", 600
-        )  # an answer to it must not be what brings on the rest
+        monkeypatch.setattr(remote, "PING_SECONDS", 600)  # an answer to it must not be what brings on the rest
         async with open_door() as door:
             door.line.begin(door.bell, "t")
             bot = client(door.lobby.endpoint, door.host.public, door.bot)
@@ -301,7 +299,7 @@ class TestWhoIsIn:
     async def test_commands_without_end_cost_their_sender_the_connection_and_keep_it_out_for_a_while(
         self, body: bytes, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(remote_line, "CUT_SECONDS", 0.3)
+        monkeypatch.setattr(remote, "CUT_SECONDS", 0.3)
         async with open_door() as door:
             door.line.begin(door.bell, "t")
             connection, bot = await by_hand(door)
@@ -336,8 +334,8 @@ class TestACutLine:
     async def test_a_line_that_is_cut_without_a_word_is_noticed_and_the_bot_gets_in_again(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(remote_line, "PING_SECONDS", 0.1)
-        monkeypatch.setattr(remote_line, "DEAD_SECONDS", 0.5)
+        monkeypatch.setattr(remote, "PING_SECONDS", 0.1)
+        monkeypatch.setattr(remote, "DEAD_SECONDS", 0.5)
         async with open_door() as door:
             door.line.begin(door.bell, "t")
             silent, _ = await by_hand(door)
@@ -351,8 +349,8 @@ class TestACutLine:
     async def test_a_line_that_lives_is_not_taken_for_dead_while_both_are_silent(
         self, client: Client, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(remote_line, "PING_SECONDS", 0.05)
-        monkeypatch.setattr(remote_line, "DEAD_SECONDS", 1.5)
+        monkeypatch.setattr(remote, "PING_SECONDS", 0.05)
+        monkeypatch.setattr(remote, "DEAD_SECONDS", 1.5)
         async with open_door() as door:
             door.line.begin(door.bell, "t")
             bot = client(door.lobby.endpoint, door.host.public, door.bot)

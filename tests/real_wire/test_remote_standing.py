@@ -7,7 +7,7 @@ import trio
 
 from protocol.codec import encode
 from protocol.messages import PROTOCOL, Hello, Invited, Undo
-from referee.wire import remote_line, socket_line
+from referee.wire import remote, socket_line
 from referee.wire.line import Bell, NotReading
 from tests.real_wire.remote import Client, Door, clients, open_door
 from tests.real_wire.seat import BotSocket, hear
@@ -71,16 +71,16 @@ async def test_what_was_said_to_the_last_match_is_no_word_of_the_next(door: Door
     socket.send(OLD)
     door.line.begin(door.bell, "two")
     assert invited("two") == await hear(socket)
-    for late in (OLD, hello("one"), b"garbage", bytes(remote_line.MOST_HELLO_BYTES + 1), hello("two"), OLD):
+    for late in (OLD, hello("one"), b"garbage", bytes(remote.MOST_HELLO_BYTES + 1), hello("two"), OLD):
         socket.send(late)
     assert [hello("two"), OLD] == [await door.frame(), await door.frame()]
 
 
-@pytest.mark.parametrize("length", [1, 100 * remote_line.MOST_HELLO_BYTES // 2])
+@pytest.mark.parametrize("length", [1, 100 * remote.MOST_HELLO_BYTES // 2])
 async def test_who_says_too_much_between_two_matches_is_cut_off(
     length: int, door: Door, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_line, "MOST_SAID", 49)
+    monkeypatch.setattr(remote, "MOST_SAID", 49)
     socket = await in_a_match(door, client)
     await door.line.rest()
     for _ in range(50):
@@ -109,7 +109,7 @@ async def test_the_networks_delay_is_known_soon_and_is_no_less_than_it_is(door: 
         while not door.line.ready:  # noqa: ASYNC110 - it is told by no event
             await trio.sleep(0.01)
     assert door.line.delay is not None
-    assert 0 < door.line.delay < remote_line.PING_SECONDS
+    assert 0 < door.line.delay < remote.PING_SECONDS
 
 
 async def test_a_barred_key_is_not_let_in(client: Client) -> None:
@@ -155,8 +155,8 @@ async def test_one_that_reads_nothing_is_hung_up_on_when_its_match_is_over(
 ) -> None:
     """In the time of a farewell: nothing else is waited for."""
     monkeypatch.setattr(socket_line, "FAREWELL_SECONDS", 0.05)
-    monkeypatch.setattr(remote_line, "FAREWELL_SECONDS", 3_600.0)
-    monkeypatch.setattr(remote_line, "DEAD_SECONDS", 3_600.0)
+    monkeypatch.setattr(remote, "FAREWELL_SECONDS", 3_600.0)
+    monkeypatch.setattr(remote, "DEAD_SECONDS", 3_600.0)
     door.line.begin(door.bell, "one")
     connection, _ = await by_hand(door)
     with connection, trio.fail_after(30):

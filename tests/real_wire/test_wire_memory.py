@@ -210,7 +210,7 @@ async def say_once(connection: kernel.socket, messages: list[bytes]) -> None:
 
 async def test_a_line_that_kept_more_would_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else nothing here would prove anything."""
-    monkeypatch.setattr("referee.wire.inbox.INBOX_BYTES", 2 * MOST_BYTES)
+    monkeypatch.setattr("referee.wire.line.INBOX_BYTES", 2 * MOST_BYTES)
     with pytest.raises(ExceptionGroup) as failed:
         await test_whatever_bots_say(tmp_path, "frames", heard=False)
     assert failed.group_contains(AssertionError, match="MOST_BYTES|1048576")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from referee.linux.schedstat import ThreadCounters
+from referee.linux.processes import ThreadCounters
 from referee.wire.line import INBOX_FRAMES
 from tests.real_wire.peer import raw_frame, raw_pair
 from tests.real_wire.seat import BotSocket, Seat, open_seat
@@ -148,7 +148,7 @@ class Scripted(ThreadCounters):
 
 def never_overslept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take no sleep for a stop: beside busy programs it lasts longer than these tests say that it waited."""
-    monkeypatch.setattr("referee.wire.loop_lag.OVERSLEPT_SECONDS", math.inf)
+    monkeypatch.setattr("referee.wire.poll.OVERSLEPT_SECONDS", math.inf)
 
 
 async def test_only_a_look_that_slept_counts_as_the_time_of_coming(

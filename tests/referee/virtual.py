@@ -18,8 +18,7 @@ from referee.match.terms import ClockTable, Policy, clock_terms
 from referee.rules.contract import Game
 from referee.rules.table import Deal, Table
 from referee.sandbox.meter import Reading
-from referee.wire.line import Bell
-from referee.wire.memory import MemoryLine
+from referee.wire.line import Bell, MemoryLine
 
 RULES = Policy()
 """Time as the variant's rules give it."""

@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 
 from arena.workers.protocol import Answer, Done, decoded, encoded
 from referee.bot_folder import BotFolder
-from referee.linux.private_file import for_owner
+from referee.linux.files import for_owner
 from referee.sandbox import Isolation
 from referee.transcript import TranscriptError
 

@@ -15,7 +15,7 @@ from protocol.codec import encode
 from protocol.messages import Closed, Opened, Rejected, Welcome
 from protocol.refusals import Refusal
 from referee.bot_folder.manifest import find_bot
-from referee.host.questions import Question, Questionnaire, questions_of
+from referee.host.interview import Question, Questionnaire, questions_of
 from referee.rules import Quoted
 from referee.transcript.reader import read_transcript
 from referee.transcript.seat import seat_lines

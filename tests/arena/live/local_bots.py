@@ -9,7 +9,7 @@ from msgspec import Raw
 from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, Hello, Opened, Over, Submit, Welcome
 from referee.host.players import LocalSeat
-from referee.wire.memory import MemoryLine
+from referee.wire.line import MemoryLine
 
 LENGTHS = (5, 6, 7, 8, 9, 8, 7, 6, 5)
 CELLS = [f"{row}{n}" for row, length in zip("ABCDEFGHI", LENGTHS, strict=True) for n in range(1, length + 1)]

@@ -22,7 +22,7 @@ from referee.host.players import LocalSeat
 from referee.match.terms import Policy
 from referee.sandbox.meter import NOTHING
 from referee.transcript import read_transcript, seat_lines
-from referee.wire.memory import MemoryLine
+from referee.wire.line import MemoryLine
 from tests.arena.live.local_bots import draws
 from tests.referee.host.retold import whole
 from tests.referee.transcript.forged import forged

@@ -8,8 +8,7 @@ from arena.reports.asked import REFUSALS, SHOWN, compared, compared_lines
 from protocol.games.mist import Turn
 from protocol.messages import Closed, Opened, Rejected
 from protocol.refusals import Refusal
-from referee.host.interview import Answer, Asked
-from referee.host.questions import Question
+from referee.host.interview import Answer, Asked, Question
 
 DEFAULT: dict[str, Any] = {"cells": ["A1"]}
 TAKEN: dict[str, Any] = {"cells": ["C3"]}

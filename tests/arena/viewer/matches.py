@@ -16,7 +16,7 @@ from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import LocalSeat
 from referee.match.terms import Policy
-from referee.wire.memory import MemoryLine
+from referee.wire.line import MemoryLine
 from tests.arena.live.local_bots import CELLS
 
 SEATS = {"mist": 2, "hive-mind": 5, "pointing": 13, "fight-for-a-name": 13, "runes-to-ruins": 5}

@@ -18,7 +18,7 @@ from arena.feed import FeedLine
 from arena.workers import pool
 from arena.workers.api import Worker
 from referee.host import Plan
-from referee.linux.orphans import children
+from referee.linux.processes import own_children
 from referee.log import Writer, opened
 
 
@@ -32,7 +32,7 @@ async def test_a_worker_that_joins_while_another_ones_bots_are_ended_is_spared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Two workers may be killed at once: what replaces the first is there before the second is cleared away."""
-    before = {child.pid for child in children()}
+    before = {child.pid for child in own_children()}
     workers = pool._Pool(before)
     started: list[subprocess.Popen[bytes]] = []
     doomed: list[list[int]] = []
@@ -117,14 +117,14 @@ async def test_a_worker_plays_what_it_is_given_meanwhile_and_is_let_end_in_order
     with trio.fail_after(60):
         await trio.to_thread.run_sync(int)  # What trio itself opens for threads, and keeps.
         gc.collect()  # What earlier tests left to the collector is not closed meanwhile.
-        before, open_before = {child.pid for child in children()}, descriptors()
+        before, open_before = {child.pid for child in own_children()}, descriptors()
         async with pool.open_pool([2], command) as (worker,), trio.open_nursery() as nursery:
             for match in ("one", "two"):
                 nursery.start_soon(play, worker, match)
                 await trio.testing.wait_all_tasks_blocked()
         assert {"one", "two"} == set(played)
         assert (tmp_path / "ended in order").exists()
-        assert before == {child.pid for child in children()}
+        assert before == {child.pid for child in own_children()}
         assert open_before == descriptors()
 
 
@@ -237,36 +237,36 @@ def play_one(transcript: Path, command: Sequence[str] = KEEPS, match: str = "sho
 
 
 def test_a_worker_with_nothing_to_do_when_its_pool_closes_plays_in_the_next(tmp_path: Path) -> None:
-    before, file = {child.pid for child in children()}, tmp_path / "m"
+    before, file = {child.pid for child in own_children()}, tmp_path / "m"
     assert play_one(file) != play_one(file)
     with pool.workers_kept():
         first = play_one(file)
-        assert {first} == {child.pid for child in children()} - before
+        assert {first} == {child.pid for child in own_children()} - before
         with pool.workers_kept():
             assert first == play_one(file)
         assert first == play_one(file)
-    assert before == {child.pid for child in children()}
+    assert before == {child.pid for child in own_children()}
     assert play_one(file) != first
 
 
 def test_a_worker_that_is_at_a_match_or_was_told_otherwise_is_not_kept_for_the_next(tmp_path: Path) -> None:
     """Bots of a match that was given up still run in it; another command line may name a feed or a log."""
-    before, file = {child.pid for child in children()}, tmp_path / "m"
+    before, file = {child.pid for child in own_children()}, tmp_path / "m"
     with pool.workers_kept():
         busy = play_one(file, match="endless")
-        assert before == {child.pid for child in children()}
+        assert before == {child.pid for child in own_children()}
         free = play_one(file)
         other = play_one(file, (*KEEPS[:2], f"{SAYS_WHO_PLAYS}#"))
-        assert {free, other} == {child.pid for child in children()} - before
+        assert {free, other} == {child.pid for child in own_children()} - before
     assert 3 == len({busy, free, other})
-    assert before == {child.pid for child in children()}
+    assert before == {child.pid for child in own_children()}
 
 
 def test_a_kept_worker_that_was_killed_is_replaced(tmp_path: Path) -> None:
-    before, file = {child.pid for child in children()}, tmp_path / "m"
+    before, file = {child.pid for child in own_children()}, tmp_path / "m"
     with pool.workers_kept():
         killed = play_one(file)
         os.kill(killed, signal.SIGKILL)
         os.waitid(os.P_PID, killed, os.WEXITED | os.WNOWAIT)
         assert killed != play_one(file)
-    assert before == {child.pid for child in children()}
+    assert before == {child.pid for child in own_children()}

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from referee import sandbox
 from referee.linux.cgroups import tree
-from referee.linux.process_tree import descendants
+from referee.linux.processes import descendants
 from referee.sandbox import bwrap, prefork
 from referee.sandbox.bot_environment import PROJECT
 from referee.sandbox.levels import find_layers

@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from referee.linux import cgroups
-from referee.linux.process_tree import descendants
+from referee.linux.processes import descendants
 from referee.sandbox import bwrap, prefork
 from referee.sandbox.levels import find_layers
 from referee.sandbox.meter import Meter

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.linux.process_tree import descendants
+from referee.linux.processes import descendants
 from referee.sandbox.bot_environment import PROJECT, this_machine
 from tests.real_wire.sandbox.lab import IMPORTS, MAY_IMPORT, Lab
 

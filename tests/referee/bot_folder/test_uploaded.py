@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from referee.bot_folder.archive import ENDINGS, UploadError, is_upload, label_of_upload, unpacked_upload
 from referee.bot_folder.manifest import read_bot
-from referee.bot_folder.uploaded import ENDINGS, UploadError, is_upload, label_of_upload, unpacked_upload
 
 MANIFEST = b'name = "a"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 GOOD = {"bot.toml": MANIFEST, "bot.py": b"1"}

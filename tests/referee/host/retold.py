@@ -9,16 +9,14 @@ from msgspec.structs import replace
 
 from protocol.codec import encode
 from referee.host.host import Host
-from referee.host.interview import Interviewed
+from referee.host.interview import Interviewed, questions_of
 from referee.host.match_log import MatchLog
 from referee.host.plan import Plan
 from referee.host.players import PlayerHere
-from referee.host.questions import questions_of
 from referee.host.reask import reask, stand_in
 from referee.match.records import FORMAT, AnyRecord, BotIdentity, Footer, Header
 from referee.match.terms import Policy, clock_terms
-from referee.wire.line import Bell, Line
-from referee.wire.memory import MemoryLine
+from referee.wire.line import Bell, Line, MemoryLine
 from tests.referee.virtual import Bot, Played
 
 TOKEN = "another"  # noqa: S105 - no secret

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from protocol.codec import encode
 from protocol.messages import Closed, Opened
 from protocol.refusals import Refusal
-from referee.host.questions import questions_of
+from referee.host.interview import questions_of
 from referee.match.records import AnyRecord, Out
 from referee.match.terms import Policy
 from referee.transcript.replayer import Differs

@@ -11,13 +11,11 @@ from msgspec.structs import replace
 
 from protocol.codec import encode
 from protocol.messages import Accepted, Closed, EventMessage, Opened, Rejected, ServerMessage, Welcome
-from referee.host.interview import Interviewed
-from referee.host.questions import questions_of
+from referee.host.interview import Interviewed, questions_of
 from referee.match.records import AnyRecord, Out
 from referee.match.terms import Policy
 from referee.transcript import Differs, read_transcript, seat_lines
-from referee.wire.line import Bell, HandedOver, Incoming, Outgoing
-from referee.wire.memory import MemoryLine
+from referee.wire.line import Bell, HandedOver, Incoming, MemoryLine, Outgoing
 from tests.golden import transcripts
 from tests.referee.host.retold import asked, asked_of, whole
 from tests.referee.virtual import Bot, Play, Played, after, answering, hear_out, mist, silent

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from referee.linux.awake_clock import EPOCH, LOOK_SECONDS, MISSED_ASLEEP, MISSED_AWAKE, AwakeClock, KernelCounters
-from referee.linux.schedstat import ThreadCounters
+from referee.linux.processes import ThreadCounters
 
 about = partial(pytest.approx, abs=1e-4)
 

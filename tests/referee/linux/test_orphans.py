@@ -7,16 +7,16 @@ import threading
 
 import pytest
 
-from referee.linux import orphans
+from referee.linux import processes
 
 WAITS = (sys.executable, "-c", "input()")
 
 
 @pytest.mark.parametrize("listed", [True, False])
 def test_all_children_are_found_and_no_others(monkeypatch: pytest.MonkeyPatch, *, listed: bool) -> None:
-    assert orphans._are_listed(os.getpid())
-    monkeypatch.setattr(orphans, "_are_listed", lambda _: listed)
-    before = {child.pid for child in orphans.children()}
+    assert processes._are_listed(os.getpid())
+    monkeypatch.setattr(processes, "_are_listed", lambda _: listed)
+    before = {child.pid for child in processes.own_children()}
     started: list[subprocess.Popen[bytes]] = []
     may_end = threading.Event()
 
@@ -32,7 +32,7 @@ def test_all_children_are_found_and_no_others(monkeypatch: pytest.MonkeyPatch, *
             if zombie == 0:
                 os._exit(0)
             os.waitid(os.P_PID, zombie, os.WEXITED | os.WNOWAIT)
-            found = {child.pid: child for child in orphans.children() if child.pid not in before}
+            found = {child.pid: child for child in processes.own_children() if child.pid not in before}
             os.waitpid(zombie, 0)
             assert {started[0].pid, lives.pid, zombie} == set(found)
             assert (os.getpid(), os.getpgrp(), os.getsid(0)) == (
@@ -45,4 +45,4 @@ def test_all_children_are_found_and_no_others(monkeypatch: pytest.MonkeyPatch, *
         thread.join()
         for each in started:
             each.communicate()
-    assert before == {child.pid for child in orphans.children()}
+    assert before == {child.pid for child in processes.own_children()}

@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from referee.linux.priority import AUTOGROUP
+from referee.linux.processes import AUTOGROUP
 
 NICER = """\
 import os
-from referee.linux.priority import AUTOGROUP, be_nice
+from referee.linux.processes import AUTOGROUP, be_nice
 be_nice(7)
 print(os.nice(0), os.sched_getscheduler(0), AUTOGROUP.read_text().split()[-1] if AUTOGROUP.exists() else None)
 """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.linux.whole_file import whole_file, write_bytes_whole
+from referee.linux.files import whole_file, write_bytes_whole
 
 
 def names(folder: Path) -> list[str]:

@@ -8,7 +8,7 @@ from protocol.messages import Accepted, Closed, Opened, Over, Paused, Rejected, 
 from protocol.refusals import Refusal
 from referee.match.records import WindowTime
 from referee.match.terms import Policy
-from referee.wire.memory import MemoryLine
+from referee.wire.line import MemoryLine
 from tests.referee.virtual import Bot, Play, after, answering, mist, play, set_up, silent
 
 HEAVEN = "heaven-and-hell"

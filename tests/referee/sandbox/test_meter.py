@@ -222,7 +222,7 @@ def test_of_processes_without_end_only_the_nearest_are_looked_for(
         looked.append(process)
         return [str(task)]
 
-    monkeypatch.setattr("referee.linux.process_tree.tasks", with_two_children)
+    monkeypatch.setattr("referee.linux.processes.tasks", with_two_children)
     meter = Meter((1,), None, 1.0)
     assert (THREADS, list(range(1, THREADS + 2))) == (meter.read().cpu, looked)
     meter.close()

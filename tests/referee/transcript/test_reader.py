@@ -12,7 +12,7 @@ from protocol.codec import MAX_COMPLAINT_CHARACTERS, encode
 from referee.match.records import KEPT_OF_REFUSED, AnyRecord, Footer, Header, In, SeatHeader
 from referee.transcript import reader
 from referee.transcript.chain import Broken, Chain, TranscriptError
-from referee.transcript.form import MOST_PARTS_BYTES
+from referee.transcript.checks import MOST_PARTS_BYTES
 from referee.transcript.reader import lines_of, read_transcript, verify_transcript
 from referee.transcript.seat import _seat_header, seat_lines
 from tests.referee.transcript.transcript_sample import header, match_records, write

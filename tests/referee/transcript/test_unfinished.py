@@ -10,8 +10,8 @@ from protocol.messages import Accepted, Closed, Invited, Opened, Over, Rejected,
 from protocol.refusals import Refusal
 from protocol.words import Outcome
 from referee.match.records import Out
-from referee.transcript.part_file import part_of
-from referee.transcript.unfinished import TAIL_BYTES, unanswered_window
+from referee.transcript.reader import TAIL_BYTES, unanswered_window
+from referee.transcript.writer import part_of
 
 OPENED = Opened(id=3, window="turn", view={}, default=None, main_ms=1_000, reserve_ms=0)
 OUTCOME = Outcome(ranking=((0,), (1,)), winners=(0,), eliminated=1, scores=None, reason="decided")

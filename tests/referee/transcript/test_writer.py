@@ -16,12 +16,18 @@ from msgspec.structs import replace
 
 from protocol.messages import MAX_FRAME_BYTES
 from referee.match.records import Handed, Header, In, Out
-from referee.transcript import part_file, writer
+from referee.transcript import writer
 from referee.transcript.chain import MAX_LINE_BYTES, TranscriptError
-from referee.transcript.part_file import PartFile
 from referee.transcript.reader import read_transcript, verify_transcript
 from referee.transcript.seat import seat_lines
-from referee.transcript.writer import FLUSH_SECONDS, HURRY_BYTES, MAX_WAITING_BYTES, Transcript, open_transcript
+from referee.transcript.writer import (
+    FLUSH_SECONDS,
+    HURRY_BYTES,
+    MAX_WAITING_BYTES,
+    PartFile,
+    Transcript,
+    open_transcript,
+)
 from tests.referee.transcript.transcript_sample import header, match_records, plain, under_way, write
 
 
@@ -339,7 +345,7 @@ async def test_a_megabyte_goes_to_the_disk_at_once(
 
 
 def test_many_lines_are_written_whole_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(part_file, "WRITE_BYTES", 10)
+    monkeypatch.setattr(writer, "WRITE_BYTES", 10)
     lines = [b"%d\n" % number for number in range(8, 1_000, 3)]
     file = PartFile(tmp_path / "m.jsonl")
     file.write(lines)
@@ -367,7 +373,7 @@ async def test_what_cannot_be_a_line_when_it_may_be_made_ends_the_match(tmp_path
 async def test_seats_own_hashes_come_from_the_file_however_long_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(part_file, "READ_BYTES", 100)
+    monkeypatch.setattr(writer, "READ_BYTES", 100)
     transcript = await write(tmp_path / "m.jsonl", match_records())
     for seat, head in enumerate(transcript.seat_heads):
         *_, last = seat_lines(read_transcript(tmp_path / "m.jsonl"), seat)
@@ -495,7 +501,7 @@ async def test_what_is_on_the_disk_does_not_wait_for_it(tmp_path: Path, monkeypa
 
 
 def test_lines_are_written_in_batches_of_at_least_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(part_file, "WRITE_BYTES", 10)
+    monkeypatch.setattr(writer, "WRITE_BYTES", 10)
     lines = [b"12345\n", b"1234\n", b"123456789\n", b"1\n"]
-    batches = [b"".join(batch) for batch in part_file._batches(lines)]
+    batches = [b"".join(batch) for batch in writer._batches(lines)]
     assert [b"12345\n1234\n", b"123456789\n", b"1\n"] == batches

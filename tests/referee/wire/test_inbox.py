@@ -3,8 +3,7 @@
 import pytest
 import trio
 
-from referee.wire.inbox import Inbox
-from referee.wire.line import INBOX_BYTES, INBOX_FRAMES, Arrived, HandedOver, NotReading
+from referee.wire.line import INBOX_BYTES, INBOX_FRAMES, Arrived, HandedOver, Inbox, NotReading
 
 
 async def test_what_came_is_taken_out_in_order() -> None:

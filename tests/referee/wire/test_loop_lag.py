@@ -2,7 +2,7 @@
 
 from trio.testing import MockClock
 
-from referee.wire.loop_lag import WORTH_KEEPING, LoopProbe
+from referee.wire.poll import WORTH_KEEPING, LoopProbe
 
 
 def look(probe: LoopProbe) -> float:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from referee.wire.curve import HANDSHAKE_MOST, SERVER_GREETING, SecureConversation
 from referee.wire.keys import KeyPair, new_pair
 from referee.wire.zmtp import MOST_PARTS, ZmtpError, framed, framed_command
-from referee.wire.zmtp_curve import HANDSHAKE_MOST, SERVER_GREETING, SecureConversation
 from tests.referee.wire.curve_client import GREETING, Client, commands
 
 MOST = 5_000
