@@ -15,7 +15,7 @@ import pytest
 
 from arena.commands.main import main as arena
 from arena.config.tournament_file import read_tournament
-from bots.chat_player import Tally
+from bots.language_model.player import Tally
 from protocol.games.fight_for_a_name import FightSetup
 from referee.bot_folder import FILE
 from referee.bot_folder.manifest import BotFile

@@ -41,7 +41,7 @@ from arena.reports import match_json, show_match
 from arena.schedule import SEED_BITS
 from arena.terminal import print_json, progress_console, say
 from arena.workers import demand_room, ready
-from bots.chat_settings import Settings
+from bots.language_model.settings import Settings
 from protocol.refusals import Conduct
 from protocol.words import Options
 from referee.bot_folder import CONSOLE, BotFolder, BotFolderError, is_remote, read_bot_name

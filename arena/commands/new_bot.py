@@ -41,9 +41,10 @@ class Language(Struct, frozen=True, kw_only=True):
 
 CHAT = "chat"
 """The sample that asks a language model."""
-KIT = frozenset({"kit", "kit_testing", "kit_types", "wire", "debugger", "stdio_bridge"})
-"""Modules of `bots` that every bot finds there."""
-_IMPORT = re.compile(r"^\s*from bots\.(\w+) import", re.MULTILINE)
+KIT = ("kit", "wire", "stdio_bridge")
+"""Modules and packages of `bots` that every bot can import."""
+_IMPORT = re.compile(rf"^(\s*)from bots\.(?!(?:{'|'.join(KIT)})\b)([\w.]+) import", re.MULTILINE)
+"""An import of a module that sample bots share: its indentation, and the module's name below `bots`."""
 _RUN = re.compile(r"^    run\((\w+)", re.MULTILINE)
 _NAMED = re.compile(r"^(?:name|version) = .*\n", re.MULTILINE)
 FIRST_STEPS = dict.fromkeys(
@@ -158,12 +159,9 @@ def _files_from(name: str, sample: BotFolder, game: str) -> dict[str, bytes]:
     """
     files = {each.name: each.read_bytes() for each in (BUILT_IN / sample.given).iterdir() if each.is_file()}
     program = files["bot.py"].decode()
-    modules = _helpers(program)
-    files |= {f"{module}.py": text.encode() for module, text in modules.items()}
-    if modules:
-        shared = re.compile(rf"^(\s*)from bots\.({'|'.join(modules)}) import", re.MULTILINE)
-        for path in ("bot.py", *(f"{module}.py" for module in modules)):
-            files[path] = shared.sub(r"\1from \2 import", files[path].decode()).encode()
+    files["bot.py"] = _beside(program).encode()
+    for module, text in _helpers(program).items():
+        files[f"{_name_beside(module)}.py"] = _beside(text).encode()
     manifest = _NAMED.sub("", files[FILE].decode())
     files[FILE] = f'name = {_quoted(name)}\nversion = "0.1"\n{manifest}'.encode()
     player = None if sample.given == CHAT else _RUN.search(program)
@@ -179,11 +177,22 @@ def _helpers(program: str) -> dict[str, str]:
     found: dict[str, str] = {}
     waiting = [program]
     while waiting:
-        for module in _IMPORT.findall(waiting.pop()):
-            if module not in found and module not in KIT:
-                found[module] = (BUILT_IN / f"{module}.py").read_text(encoding="utf-8")
+        for _, module in _IMPORT.findall(waiting.pop()):
+            if module not in found:
+                file = BUILT_IN.joinpath(*module.split(".")).with_suffix(".py")
+                found[module] = file.read_text(encoding="utf-8")
                 waiting.append(found[module])
     return found
+
+
+def _beside(program: str) -> str:
+    """Return a program that imports shared modules from its own folder."""
+    return _IMPORT.sub(lambda found: f"{found[1]}from {_name_beside(found[2])} import", program)
+
+
+def _name_beside(module: str) -> str:
+    """Return the name of a copied module: `mist_search` for `bots.mist.search`."""
+    return module.replace(".", "_")
 
 
 def _records(game: str) -> dict[str, bytes]:
@@ -302,7 +311,7 @@ from typing import Any
 import msgspec
 import pytest
 {"" if program else f"from bot import {player}" + chr(10)}
-from bots.kit_testing import {answers}
+from bots.kit.testing import {answers}
 from {module} import {names}
 
 FOLDER = Path(__file__).parent

@@ -53,7 +53,7 @@ def join_command(endpoint: str, bot: str, *, host_key: str, key: str, transcript
     on from match to match, and ends when the host says that the tournament is over.
     """
     # Here: ZeroMQ is slow to import, and no other command needs it.
-    from bots.remote import Joining  # noqa: PLC0415
+    from bots.remote.relay import Joining  # noqa: PLC0415
 
     name = read_bot_name(bot)
     if not name.is_folder:

@@ -14,7 +14,7 @@ from protocol.messages import PROTOCOL, Hello
 from referee.wire import MemoryLine
 
 if TYPE_CHECKING:
-    from bots.chat_settings import Settings
+    from bots.language_model.settings import Settings
 
 FULL_SECONDS = 0.01
 """Seconds until the next attempt to send, when the referee's queue for the seat is full."""
@@ -25,7 +25,7 @@ class ChatHere:
 
     def __init__(self, name: str, settings: "Settings") -> None:
         # Imported here because its HTTP client takes as long to import as all of trio, and few matches need it.
-        from bots.chat_player import ChatSeat  # noqa: PLC0415
+        from bots.language_model.player import ChatSeat  # noqa: PLC0415
 
         self._name = name
         self._seat = ChatSeat(settings)

@@ -14,7 +14,7 @@ from referee.bot_folder import PYTHON, BotFolder, read_bot_name
 from referee.sandbox import Terminal
 
 STDERR = 2
-DEBUGGER = "bots.debugger"
+DEBUGGER = "bots.kit.debugger"
 
 
 def presses(bot: BotFolder) -> int:
@@ -62,7 +62,7 @@ def at_terminal(bot: BotFolder, *, as_json: bool) -> Iterator[Terminal]:
 
 
 def under_pdb(bot: BotFolder, windows: Collection[int]) -> BotFolder:
-    """Return the bot, run by `bots.debugger`, which stops at decisions in these windows and at errors.
+    """Return the bot, run by `bots.kit.debugger`, which stops at decisions in these windows and at errors.
 
     Raises:
         WrongUse: it cannot be run this way.

@@ -20,7 +20,7 @@ def own_content() -> str:
     for folder in _folders().values():
         total.update(content_hash(folder).encode())
     for module in _shared_by_bots():
-        total.update(module.name.encode() + b"\n" + module.read_bytes())
+        total.update(bytes(module.relative_to(BUILT_IN)) + b"\n" + module.read_bytes())
     return f"sha256:{total.hexdigest()}"
 
 
@@ -31,11 +31,10 @@ def own_files() -> dict[str, str]:
         for place, folder in _folders().items()
         for name, digest in file_hashes(folder).items()
     }
-    shared = {
-        f"{module.parent.name}/{module.name}": sha256(module.read_bytes()).hexdigest()[:FILE_HASH_DIGITS]
-        for module in _shared_by_bots()
-    }
-    return own | shared
+    for module in _shared_by_bots():
+        digest = sha256(module.read_bytes()).hexdigest()
+        own[f"{BUILT_IN.name}/{module.relative_to(BUILT_IN)}"] = digest[:FILE_HASH_DIGITS]
+    return own
 
 
 def _folders() -> dict[str, Path]:
@@ -46,5 +45,6 @@ def _folders() -> dict[str, Path]:
 
 
 def _shared_by_bots() -> list[Path]:
-    """Return the modules that built-in bots share, which are outside of the bots' own folders."""
-    return sorted(BUILT_IN.glob("*.py"))
+    """Return the modules that built-in bots share: those of `bots` and of its packages, not of a bot's folder."""
+    packages = [file.parent for file in BUILT_IN.glob("*/__init__.py")]
+    return sorted(module for folder in (BUILT_IN, *packages) for module in folder.glob("*.py"))

@@ -8,13 +8,14 @@ crests: a banner with all hexes held has the value 1, with one missing 0.33, wit
 from collections import Counter
 from collections.abc import Collection
 
-from bots.fight_banners import ALL, pairs_left
-from bots.fight_choices import (
+from bots.fight_for_a_name.choices import (
+    ALL,
     PROGRESS,
     START_WORTH,
     STEP_COST,
     decided,
     missing,
+    pairs_left,
     way_to_pillar,
 )
 from bots.kit import Window, run

@@ -11,7 +11,7 @@ from itertools import permutations
 from math import log2
 from random import Random
 
-from bots.hive_reckoning import HINT_WORTH, best_guess, bought, expected_points, guessed_scores, hints, scored
+from bots.hive_mind.estimates import HINT_WORTH, best_guess, bought, expected_points, guessed_scores, hints, scored
 from bots.kit import Window, run
 from protocol.games.hive_layouts import (
     BY_KIND,

@@ -18,9 +18,20 @@ from typing import cast
 
 from msgspec import Struct
 
-from bots.hive_layout_bits import left, looked, means, told_by
-from bots.hive_others import HEXES, KNOWN_OPENINGS, OF_KIND, OPENINGS, openings, second, third
-from bots.hive_reckoning import HINT_WORTH, SEATS, best_guess, bought, hints, scored
+from bots.hive_mind.estimates import HINT_WORTH, SEATS, best_guess, bought, hints, scored
+from bots.hive_mind.opponent_model import (
+    HEXES,
+    KNOWN_OPENINGS,
+    OF_KIND,
+    OPENINGS,
+    left,
+    looked,
+    means,
+    openings,
+    second,
+    third,
+    told_by,
+)
 from bots.kit import Window, run
 from protocol.games.hive_board import CELLS
 from protocol.games.hive_layouts import SHAPES, Layout, Shape, fitting

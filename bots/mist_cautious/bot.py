@@ -6,7 +6,7 @@ A single piece also sees three steps far, and destroys every pair and triple pla
 from typing import Any
 
 from bots.kit import Window, run
-from bots.mist_memory import Rememberer
+from bots.mist.knowledge import Rememberer
 from protocol.games.mist import ChooseFirst, MistView, Turn
 from protocol.games.mist_board import BOARD, CENTRE
 

@@ -6,7 +6,7 @@ After hidden pieces have spotted some of its own, it looks around with a single 
 from typing import Any
 
 from bots.kit import Window, run
-from bots.mist_memory import Rememberer
+from bots.mist.knowledge import Rememberer
 from protocol.games.mist import MistView, Turn
 from protocol.games.mist_board import BOARD, CENTRE, PLAYABLE, vision
 

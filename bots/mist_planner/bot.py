@@ -14,12 +14,10 @@ from time import monotonic
 from typing import Any
 
 from bots.kit import Window, run
-from bots.mist_belief import Belief
-from bots.mist_deals import AT, Deals, boards, spread
-from bots.mist_fitting import fitting
-from bots.mist_memory import Rememberer
-from bots.mist_particles import Filter, OwnPieces
-from bots.mist_playouts import Playouts, Worlds
+from bots.mist.deals import AT, Deals, boards, spread
+from bots.mist.fitting import fitting
+from bots.mist.knowledge import Belief, Rememberer
+from bots.mist.playouts import Filter, OwnPieces, Playouts, Worlds
 from protocol.games.mist import ChooseFirst, MistEvent, MistView, Placed, Turn
 from protocol.games.mist_board import BOARD
 

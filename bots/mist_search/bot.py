@@ -14,11 +14,10 @@ from time import monotonic
 from typing import Any
 
 from bots.kit import Window, run
-from bots.mist_belief import Belief
-from bots.mist_deals import Deals, boards
-from bots.mist_fitting import fitting
-from bots.mist_memory import Rememberer
-from bots.mist_tree import Model, Search, World
+from bots.mist.deals import Deals, boards
+from bots.mist.fitting import fitting
+from bots.mist.knowledge import Belief, Rememberer
+from bots.mist.search import Model, Search, World
 from protocol.games.mist import ChooseFirst, MistEvent, MistView, Turn
 from protocol.games.mist_board import BOARD
 

@@ -11,9 +11,8 @@ from itertools import combinations
 from typing import Any
 
 from bots.kit import Window, run
-from bots.mist_belief import Belief, World
-from bots.mist_memory import Rememberer
-from bots.mist_worth import deal_out, wins, worth
+from bots.mist.knowledge import Belief, Rememberer, World
+from bots.mist.search import deal_out, wins, worth
 from protocol.games.mist import ChooseFirst, MistView, Turn
 from protocol.games.mist_board import BOARD
 

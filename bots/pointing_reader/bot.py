@@ -19,8 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bots.kit import Window, run
-from bots.pointing_sections import final_place
-from bots.pointing_shapes import Shape, arrangements, shape, successions, with_target
+from bots.pointing.maps import Shape, arrangements, final_place, shape, successions, with_target
 from protocol.games.pointing import Point, PointingView, Vote
 from protocol.games.pointing_map import Targets
 from referee.games import GAMES

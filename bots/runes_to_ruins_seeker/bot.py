@@ -9,9 +9,8 @@ most often. Its own symbol is random, so that it cannot be predicted.
 from collections import Counter
 
 from bots.kit import Window, run
-from bots.runes_clues import clues
-from bots.runes_questions import asked, believed, target_of, vote_of
-from bots.runes_symbols import fitting
+from bots.runes_to_ruins.questions import asked, believed, target_of, vote_of
+from bots.runes_to_ruins.symbols import clues, fitting
 from protocol.games.runes import NAMES
 from protocol.games.runes_to_ruins import ChooseSymbol, PlayRound, RunesView
 

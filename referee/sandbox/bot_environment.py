@@ -66,10 +66,12 @@ def importable() -> tuple[Path, ...]:
     Compiled modules are included: a bot could not store them for the next one.
     """
     bots = PROJECT / "bots"
+    packages = sorted(file.parent for file in bots.glob("*/__init__.py"))
     if not sys.dont_write_bytecode:
-        compileall.compile_dir(bots, maxlevels=0, quiet=2)
+        for folder in (bots, *packages):
+            compileall.compile_dir(folder, maxlevels=0, quiet=2)
     compiled = bots / "__pycache__"
-    shared = (*sorted(bots.glob("*.py")), *([compiled] if compiled.is_dir() else []))
+    shared = (*sorted(bots.glob("*.py")), *packages, *([compiled] if compiled.is_dir() else []))
     return (*map(Path, PURE), *(path.relative_to(PROJECT) for path in shared))
 
 

@@ -34,7 +34,7 @@ _FATAL = re.compile(r"^Fatal Python error: .*$", re.MULTILINE)
 _NOT_THE_BOTS = (
     "<frozen ",
     "<string>",
-    "/bots/kit",
+    "/bots/kit/",
     "/bots/wire.py",
     "launcher.py",
     "/prefork_server.py",
@@ -225,7 +225,7 @@ def stuck_at(text: str) -> str:
     for thread in dumps[-1].split("\nThread 0x"):
         frames = _FRAME.findall(thread)
         own = _own_frames(thread, 0)
-        if own and any("/bots/kit" in path for path, _ in frames):
+        if own and any("/bots/kit/" in path for path, _ in frames):
             path, line = own[0]  # The most recent call comes first.
             return f"{path.rpartition('/')[2]}:{line}"
     return ""

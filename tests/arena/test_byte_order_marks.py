@@ -11,9 +11,9 @@ from arena.config.tournament_file import entry_place, read_tournament
 from arena.errors import WrongUse
 from arena.game_options.clock_file import clock_text, read_clock
 from arena.game_options.setup_file import drawn_setup, read_setup
-from bots.kit import _identity
-from bots.kit_testing import _lines
-from bots.remote import command_of
+from bots.kit.program import _identity
+from bots.kit.testing import _lines
+from bots.remote.relay import command_of
 from protocol.codec import Refused, decode_client_message
 from referee.bot_folder.manifest import BotFolderError, find_bot
 from referee.games.registry import GAMES

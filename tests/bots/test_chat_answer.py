@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bots import chat_answer
-from bots.chat_answer import MOST_CHARACTERS, read_answer
+from bots.language_model import prompts
+from bots.language_model.prompts import MOST_CHARACTERS, read_answer
 from protocol.text import ParseError
 
 C1, PAIR = {"cells": ["C1"]}, {"cells": ["C3", "D7"]}
@@ -241,7 +241,7 @@ def test_a_megabyte_that_means_harm_costs_a_bounded_number_of_operations(answer:
     """Bounded by the characters that are read, not by those that were sent; there is no regular expression."""
     most = OPERATIONS_PER_CHARACTER * MOST_CHARACTERS
     assert operations(lambda: read_answer("mist", "turn", answer)) < most
-    assert "re" not in vars(chat_answer)
+    assert "re" not in vars(prompts)
 
 
 def test_twice_the_answer_costs_twice_the_operations_at_most() -> None:

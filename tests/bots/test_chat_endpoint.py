@@ -10,8 +10,17 @@ from typing import Any
 
 import pytest
 
-from bots.chat_endpoint import MOST_BYTES, TRIES, Answer, Failure, _trusted, ask, request_of, seconds_asked
-from bots.chat_settings import Secret, Settings
+from bots.language_model.endpoint import (
+    MOST_BYTES,
+    TRIES,
+    Answer,
+    Failure,
+    _trusted,
+    ask,
+    request_of,
+    seconds_asked,
+)
+from bots.language_model.settings import Secret, Settings
 from protocol.codec import encode
 from tests.bots.chat_server import ChatServer, Part, Request, Script, answer, completion
 from tests.docs_pages import page, section, tables, words

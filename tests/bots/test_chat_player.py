@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from bots.chat_answer import read_answer
-from bots.chat_context import Context
-from bots.chat_endpoint import Answer, Failure
-from bots.chat_player import ChatSeat
-from bots.chat_settings import Settings
 from bots.kit import OnError, Session, Window
+from bots.language_model.endpoint import Answer, Failure
+from bots.language_model.player import ChatSeat
+from bots.language_model.prompts import Context, read_answer
+from bots.language_model.settings import Settings
 from protocol.codec import decode_json, encode
 from protocol.messages import (
     PROTOCOL,

@@ -11,9 +11,8 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from arena.simulation import Match
-from bots.chat_answer import read_answer
-from bots.chat_context import Context, in_words
 from bots.kit import Session
+from bots.language_model.prompts import Context, in_words, read_answer
 from protocol import text
 from protocol.codec import decode_json, encode
 from protocol.games.fight_board import ROWS

@@ -6,8 +6,7 @@ from random import Random
 import msgspec
 import pytest
 
-from bots.fight_banners import ALL, pairs_left
-from bots.fight_choices import PROGRESS, missing, solution
+from bots.fight_for_a_name.choices import ALL, PROGRESS, missing, pairs_left, solution
 from bots.fight_for_a_name_scout.bot import gains, holds
 from protocol.games.fight_board import COLOURS, START, STEPS
 from protocol.games.fight_for_a_name import Banner, FightEvent, FightView, HexKey, Reveal

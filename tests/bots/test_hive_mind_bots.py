@@ -5,11 +5,11 @@ from random import Random
 import pytest
 
 from arena import simulation
-from bots import hive_layout_bits as bits
+from bots.hive_mind import opponent_model as bits
+from bots.hive_mind.estimates import best_guess
+from bots.hive_mind.opponent_model import KNOWN_OPENINGS, second, third
 from bots.hive_mind_counter.bot import told_by
 from bots.hive_mind_reader.bot import ENVY, NUMBER, Front, gain
-from bots.hive_others import KNOWN_OPENINGS, second, third
-from bots.hive_reckoning import best_guess
 from protocol.games import hive_layouts as hives
 from protocol.games.hive_board import CELLS
 from protocol.games.hive_mind import Hint, HiveMindHostView

@@ -17,7 +17,9 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from bots import kit
-from bots.kit import Bot, FunctionBot, MessageTooLargeError, Window, play, run
+from bots.kit import Bot, FunctionBot, MessageTooLargeError, Window, play, program, run
+from bots.kit import bot as kit_bot
+from bots.kit import session as kit_session
 from bots.wire import WireLine
 from protocol.codec import decode_client_message, decode_json, encode
 from protocol.games.mist import MistEvent, MistView, OpponentPlaced
@@ -148,11 +150,11 @@ class TestAnswers:
 class TestWhatABotIsGiven:
     def test_a_window_carries_time_match_and_luck(self, monkeypatch: pytest.MonkeyPatch) -> None:
         windows: list[Window[Any]] = []
-        monkeypatch.setattr(kit, "monotonic", lambda: 100.0)
+        monkeypatch.setattr(kit_bot, "monotonic", lambda: 100.0)
         conversation(FunctionBot(windows.append, Any), opened(2))
         window = windows[0]
         assert ("turn", 60_000, 7, 160.0) == (window.name, window.main_ms, window.reserve_ms, window.deadline)
-        monkeypatch.setattr(kit, "monotonic", lambda: 130.0)
+        monkeypatch.setattr(kit_bot, "monotonic", lambda: 130.0)
         assert window.left_ms() == 30_000
         assert (1, "contractual-obligation") == (window.match.seat, window.match.variant)
         assert Random(5).random() == window.luck.random()
@@ -454,7 +456,7 @@ class TestWhereItHangs:
                 return seconds() + 1_000
             return seconds()
 
-        monkeypatch.setattr(kit, "monotonic", overtake)
+        monkeypatch.setattr(kit_session, "monotonic", overtake)
         began = seconds()
         watch.begin(replace(opened(), main_ms=20, reserve_ms=0), welcome().clock)
         assert os.read(reader, 10_000).startswith(b"Timeout (0:00:00.050000)!\n")
@@ -469,7 +471,7 @@ class TestWhereItHangs:
         with os.fdopen(writer, "w") as log, Path(os.devnull).open() as nothing:
             monkeypatch.setattr(sys, "stderr", log)
             monkeypatch.setattr(sys, "stdin", nothing)
-            watch = kit._watch_windows()
+            watch = program._watch_windows()
             assert watch is not None
             own = os.open(tmp_path / "own", os.O_WRONLY | os.O_CREAT)
             os.dup2(own, writer)  # The bot's file has the number of standard error now.
@@ -548,13 +550,13 @@ class TestStarting:
 
         monkeypatch.setenv("ARENA_ENDPOINT", "inproc://nobody")
         monkeypatch.setenv("ARENA_TOKEN", "t")
-        monkeypatch.setattr(kit, "WireLine", lambda _: Ending(()))
-        monkeypatch.setattr(kit, "_seconds_running", lambda: seconds)
+        monkeypatch.setattr(program, "WireLine", lambda _: Ending(()))
+        monkeypatch.setattr(program, "_seconds_running", lambda: seconds)
         run(constant({}), name="b", version="1")
         assert lines == capsys.readouterr().err.count("kit: 0.9 s from the start to hello (")
 
     def test_how_long_a_process_has_been_there_counts_from_its_start(self) -> None:
-        code = "import time; time.sleep(0.05); from bots.kit import _seconds_running; print(_seconds_running())"
+        code = "import time; time.sleep(0.05); from bots.kit import program; print(program._seconds_running())"
         before = monotonic()
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - this interpreter, our text
         tick = 0.01

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 import pytest
 
 from bots.kit import Bot, FunctionBot, Session, Window, run
-from bots.kit_types import types_of_bot
+from bots.kit.bot import types_of_bot
 from protocol.games.fight_for_a_name import FightView
 from protocol.games.mist import ChooseFirst, MistEvent, MistView, OpponentPlaced, Turn
 from protocol.messages import EventMessage, Over, Rejected
@@ -219,7 +219,7 @@ class TestErrors:
         played: list[Any] = []
         monkeypatch.setenv("ARENA_ENDPOINT", "inproc://nobody")
         monkeypatch.setenv("ARENA_TOKEN", "t")
-        monkeypatch.setattr("bots.kit.play", lambda bot, *_: played.append(bot.on_error))
+        monkeypatch.setattr("bots.kit.program.play", lambda bot, *_: played.append(bot.on_error))
         run(self.failing, on_error="default", name="b", version="1")
         run(self.failing, name="b", version="1")
         assert ["default", "crash"] == played

@@ -8,10 +8,9 @@ import pytest
 
 import bots
 from bots.kit import Bot, Window
-from bots.mist_belief import Belief
-from bots.mist_memory import Memory
+from bots.mist.knowledge import Belief, Memory
+from bots.mist.search import Tally, wins, worth
 from bots.mist_random.bot import decide as decide_at_random
-from bots.mist_worth import Tally, wins, worth
 from protocol.games.mist import FirstMove, MistEvent, MistView, OpponentPlaced, Placed, Reveal, Swapped, Turn
 from protocol.games.mist_board import BOARD, PLAYABLE
 from referee.bot_folder.manifest import read_bot

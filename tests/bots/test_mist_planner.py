@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from arena import simulation
-from bots.mist_belief import Belief
-from bots.mist_deals import BITS
+from bots.mist.deals import BITS
+from bots.mist.knowledge import Belief
+from bots.mist.playouts import Playouts, Worlds, appeal, cells, name, outcome
 from bots.mist_hunter.bot import Hunter
 from bots.mist_planner.bot import Planner, best
-from bots.mist_playouts import Playouts, Worlds, appeal, cells, name, outcome
 from protocol.games.mist import MistView, Turn
 from protocol.games.mist_board import BOARD, PLAYABLE
 from referee.games import GAMES

@@ -10,10 +10,10 @@ import pytest
 
 from arena import simulation
 from bots.kit import Window
-from bots.mist_deals import Deals, boards, largest
+from bots.mist.deals import Deals, boards, largest
+from bots.mist.search import Position
+from bots.mist.search import play as play_on_masks
 from bots.mist_search.bot import Phase, Searcher
-from bots.mist_tree import Position
-from bots.mist_tree import play as play_on_masks
 from protocol.games.mist import MistView, Turn
 from protocol.games.mist_board import BOARD, PLAYABLE
 from referee.games import GAMES

@@ -9,10 +9,9 @@ from typing import cast
 import pytest
 
 from arena import simulation
+from bots.pointing.maps import Shape, arrangements, fates, final_place, shape, successions, with_target
 from bots.pointing_planner.bot import Prospect, pointing_rate, prospect, was, worth
 from bots.pointing_reader.bot import explained, second, third
-from bots.pointing_sections import fates, final_place
-from bots.pointing_shapes import Shape, arrangements, shape, successions, with_target
 from protocol.codec import encode
 from protocol.games.pointing import PointingDetail, PointingView
 from protocol.games.pointing_map import Targets, anonymous, connect, points

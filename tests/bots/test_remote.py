@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from arena.commands.main import main
-from bots.remote import _keys, command_of, read_endpoint
+from bots.remote.relay import _keys, command_of, read_endpoint
 from referee.wire.keys import new_pair, write_pair
 
 ROOT = Path(__file__).parents[2]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from bots import remote_bounds
-from bots.remote_bounds import MOST_FRAME_BYTES, Bounds, HostError
-from bots.remote_memory import Memory
-from bots.remote_news import News
+from bots.remote import bounds as limits
+from bots.remote.bounds import MOST_FRAME_BYTES, Bounds, HostError
+from bots.remote.memory import Memory
+from bots.remote.news import News
 from protocol.codec import encode
 from protocol.messages import (
     Accepted,
@@ -188,15 +188,15 @@ def test_a_welcome_with_more_events_than_a_match_has_is_refused() -> None:
 
 
 def test_messages_and_bytes_and_unknown_words_of_a_match_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_bounds, "MOST_MATCH_FRAMES", 3)
+    monkeypatch.setattr(limits, "MOST_MATCH_FRAMES", 3)
     resumed = encode(Resumed("x"))
     memory = Memory()
     for _ in range(3):
         memory.hear(resumed)
     with pytest.raises(HostError, match="more than 3 messages in one match"):
         memory.hear(resumed)
-    monkeypatch.setattr(remote_bounds, "MOST_MATCH_FRAMES", 100_000)
-    monkeypatch.setattr(remote_bounds, "MOST_MATCH_BYTES", 3 * len(resumed))
+    monkeypatch.setattr(limits, "MOST_MATCH_FRAMES", 100_000)
+    monkeypatch.setattr(limits, "MOST_MATCH_BYTES", 3 * len(resumed))
     bounds = Bounds()
     memory = Memory(bounds)
     for _ in range(3):

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from bots import remote_news
-from bots.remote_bounds import FREE_NEWS, MOST_UNKNOWN, NEWS_OF_A_MATCH, Bounds, HostError
-from bots.remote_news import News
+from bots.remote import news as received
+from bots.remote.bounds import FREE_NEWS, MOST_UNKNOWN, NEWS_OF_A_MATCH, Bounds, HostError
+from bots.remote.news import News
 from protocol.codec import encode
 from protocol.messages import Invited
 from protocol.news import MOST_PARTS, PART_BYTES, Dismissed, MatchReport, TableRow, TranscriptPart, most_unpacked
@@ -142,9 +142,9 @@ def test_the_largest_transcript_is_kept_and_one_byte_more_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packed = zlib.compress(LINES)
-    monkeypatch.setattr(remote_news, "most_unpacked", lambda _: len(LINES))
+    monkeypatch.setattr(received, "most_unpacked", lambda _: len(LINES))
     assert [f"transcript: {tmp_path}/m1.seat-1.jsonl"] == heard(News(tmp_path), *parts(packed))
-    monkeypatch.setattr(remote_news, "most_unpacked", lambda _: len(LINES) - 1)
+    monkeypatch.setattr(received, "most_unpacked", lambda _: len(LINES) - 1)
     with pytest.raises(HostError):
         heard(News(tmp_path), *parts(packed))
     assert ["m1.seat-1.jsonl"] == [file.name for file in tmp_path.iterdir()]
@@ -158,7 +158,7 @@ def test_a_folder_takes_so_much_and_no_more(tmp_path: Path, monkeypatch: pytest.
     """What was there before counts: an author may run the program again and again."""
     packed = zlib.compress(LINES)
     (tmp_path / "before.jsonl").write_bytes(bytes(5_000))
-    monkeypatch.setattr(remote_news, "MOST_FOLDER_BYTES", 5_000 + len(LINES) + most_unpacked(len(packed)))
+    monkeypatch.setattr(received, "MOST_FOLDER_BYTES", 5_000 + len(LINES) + most_unpacked(len(packed)))
     news = News(tmp_path)
     said = heard(news, *(frame for match in ("a", "b", "c", "d") for frame in parts(packed, match=match)))
     assert [f"transcript: {tmp_path}/{match}.seat-1.jsonl" for match in "ab"] == said[:2]

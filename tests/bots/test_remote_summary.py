@@ -2,7 +2,7 @@
 
 from msgspec import Raw
 
-from bots.remote_summary import Summary
+from bots.remote.memory import Summary
 from protocol.messages import (
     ClockTerms,
     Closed,

@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
-from bots import runes_symbols as symbols
-from bots.runes_clues import clues
-from bots.runes_questions import best_split, entropy
+from bots.runes_to_ruins import symbols
+from bots.runes_to_ruins.questions import best_split, entropy
+from bots.runes_to_ruins.symbols import clues
 from bots.runes_to_ruins_veiler.bot import groups
 from protocol.games.runes import NAMES
 from protocol.games.runes_to_ruins import ChooseSymbol, RunesView, Six

@@ -34,7 +34,7 @@ sys.exit(code)
 """
 """A program that runs another one and writes down the most memory that it had, in KiB. The kernel counts what a
 process had before it became another program, too: started from a test, that would be the test's."""
-SMALL_MEMORY = "from bots import remote; remote.MOST_MEMORY = 50 * 2**20; remote.main()"
+SMALL_MEMORY = "from bots.remote import relay; relay.MOST_MEMORY = 50 * 2**20; relay.main()"
 """The author's program, with a bound that a test reaches soon."""
 
 

@@ -364,11 +364,12 @@ async def test_who_comes_back_and_leaves_at_once_harms_no_match(
     """Its process has ended, and its log is closed, while the other's end is waited for."""
     back = """
         import gc
-        from bots import kit
-        line = next(each for each in gc.get_objects() if isinstance(each, kit.WireLine))
-        while not isinstance(said := kit._next(line), kit.Invited):
+        from bots.kit import program
+        line = next(each for each in gc.get_objects() if isinstance(each, program.WireLine))
+        while not isinstance(said := program._next(line), program.Invited):
             pass
-        line.send(kit.encode(kit.Hello(token=said.token, name="bot", version="1", protocol=kit.PROTOCOL)))
+        hello = program.Hello(token=said.token, name="bot", version="1", protocol=program.PROTOCOL)
+        line.send(program.encode(hello))
         line.close()
         os._exit(0)
     """

@@ -14,7 +14,7 @@ import pytest
 import trio
 from msgspec import Raw
 
-from bots import remote
+from bots.remote import relay
 from protocol.codec import decode_server_message, encode
 from protocol.messages import Hello, Invited
 from protocol.news import Dismissed
@@ -344,19 +344,19 @@ async def test_what_cannot_be_had_with_a_remote_seat_is_refused(
 async def test_an_author_knocks_again_until_the_key_is_known_and_no_more_once_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote, "KNOCK_SECONDS", 0.1)
+    monkeypatch.setattr(relay, "KNOCK_SECONDS", 0.1)
     host, own = new_pair(), new_pair()
     said: list[str] = []
-    monkeypatch.setattr(remote, "_say", said.append)
+    monkeypatch.setattr(relay, "_say", said.append)
 
     def author(endpoint: str) -> None:
         keys = z85(own.public).encode(), z85(own.secret).encode()
-        ferry = remote.Ferry(endpoint, z85(host.public).encode(), keys, HUNTER, transcripts=tmp_path)
+        carrier = relay.RemoteRelay(endpoint, z85(host.public).encode(), keys, HUNTER, transcripts=tmp_path)
         try:
             with pytest.raises(SystemExit, match="the host does not know this key"):
-                ferry.run()
+                carrier.run()
         finally:
-            ferry.close()
+            carrier.close()
 
     away: list[str] = []
     strangers = partial(open_lobby, keys=host, known=[], turned_away=lambda _, why: away.append(why))

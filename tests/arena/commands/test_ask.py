@@ -155,7 +155,7 @@ def test_what_cannot_be_asked_is_said_in_one_line(arguments: tuple[str | Path, .
 
 def test_pdb_runs_the_bots_own_command() -> None:
     bot = find_bot("mist_hunter")
-    assert ("python", "-P", "-m", "bots.debugger", "1,2", *bot.command[1:]) == under_pdb(bot, [1, 2]).command
+    assert ("python", "-P", "-m", "bots.kit.debugger", "1,2", *bot.command[1:]) == under_pdb(bot, [1, 2]).command
 
 
 @pytest.mark.parametrize("command", [("./program",), ("python",), ("python", "-c", "pass"), ("python3", "bot.py")])

@@ -16,7 +16,7 @@ import pytest
 
 from arena.commands.new_bot import KIT, LANGUAGES
 from arena.config import random_bot
-from bots.kit_testing import answers, program_answers
+from bots.kit.testing import answers, program_answers
 from protocol.messages import Opened
 from referee.bot_folder import FILE
 from referee.bot_folder.manifest import BotFile, built_in, find_bot, read_bot
@@ -146,9 +146,10 @@ def test_a_copy_of_a_sample_needs_no_module_of_another_bot(sample: str, tmp_path
     assert "mine" == read_toml(folder / FILE, BotFile).name
     assert find_bot(sample).games == read_bot(folder, given="mine").games
     for program in folder.glob("*.py"):
-        imported = re.findall(r"^\s*from bots\.(\w+) import|^\s*import bots", program.read_text(), re.MULTILINE)
-        assert set(imported) <= KIT, program.name
-        for module in re.findall(r"^from (\w+) import", program.read_text(), re.MULTILINE):
+        text = program.read_text()
+        imported = re.findall(r"^\s*from bots\.(\w+)[\w.]* import|^\s*import bots", text, re.MULTILINE)
+        assert set(imported) <= set(KIT), program.name
+        for module in re.findall(r"^from (\w+) import", text, re.MULTILINE):
             assert (folder / f"{module}.py").exists() or importlib.util.find_spec(module), module
 
 

@@ -123,11 +123,14 @@ def test_files_of_the_arena_that_changed_are_named_a_few_of_them(
     playing(file)
     own = own_files()
     deciding = {"referee/match/verdicts.py", "arena/schedule/swiss.py", "arena/statistics/result_arrays.py"}
-    assert {"protocol/codec.py", "referee/host/one_match.py", "bots/kit.py", "arena/regression/model.py"} < set(
-        own
-    )
+    assert {
+        "protocol/codec.py",
+        "referee/host/one_match.py",
+        "bots/kit/session.py",
+        "arena/regression/model.py",
+    } < set(own)
     assert deciding < set(own)
-    gone = own.pop("bots/kit.py")
+    gone = own.pop("bots/kit/session.py")
     changed = (
         own
         | {"referee/host/one_match.py": gone, "referee/a.py": gone}
@@ -136,7 +139,7 @@ def test_files_of_the_arena_that_changed_are_named_a_few_of_them(
     monkeypatch.setattr(provenance, "own_files", lambda: changed)
     monkeypatch.setattr(provenance, "own_content", lambda: "sha256:0")
     assert (
-        ", is sha256:0 (bots/kit.py is gone, referee/a.py is new, referee/host/one_match.py changed,"
+        ", is sha256:0 (bots/kit/session.py is gone, referee/a.py is new, referee/host/one_match.py changed,"
         " referee/z0.py is new, referee/z1.py is new, 2 more). Undo" in complaint(file)
     )
 

@@ -81,7 +81,7 @@ Thread 0x00007f1 (most recent call first):
 Current thread 0x00007f2 (most recent call first):
   File "/usr/lib/python3.11/ctypes/__init__.py", line 519 in string_at
   File "/bot/bot.py", line 4 in decide
-  File "/arena/code/bots/kit.py", line 164 in decide
+  File "/arena/code/bots/kit/session.py", line 164 in decide
   File "/bot/bot.py", line 6 in <module>
 
 Extension modules: msgspec._core (total: 1)
@@ -100,7 +100,7 @@ Thread 0x00007f7db9bd8b80 (most recent call first):
   File "/usr/lib/python3.11/queue.py", line 171 in get
   File "/bot/moves.py", line 4 in wait
   File "/bot/bot.py", line 12 in decide
-  File "/arena/code/bots/kit.py", line 178 in decide
+  File "/arena/code/bots/kit/session.py", line 178 in decide
   File "/bot/bot.py", line 15 in <module>
 """
 
@@ -108,7 +108,7 @@ Thread 0x00007f7db9bd8b80 (most recent call first):
 def test_where_a_bot_hung_is_its_own_latest_call_in_the_thread_of_the_kit() -> None:
     assert "moves.py:4" == stuck_at(HUNG)
     assert "bot.py:7" == stuck_at(HUNG + HUNG.replace("/bot/moves.py", "/bot/bot.py").replace("line 4", "line 7"))
-    assert "" == stuck_at(HUNG.replace("/bots/kit.py", "/other.py"))
+    assert "" == stuck_at(HUNG.replace("/bots/kit/session.py", "/other.py"))
     assert "" == stuck_at("Timeout (0:00:00.500000)!\n")
     assert "" == stuck_at(HUNG.replace("Timeout", "timeout"))
 
@@ -177,7 +177,7 @@ Traceback (most recent call last):
     run(decide)
   File "/bot/moves.py", line 4, in decide
     return next(cells)
-  File "/arena/bots/kit.py", line 9, in act
+  File "/arena/bots/kit/session.py", line 9, in act
     return self.decide(window)
 StopIteration
 """

@@ -1,23 +1,9 @@
-"""The kit for bot authors: it connects, decodes messages, calls the bot and sends its answers.
+"""One match from a bot's side, independent of the transport: messages to the bot, its answers, its log."""
 
-A bot is a function from an open window to an action, or a `Bot`, which also receives events:
-
-    from bots.kit import run
-
-    def decide(window):
-        return {"cells": ["C3"]}
-
-    run(decide)
-"""
-
-import codecs
-import faulthandler
 import math
 import os
 import sys
 import threading
-import time
-import tomllib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -25,24 +11,21 @@ from pathlib import Path
 from random import Random
 from time import monotonic
 from types import FrameType
-from typing import Any, Generic, Literal, Protocol, TypeVar, assert_never
+from typing import Any, assert_never
 
 import msgspec
 from msgspec import UNSET
 
-from bots.kit_types import check_game, types_of_bot, types_of_function
-from bots.wire import WireLine
-from protocol.codec import decode_server_message, encode
+from bots.kit.bot import Bot, FunctionBot, OnError, Window, check_game, types_of_bot
+from protocol.codec import encode
 from protocol.messages import (
     MAX_FRAME_BYTES,
-    PROTOCOL,
     Accepted,
     ClientMessage,
     ClockTerms,
     Closed,
     EventMessage,
     Faulted,
-    Hello,
     Invited,
     NoAction,
     Opened,
@@ -55,24 +38,13 @@ from protocol.messages import (
     Welcome,
 )
 from protocol.refusals import Refusal
-from protocol.words import Outcome
 
-ViewT = TypeVar("ViewT")
-EventT = TypeVar("EventT")
-
-
-SLOW_START = 0.3
-"""Seconds from a process's start to its `hello` above which the bot's log notes the duration."""
 MOST_NOTES = 3
 """Maximum number of lines of one kind in the bot's log per match; after them only the total is logged."""
 TEXT = 300
 """Maximum number of characters of the referee's text in such a line."""
 MOST_REFUSED = 2
 """Number of illegal actions in a window after which the kit answers in the bot's place."""
-OnError = Literal["crash", "default"]
-BOT_TOML_ENCODING = "utf-8-sig"
-REHEARSALS = 20
-"""Number of rehearsals; it is more than Python needs to specialize a function's bytecode."""
 LONGEST_WATCH = 1e6
 """Maximum seconds of one wait of the watch's thread."""
 CALLS_SHOWN = 100
@@ -81,116 +53,8 @@ ERRORS_SHOWN = 20
 """Maximum number of errors per match printed in full under `on_error="default"`; each later one is one line."""
 ERROR_CHARACTERS = 6_000
 """Maximum number of characters printed: the last ones of a traceback, and the first ones of its window."""
-
-
-def after(seconds: float) -> Callable[[], bool]:
-    """Return a function that returns True after `seconds`, for `worlds_until` of `referee.games`."""
-    end = monotonic() + seconds
-    return lambda: monotonic() >= end
-
-
-class Window(Generic[ViewT]):
-    """An open window, passed to a bot's `decide`."""
-
-    def __init__(self, opened: Opened, view: ViewT, match: Welcome, luck: Random, session: "Session") -> None:
-        self.id = opened.id
-        self.name = opened.window
-        """The window's name in the game's vocabulary."""
-        self.view = view
-        """Everything that this seat may know now, as the annotated type or plain JSON values."""
-        self.default: Any = opened.default
-        """The action used if the bot submits none."""
-        self.main_ms = opened.main_ms
-        """Main time when the window opened, in milliseconds."""
-        self.reserve_ms = opened.reserve_ms
-        """Remaining reserve of the match, in milliseconds; 0 if this window may not use it."""
-        self.deadline = monotonic() + opened.main_ms / 1000
-        """End of main time, on `time.monotonic()`. A pause moves the referee's deadline, never this one."""
-        self.match = match
-        """The referee's welcome: seat, seats, variant, options, clock."""
-        self.luck = luck
-        """Random number generator of the bot, seeded by the referee."""
-        self.submitted = False
-        """True after the bot has submitted an action in this window."""
-        self._session = session
-
-    def left_ms(self) -> float:
-        """Return the remaining main time in milliseconds; it is negative once the reserve runs."""
-        return (self.deadline - monotonic()) * 1000
-
-    def submit(self, action: Any, *, final: bool = False) -> None:
-        """Submit an action now and continue to think. The action that `decide` returns replaces it."""
-        self.submitted = True
-        self._session.submit(self.id, action, final=final)
-
-    def say(self, said: ClientMessage) -> None:
-        """Send another message: an `Undo`, a `Pause` or a `Note` (all in `protocol.messages`)."""
-        self._session.say(said)
-
-
-class Bot(Generic[ViewT, EventT]):
-    """A bot with a memory. Override the methods that you need; only `decide` is required.
-
-    `class Mine(Bot[MistView, MistEvent])` sets the types of views and events. So do the annotations of `decide`
-    and `event`. Without either they are plain JSON values.
-    """
-
-    view_type: Any = None
-    """Type of views, if annotations do not set it; `Any` means plain JSON values."""
-    event_type: Any = None
-    """Type of events, if annotations do not set it; `Any` means plain JSON values."""
-    on_error: OnError = "crash"
-    """Behaviour when a method raises: the bot exits, or the kit prints the error and plays on.
-
-    With `default`, a `decide` that raises counts as if it had returned None.
-    """
-    match: Welcome
-    """The referee's welcome. Set before `welcome` is called."""
-    luck: Random
-    """Random number generator with the bot's own seed. Set before `welcome` is called."""
-
-    def welcome(self) -> None:
-        """Prepare for a match that starts, or continues after a restart; earlier events follow.
-
-        A bot that plays more than one match must reset here everything it knows of the last one.
-        """
-
-    def event(self, event: EventT) -> None:
-        """Handle an event that this seat learns of."""
-
-    def decide(self, window: Window[ViewT]) -> Any:
-        """Return the action for a window: a Struct of the game's words, or plain JSON values.
-
-        None stands for the last action submitted in this window, or for its default if there is none. The bot's
-        report counts windows of the second kind as a possible mistake: return `window.default` to choose it.
-        """
-        raise NotImplementedError(f"{type(self).__name__} does not decide {window.name}")
-
-    def rejected(self, rejected: Rejected) -> Any:
-        """Return a replacement for an illegal last action of a window; the kit submits it once.
-
-        None stands for the action accepted before it in this window, or the default; the kit logs this. The same
-        applies if the replacement is illegal too.
-        """
-
-    def closed(self, closed: Closed) -> None:
-        """Handle the end of a window; the message has the action used and the time charged."""
-
-    def over(self, outcome: Outcome) -> None:
-        """Handle the end of the match."""
-
-
-class FunctionBot(Bot[Any, Any]):
-    """A function as a bot; `run` wraps functions in it."""
-
-    def __init__(self, decide: Callable[[Window[Any]], Any], view_type: Any = None) -> None:
-        self.function = decide
-        self.view_type = types_of_function(decide, Window) if view_type is None else view_type
-        self.event_type = Any
-
-    def decide(self, window: Window[Any]) -> Any:
-        """Return the function's action."""
-        return self.function(window)
+KIT = f"{Path(__file__).parent}{os.sep}"
+"""Beginning of the paths of the kit's own files."""
 
 
 class _Notes:
@@ -207,7 +71,7 @@ class _Notes:
     def raised(self, error: Exception) -> int:
         """Count an error after which the bot plays on; return the number of errors so far."""
         self.errors += 1
-        self._latest_error = _printable(error_text(error))
+        self._latest_error = printable(error_text(error))
         return self.errors
 
     def returned_nothing(self, window: int) -> None:
@@ -220,7 +84,7 @@ class _Notes:
         """Log a mishap; `kind` is the plural noun for the total."""
         count = self._counts[kind] = self._counts.get(kind, 0) + 1
         if count <= MOST_NOTES:
-            self._log(f"kit: window {window}: {_printable(text)}")
+            self._log(f"kit: window {window}: {printable(text)}")
 
     def over(self) -> None:
         """Log the totals at the end of the match."""
@@ -239,7 +103,8 @@ def _to_log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """Return the beginning of a text of the referee, with escapes for characters that cannot be printed."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:TEXT])
 
 
@@ -409,7 +274,7 @@ class Session:
                 return False
             case Faulted(reason=reason, text=text):
                 self._notes.over()
-                self._log(_printable(f"the referee hangs up: {reason}: {text}"))
+                self._log(printable(f"the referee hangs up: {reason}: {text}"))
                 return False
             case Invited() | Paused() | Resumed():
                 pass
@@ -562,17 +427,7 @@ def _told_of(error: Exception, method: str, opened: Opened | None, *, in_full: b
     return f"{where} raised; the match goes on\n{lines}{window}"
 
 
-class Line(Protocol):
-    """A transport of frames between a bot and its referee."""
-
-    def send(self, frame: bytes) -> None:
-        """Send one frame."""
-
-    def receive(self) -> bytes | None:
-        """Wait for the next frame and return it; return None when the line has closed."""
-
-
-def _frame(said: ClientMessage) -> bytes:
+def frame_of(said: ClientMessage) -> bytes:
     """Return the frame of a message.
 
     Raises:
@@ -588,7 +443,7 @@ def _frame(said: ClientMessage) -> bytes:
 def _caller() -> str:
     """Return the line of the bot that called the kit, such as ` (bot.py:12)`; "" for the kit's own calls."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - `inspect` is slow to import
-    while frame is not None and frame.f_code.co_filename == __file__:
+    while frame is not None and frame.f_code.co_filename.startswith(KIT):
         if frame.f_code is Session._decide_and_submit.__code__:  # noqa: SLF001 - its own
             return ""
         frame = frame.f_back
@@ -602,170 +457,3 @@ def _place_of(bot: Bot[Any, Any]) -> str:
     if code is None:
         return "decide"
     return f"{code.co_name} ({Path(code.co_filename).name}:{code.co_firstlineno})"
-
-
-def play(bot: Bot[Any, Any], line: Line, hello: Hello, watch: Watch | None = None) -> bool:
-    """Play one match over a line.
-
-    Returns:
-        True if the match ended; False if the referee hung up or the connection was lost.
-    """
-    session = Session(bot, lambda said: line.send(_frame(said)), watch=watch)
-    line.send(encode(hello))
-    while (message := _next(line)) is not None:
-        if not session.hear(message):
-            return isinstance(message, Over)
-    return False
-
-
-def play_on(bot: Bot[Any, Any], line: Line, hello: Hello, watch: Watch | None = None) -> None:
-    """Play every match that the bot is invited to, one after the other, until the line has closed."""
-    while play(bot, line, hello, watch):
-        while not isinstance(message := _next(line), Invited):
-            if message is None:
-                return
-        hello = msgspec.structs.replace(hello, token=message.token)
-
-
-def _next(line: Line) -> ServerMessage | None:
-    """Return the next message that can be decoded; None when the line has closed."""
-    while (frame := line.receive()) is not None:
-        try:
-            return decode_server_message(frame)
-        except msgspec.MsgspecError as error:
-            # Newer referees may send new messages within one protocol version; older bots ignore them.
-            print(_printable(f"not understood: {error}"), file=sys.stderr)
-    return None
-
-
-class _Rehearsal:
-    """A line with prepared messages of a referee."""
-
-    def __init__(self, frames: list[bytes]) -> None:
-        self._frames = iter(frames)
-
-    def send(self, frame: bytes) -> None:
-        """Discard the frame."""
-
-    def receive(self) -> bytes | None:
-        """Return the next prepared message."""
-        return next(self._frames, None)
-
-
-def _rehearsed(_window: Window[Any]) -> None:
-    """Decide nothing."""
-
-
-def rehearse() -> None:
-    """Play without a referee until Python has specialized the kit's code, whose memory forked bots share."""
-    clock = ClockTerms(main_ms={"w": 1}, reserve_ms=0, pauses=0, pause_ms=0, pacing="prompt")
-    none = msgspec.Raw(b"null")
-    told = [
-        Welcome(
-            protocol=PROTOCOL,
-            match="",
-            game="",
-            variant="",
-            seat=0,
-            seats=1,
-            options=none,
-            clock=clock,
-            seed=0,
-            told=(),
-        ),
-        EventMessage(n=0, event=none),
-        Opened(id=0, window="w", view=none, default=none, main_ms=1, reserve_ms=0),
-        Accepted(window=0, action=none),
-        Closed(window=0, taken=none, by_default=False, charged_ms=0, reserve_ms=0),
-    ]
-    frames = [encode(message) for message in told]
-    hello = Hello(token="", name="", version="", protocol=PROTOCOL)
-    codecs.lookup(BOT_TOML_ENCODING)
-    for _ in range(REHEARSALS):
-        _seconds_running()
-        bot = FunctionBot(_rehearsed)
-        types_of_bot(bot, Bot, Window)
-        play(bot, _Rehearsal(frames), hello)
-        compile("from bots.kit import run\n\ndef decide(window):\n    return window.default\n", "", "exec")
-        tomllib.loads('name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n')
-
-
-def run(
-    bot: Bot[Any, Any] | Callable[[Window[Any]], Any],
-    *,
-    view_type: Any = None,
-    on_error: OnError | None = None,
-    name: str | None = None,
-    version: str | None = None,
-) -> None:
-    """Play the match that this process was started for; return when it is over or the referee hangs up.
-
-    A bot with `keeps = true` in its bot.toml may play more than one match; `welcome` is called for each.
-
-    Args:
-        bot: a `Bot`, or a function from a window to an action.
-        view_type: type of a function's views, by default from its annotation (`window: Window[MistView]`). A
-            `Bot` sets its own.
-        on_error: `default` prints errors of `decide` with the window, and plays on with the default. By default
-            the setting of the `Bot`; a function crashes.
-        name: the bot's name, by default from bot.toml in the current folder.
-        version: the bot's version, by default from the same file.
-
-    Raises:
-        SystemExit: the process was not started by a referee, the bot has no name, or its annotations are wrong;
-            the text says what to do.
-    """
-    took = _seconds_running()
-    endpoint, token = os.environ.get("ARENA_ENDPOINT"), os.environ.get("ARENA_TOKEN")
-    if not endpoint or token is None:
-        raise SystemExit("ARENA_ENDPOINT and ARENA_TOKEN are not set: start me with `arena match GAME BOT BOT`")
-    name, version = _identity(name, version)
-    player: Bot[Any, Any] = bot if isinstance(bot, Bot) else FunctionBot(bot, view_type)  # pyright: ignore[reportUnknownVariableType]
-    if took > SLOW_START:
-        text = f"kit: {took:.1f} s from the start to hello ({time.process_time():.1f} s of processor time)"
-        print(text, file=sys.stderr, flush=True)
-    if on_error is not None:
-        player.on_error = on_error
-    # Wrong annotations must be reported before the referee waits for this bot.
-    player.view_type, player.event_type = types_of_bot(player, Bot, Window)
-    line = WireLine(endpoint)
-    hello = Hello(token=token, name=name, version=version, protocol=PROTOCOL)
-    with suppress(OSError, ValueError, AttributeError):  # Standard error may be closed, or no file.
-        faulthandler.enable()  # If a library crashes, the log has the bot's last calls.
-    try:
-        (play_on if os.environ.get("ARENA_KEPT") else play)(player, line, hello, _watch_windows())
-    finally:
-        line.close()
-
-
-def _watch_windows() -> Watch | None:
-    """Return the watch of the windows; None if there is no log, or the bot runs at a terminal."""
-    with suppress(OSError, ValueError, AttributeError):  # Standard error may be closed, or no file.
-        if not (sys.stdin and sys.stdin.isatty()):
-            # The bot may close standard error, and its next file or socket would have the same descriptor.
-            return Watch(os.dup(sys.stderr.fileno()))
-    return None
-
-
-def _seconds_running() -> float:
-    """Return the seconds since this process started, or its processor time if the kernel does not report it."""
-    try:
-        fields = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
-        return time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError, AttributeError):
-        return time.process_time()
-
-
-def _identity(name: str | None, version: str | None) -> tuple[str, str]:
-    """Return name and version, missing ones from bot.toml."""
-    if name is not None and version is not None:
-        return name, version
-    try:
-        told = tomllib.loads(Path("bot.toml").read_text(encoding=BOT_TOML_ENCODING))
-        return name or str(told["name"]), version or str(told["version"])
-    except FileNotFoundError:
-        raise SystemExit(f"bot.toml: not found in {Path.cwd()}; start the bot in its own folder") from None
-    except tomllib.TOMLDecodeError as error:
-        raise SystemExit(f"bot.toml: {error}") from None
-    except KeyError as key:
-        raise SystemExit(f"bot.toml: {key} is missing") from None

@@ -1,6 +1,6 @@
 """Runs a Python bot under pdb. The bot stops in `decide` of chosen windows, and at an uncaught exception.
 
-Run `python -P -m bots.debugger WINDOWS FILE ARGUMENT…`, or `… WINDOWS -m MODULE ARGUMENT…`, with the windows'
+Run `python -P -m bots.kit.debugger WINDOWS FILE ARGUMENT…`, or `… WINDOWS -m MODULE ARGUMENT…`, with the windows'
 numbers separated by commas. Ctrl-C stops the bot too. Only bots that use the kit can be debugged.
 """
 
@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any
 
 from bots import kit
+from bots.kit import program
 from protocol.messages import Hello
 
 
@@ -53,14 +54,14 @@ def main() -> None:
     windows = frozenset(map(int, sys.argv[1].split(",")))
     del sys.argv[:2]
     debugger = Debugger()
-    play = kit.play
+    play = program.play
 
     def played(bot: kit.Bot[Any, Any], line: kit.Line, hello: Hello, watch: kit.Watch | None = None) -> bool:
         del watch  # The author may spend any time on a window.
         stop_in(bot, windows, debugger)
         return play(bot, line, hello)
 
-    kit.play = played
+    program.play = played
     try:
         if sys.argv[0] == "-m":
             del sys.argv[0]

@@ -1,6 +1,6 @@
 """Estimates that bots of Hive Mind make from a view: hints, values of hexes, purchases and guesses.
 
-`hive_others` predicts the moves of the other seats with the same estimates.
+`opponent_model` predicts the moves of the other seats with the same estimates.
 """
 
 from collections import Counter

@@ -6,7 +6,7 @@ from math import log2
 
 from msgspec import UNSET, UnsetType
 
-from bots.runes_symbols import GROUP_NAMES, POSITIONS, Symbol, is_in
+from bots.runes_to_ruins.symbols import GROUP_NAMES, POSITIONS, Symbol, is_in
 from protocol.games.runes import DIVINE, MUNDANE, NAMES, RUNES, DivineGroup, MundaneGroup, RuneName
 from protocol.games.runes_to_ruins import Count, Has, Learned, Pattern, RunesView, SixGroups, Visions
 

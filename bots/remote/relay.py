@@ -3,7 +3,7 @@
 Run as `arena remote join`, or without the arena's packages as `python -m bots.remote`. It waits for an invitation,
 starts the bot as a referee would, and transfers its messages. In a tournament it does so for each match, until the
 host says that there are no more. The bot does not notice disconnections: after one, missed messages are passed on
-and the last submission is repeated (`remote_memory`).
+and the last submission is repeated (`memory`).
 """
 
 import argparse
@@ -29,10 +29,9 @@ except ModuleNotFoundError as lack:
         " .venv/bin/python has it"
     ) from None
 
-from bots.remote_bounds import MEGABYTE, MOST_FRAME_BYTES, Bounds, HostError
-from bots.remote_memory import Memory
-from bots.remote_news import News
-from bots.remote_summary import printable
+from bots.remote.bounds import MEGABYTE, MOST_FRAME_BYTES, Bounds, HostError
+from bots.remote.memory import Memory, printable
+from bots.remote.news import News
 
 LINGER_MS = 1_000
 KEY_CHARACTERS = 40
@@ -112,7 +111,7 @@ _ENDS = {
 }
 
 
-class Ferry:
+class RemoteRelay:
     """The connections to the host and to the bot, and the bot's process."""
 
     def __init__(
@@ -421,7 +420,7 @@ class Ferry:
         self._near.set(zmq.LINGER, LINGER_MS)
         self._near.set(zmq.SNDHWM, MAX_WAITING)
         self._near.bind(endpoint)
-        ours = os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))
+        ours = os.pathsep.join(filter(None, (str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH"))))
         environment = {"ARENA_ENDPOINT": endpoint, "ARENA_TOKEN": token, "PYTHONPATH": ours}
         command = command_of(self._folder)
         try:
@@ -559,15 +558,15 @@ class Joining:
             KeyboardInterrupt: the signal was SIGINT.
         """
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-        ferry = Ferry(
+        relay = RemoteRelay(
             self._endpoint, self._host_key, self._keys, self._folder, transcripts=transcripts, patience=patience
         )
         try:
-            return ferry.run()
+            return relay.run()
         except HostError as error:
             raise SystemExit(f"stopped, because the host sent {error}") from None
         finally:
-            ferry.close()
+            relay.close()
 
 
 def main() -> None:
@@ -604,7 +603,3 @@ def main() -> None:
         sys.exit(join.play(transcripts=asked.transcripts, patience=asked.patience))
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
-
-
-if __name__ == "__main__":
-    main()

@@ -8,11 +8,10 @@ from typing import Any
 
 import msgspec
 
-from bots.chat_answer import read_answer
-from bots.chat_context import Context, repair
-from bots.chat_endpoint import Answer, Failure, ask
-from bots.chat_settings import Settings
 from bots.kit import Bot, OnError, Window
+from bots.language_model.endpoint import Answer, Failure, ask
+from bots.language_model.prompts import Context, read_answer, repair
+from bots.language_model.settings import Settings
 from protocol.codec import encode
 from protocol.messages import MAX_NOTE_CHARACTERS, Closed, Note, Opened, Rejected
 from protocol.text import ParseError

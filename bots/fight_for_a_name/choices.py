@@ -1,15 +1,52 @@
-"""Choices that bots of The Fight For a Name share: all except moves, and the distance to a banner."""
+"""Choices that bots of The Fight For a Name share: all except moves, and the distance to a banner.
+
+They rest on the possible banners: for each title the pairs of colours (body, parting) that fit the answers of
+visits. The fact that every colour is the body of two titles and the parting of two is not used.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Collection
-from itertools import combinations
+from itertools import combinations, permutations
 from random import Random
 
-from bots.fight_banners import ALL, NEED, Pairs, likeliest, pairs_left
 from bots.kit import Window
 from protocol.games.fight_board import COLOURS, START, Path, visits
-from protocol.games.fight_for_a_name import Ask, FightView, Move, Pick, Title, Vote
+from protocol.games.fight_for_a_name import Ask, Colour, FightView, Move, Pick, Title, Visit, Vote
 from protocol.words import Action
+
+Pairs = tuple[tuple[Colour, Colour], ...]
+ALL: Pairs = tuple(permutations(COLOURS, 2))
+NEED = {"body": 1, "parting": 2}
+"""Number of hexes of each colour that a banner needs."""
+
+
+def pairs_left(view: FightView) -> dict[str, Pairs]:
+    """Return the pairs that fit all answers, by title; titles without an answer are absent."""
+    left: dict[str, Pairs] = {}
+    for visit in view.visits:
+        if visit.asked is not None and visit.answer is not None:
+            _narrow(left, visit)
+    return left
+
+
+def _narrow(left: dict[str, Pairs], visit: Visit) -> None:
+    asked, answer = visit.asked, visit.answer
+    assert asked is not None  # noqa: S101 - `pairs_left` checks this
+    assert answer is not None  # noqa: S101
+    title, colour = asked.body
+    left[title] = tuple(p for p in left.get(title, ALL) if (p[0] == colour) is answer.body)
+    title, colour = asked.parting
+    left[title] = tuple(p for p in left.get(title, ALL) if (p[1] == colour) is answer.parting)
+    title, _ = asked.other
+    left[title] = tuple(p for p in left.get(title, ALL) if answer.other not in p)
+    for title in asked.neither:
+        left[title] = tuple(p for p in left.get(title, ALL) if not set(answer.neither) & set(p))
+
+
+def likeliest(pairs: Pairs, part: int) -> Colour:
+    """Return the colour that most of the pairs have as body (0) or parting (1)."""
+    return max(COLOURS, key=lambda colour: sum(pair[part] == colour for pair in pairs))
+
 
 CRESTS_WANTED = 3
 PROGRESS = (1.0, 0.33, 0.1, 0.0)

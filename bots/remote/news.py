@@ -12,8 +12,8 @@ from typing import BinaryIO, assert_never
 
 import msgspec
 
-from bots.remote_bounds import MEGABYTE, Bounds, HostError
-from bots.remote_summary import printable
+from bots.remote.bounds import MEGABYTE, Bounds, HostError
+from bots.remote.memory import printable
 from protocol.news import Dismissed, MatchReport, TableRow, TranscriptPart, decode_news, most_unpacked
 
 MOST_FOLDER_BYTES = 1024 * MEGABYTE

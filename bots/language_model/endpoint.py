@@ -24,7 +24,7 @@ except ModuleNotFoundError as lack:
         f"chat needs {lack.name}, which is not installed here; after scripts/environment, .venv/bin/python has it"
     ) from None
 
-from bots.chat_settings import Settings
+from bots.language_model.settings import Settings
 from protocol.codec import is_deeper
 
 TRIES = 6

@@ -1,0 +1,1 @@
+"""Helpers that bots of The Fight For a Name share."""

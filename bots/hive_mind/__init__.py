@@ -1,0 +1,1 @@
+"""Helpers that bots of Hive Mind share."""

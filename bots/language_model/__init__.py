@@ -1,0 +1,1 @@
+"""The seat of a language model, which the sample bot `chat` plays."""

@@ -1,0 +1,1 @@
+"""The author's end of a match that another machine hosts."""

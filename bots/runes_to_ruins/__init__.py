@@ -1,0 +1,1 @@
+"""Helpers that bots of Runes to Ruins share."""
