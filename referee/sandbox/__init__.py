@@ -6,9 +6,8 @@ from referee.sandbox.bwrap_args import BOT, SHARED_MEMORY
 from referee.sandbox.levels import Isolation, ends_with_login, is_in_use
 from referee.sandbox.meter import NOTHING, Meter, Reading
 from referee.sandbox.process import Process, SandboxError, demand, find_isolation, missing, start
-from referee.sandbox.promises import kept_from
 from referee.sandbox.unconfined import Terminal
-from referee.sandbox.walls import Wall, find_walls
+from referee.sandbox.walls import Wall, find_walls, kept_from
 
 __all__ = [
     "BOT",

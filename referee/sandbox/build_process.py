@@ -180,38 +180,38 @@ def _run_sandboxed(bot: BotFolder, output: Output, seconds: float, kept: ExitSta
     told = environment(endpoint="", token="", scratch=SCRATCH, python_path=bwrap.python_path())
     with tempfile.TemporaryDirectory() as folder:
         try:
-            setting = bwrap.Setting(builder, Path(folder, "none.sock"), told, output.theirs)
+            setup = bwrap.SandboxSetup(builder, Path(folder, "none.sock"), told, output.theirs)
         except OSError as error:
             raise cannot(error) from None
         try:
-            return _ended(setting, output, seconds, kept)
+            return _ended(setup, output, seconds, kept)
         finally:
-            setting.abandon()
+            setup.abandon()
 
 
-def _ended(setting: bwrap.Setting, output: Output, seconds: float, kept: ExitStack) -> Ended | None:
+def _ended(setup: bwrap.SandboxSetup, output: Output, seconds: float, kept: ExitStack) -> Ended | None:
     """Start the commands, and wait for the end of all their processes."""
-    setting.gate.settimeout(bwrap.SET_UP_SECONDS)
+    setup.gate.settimeout(bwrap.SET_UP_SECONDS)
     try:
-        init = setting.take_hold()
+        init = setup.take_hold()
     except TimeoutError:
         init = None
     if init is None:
         return None
     kept.callback(os.close, init)
     # No process of the bot runs yet, so this is the sandbox's scratch folder.
-    scratch = _open_folder(Path(f"/proc/{setting.first}/root{SCRATCH}"), kept)
-    outer = os.pidfd_open(setting.popen.pid)
+    scratch = _open_folder(Path(f"/proc/{setup.init_pid}/root{SCRATCH}"), kept)
+    outer = os.pidfd_open(setup.popen.pid)
     kept.callback(os.close, outer)
-    setting.begin()
+    setup.begin()
     in_time = output.follow(outer, seconds)
     # Other processes may still run: the kernel kills them all with the first process of the sandbox.
     with suppress(ProcessLookupError):
         signal.pidfd_send_signal(init, signal.SIGKILL)
     _wait(init)
-    code = setting.popen.wait()
+    code = setup.popen.wait()
     left = os.fstatvfs(scratch)
-    group = setting.group
+    group = setup.group
     return Ended(
         scratch=scratch,
         code=_code(code) if in_time else None,

@@ -25,7 +25,7 @@ from referee.linux.cgroups import OWN_PROCESSES, Group
 from referee.sandbox.bot_environment import environment, this_machine
 from referee.sandbox.bwrap_args import CODE, SCRATCH, SOCKETS, arguments, packages_inside
 from referee.sandbox.bwrap_user import standard_output
-from referee.sandbox.init_process import FirstProcess, InSandbox
+from referee.sandbox.init_process import InitProcess, NamespaceSandbox
 from referee.sandbox.levels import find_layers, group_for, processes_beyond
 
 SET_UP_SECONDS = 20.0
@@ -43,7 +43,7 @@ class SetUpError(Exception):
     """Bubblewrap failed before the bot's program. Its complaint is in the bot's log."""
 
 
-class Setting:
+class SandboxSetup:
     """A sandbox from bubblewrap's start until the bot may run: two processes to identify, and a gate to open."""
 
     def __init__(
@@ -66,7 +66,7 @@ class Setting:
         """
         layers = find_layers()
         guard.ensure_guard()
-        self.first = 0
+        self.init_pid = 0
         """The number on this machine of the sandbox's first process, once it is admitted."""
         self.program = 0
         """The number on this machine of the process that becomes the bot's program, once it is admitted."""
@@ -126,17 +126,17 @@ class Setting:
         told = _INIT.search(os.pread(self._info, 4096, 0))
         if told is None:
             return None
-        self.first = int(told[1])
+        self.init_pid = int(told[1])
         try:
             # Unlike a number, a descriptor is never reused for another process.
-            init = os.pidfd_open(self.first)
+            init = os.pidfd_open(self.init_pid)
         except ProcessLookupError:
             return None
         # The kernel identifies the sender: no code of the bot runs before the permission.
         speakers = _speakers(ancillary)
         self.program = next(iter(speakers), 0)
         if self.group is not None:
-            for pid in (self.first, *speakers):
+            for pid in (self.init_pid, *speakers):
                 self.group.add(pid)
             # In version 1, bubblewrap itself is in the group too, with its init.
             self.group.bound_processes(OWN_PROCESSES if self.group.version == 1 else 1)
@@ -176,7 +176,7 @@ def _speakers(ancillary: Sequence[tuple[int, int, bytes]]) -> list[int]:
     ]
 
 
-class Bubble(InSandbox):
+class BubblewrapSandbox(NamespaceSandbox):
     """A sandboxed bot, from the start of bubblewrap to the end of its last process."""
 
     def __init__(self, bot: BotFolder, line: Path, token: str, output: int) -> None:
@@ -199,18 +199,18 @@ class Bubble(InSandbox):
             python_path=python_path(),
             kept=bot.keeps,
         )
-        self._setting = Setting(bot, line, told, output)
-        self.pid = self._setting.popen.pid
+        self._setup = SandboxSetup(bot, line, told, output)
+        self.pid = self._setup.popen.pid
         try:
             self._outer = os.pidfd_open(self.pid)
         except OSError:
-            self._setting.abandon()
+            self._setup.abandon()
             raise
 
     @property
     def group(self) -> Group | None:
         """The bot's control group, if this machine has them."""
-        return self._setting.group
+        return self._setup.group
 
     async def ready(self) -> None:
         """Wait until the sandbox is ready and the bot's program runs.
@@ -218,7 +218,7 @@ class Bubble(InSandbox):
         Raises:
             SetUpError: the sandbox failed.
         """
-        if not await self._stands():
+        if not await self._wait_until_ready():
             raise SetUpError
 
     async def exited(self) -> None:
@@ -233,60 +233,58 @@ class Bubble(InSandbox):
         """
         # Wait until the sandbox is ready or has failed: before that, its first process is unknown.
         with suppress(OSError):  # `ready` has raised it, and bubblewrap was killed then.
-            await self._stands()
-        if self._first is not None:
-            await self._first.end()
+            await self._wait_until_ready()
+        if self._init is not None:
+            await self._init.end()
         await trio.lowlevel.wait_readable(self._outer)
-        code: int = self._setting.popen.wait()
-        if self._first is None and self.group is not None:
+        code: int = self._setup.popen.wait()
+        if self._init is None and self.group is not None:
             # The unfinished sandbox ends with bubblewrap, but may need a moment more.
             self.group.kill()
         os.close(self._outer)
-        self._setting.close()
+        self._setup.close()
         return SIGNALLED - code if code > SIGNALLED else code
 
-    async def _stands(self) -> bool:
+    async def _wait_until_ready(self) -> bool:
         """Wait until the sandbox is ready, and take over its first process; return False if the sandbox failed."""
-        if self._first is None:
+        if self._init is None:
             with trio.move_on_after(SET_UP_SECONDS) as waiting:
-                await trio.lowlevel.wait_readable(self._setting.gate)
+                await trio.lowlevel.wait_readable(self._setup.gate)
             if waiting.cancelled_caught:
-                guard.kill(self._setting.popen)  # It is stopped or stuck, and the match must not wait for ever.
+                guard.kill(self._setup.popen)  # It is stopped or stuck, and the match must not wait for ever.
             else:
                 try:
-                    descriptor = self._setting.admit()
+                    descriptor = self._setup.admit()
                 except OSError:
                     # Its first process is unknown. All processes inside end with bubblewrap.
-                    guard.kill(self._setting.popen)
+                    guard.kill(self._setup.popen)
                     raise
                 if descriptor is not None:
-                    self._first = FirstProcess(
-                        (self._setting.first,), descriptor, self.group, self._setting.program
-                    )
-        return self._first is not None
+                    self._init = InitProcess((self._setup.init_pid,), descriptor, self.group, self._setup.program)
+        return self._init is not None
 
 
 def run(bot: BotFolder, line: Path, told: dict[str, str], output: int, *, seconds: float) -> int:
     """Run a bot's command to its end, in a sandbox like a bot's; return bubblewrap's exit code.
 
-    The arguments are those of `Setting`, and the seconds after which all processes are killed.
+    The arguments are those of `SandboxSetup`, and the seconds after which all processes are killed.
 
     Raises:
         subprocess.TimeoutExpired: the command took too long.
-        OSError: as in `Setting`.
+        OSError: as in `SandboxSetup`.
     """
-    setting = Setting(bot, line, told, output)
+    setup = SandboxSetup(bot, line, told, output)
     try:
-        setting.gate.settimeout(seconds)
-        init = setting.admit()
+        setup.gate.settimeout(seconds)
+        init = setup.admit()
         if init is not None:
             os.close(init)
         # After the timeout bubblewrap is killed, and with it all processes inside.
-        return setting.popen.wait(seconds)
+        return setup.popen.wait(seconds)
     except TimeoutError:
         raise subprocess.TimeoutExpired(bot.command, seconds) from None
     finally:
-        setting.abandon()
+        setup.abandon()
 
 
 @cache

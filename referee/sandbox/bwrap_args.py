@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.bot_folder import MEGABYTE, BotFolder, Limits
-from referee.sandbox import landlock
+from referee.sandbox import levels
 from referee.sandbox.bot_environment import PROJECT, Machine, command_line, importable, this_machine
 from referee.sandbox.bwrap_user import OWN_USER, ROOTS_NAMESPACE, STARTERS_NAMESPACE, User, program, roots_user
 
@@ -152,7 +152,7 @@ def _root(sources: list[Source], machine: Machine) -> list[str]:
         *(word for source in sources for word in ("--ro-bind", str(source.here), source.inside)),
         *(word for path in _hidden(sources, machine) for word in ("--tmpfs", path, "--remount-ro", path)),
         *("--proc", "/proc", "--dev", "/dev"),
-        # Warm bots would share one set of terminals. No bot needs them.
+        # PreforkedSandbox bots would share one set of terminals. No bot needs them.
         *("--tmpfs", TERMINALS, "--remount-ro", TERMINALS),
         *("--tmpfs", FILES_COUNTERS, "--remount-ro", FILES_COUNTERS),
     ]
@@ -169,7 +169,7 @@ def _launcher(bot: BotFolder, user: User, machine: Machine, others: int) -> list
     if is_script:
         words.append("script=yes")
     bounds = [f"{name}={value}" for name, value in resource_limits(bot.limits, others)]
-    if (version := landlock.version()) > 0:
+    if (version := levels.landlock_version()) > 0:
         bounds += [f"landlock={version}", *(f"{name}={path}" for name, path in places(machine))]
     return [*words, *bounds, "--", *command]
 

@@ -13,7 +13,7 @@ from referee.sandbox.bwrap_args import SCRATCH, SHARED_MEMORY
 from referee.sandbox.scratch import Scratch
 
 
-class FirstProcess:
+class InitProcess:
     """Freezes, measures and ends all processes of a bot together, by their control group if they have one."""
 
     def __init__(self, roots: tuple[int, ...], descriptor: int, group: Group | None, program: int) -> None:
@@ -65,22 +65,22 @@ class FirstProcess:
         os.close(self._descriptor)
 
 
-class InSandbox:
+class NamespaceSandbox:
     """Common part of bots in sandboxes, however they are started. They are controlled by their first process."""
 
     def __init__(self) -> None:
-        self._first: FirstProcess | None = None
+        self._init: InitProcess | None = None
         """The first process; None: the sandbox is not ready yet."""
 
     @property
     def roots(self) -> tuple[int, ...]:
         """The processes from which all others of the bot descend; none before the sandbox is ready."""
-        return () if self._first is None else self._first.roots
+        return () if self._init is None else self._init.roots
 
     @property
     def program(self) -> int:
         """The process that becomes the bot's program, by its number here; 0 before the sandbox is ready."""
-        return 0 if self._first is None else self._first.program
+        return 0 if self._init is None else self._init.program
 
     @property
     def lost(self) -> str:
@@ -89,19 +89,19 @@ class InSandbox:
 
     def scratch(self) -> list[Scratch]:
         """Return the folders to which the bot can write, as seen from outside."""
-        first = 0 if self._first is None else self._first.roots[0]
+        first = 0 if self._init is None else self._init.roots[0]
         own = [Path(folder) for folder in (SCRATCH, SHARED_MEMORY)]
         return [Scratch(Path(f"/proc/{first}/root{folder}"), but_not=folder) for folder in own]
 
     def freeze(self) -> None:
         """Freeze all processes of the bot."""
-        if self._first is not None:
-            self._first.freeze()
+        if self._init is not None:
+            self._init.freeze()
 
     def thaw(self) -> None:
         """Thaw all processes of the bot."""
-        if self._first is not None:
-            self._first.thaw()
+        if self._init is not None:
+            self._init.thaw()
 
     def cpu_us(self) -> int:
         """Return the processor time of all processes of the bot so far, in microseconds.
@@ -109,4 +109,4 @@ class InSandbox:
         Raises:
             OSError: they have ended.
         """
-        return 0 if self._first is None else self._first.cpu_us()
+        return 0 if self._init is None else self._init.cpu_us()

@@ -5,10 +5,14 @@ reports on standard input that the sandbox is ready, and waits for the referee's
 bot: in the same interpreter if the bot is a Python script, which saves the start of a second one, else in its
 place. It imports nothing of this project, to be quick.
 
-    user=N          become this user (of root's bots), without any rights script=yes      the command is this
-    interpreter with a script landlock=N      this machine's version of Landlock list=PATH       its folders may be
-    listed (Landlock) read=PATH       may be read and run (Landlock) device=PATH     may be read and written,
-    nothing made (Landlock) write=PATH      anything goes (Landlock) AS=N …          resource limits
+    user=N          become this user (of root's bots), without any rights
+    script=yes      the command is this interpreter with a script
+    landlock=N      this machine's version of Landlock
+    list=PATH       its folders may be listed (Landlock)
+    read=PATH       may be read and run (Landlock)
+    device=PATH     may be read and written, but nothing can be created (Landlock)
+    write=PATH      everything is allowed (Landlock)
+    AS=N …          resource limits
 """
 
 import ctypes

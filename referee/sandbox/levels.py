@@ -1,5 +1,6 @@
 """Finds the walls that this machine can put around a bot besides bubblewrap's namespaces, once, by trying them."""
 
+import ctypes
 from functools import cache
 from typing import Literal
 
@@ -8,6 +9,9 @@ from msgspec import Struct
 from referee.bot_folder import Limits
 from referee.linux import cgroups, seccomp, systemd_scope
 
+CREATE_RULESET = 444
+"""Landlock's system call, which has the same number on all architectures."""
+ASK_FOR_VERSION = 1
 Isolation = Literal["strict", "standard", "none"]
 """The level of a bot's isolation. `process` describes what each level promises."""
 
@@ -34,6 +38,13 @@ def find_layers() -> Layers:
     except cgroups.NoGroupsError as error:
         no_groups = str(error)
     return Layers(no_filter=no_filter, no_groups=no_groups)
+
+
+@cache
+def landlock_version() -> int:
+    """Return the version of Landlock's interface, from 1; 0 if the kernel has none, or has it disabled."""
+    answer: int = ctypes.CDLL(None).syscall(CREATE_RULESET, None, 0, ASK_FOR_VERSION)
+    return max(answer, 0)
 
 
 def is_in_use() -> bool:

@@ -24,7 +24,7 @@ import trio
 from protocol import games
 from referee.bot_folder import MEGABYTE, PYTHON, BotFolder
 from referee.linux import guard, seccomp
-from referee.sandbox import landlock
+from referee.sandbox import levels
 from referee.sandbox.bot_environment import environment, this_machine
 from referee.sandbox.bwrap import GO, SET_UP_SECONDS, SetUpError, python_path
 from referee.sandbox.bwrap_args import (
@@ -37,7 +37,7 @@ from referee.sandbox.bwrap_args import (
     starter_arguments,
 )
 from referee.sandbox.bwrap_user import roots_user, standard_output
-from referee.sandbox.init_process import FirstProcess, InSandbox
+from referee.sandbox.init_process import InitProcess, NamespaceSandbox
 from referee.sandbox.levels import find_layers, group_for, processes_beyond
 
 MODULES = ("bots.kit", *(f"protocol.games.{module.name}" for module in iter_modules(games.__path__)))
@@ -58,11 +58,11 @@ def can_be_warm(bot: BotFolder) -> bool:
     return bot.transport == "zmq" and program == PYTHON and bool(arguments) and not arguments[0].startswith("-")
 
 
-class Warm(InSandbox):
+class PreforkedSandbox(NamespaceSandbox):
     """A warm bot, from the fork to the end of the last process in its sandbox."""
 
     def __init__(self, bot: BotFolder, line: Path, token: str, output: int) -> None:
-        """Request the fork. Arguments and errors are those of `bwrap.Bubble`."""
+        """Request the fork. Arguments and errors are those of `bwrap.BubblewrapSandbox`."""
         super().__init__()
         check_readable(bot, line)
         self._starter = _living_starter()
@@ -70,14 +70,14 @@ class Warm(InSandbox):
         layers = find_layers()
         self.pid = 0
         """The number of the bot's process on this machine, once it is `ready`."""
-        self._says_it_stands = False
+        self._is_set_up = False
         self._code: int | None = None
         """The bot's exit code; None: not received yet."""
         self._out_of: OSError | None = None
         """The shortage that prevented its start; None: there was none."""
         self._is_closed = False
         """Whether the other end has closed the gate."""
-        self._stands = trio.Event()
+        self._is_settled = trio.Event()
         """Set when the sandbox is ready, or has failed."""
         request = {
             "folder": str(bot.folder),
@@ -86,7 +86,7 @@ class Warm(InSandbox):
             "shared_bytes": SHARED_MEMORY_BYTES,
             "user": user,
             "limits": resource_limits(bot.limits, processes_beyond(layers)),
-            "landlock": landlock.version(),
+            "landlock": levels.landlock_version(),
             "places": places(this_machine()),
             "environment": environment(
                 endpoint=f"ipc://{SOCKETS}/{line.name}",
@@ -145,11 +145,11 @@ class Warm(InSandbox):
             except OSError:
                 raise SetUpError from None
         finally:
-            self._stands.set()
+            self._is_settled.set()
 
     async def exited(self) -> None:
         """Wait until the bot's program has ended."""
-        await self._stands.wait()
+        await self._is_settled.wait()
         while self._code is None and await self._listen():
             pass
 
@@ -162,8 +162,8 @@ class Warm(InSandbox):
         with trio.move_on_after(SET_UP_SECONDS):
             while not self._is_introduced() and self._out_of is None and await self._listen():
                 pass
-            if self._first is not None:
-                await self._first.end()
+            if self._init is not None:
+                await self._init.end()
             else:
                 self._turn_away()
             while self._code is None and await self._listen():
@@ -178,10 +178,10 @@ class Warm(InSandbox):
 
     def _can_begin(self) -> bool:
         """Return whether the sandbox is ready and its processes are known."""
-        return self._says_it_stands and self._is_introduced()
+        return self._is_set_up and self._is_introduced()
 
     def _is_introduced(self) -> bool:
-        return self._first is not None
+        return self._init is not None
 
     async def _listen(self) -> bool:
         """Wait for a message at the gate and process it; return False if the gate is closed."""
@@ -202,7 +202,7 @@ class Warm(InSandbox):
         if said == INTRODUCTION:
             self._meet([number for _, _, data in ancillary for number in array.array("i", data)])
         elif said == GO:
-            self._says_it_stands = True
+            self._is_set_up = True
         elif said.startswith(OUT_OF):
             number = int(said.removeprefix(OUT_OF))
             self._out_of = OSError(number, os.strerror(number))
@@ -220,7 +220,7 @@ class Warm(InSandbox):
                 raise _no_descriptor()
             init, bot = descriptors
             self.pid = _number_of(bot)
-            self._first = FirstProcess((self.pid, _number_of(init)), init, self.group, self.pid)
+            self._init = InitProcess((self.pid, _number_of(init)), init, self.group, self.pid)
             descriptors = [bot]
         except OSError as error:
             self._out_of = error
@@ -255,7 +255,8 @@ class _Starter:
         """Start it, and block until it has imported its modules: some tens of milliseconds, once per arena.
 
         Raises:
-            OSError: as in `bwrap.Setting`; number 0 with bubblewrap's complaint if the sandbox cannot be created.
+            OSError: as in `bwrap.SandboxSetup`; number 0 with bubblewrap's complaint if there is no
+                sandbox.
         """
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control.settimeout(SET_UP_SECONDS)

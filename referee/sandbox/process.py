@@ -30,7 +30,7 @@ from referee.sandbox.bwrap_user import NoUsersError
 from referee.sandbox.levels import Isolation, find_layers
 from referee.sandbox.meter import Meter
 from referee.sandbox.output_log import BotLog
-from referee.sandbox.prefork import STARTER_ENDED, Warm, can_be_warm
+from referee.sandbox.prefork import STARTER_ENDED, PreforkedSandbox, can_be_warm
 from referee.sandbox.scratch import empty, is_empty
 
 KILOBYTE = 1024
@@ -54,7 +54,7 @@ READABLE = (
 
 
 _OF_RIGHTS = re.compile(r"namespace|uid map|[Pp]ermission|not permitted")
-"""Words in a complaint of bubblewrap that may be caused by a setting of the machine."""
+"""Words in a complaint of bubblewrap that may be caused by a setup of the machine."""
 
 
 class SandboxError(Exception):
@@ -139,13 +139,13 @@ def cannot(error: OSError) -> Exception:
             return error
 
 
-Box = bwrap.Bubble | unconfined.Bare | Warm
+AnySandbox = bwrap.BubblewrapSandbox | unconfined.PlainProcess | PreforkedSandbox
 
 
-def _kind(bot: BotFolder, isolation: Isolation, *, warm: bool) -> type[Box]:
+def _kind(bot: BotFolder, isolation: Isolation, *, warm: bool) -> type[AnySandbox]:
     if isolation == "none":
-        return unconfined.Bare
-    return Warm if warm and can_be_warm(bot) else bwrap.Bubble
+        return unconfined.PlainProcess
+    return PreforkedSandbox if warm and can_be_warm(bot) else bwrap.BubblewrapSandbox
 
 
 class _CountersBefore(Struct, frozen=True):
@@ -163,7 +163,7 @@ class _CountersBefore(Struct, frozen=True):
 class Process:
     """A started bot. It ends with its nursery at the latest."""
 
-    def __init__(self, box: Box, log: BotLog, limits: Limits, *, bridged: bool = False) -> None:
+    def __init__(self, box: AnySandbox, log: BotLog, limits: Limits, *, bridged: bool = False) -> None:
         """See `start`. `bridged`: whether the bot speaks by lines, so that the bridge runs in front of it."""
         self._limits = limits
         self._bridged = bridged
@@ -191,7 +191,9 @@ class Process:
     @property
     def how(self) -> str:
         """The way it was started: `warm` from a process with the kit, `cold` in a sandbox, `bare` without one."""
-        return {Warm: "warm", bwrap.Bubble: "cold", unconfined.Bare: "bare"}[type(self._box)]
+        return {PreforkedSandbox: "warm", bwrap.BubblewrapSandbox: "cold", unconfined.PlainProcess: "bare"}[
+            type(self._box)
+        ]
 
     def meter(self) -> Meter:
         """Return a meter for its counters, which the caller must close."""
@@ -418,9 +420,9 @@ async def start(
         SandboxError: its sandbox cannot be created.
         OSError: the log cannot be created, or no process or descriptor is available.
     """
-    make: Callable[[BotFolder, Path, str, int], Box] = _kind(bot, isolation, warm=warm)
+    make: Callable[[BotFolder, Path, str, int], AnySandbox] = _kind(bot, isolation, warm=warm)
     if terminal is not None:
-        make = partial(unconfined.Bare, terminal=terminal)
+        make = partial(unconfined.PlainProcess, terminal=terminal)
     else:
         demand(isolation)
     bot = replace(bot, keeps=kept)
@@ -439,7 +441,7 @@ class _LostError(SandboxError):
 async def _start(
     nursery: trio.Nursery,
     bot: BotFolder,
-    make: Callable[[BotFolder, Path, str, int], Box],
+    make: Callable[[BotFolder, Path, str, int], AnySandbox],
     *,
     line: Path,
     token: str,
@@ -452,7 +454,7 @@ async def _start(
     except OSError as error:
         bounded.handed_over()
         bounded.finish()
-        raise cannot(error) if make in (bwrap.Bubble, Warm) else error from None
+        raise cannot(error) if make in (bwrap.BubblewrapSandbox, PreforkedSandbox) else error from None
     bounded.handed_over()
     process = Process(box, bounded, bot.limits, bridged=bot.transport == "stdio")
     nursery.start_soon(bounded.follow)

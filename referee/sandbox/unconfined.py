@@ -48,13 +48,13 @@ class Terminal(Struct, frozen=True):
     """A function called when the match is over and the bot still runs, so that the arena waits for it."""
 
 
-class Bare:
+class PlainProcess:
     """A bot without a sandbox, from its start to the end of its last process."""
 
     def __init__(
         self, bot: BotFolder, line: Path, token: str, output: int, terminal: Terminal | None = None
     ) -> None:
-        """Start the bot. Arguments and errors are those of `bwrap.Bubble`. A terminal replaces `output`."""
+        """Start the bot, as `bwrap.BubblewrapSandbox` does. A terminal replaces `output`."""
         adopt_orphans()
         machine = this_machine()
         self._scratch = tempfile.mkdtemp(prefix="scratch-")

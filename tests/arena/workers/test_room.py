@@ -13,7 +13,7 @@ from arena.workers.room import demand_room
 from referee.bot_folder import BotFolder
 from referee.bot_folder.manifest import Limits, find_bot
 from referee.host import files_needed, needs
-from referee.sandbox import Isolation, promises
+from referee.sandbox import Isolation, walls
 
 
 def demanded(
@@ -73,7 +73,7 @@ def test_a_bound_of_the_arena_s_own_that_would_bind_bots_is_named(
     def bounded(kind: int) -> tuple[int, int]:
         return (allowed, allowed) if kind == getattr(resource, f"RLIMIT_{name}") else there_is(kind)
 
-    monkeypatch.setattr(promises.resource, "getrlimit", bounded)  # type: ignore[attr-defined]
+    monkeypatch.setattr(walls.resource, "getrlimit", bounded)  # type: ignore[attr-defined]
     monkeypatch.setattr(room, "processes_left", lambda: None)
     assert said in demanded()
 

@@ -27,6 +27,6 @@ def alone(request: pytest.FixtureRequest, sandboxed: None, lab: Lab, monkeypatch
             pytest.skip("; ".join(missing()))
         return False
     monkeypatch.setattr("referee.sandbox.bwrap.find_layers", lambda: Layers(no_filter="", no_groups=""))
-    monkeypatch.setattr("referee.sandbox.landlock.version", lambda: 0)
+    monkeypatch.setattr("referee.sandbox.levels.landlock_version", lambda: 0)
     monkeypatch.setattr("referee.sandbox.process.demand", lambda _: None)
     return True

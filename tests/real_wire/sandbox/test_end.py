@@ -467,9 +467,9 @@ async def test_a_bot_whose_sandbox_ends_with_what_it_was_forked_from_is_started_
 
     That is a process of a session of its own, below the one that was started.
     """
-    ready, killed = prefork.Warm.ready, list[int]()
+    ready, killed = prefork.PreforkedSandbox.ready, list[int]()
 
-    async def ready_at_last(bot: prefork.Warm) -> None:
+    async def ready_at_last(bot: prefork.PreforkedSandbox) -> None:
         if not killed:
             killed.append(bot._starter._popen.pid)
             bot._starter._popen.kill()
@@ -478,7 +478,7 @@ async def test_a_bot_whose_sandbox_ends_with_what_it_was_forked_from_is_started_
     starter = prefork._living_starter()._popen.pid
     for pid in (starter, *descendants(starter)):
         os.kill(pid, signal.SIGSTOP)
-    monkeypatch.setattr(prefork.Warm, "ready", ready_at_last)
+    monkeypatch.setattr(prefork.PreforkedSandbox, "ready", ready_at_last)
     assert (0, 1) == (await lab.run(lab.bot("print()"), "warm"), len(killed))
 
 

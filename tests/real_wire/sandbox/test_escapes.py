@@ -27,10 +27,9 @@ from referee.proofs.escapes.promises import ONLY_STRICT, PROMISED, promised
 from referee.proofs.escapes.stage import Place, staged
 from referee.proofs.escapes.standing import LAYERS
 from referee.proofs.escapes.subject import ExaminationError, start
-from referee.sandbox import landlock
 from referee.sandbox.bot_environment import PROJECT
 from referee.sandbox.bwrap_args import arguments
-from referee.sandbox.levels import Isolation, Layers
+from referee.sandbox.levels import Isolation, Layers, landlock_version
 from tests.real_wire.sandbox.lab import Lab
 
 NAMES = {attempt.name for attempt in IN_ORDER}
@@ -167,7 +166,7 @@ def test_a_level_holds_what_it_promises(level: Isolation, warm: bool) -> None:
 @pytest.mark.parametrize("warm", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_under_strict_every_layer_is_in_force_that_the_machine_has(warm: bool) -> None:
     possible("strict")
-    lacking = set() if landlock.version() else {"Landlock"}
+    lacking = set() if landlock_version() else {"Landlock"}
     assert lacking == {each.layer for each in report("strict", warm=warm).layers if each.in_force is False}
 
 
@@ -268,7 +267,7 @@ async def test_a_wall_that_is_left_out_is_told(
 async def test_walls_that_the_machine_lacks_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     lacking = Layers(no_filter="it is not there", no_groups="there are none")
     monkeypatch.setattr("referee.sandbox.bwrap.find_layers", lambda: lacking)
-    monkeypatch.setattr("referee.sandbox.landlock.version", lambda: 0)
+    monkeypatch.setattr("referee.sandbox.levels.landlock_version", lambda: 0)
     assert {"Landlock", "system-call filter", "memory group", "processor group"} == await not_in_force()
 
 

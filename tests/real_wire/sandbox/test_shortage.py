@@ -47,12 +47,12 @@ async def test_a_bot_of_which_nobody_gets_hold_is_ended_when_its_match_is_given_
     before = await settled(lab, "warm")
     starting = trio.Event()
 
-    async def stands_late(_box: prefork.Warm) -> None:
+    async def stands_late(_box: prefork.PreforkedSandbox) -> None:
         starting.set()
         await trio.sleep_forever()
 
     monkeypatch.setattr(prefork, "_number_of", no_more)
-    monkeypatch.setattr(prefork.Warm, "ready", stands_late)
+    monkeypatch.setattr(prefork.PreforkedSandbox, "ready", stands_late)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(lab.start, nursery, lab.bot(SLEEPS), "warm")
         await starting.wait()
@@ -66,7 +66,7 @@ async def test_a_bot_of_which_nobody_gets_hold_is_ended_when_its_match_is_given_
 async def test_whatever_the_end_of_a_bot_raises_who_waits_for_it_goes_on(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, how: How
 ) -> None:
-    kind: Any = prefork.Warm if how == "warm" else bwrap.Bubble
+    kind: Any = prefork.PreforkedSandbox if how == "warm" else bwrap.BubblewrapSandbox
     end = kind.end
 
     async def fails(box: Any) -> int:
@@ -87,13 +87,13 @@ async def test_a_bot_whose_first_process_cannot_be_held_is_ended_at_once(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = await settled(lab, "strict")
-    outer = bwrap.Bubble.__init__
+    outer = bwrap.BubblewrapSandbox.__init__
 
-    def begun(box: bwrap.Bubble, *given: Any, **more: Any) -> None:
+    def begun(box: bwrap.BubblewrapSandbox, *given: Any, **more: Any) -> None:
         outer(box, *given, **more)
         monkeypatch.setattr(os, "pidfd_open", no_more)
 
-    monkeypatch.setattr(bwrap.Bubble, "__init__", begun)
+    monkeypatch.setattr(bwrap.BubblewrapSandbox, "__init__", begun)
     with trio.fail_after(SOON_SECONDS):
         with pytest.raises(ExceptionGroup) as raised:
             async with trio.open_nursery() as nursery:

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -65,12 +66,12 @@ def arena(path: str, program: str) -> "subprocess.Popen[bytes]":
 
 def bubblewraps(process: int) -> list[int]:
     """The two processes of bubblewrap under this one; none before both are there."""
-    found = [
-        pid
-        for outer in children(process)
-        for pid in (outer, *children(outer))
-        if Path(f"/proc/{pid}/comm").read_text() == "bwrap\n"
-    ]
+    found = []
+    for outer in children(process):
+        for pid in (outer, *children(outer)):
+            with suppress(OSError):  # it may end while it is asked
+                if Path(f"/proc/{pid}/comm").read_text() == "bwrap\n":
+                    found.append(pid)
     return found if len(found) > 1 else []
 
 
@@ -89,8 +90,8 @@ def test_the_arena_gives_up(path: str, tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", path)
     monkeypatch.setattr(bwrap, "find_layers", lambda: Layers(no_filter=None, no_groups="none in this test"))
     with (tmp_path / "log").open("wb") as log:
-        setting = bwrap.Setting(find_bot("any_random"), tmp_path / "none.sock", dict(os.environ), log.fileno())
-    until(lambda: children(setting.popen.pid))
-    left = family(setting.popen.pid)
-    setting.abandon()
+        setup = bwrap.SandboxSetup(find_bot("any_random"), tmp_path / "none.sock", dict(os.environ), log.fileno())
+    until(lambda: children(setup.popen.pid))
+    left = family(setup.popen.pid)
+    setup.abandon()
     until(lambda: not alive(left))

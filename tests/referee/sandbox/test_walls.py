@@ -20,7 +20,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         walls, "find_layers", lambda: Layers(no_filter="no libseccomp", no_groups="cup.service: Delegate=yes")
     )
-    monkeypatch.setattr("referee.sandbox.landlock.version", lambda: 0)
+    monkeypatch.setattr("referee.sandbox.levels.landlock_version", lambda: 0)
 
 
 @pytest.mark.usefixtures("bare")
