@@ -43,6 +43,52 @@ class SetUpError(Exception):
     """Bubblewrap failed before the bot's program. Its complaint is in the bot's log."""
 
 
+def start(
+    words: list[str], told: dict[str, str], *, stdin: int, stdout: int, stderr: int, pass_fds: list[int]
+) -> "subprocess.Popen[bytes]":
+    """Start bubblewrap, as the leader of a process group.
+
+    The guard ends its child if this process dies while bubblewrap is starting.
+
+    Args:
+        words: bubblewrap's command line.
+        told: the environment of its program.
+        stdin: descriptor for its standard input.
+        stdout: descriptor for its standard output.
+        stderr: descriptor for its standard error.
+        pass_fds: further descriptors for it.
+
+    Raises:
+        OSError: no process or descriptor is available.
+    """
+    guard.ensure_guard()
+    split = words.index("--")
+    theirs, ours = os.pipe()
+    try:
+        # Not by trio, which would start it from a thread: the bot would be killed when that thread ends.
+        bubblewrap = subprocess.Popen(  # noqa: S603 - this is the door
+            # Options are not on the command line, where the bot could read the machine's paths.
+            [words[0], "--args", str(theirs), *words[split:]],
+            env=told,
+            cwd="/",
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            pass_fds=[theirs, *pass_fds],
+            process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
+        )
+    except OSError:
+        os.close(ours)
+        raise
+    finally:
+        os.close(theirs)
+    guard.report_start(bubblewrap.pid)
+    # Only with its options it can go on, and bind itself to the life of this process.
+    with suppress(BrokenPipeError), open(ours, "wb") as options:  # noqa: PTH123 - a descriptor
+        options.write("\0".join(words[1:split]).encode())
+    return bubblewrap
+
+
 class SandboxSetup:
     """A sandbox from bubblewrap's start until the bot may run: two processes to identify, and a gate to open."""
 
@@ -65,7 +111,6 @@ class SandboxSetup:
             OSError: no process, descriptor or control group is available.
         """
         layers = find_layers()
-        guard.ensure_guard()
         self.init_pid = 0
         """The number on this machine of the sandbox's first process, once it is admitted."""
         self.program = 0
@@ -85,22 +130,15 @@ class SandboxSetup:
             syscalls = None if layers.no_filter is not None else _readable(seccomp.program(), given)
             words = arguments(bot, line, self._info, syscalls, processes_beyond(layers))
             out = standard_output(output)
-            split = words.index("--")
-            options = _readable("\0".join(words[1:split]).encode(), given)
             with nullcontext() if self.group is None else self.group.inside():
-                # Not by trio, which would start it from a thread: the bot would be killed when that thread ends.
-                self.popen = subprocess.Popen(  # noqa: S603 - this is the door
-                    # Options are not on the command line, where the bot could read the machine's paths.
-                    [words[0], "--args", str(options), *words[split:]],
-                    env=told,
-                    cwd="/",
+                self.popen = start(
+                    words,
+                    told,
                     stdin=gate.fileno(),
                     stdout=out,
                     stderr=output,
-                    pass_fds=[self._info, options, *([] if syscalls is None else [syscalls])],
-                    process_group=0,  # a Ctrl-C at the terminal is the arena's to act on
+                    pass_fds=[self._info, *([] if syscalls is None else [syscalls])],
                 )
-            guard.report_start(self.popen.pid)
             undo.pop_all()
 
     def admit(self) -> int | None:

@@ -26,7 +26,7 @@ from referee.bot_folder import MEGABYTE, PYTHON, BotFolder
 from referee.linux import guard, seccomp
 from referee.sandbox import levels
 from referee.sandbox.bot_environment import environment, this_machine
-from referee.sandbox.bwrap import GO, SET_UP_SECONDS, SetUpError, python_path
+from referee.sandbox.bwrap import GO, SET_UP_SECONDS, SetUpError, python_path, start
 from referee.sandbox.bwrap_args import (
     SCRATCH,
     SHARED_MEMORY_BYTES,
@@ -262,20 +262,16 @@ class _Starter:
         self.control.settimeout(SET_UP_SECONDS)
         told = environment(endpoint="", token="", scratch=SCRATCH, python_path=python_path())
         words = NO_FILTER if find_layers().no_filter is not None else seccomp.program()
-        guard.ensure_guard()
         with tempfile.TemporaryFile() as log, theirs:
-            self._popen = subprocess.Popen(  # noqa: S603 - as a bot is started
+            self._popen = start(
                 starter_arguments(theirs.fileno(), MODULES),
-                env=told,
-                cwd="/",
+                told,
                 stdin=subprocess.DEVNULL,
                 stdout=standard_output(log.fileno()),
-                stderr=log,
+                stderr=log.fileno(),
                 pass_fds=[theirs.fileno()],
-                process_group=0,
             )
             theirs.close()
-            guard.report_start(self._popen.pid)
             came, late = b"", ""
             try:
                 self.control.send(words)
