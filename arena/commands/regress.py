@@ -32,11 +32,11 @@ from arena.quantities import counted
 from arena.regression import (
     HEAD,
     QUESTION_NAMES,
-    Asked,
-    Explained,
+    DecisionDiff,
     Finding,
     HeadBrokenError,
     Regression,
+    RegressionOptions,
     asking,
     explain,
     folder_for,
@@ -206,10 +206,10 @@ def command(
         raise WrongUse("--limit: has no effect without --explain")
     if transcripts is not None and explains:
         raise WrongUse("--explain: reads transcripts in the results folder; --transcripts puts them elsewhere")
-    asked = Asked(
+    asked = RegressionOptions(
         policy=replace(read_policy(given), processes="kept" if keep_bots else "fresh"),
         caps=caps_given(caps),
-        **{name: given[name] for name in Asked.__struct_fields__ if name in given},
+        **{name: given[name] for name in RegressionOptions.__struct_fields__ if name in given},
     )
     regression = regression_of(asked)
     where = _results_folder(regression, results)
@@ -323,7 +323,7 @@ def _print(regression: Regression, finding: Finding, elsewhere: str | None, *, u
     screen.say(f"transcripts: {transcripts}")
 
 
-def _explained(regression: Regression, finding: Finding, *, at_once: int, limit: int) -> list[Explained] | None:
+def _explained(regression: Regression, finding: Finding, *, at_once: int, limit: int) -> list[DecisionDiff] | None:
     """What head answers to base's questions; None where it cannot be asked: the test's answer stands."""
     arena = regression.arena
     try:
@@ -335,7 +335,7 @@ def _explained(regression: Regression, finding: Finding, *, at_once: int, limit:
         return None
 
 
-def _print_explained(regression: Regression, matches: list[Explained]) -> None:
+def _print_explained(regression: Regression, matches: list[DecisionDiff]) -> None:
     screen, seats = results_console(), regression.arena.seats
     screen.print()
     if explained_rows(matches, seats):

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from arena.errors import WrongUse
 from arena.pages.match_index import MatchIndex, index_of
-from arena.regression import USAGE, Explained, History, explained_in, history_of
+from arena.regression import USAGE, DecisionDiff, History, history_of, read_decision_diffs
 from arena.schedule import Block, Cells, Closed, Fixed, ScheduleSpec, Tie, format_of, next_round
 from arena.season import Finish, finishes_of, title_of
 from arena.statistics import Played
@@ -81,7 +81,7 @@ class Overview(Struct, frozen=True, kw_only=True):
     """History of a regression test; None for other competitions."""
     finishes: tuple[Finish, ...] = ()
     """Final results of the bots of a season's stage, for the next stage's rule; empty elsewhere."""
-    explained: tuple[Explained, ...] = ()
+    explained: tuple[DecisionDiff, ...] = ()
     """Decisions of a regression test in which head differs from base; empty unless they were requested."""
 
 
@@ -157,7 +157,7 @@ class Competition:
                     raise WrongUse(f"{self.ledger}: holds what cannot be shown: {why}") from error
                 if found.history is not None:
                     with suppress(WrongUse):  # The test is shown without the explained decisions.
-                        found = replace(found, explained=explained_in(self.folder))
+                        found = replace(found, explained=read_decision_diffs(self.folder))
                 self._read = (stamp, found)
             return self._read[1]
 

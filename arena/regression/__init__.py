@@ -1,13 +1,30 @@
-"""Is the new version of a bot better than the old one, and where do they part?"""
+"""Regression tests: whether the new version of a bot is better than the old one, and where they differ."""
 
-from arena.regression.divergence import Decision, Explained, Group, Place, decision_of, total
-from arena.regression.explainer import asking, explain, explained_in
+from arena.regression.decision_diff import (
+    Decision,
+    DecisionDiff,
+    Group,
+    Place,
+    asking,
+    decision_of,
+    explain,
+    read_decision_diffs,
+    total,
+)
 from arena.regression.history import USAGE, History, history_of
-from arena.regression.model import BASE, FIELD, HEAD, Regression, evidence
-from arena.regression.options import Asked, regression_of, same_content_text
-from arena.regression.questions import QUESTION_NAMES, QUESTIONS, answers
+from arena.regression.model import (
+    BASE,
+    FIELD,
+    HEAD,
+    QUESTION_NAMES,
+    QUESTIONS,
+    Regression,
+    UsageFinding,
+    answers,
+    evidence,
+)
+from arena.regression.options import RegressionOptions, regression_of, same_content_text
 from arena.regression.run import Finding, HeadBrokenError, folder_for, play_regression
-from arena.regression.usage import UsageFinding
 
 __all__ = [
     "BASE",
@@ -16,25 +33,25 @@ __all__ = [
     "QUESTIONS",
     "QUESTION_NAMES",
     "USAGE",
-    "Asked",
     "Decision",
-    "Explained",
+    "DecisionDiff",
     "Finding",
     "Group",
     "HeadBrokenError",
     "History",
     "Place",
     "Regression",
+    "RegressionOptions",
     "UsageFinding",
     "answers",
     "asking",
     "decision_of",
     "evidence",
     "explain",
-    "explained_in",
     "folder_for",
     "history_of",
     "play_regression",
+    "read_decision_diffs",
     "regression_of",
     "same_content_text",
     "total",

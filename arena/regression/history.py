@@ -1,4 +1,4 @@
-"""How a regression test came to stand as it does, block by block, from its ledger alone. Pure."""
+"""Progress of a regression test block by block, derived from its ledger alone. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -14,13 +14,16 @@ from arena.regression.model import (
     SeatedResult,
     State,
     Test,
+    UsageFinding,
     difference,
     head_to_head,
     is_decided,
+    points_ahead,
+    usage_finding,
     used_ratio,
+    uses_of,
     verdict_of,
 )
-from arena.regression.usage import UsageFinding, usage_finding, uses_of
 from arena.statistics import (
     Anytime,
     Played,
@@ -38,52 +41,53 @@ from arena.tournament import Terms
 from referee.match import SeatReport
 
 TEST, USAGE = "test.", "usage."
-"""Before the names of the terms that say what is tested."""
+"""Prefixes of the names of terms that describe the tests."""
 MOST_POINTS = 400
-"""Blocks after which the state is kept, at most, evenly spread; and of tests of two seats, the last ones."""
+"""Maximum number of states, evenly spaced; head-to-head tests add the states of the last blocks."""
 EACH_OF_LAST = 60
-"""Blocks that may have been played on beyond the one that decided: so many at once, at most."""
+"""Maximum number of blocks that may have been played after the deciding one."""
 
 
 class History(Struct, frozen=True, kw_only=True):
-    """A test and how far it is."""
+    """A test with its states after some of its blocks."""
 
     test: Test
     states: tuple[State, ...]
-    """After some of the blocks; the last one as it stands."""
+    """States in order of blocks; the last one is the current state."""
     interval: tuple[float, float] | None
-    """Where the mean difference in points a match is; see `regression.model.interval`. None: nothing is played."""
+    """Interval of the mean difference, see `arena.regression.model.interval`; None without blocks."""
     differences: tuple[float, ...]
-    """By block that counts: head's points a match minus base's."""
-
+    """Head's points per match minus base's, for each block that counts."""
     scores: tuple[Score, Score]
-    """Base's and head's, over the blocks that count."""
+    """Scores of base and head over the blocks that count."""
     usage: tuple[UsageFinding, ...] = ()
-    """The tests of time and memory."""
+    """Results of the tests of time and memory."""
 
     @property
     def state(self) -> State:
-        """The test of strength as it stands."""
+        """Current state of the test of strength."""
         return self.states[-1]
 
     @property
     def verdict(self) -> Verdict:
-        """What all tests together say."""
+        """Verdict of all tests together."""
         return verdict_of(self.state, [each.state for each in self.usage])
 
     @property
     def mean(self) -> float:
-        """Of the differences; 0 where there are none."""
-        return fmean(self.differences) if self.differences else 0.0
+        """Mean of the differences; 0 without blocks."""
+        if not self.differences:
+            return 0.0
+        return fmean(self.differences)
 
     @property
     def decided(self) -> bool:
-        """Whether no more blocks are needed."""
+        """True if no more blocks are needed."""
         return is_decided(self.state, [each.state for each in self.usage])
 
 
 def usage_limits(terms: Terms) -> tuple[UsageLimit, ...]:
-    """Return what head may use beside base, by the terms of a test.
+    """Return the limits on head's resource use from the terms of a test.
 
     Raises:
         msgspec.ValidationError: the terms are of no test.
@@ -101,31 +105,38 @@ def history_of(
     played: Sequence[Played],
     reports: Mapping[tuple[int, int], Sequence[SeatReport]] | None = None,
 ) -> History:
-    """The history of a test.
+    """Return the history of a test.
 
     Args:
-        terms: what it was begun with.
+        terms: the terms with which it started.
         played: the matches that count, in schedule order.
-        reports: how their seats did, by block and seating; only tests of time and memory need them.
+        reports: the seats' reports by block and seating; needed by tests of time and memory only.
 
     Raises:
-        msgspec.ValidationError: the terms are of no test.
+        msgspec.ValidationError: these are not the terms of a regression test.
     """
     given = {key.removeprefix(TEST): value for key, value in terms.items() if key.startswith(TEST)}
-    test: Test = msgspec.convert(given, Sprt) if "elo0" in given else msgspec.convert(given, Anytime)
     limits = usage_limits(terms)
     blocks = list(_blocks(played, reports or {}))
-    observe = head_to_head if isinstance(test, Sprt) else difference
     # All tests end with the first that rejects.
     walks = _usage_walks(limits, blocks)
-    seen = [observe(matches) for matches in blocks[: _first_rejected(walks, len(blocks))]]
-    states: list[State] = [*_of_two(test, seen)] if isinstance(test, Sprt) else [*_of_more(test, seen)]
+    until_rejected = blocks[: _first_rejected(walks, len(blocks))]
+    test: Test
+    states: list[State]
+    if "elo0" in given:
+        test = msgspec.convert(given, Sprt)
+        seen = [head_to_head(matches) for matches in until_rejected]
+        states = [*_of_two(test, seen)]
+    else:
+        test = msgspec.convert(given, Anytime)
+        seen = [difference(matches) for matches in until_rejected]
+        states = [*_of_more(test, seen)]
     last = states[-1]
     if last.verdict is Verdict.REJECTED:
         walks = _usage_walks(limits, blocks[: last.blocks])
     ends = [walk.state.blocks + walk.state.unmeasured for walk in walks]
     counted = seen[: max([last.blocks, *ends])]
-    differences = [each - 1 for each in counted] if isinstance(test, Sprt) else counted
+    differences = points_ahead(test, counted)
     return History(
         test=test,
         states=tuple(states),
@@ -137,14 +148,14 @@ def history_of(
 
 
 def _scores(played: Sequence[Played]) -> tuple[Score, Score]:
-    """Base's and head's."""
-    entrants = 1 + max((entrant for match in played for entrant in match.entrants), default=HEAD)
+    """Return the scores of base and head."""
+    entrants = 1 + max((max(match.entrants) for match in played), default=HEAD)
     rows = {row.entrant: row for row in standings_of(entrants, played)}
     return rows[BASE], rows[HEAD]
 
 
 def _usage_walks(limits: Sequence[UsageLimit], blocks: Sequence[Sequence[SeatedResult]]) -> list[UsageWalk]:
-    """The tests of time and memory after these blocks."""
+    """Return the tests of time and memory after these blocks."""
     walks = [UsageWalk(limit) for limit in limits]
     for walk in walks:
         for matches in blocks:
@@ -155,16 +166,16 @@ def _usage_walks(limits: Sequence[UsageLimit], blocks: Sequence[Sequence[SeatedR
 
 
 def _first_rejected(walks: Sequence[UsageWalk], blocks: int) -> int:
-    """How many blocks there were when the first of them rejected head; all of them if none did."""
+    """Return the number of blocks after which the first test rejected head; `blocks` if none did."""
     rejected = [walk.state for walk in walks if walk.state.verdict is Verdict.REJECTED]
     return min([state.blocks + state.unmeasured for state in rejected], default=blocks)
 
 
 def _of_two(test: Sprt, seen: Sequence[float]) -> Iterator[sprt.Progress]:
-    """The states that are kept, up to the one that decides.
+    """Yield states of a head-to-head test, up to the deciding one.
 
-    A likelihood ratio takes milliseconds: of a long test it is not found after every block, but after each of
-    the last, among which is the one that decided.
+    A likelihood ratio takes milliseconds. In a long test it is computed for some of the blocks only, but for all
+    of the last ones, because the deciding block is among them.
     """
     step = max(1, -(-len(seen) // MOST_POINTS))
     counts = [0] * sprt.RESULTS
@@ -180,7 +191,7 @@ def _of_two(test: Sprt, seen: Sequence[float]) -> Iterator[sprt.Progress]:
 
 
 def _of_more(test: Anytime, seen: Sequence[float]) -> Iterator[anytime.AnytimeProgress]:
-    """The same of a test of more seats."""
+    """Yield states of a test with more seats or against a field, up to the deciding one."""
     step = max(1, -(-len(seen) // MOST_POINTS))
     walk = anytime.Walk(test)
     yield walk.progress
@@ -196,15 +207,13 @@ def _of_more(test: Anytime, seen: Sequence[float]) -> Iterator[anytime.AnytimePr
 def _blocks(
     played: Sequence[Played], reports: Mapping[tuple[int, int], Sequence[SeatReport]]
 ) -> Iterator[list[SeatedResult]]:
-    """The blocks up to the first that is missing: the tests take them in schedule order."""
+    """Yield the blocks up to the first missing one, because the tests count them in schedule order."""
     for number, (block, matches) in enumerate(groupby(played, key=lambda match: match.block)):
         if block != number:
             return
-        yield [
-            SeatedResult(
-                match.entrants,
-                match.outcome,
-                uses_of(reports.get((match.block, match.seating), ()), match.windows, match.conduct),
-            )
-            for match in matches
-        ]
+        results = []
+        for match in matches:
+            of_seats = reports.get((match.block, match.seating), ())
+            uses = uses_of(of_seats, match.windows, match.conduct)
+            results.append(SeatedResult(match.entrants, match.outcome, uses))
+        yield results

@@ -1,59 +1,131 @@
-"""What a regression test is made of: who plays, from which deals, and what a block says of old and new. Pure.
+"""The model of a regression test: its hypotheses, schedule, and the evidence of each block. Pure.
 
-Two seats, and no field: old and new version meet. Otherwise each deal is played twice in each seating, once with
-either version in the seat under test, against the same others in the same seats.
+In a game of two seats without a field, the old version (base) and the new one (head) play each other. Otherwise
+each deal is played twice in each seating, once with either version in the seat under test, against the same other
+bots in the same seats.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from math import log
 from random import Random
+from typing import Literal, get_args
 
 from msgspec import Struct
 
 from arena.config import Tournament
-from arena.regression.questions import answers
-from arena.regression.usage import SeatUse, ratio_of
 from arena.schedule import SWAPPED, TWO, Block, Match, shifts_of
-from arena.statistics import Resource, UsageLimit, UsageState, UsageWalk, Verdict, anytime, points, sprt
+from arena.statistics import (
+    Resource,
+    UsageLimit,
+    UsageState,
+    UsageWalk,
+    Verdict,
+    anytime,
+    median_interval,
+    points,
+    sprt,
+)
+from protocol.refusals import Conduct
 from protocol.words import Outcome
+from referee.match import SeatReport
 
 BASE, HEAD, FIELD = 0, 1, 2
-"""Entrants: the old version, the new one, and the first of those who take the other seats."""
+"""Entrants: the old version, the new version, and the first bot of the field in the other seats."""
 MOST_SEATINGS = 26
-"""The most of a block: each has a letter in its transcript's name."""
+"""Maximum matches per block; each has its own letter in the name of its transcript."""
 
 Test = sprt.Sprt | anytime.Anytime
 State = sprt.Progress | anytime.AnytimeProgress
 
+QuestionName = Literal["better", "not-worse", "much-better"]
+QUESTION_NAMES: tuple[QuestionName, ...] = get_args(QuestionName)
+DEFAULT: QuestionName = "better"
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """The hypotheses behind a question, and the texts of its two answers."""
+
+    elo0: float
+    elo1: float
+    """The two hypotheses of a head-to-head test, in normalized Elo."""
+    low: float
+    high: float
+    """The two hypotheses with more seats or against a field, in points per match."""
+    yes: str
+    no: str
+
+
+QUESTIONS: dict[QuestionName, Question] = {
+    "better": Question(elo0=0, elo1=20, low=0, high=0.05, yes="head is better", no="head is not better"),
+    "not-worse": Question(elo0=-20, elo1=0, low=-0.05, high=0, yes="head is not worse", no="head is worse"),
+    "much-better": Question(
+        elo0=20, elo1=60, low=0.05, high=0.15, yes="head is much better", no="head is not much better"
+    ),
+}
+
+
+def answers(test: Test) -> tuple[str, str]:
+    """Return the texts of a test's two answers: head is accepted, and head is rejected."""
+    if isinstance(test, sprt.Sprt):
+        numbers, unit = (test.elo0, test.elo1), " Elo"
+    else:
+        numbers, unit = (test.low, test.high), " points a match"
+    for question in QUESTIONS.values():
+        hypotheses = (question.low, question.high)
+        if isinstance(test, sprt.Sprt):
+            hypotheses = (question.elo0, question.elo1)
+        if hypotheses == numbers:
+            return question.yes, question.no
+    low, high = numbers
+    return _beyond(low, unit), _short_of(high, unit)
+
+
+def _beyond(low: float, unit: str) -> str:
+    """Return the answer that head is above a difference."""
+    if low == 0:
+        return "head is better"
+    if low > 0:
+        return f"head is better by more than {low:g}{unit}"
+    return f"head is not {-low:g}{unit} worse"
+
+
+def _short_of(high: float, unit: str) -> str:
+    """Return the answer that head is below a difference."""
+    if high == 0:
+        return "head is worse"
+    if high > 0:
+        return f"head is not {high:g}{unit} better"
+    return f"head is worse by more than {-high:g}{unit}"
+
 
 class Regression(Struct, frozen=True, kw_only=True):
-    """What is tested, and on what."""
+    """A regression test's bots, game and statistical tests."""
 
     arena: Tournament
-    """Game, bots (in the order of entrants), policy, and the folder of the results."""
+    """Game, bots by entrant, policy, and results folder."""
     test: Test
     limit: int
-    """Blocks after which it stays undecided."""
+    """Number of blocks after which the test ends undecided."""
     usage: tuple[UsageLimit, ...] = ()
-    """What head may use beside base."""
+    """Limits on the time and memory that head uses, relative to base."""
 
     @property
     def is_head_to_head(self) -> bool:
-        """Whether base and head meet: a game of two seats, without a field."""
+        """True if base and head play each other: a game of two seats without a field."""
         return self.arena.seats == TWO and len(self.arena.bots) == FIELD
 
     @property
     def seatings(self) -> int:
-        """How many matches a block has."""
+        """Number of matches per block."""
         return TWO if self.is_head_to_head else 2 * self.arena.rotations
 
     def blocks(self, seed: int) -> Iterator[Block]:
-        """The schedule, up to the limit. A higher limit only adds to it."""
+        """Yield the schedule up to the limit; a higher limit only adds blocks at its end."""
         for number in range(self.limit):
             yield self._block(number, seed)
 
     def _block(self, number: int, seed: int) -> Block:
-        """One deal. With more seats, and few seatings of each, the seat under test moves on from deal to deal."""
+        """Return the block of one deal. The seat under test moves by one from deal to deal."""
         if self.is_head_to_head:
             return Block(number, number, (BASE, HEAD), SWAPPED, seed)
         seats = self.arena.seats
@@ -63,9 +135,10 @@ class Regression(Struct, frozen=True, kw_only=True):
         return Paired(number, number, table, shifts + shifts, seed)
 
     def _others(self, number: int, seed: int) -> Sequence[int]:
-        """The bots of the other seats. If the field is larger than that, each deal draws its own.
+        """Return the entrants in the other seats.
 
-        Drawn, and not one after the other: the test needs deals that do not depend on those before.
+        A field with more bots than these seats is sampled anew for each deal. Bots do not take turns, because the
+        test requires deals that are independent of each other.
         """
         places, others = self.arena.seats - 1, len(self.arena.bots) - FIELD
         if others <= places:
@@ -74,65 +147,132 @@ class Regression(Struct, frozen=True, kw_only=True):
 
 
 class Paired(Block, frozen=True, gc=False):
-    """One deal whose seatings all come twice: with the new version, then with the old one in its place."""
+    """A deal with each seating played twice: first with head, then with base in its seat."""
 
     @property
     def matches(self) -> tuple[Match, ...]:
-        """As every block's, but for who holds the seat under test."""
+        """Matches of the block, in order of seating."""
         matches = Block(self.number, self.round, self.entrants, self.shifts, self.seed).matches
         half = len(matches) // 2
         return matches[:half] + tuple(map(_with_base, matches[half:]))
 
 
 def _with_base(match: Match) -> Match:
-    """The same seating with the old version in the new one's place."""
+    """Return the match with base in head's seat."""
     entrants = tuple(BASE if entrant == HEAD else entrant for entrant in match.entrants)
     return Match(match.name, match.block, match.seating, entrants, match.seed)
 
 
+class SeatUse(Struct, frozen=True):
+    """Resources that one seat's bot used in a match; None if not measured or if the bot did not finish."""
+
+    us_per_move: float | None = None
+    """Processor time per window after the start-up, in microseconds."""
+    peak_bytes: int | None = None
+    """Peak memory in bytes."""
+
+
+def uses_of(
+    reports: Sequence[SeatReport], windows: Sequence[int], conduct: Sequence[Conduct]
+) -> tuple[SeatUse, ...]:
+    """Return each seat's resource use; an empty tuple if the match has no reports."""
+    return tuple(
+        _use_of(report, number) if kind is Conduct.OK else SeatUse()
+        for report, number, kind in zip(reports, windows, conduct, strict=bool(reports))
+    )
+
+
+def _use_of(report: SeatReport, windows: int) -> SeatUse:
+    time = None
+    if report.cpu_us is not None and report.start_cpu_us is not None and windows:
+        time = max(0, report.cpu_us - report.start_cpu_us) / windows
+    return SeatUse(time, report.peak_bytes)
+
+
+def ratio_of(base: Sequence[SeatUse], head: Sequence[SeatUse], resource: Resource) -> float | None:
+    """Return head's use in a block divided by base's, or None if it is unknown.
+
+    Time is compared by the mean over the block's matches, memory by its maximum.
+    """
+    of_base, of_head = _used(base, resource), _used(head, resource)
+    return of_head / of_base if of_base and of_head else None
+
+
+def _used(uses: Sequence[SeatUse], resource: Resource) -> float | None:
+    """Return a bot's use over a block: mean time or peak memory. None if it is unknown for a match."""
+    values = [each.us_per_move if resource == "time" else each.peak_bytes for each in uses]
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        return None
+    return sum(known) / len(known) if resource == "time" else max(known)
+
+
+class UsageFinding(Struct, frozen=True):
+    """Result of a test of time or memory."""
+
+    limit: UsageLimit
+    state: UsageState
+    ratio: tuple[float, float, float] | None
+    """Head's use divided by base's: median over blocks and the ends of a 95 % interval; None if not measured."""
+
+
+def usage_finding(walk: UsageWalk) -> UsageFinding:
+    """Summarise a running test of time or memory."""
+    ratio = None
+    if walk.ratios:
+        ratio = median_interval(walk.ratios)
+    return UsageFinding(walk.limit, walk.state, ratio)
+
+
 class SeatedResult(Struct, frozen=True):
-    """Who sat where in a match, and its outcome."""
+    """A match's outcome and the entrants by seat."""
 
     entrants: tuple[int, ...]
     outcome: Outcome
     uses: tuple[SeatUse, ...] = ()
-    """By seat; empty: nothing was measured."""
+    """Resource use by seat; empty if nothing was measured."""
 
     def points_of(self, entrant: int) -> list[float]:
-        """What this entrant got, in each seat that it had."""
+        """Return an entrant's points, one number per seat that it held."""
         return [points(self.outcome, seat) for seat, sitting in enumerate(self.entrants) if sitting == entrant]
 
     def uses_of(self, entrant: int) -> list[SeatUse]:
-        """What this entrant used, in each seat that it had."""
+        """Return an entrant's resource use, one entry per seat that it held."""
         uses = self.uses or (SeatUse(),) * len(self.entrants)
         return [use for use, sitting in zip(uses, self.entrants, strict=True) if sitting == entrant]
 
 
 def used_ratio(matches: Sequence[SeatedResult], resource: Resource) -> float | None:
-    """What head used in a block divided by what base used; None: it is not known."""
-    base, head = ([use for match in matches for use in match.uses_of(bot)] for bot in (BASE, HEAD))
+    """Return head's use in a block divided by base's, or None if it is unknown."""
+    base: list[SeatUse] = []
+    head: list[SeatUse] = []
+    for match in matches:
+        base += match.uses_of(BASE)
+        head += match.uses_of(HEAD)
     return ratio_of(base, head, resource)
 
 
 def head_to_head(matches: Sequence[SeatedResult]) -> float:
-    """What a block of two seats says: the new version's points, of 2."""
+    """Return head's points in a head-to-head block, from 0 to 2."""
     return sum(sum(match.points_of(HEAD)) for match in matches)
 
 
 def difference(matches: Sequence[SeatedResult]) -> float:
-    """What a block of more seats says: the new version's mean points minus the old one's, from -1 to 1."""
+    """Return head's mean points in a block minus base's, from -1 to 1."""
     return _mean(matches, HEAD) - _mean(matches, BASE)
 
 
 def _mean(matches: Sequence[SeatedResult], entrant: int) -> float:
-    got = [each for match in matches for each in match.points_of(entrant)]
-    return sum(got) / len(got)
+    scores: list[float] = []
+    for match in matches:
+        scores += match.points_of(entrant)
+    return sum(scores) / len(scores)
 
 
 class BlockTally:
-    """Takes results in the order in which matches end, and gives whole blocks to the tests in schedule order.
+    """Running tests that take results as matches end and count complete blocks in schedule order.
 
-    If blocks counted as they end, a bot that wins quickly, or loses slowly, would look better than it is.
+    Counting blocks in the order in which they end would favour a bot that wins quickly or loses slowly.
     """
 
     def __init__(self, regression: Regression) -> None:
@@ -145,32 +285,32 @@ class BlockTally:
         )
         self._waiting: dict[int, dict[int, SeatedResult]] = {}
         self.usage = tuple(UsageWalk(limit) for limit in regression.usage)
-        """The tests of time and memory."""
+        """Tests of time and memory."""
         self.observations: list[float] = []
-        """By block, up to the one that decided all."""
+        """Observation of each block, up to the deciding one."""
 
     @property
     def blocks(self) -> int:
-        """How many blocks count: those up to the one that decided all."""
+        """Number of blocks that count: all up to the deciding one."""
         return len(self.observations)
 
     @property
     def state(self) -> State:
-        """How far the test of strength is. Blocks after the one that decided it do not count for it."""
+        """State of the test of strength; it ignores blocks after its own deciding one."""
         return self._walk.progress
 
     @property
     def verdict(self) -> Verdict:
-        """What all tests together say: accepted only if all accept, rejected as soon as one rejects."""
+        """Verdict of all tests together; see `verdict_of`."""
         return verdict_of(self.state, [walk.state for walk in self.usage])
 
     @property
     def decided(self) -> bool:
-        """Whether no more blocks are needed."""
+        """True if no more blocks are needed."""
         return is_decided(self.state, [walk.state for walk in self.usage])
 
     def ended(self, block: int, seating: int, result: SeatedResult) -> None:
-        """A match has its result."""
+        """Add the result of a match."""
         self._waiting.setdefault(block, {})[seating] = result
         while not self.decided and self.blocks < self._limit:
             matches = self._waiting.get(self.blocks, {})
@@ -180,7 +320,7 @@ class BlockTally:
             self._add([matches[seating] for seating in range(self._seatings)])
 
     def _add(self, matches: Sequence[SeatedResult]) -> None:
-        """Give the next block to the tests that are not over."""
+        """Add the next block to the tests that are not over."""
         observation = self._observe(matches)
         self.observations.append(observation)
         if self.state.verdict is Verdict.UNDECIDED:
@@ -190,42 +330,44 @@ class BlockTally:
                 walk.add(used_ratio(matches, walk.limit.resource))
 
     def again(self, block: int) -> None:
-        """A block is played again as a whole: its results so far do not count."""
+        """Discard the results of a block that is played again as a whole."""
         self._waiting.pop(block, None)
 
 
 def verdict_of(state: State, usage: Sequence[UsageState]) -> Verdict:
-    """What all tests together say: accepted only if all accept, rejected as soon as one rejects."""
+    """Combine verdicts: accepted only if all tests accept, rejected as soon as one rejects."""
     verdicts = {state.verdict, *(each.verdict for each in usage)}
     if Verdict.REJECTED in verdicts:
         return Verdict.REJECTED
-    return Verdict.ACCEPTED if verdicts == {Verdict.ACCEPTED} else Verdict.UNDECIDED
+    if verdicts == {Verdict.ACCEPTED}:
+        return Verdict.ACCEPTED
+    return Verdict.UNDECIDED
 
 
 def is_decided(state: State, usage: Sequence[UsageState]) -> bool:
-    """Return whether the tests need no more blocks: one has rejected, or all are over."""
+    """Return True if the tests need no more blocks: one has rejected, or all are over."""
     if verdict_of(state, usage) is Verdict.REJECTED:
         return True
     return state.verdict is not Verdict.UNDECIDED and all(each.is_over for each in usage)
 
 
-def points_ahead(regression: Regression, observations: Sequence[float]) -> list[float]:
-    """By block: head's mean points a match minus base's, from -1 to 1."""
-    if isinstance(regression.test, sprt.Sprt):
+def points_ahead(test: Test, observations: Sequence[float]) -> list[float]:
+    """Return head's mean points per match minus base's for each block, from -1 to 1."""
+    if isinstance(test, sprt.Sprt):
         return [block - 1 for block in observations]
     return list(observations)
 
 
 def interval(ahead: Sequence[float]) -> tuple[float, float]:
-    """Return where the mean of `points_ahead` is: 95 % of such intervals hold it, whenever one stopped.
+    """Return a 95 % interval for the mean of `points_ahead` that holds whenever the test stops.
 
-    The usual interval, of a mean and its standard error, would promise too much where a test stopped early.
+    An interval from mean and standard error would be too narrow for a test that stops early.
     """
     return anytime.interval(ahead)
 
 
 def evidence(test: Test, state: State) -> str:
-    """What the test has found so far, with the bounds at which it decides."""
+    """Describe the test's evidence so far and the bounds at which it decides."""
     if isinstance(test, sprt.Sprt) and isinstance(state, sprt.Progress):
         points = sum(index * count for index, count in enumerate(state.counts)) / 2
         bounds = f"{test.lower:z.2f} to {test.upper:z.2f}"
@@ -240,7 +382,7 @@ def evidence(test: Test, state: State) -> str:
 
 
 def leaning(test: Test, state: State) -> tuple[str, float]:
-    """Return the answer that the results lean to, and how much of the evidence for it there is, from 0 to 1."""
+    """Return the more likely answer and the share of the evidence that it needs, from 0 to 1."""
     yes, no = answers(test)
     if isinstance(test, sprt.Sprt) and isinstance(state, sprt.Progress):
         better, worse = state.llr / test.upper, state.llr / test.lower

@@ -1,4 +1,4 @@
-"""Makes a regression test of what was asked for on the command line, or says what is wrong with it."""
+"""Options of a regression test, and the test that they describe."""
 
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,17 @@ from arena.config import BotCaps, Tournament, TournamentFile, called, find_entry
 from arena.errors import WrongUse
 from arena.game_options import read_clock, rules_asked
 from arena.quantities import counted
-from arena.regression.model import BASE, FIELD, HEAD, MOST_SEATINGS, Regression, Test
-from arena.regression.questions import DEFAULT, QUESTIONS, QuestionName
+from arena.regression.model import (
+    BASE,
+    DEFAULT,
+    FIELD,
+    HEAD,
+    MOST_SEATINGS,
+    QUESTIONS,
+    QuestionName,
+    Regression,
+    Test,
+)
 from arena.schedule import TWO
 from arena.statistics import Anytime, EloModel, Resource, Sprt, UsageLimit
 from referee.bot_folder import BotFolder, BotFolderError, read_bot_name
@@ -20,18 +29,18 @@ from referee.printable import printable_name
 from referee.sandbox import Isolation
 
 SHOWN = len("sha256:") + 12
-"""Characters of a content's hash that a message shows."""
+"""Number of characters shown of a content hash."""
 OF_TWO = ("elo0", "elo1", "model")
-"""What is asked only if base and head meet: in games of two seats without a field."""
+"""Options of head-to-head tests only: games of two seats without a field."""
 OF_FIELD = ("low", "high")
-"""What is asked only of play against a field."""
+"""Options of tests against a field only."""
 LIMITS: dict[str, Resource] = {"slower": "time", "larger": "memory"}
-"""Options that limit what head may use."""
+"""Options that limit head's resource use, with the resource."""
 MOST_FIELD = 100
 
 
-class Asked(Struct, frozen=True, kw_only=True):
-    """The command line. None, or nothing: not given."""
+class RegressionOptions(Struct, frozen=True, kw_only=True):
+    """Options of a regression test; None or empty if not given."""
 
     game: str
     base: str
@@ -39,9 +48,9 @@ class Asked(Struct, frozen=True, kw_only=True):
     policy: Policy
     variant: str | None = None
     options: str | None = None
-    """A JSON object."""
+    """Options of the game, as a JSON object."""
     clock: Path | None = None
-    """A file with a `[clock]` table."""
+    """File with a `[clock]` table."""
     question: QuestionName | None = None
     elo0: float | None = None
     elo1: float | None = None
@@ -59,33 +68,36 @@ class Asked(Struct, frozen=True, kw_only=True):
     isolation: Isolation = "strict"
     warm: bool = True
     caps: BotCaps = BotCaps()
-    """The most that any of the bots may ask for."""
+    """Maximum resources that a bot may request."""
 
 
-def regression_of(asked: Asked) -> Regression:
-    """What was asked for, its bots found. Where its results go is not filled in.
+def regression_of(chosen: RegressionOptions) -> Regression:
+    """Find the bots and return the test. The caller fills in its results folder.
 
     Raises:
-        WrongUse: one line that names the option, and says what would be right.
+        WrongUse: one line that names the wrong option and what would be right.
     """
-    rules, variant, options = rules_asked(asked.game, asked.variant, asked.options)
+    rules, variant, options = rules_asked(chosen.game, chosen.variant, chosen.options)
     seats = rules.seats(options)
-    _check_for_seats(asked, seats)
-    names = asked.field or ((random_bot(asked.game),) if seats > TWO else ())
+    _check_for_seats(chosen, seats)
+    names = chosen.field or ((random_bot(chosen.game),) if seats > TWO else ())
     flags = ("--base", "--head", *("--field" for _ in names))
     bots = tuple(
-        _bot(flag, name, asked) for flag, name in zip(flags, (asked.base, asked.head, *names), strict=True)
+        _bot(flag, name, chosen) for flag, name in zip(flags, (chosen.base, chosen.head, *names), strict=True)
     )
+    clock = None
+    if chosen.clock is not None:
+        clock = read_clock(chosen.clock, rules, variant, chosen.policy)
     form = TournamentFile(
-        game=asked.game,
+        game=chosen.game,
         bots=tuple(bot.given for bot in bots),
         variant=variant,
-        rotations=asked.rotations,
-        seed=asked.seed,
-        policy=asked.policy,
-        clock=None if asked.clock is None else read_clock(asked.clock, rules, variant, asked.policy),
-        isolation=asked.isolation,
-        warm=asked.warm,
+        rotations=chosen.rotations,
+        seed=chosen.seed,
+        policy=chosen.policy,
+        clock=clock,
+        isolation=chosen.isolation,
+        warm=chosen.warm,
     )
     arena = Tournament(
         file=Path(),
@@ -97,12 +109,12 @@ def regression_of(asked: Asked) -> Regression:
         labels=("base", "head", *(f"field {printable_name(called(bot.given))}" for bot in bots[FIELD:])),
         results=Path(),
     )
-    is_head_to_head = seats == TWO and not asked.field
-    return Regression(arena=arena, test=_test(asked, is_head_to_head), limit=asked.blocks, usage=_limits(asked))
+    is_head_to_head = seats == TWO and not chosen.field
+    return Regression(arena=arena, test=_test(chosen, is_head_to_head), limit=chosen.blocks, usage=_limits(chosen))
 
 
 def same_content_text(regression: Regression) -> str | None:
-    """Return why a test of these two has no answer: they have the same content. None: they have not."""
+    """Return why a test is pointless if base and head have the same content, or None if they differ."""
     base, head = regression.arena.folders[BASE], regression.arena.folders[HEAD]
     if base.content != head.content:
         return None
@@ -114,71 +126,78 @@ def same_content_text(regression: Regression) -> str | None:
     )
 
 
-def _check_for_seats(asked: Asked, seats: int) -> None:
-    """Options that the game's number of seats leaves no use for, or limits."""
-    _check_question(asked, seats)
-    if len(asked.field) > MOST_FIELD:
-        raise WrongUse(f"--field: {len(asked.field)} are too many; at most {MOST_FIELD} bots")
-    if asked.rotations is not None and seats == TWO:
-        raise WrongUse(f"--rotations: is for games of more than two seats; {asked.game} has two")
-    if asked.rotations is not None and asked.rotations > seats:
-        raise WrongUse(f"--rotations: {asked.rotations} are too many; {asked.game} has {seats} seats")
-    if seats > TWO and 2 * (asked.rotations or seats) > MOST_SEATINGS:
+def _check_for_seats(chosen: RegressionOptions, seats: int) -> None:
+    """Refuse options that do not apply to this number of seats."""
+    _check_question(chosen, seats)
+    if len(chosen.field) > MOST_FIELD:
+        raise WrongUse(f"--field: {len(chosen.field)} are too many; at most {MOST_FIELD} bots")
+    if chosen.rotations is not None and seats == TWO:
+        raise WrongUse(f"--rotations: is for games of more than two seats; {chosen.game} has two")
+    if chosen.rotations is not None and chosen.rotations > seats:
+        raise WrongUse(f"--rotations: {chosen.rotations} are too many; {chosen.game} has {seats} seats")
+    if seats > TWO and 2 * (chosen.rotations or seats) > MOST_SEATINGS:
         raise WrongUse(f"--rotations: a block would be too long; at most {MOST_SEATINGS // 2} can be")
-    for index, name in enumerate(asked.field):
-        if printable_name(name) in map(printable_name, asked.field[:index]):
+    for index, name in enumerate(chosen.field):
+        if printable_name(name) in map(printable_name, chosen.field[:index]):
             raise WrongUse(f"--field: {name!r} is given twice")
 
 
-def _check_question(asked: Asked, seats: int) -> None:
-    """Hypotheses that are not of this kind of test, or beside a question."""
-    numbers = [name for name in (*OF_TWO, *OF_FIELD) if getattr(asked, name) is not None]
-    meet = seats == TWO and not asked.field
+def _check_question(chosen: RegressionOptions, seats: int) -> None:
+    """Refuse hypotheses of the other kind of test, or combined with a question."""
+    numbers = [name for name in (*OF_TWO, *OF_FIELD) if getattr(chosen, name) is not None]
+    meet = seats == TWO and not chosen.field
     for name in numbers:
-        flag = "--elo-model" if name == "model" else f"--{name}"
+        flag = f"--{name}"
+        if name == "model":
+            flag = "--elo-model"
         if meet and name in OF_FIELD:
-            raise WrongUse(f"{flag}: is for play against a field; {asked.game} has two seats: add --field BOT")
+            raise WrongUse(f"{flag}: is for play against a field; {chosen.game} has two seats: add --field BOT")
         if not meet and name in OF_TWO:
-            why = f"{asked.game} has {seats}" if seats > TWO else "with --field there are --low and --high"
+            why = "with --field there are --low and --high"
+            if seats > TWO:
+                why = f"{chosen.game} has {seats}"
             raise WrongUse(f"{flag}: is for games of two seats without a field; {why}")
-        if asked.question is not None and name != "model":
+        if chosen.question is not None and name != "model":
             raise WrongUse(f"{flag}: cannot be combined with --question; leave one of them out")
 
 
-def _bot(flag: str, name: str, asked: Asked) -> BotFolder:
+def _bot(flag: str, name: str, chosen: RegressionOptions) -> BotFolder:
     bot = read_bot_name(name)
     say_link(bot)
     try:
-        return find_entry(bot, asked.game, asked.caps)
+        return find_entry(bot, chosen.game, chosen.caps)
     except BotFolderError as error:
         raise WrongUse(f"{flag}: {error}") from None
 
 
-def _test(asked: Asked, is_head_to_head: bool) -> Test:
-    question = QUESTIONS[asked.question or DEFAULT]
+def _test(chosen: RegressionOptions, is_head_to_head: bool) -> Test:
+    question = QUESTIONS[chosen.question or DEFAULT]
     names = ("elo0", "elo1") if is_head_to_head else OF_FIELD
-    given: dict[str, Any] = {"alpha": asked.alpha, "beta": asked.beta}
+    given: dict[str, Any] = {"alpha": chosen.alpha, "beta": chosen.beta}
     for name in names:
-        number = getattr(asked, name)
-        given[name] = getattr(question, name) if number is None else number
-    if is_head_to_head and asked.model is not None:
-        given["model"] = asked.model
+        given[name] = getattr(chosen, name)
+        if given[name] is None:
+            given[name] = getattr(question, name)
+    if is_head_to_head and chosen.model is not None:
+        given["model"] = chosen.model
     try:
-        return msgspec.convert(given, Sprt) if is_head_to_head else msgspec.convert(given, Anytime)
+        if is_head_to_head:
+            return msgspec.convert(given, Sprt)
+        return msgspec.convert(given, Anytime)
     except ValueError as error:
         raise WrongUse(str(error)) from None
 
 
-def _limits(asked: Asked) -> tuple[UsageLimit, ...]:
-    """What head may use beside base."""
-    if asked.larger is not None and asked.isolation == "none":
+def _limits(chosen: RegressionOptions) -> tuple[UsageLimit, ...]:
+    """Return the limits on head's resource use."""
+    if chosen.larger is not None and chosen.isolation == "none":
         raise WrongUse("--larger: memory is not measured with --isolation none")
-    found = []
+    limits = []
     for option, resource in LIMITS.items():
-        most = getattr(asked, option)
+        most = getattr(chosen, option)
         if most is not None:
             try:
-                found.append(UsageLimit(resource=resource, most=most, alpha=asked.alpha, beta=asked.beta))
+                limits.append(UsageLimit(resource=resource, most=most, alpha=chosen.alpha, beta=chosen.beta))
             except ValueError as error:
                 raise WrongUse(f"--{option}: {error}") from None
-    return tuple(found)
+    return tuple(limits)

@@ -1,5 +1,6 @@
-"""Plays a regression test from where it stands until it is decided, or to its limit."""
+"""The run of a regression test until it is decided, or to its limit."""
 
+from collections.abc import Callable
 from functools import partial
 from hashlib import sha256
 from itertools import takewhile
@@ -11,6 +12,7 @@ from typing import TypeVar
 import msgspec
 import trio
 from msgspec import Struct
+from rich.progress import TimeElapsedColumn
 
 from arena import event_loop
 from arena.checks import FieldCheck, check_field, forget_refusal, write_refusal
@@ -25,12 +27,15 @@ from arena.regression.model import (
     Regression,
     SeatedResult,
     State,
+    UsageFinding,
     interval,
+    leaning,
     points_ahead,
+    usage_finding,
+    uses_of,
     verdict_of,
 )
-from arena.regression.progress import RegressionProgress
-from arena.regression.usage import UsageFinding, usage_finding, uses_of
+from arena.schedule import Match
 from arena.statistics import (
     BotReport,
     StandingsRow,
@@ -38,9 +43,10 @@ from arena.statistics import (
     reports_of,
     standings_of,
 )
-from arena.terminal import progress_console
+from arena.terminal import Screen, Words, progress_console
 from arena.tournament import (
     Asides,
+    Gauge,
     Ledger,
     MatchSetup,
     Terms,
@@ -55,49 +61,50 @@ from arena.tournament import (
     try_out,
 )
 from arena.workers import Venue
+from referee.host import Result
 from referee.log import SILENT, Logger
 from referee.printable import printable_name
 
 PlayerT = TypeVar("PlayerT")
 DIGITS = 12
-"""So many of a hash are in the name of a results folder."""
+"""Number of hash digits in the name of a results folder."""
 
 
 class Finding(Struct, frozen=True):
-    """How a regression test came out."""
+    """Result of a regression test."""
 
     seed: int
     state: State
-    """Of the test of strength."""
+    """State of the test of strength."""
     blocks: int
-    """How many count: those up to the one that decided all tests."""
+    """Number of blocks that count: all up to the one that decided all tests."""
     mean: float
-    """Head's points a match minus base's, over all that count."""
+    """Head's mean points per match minus base's, over all blocks that count."""
     interval: tuple[float, float]
-    """Of that difference; see `regression.model.interval`."""
+    """Interval of that difference; see `arena.regression.model.interval`."""
     standings: tuple[StandingsRow, ...]
-    """By entrant, of the blocks that counted."""
+    """Standings over the blocks that count, indexed by entrant."""
     reports: tuple[BotReport, ...]
-    """The same: what went wrong, and what the bots used."""
+    """Faults and resource use over the same blocks, indexed by entrant."""
     voids: list[tuple[int, int, str]]
-    """Block, seating and reason of every void attempt."""
+    """Block, seating and reason of each void attempt."""
     lost: list[tuple[int, int, str]]
-    """The same of attempts whose referee process ended before them."""
+    """Block, seating and reason of each attempt whose referee process ended early."""
     seconds: float
-    """How long this run played; earlier ones are not counted."""
+    """Duration of this run, without earlier ones."""
     asides: Asides = Asides()
-    """Blocks that were void again and again because of one bot."""
+    """Blocks that were set aside, because one bot made them void repeatedly."""
     usage: tuple[UsageFinding, ...] = ()
-    """The tests of time and memory."""
+    """Results of the tests of time and memory."""
 
     @property
     def verdict(self) -> Verdict:
-        """What all tests together say."""
+        """Verdict of all tests together."""
         return verdict_of(self.state, [each.state for each in self.usage])
 
 
 class HeadBrokenError(AnswerIsNo):
-    """Head cannot start: the answer is no, and no match is needed for it."""
+    """Head cannot start, so the test is rejected without a match."""
 
 
 def play_regression(
@@ -109,15 +116,21 @@ def play_regression(
     check: FieldCheck[PlayerT] | None = None,
     log: Logger = SILENT,
 ) -> Finding:
-    """Plays what is left of it. `players` are the entrants, as the venue wants them.
+    """Play the rest of a test and return its result.
 
-    A new test begins with a `check` that each bot starts; None: it does not.
+    Args:
+        regression: the test.
+        players: the entrants, in the form that `open_venue` takes.
+        open_venue: opens the workers.
+        fresh: moves earlier results aside and starts anew.
+        check: checks in a new test that each bot starts; None skips this.
+        log: the operator's log.
 
     Raises:
         HeadBrokenError: head cannot start.
-        WrongUse: the results there are were played under other terms.
-        MachineCannot: it cannot be played to its end now.
-        Stopped: a signal came; run again, it goes on.
+        WrongUse: the folder holds results with other terms.
+        MachineCannot: the test cannot be finished now.
+        Stopped: a signal arrived; the next run continues.
     """
     started = monotonic()
     folder = regression.arena.results
@@ -147,11 +160,11 @@ def play_regression(
 
 
 def _check_starts(regression: Regression, players: tuple[PlayerT, ...], check: FieldCheck[PlayerT]) -> None:
-    """Plays one short match with each bot.
+    """Play one short match with each bot.
 
     Raises:
         HeadBrokenError: head never started.
-        WrongUse: another bot did not, so that there is no test.
+        WrongUse: another bot never started.
     """
     arena = regression.arena
     folder = checks_folder(arena.results)
@@ -163,7 +176,9 @@ def _check_starts(regression: Regression, players: tuple[PlayerT, ...], check: F
         write_refusal(folder, named)
     for each in broken:
         if each.entrant != HEAD:
-            flag = "--base" if each.entrant == BASE else "--field"
+            flag = "--field"
+            if each.entrant == BASE:
+                flag = "--base"
             raise WrongUse(f"{flag}: {arena.bots[each.entrant].given}: {each.broken}; logs: {folder}")
     if broken:
         given = printable_name(arena.bots[HEAD].given)
@@ -171,14 +186,14 @@ def _check_starts(regression: Regression, players: tuple[PlayerT, ...], check: F
 
 
 def folder_for(regression: Regression) -> Path:
-    """Where results go unless it is said: a folder for each set of terms, so that the same command goes on."""
+    """Return the default results folder. Each set of terms has its own, so that repeating a command continues."""
     terms = _terms(regression, regression.arena.form.seed or 0)
     name = sha256(msgspec.json.encode(terms, order="deterministic")).hexdigest()[:DIGITS]
     return default_folder(f"runs/regress/{regression.arena.form.game}-{name}")
 
 
 def _terms(regression: Regression, seed: int) -> Terms:
-    """All that the finding depends on. Not the limit: a test that is undecided may go on with a higher one."""
+    """Return the terms that the result depends on. The limit is left out, so that a later run may raise it."""
     terms = terms_of(regression.arena, seed)
     del terms["format"], terms["blocks"]
     limits = {f"usage.{limit.resource}": limit.most for limit in regression.usage}
@@ -186,7 +201,7 @@ def _terms(regression: Regression, seed: int) -> Terms:
 
 
 def _tally_of(regression: Regression, ledger: Ledger) -> BlockTally:
-    """The test as the ledger leaves it. Matches of blocks that were stopped half-way are known too: they stand."""
+    """Return the tests after the ledger's results, including those of incomplete blocks."""
     tally = BlockTally(regression)
     for played, reports in ledger.played():
         uses = uses_of(reports, played.windows, played.conduct)
@@ -204,13 +219,13 @@ def _play_rest(
     open_venue: Venue[PlayerT],
     log: Logger,
 ) -> None:
-    """Plays until it is decided. What is being played then is given up: it would not count."""
+    """Play until the test is decided, then abandon the matches in progress, which would not count."""
     done = tally.blocks
     limit = f"at most {counted(regression.limit * regression.seatings, 'match', ',')}"
     say_going_on(ledger, limit, done * regression.seatings, field)
     if tally.decided or done == regression.limit:
         return
-    # Those beyond a limit that was higher before are finished too.
+    # An earlier run with a higher limit may have finished matches beyond this one.
     left = max(1, regression.limit * regression.seatings - len(ledger.finished()))
     playing = trio.CancelScope()
     blocks = partial(takewhile, lambda _: not tally.decided)
@@ -235,15 +250,18 @@ def _play_rest(
 
 
 def _finding(regression: Regression, ledger: Ledger, tally: BlockTally, seed: int, seconds: float) -> Finding:
-    """What it came to: of the blocks up to the one that decided, whatever else was played."""
+    """Build the result from all blocks up to the deciding one; ignore later ones."""
     entrants = len(regression.arena.bots)
     rows = sorted(standings_of(entrants, ledger.results(end=tally.blocks)), key=lambda row: row.entrant)
-    ahead = points_ahead(regression, tally.observations)
+    ahead = points_ahead(regression.test, tally.observations)
+    mean = 0.0
+    if ahead:
+        mean = fmean(ahead)
     return Finding(
         seed=seed,
         state=tally.state,
         blocks=tally.blocks,
-        mean=fmean(ahead) if ahead else 0.0,
+        mean=mean,
         interval=interval(ahead),
         usage=tuple(map(usage_finding, tally.usage)),
         standings=tuple(rows),
@@ -253,3 +271,50 @@ def _finding(regression: Regression, ledger: Ledger, tally: BlockTally, seed: in
         asides=ledger.asides(),
         seconds=seconds,
     )
+
+
+class RegressionProgress(Gauge):
+    """Progress of a test on standard error: a bar at a terminal, otherwise a line from time to time."""
+
+    def __init__(
+        self, console: Screen, regression: Regression, tally: BlockTally, decided: Callable[[], None]
+    ) -> None:
+        """Call `decided` once, after the deciding block."""
+        super().__init__(console, Words("blocks"), TimeElapsedColumn())
+        self._test = regression.test
+        self._seatings = regression.seatings
+        self._tally = tally
+        self._decided = decided
+        self._task = self._bar.add_task(self._found(), total=regression.limit, completed=tally.blocks)
+
+    def ended(self, match: Match, result: Result) -> None:
+        """See `arena.tournament.runner.Progress`."""
+        if result.outcome is None:
+            raise ValueError(f"a void attempt at {match.name} was given as a result")
+        before = self._tally.blocks
+        uses = uses_of(result.reports, result.windows, result.conduct)
+        self._tally.ended(match.block, match.seating, SeatedResult(match.entrants, result.outcome, uses))
+        self._bar.update(self._task, completed=self._tally.blocks, description=self._found())
+        self._say_now_and_then()
+        # Matches in progress may still end after the deciding one.
+        if self._tally.decided and before < self._tally.blocks:
+            self._decided()
+
+    def void(self, match: Match, reason: str, set_aside: int) -> None:
+        """See `arena.tournament.runner.Progress`."""
+        del set_aside
+        self._tally.again(match.block)
+        self._tell_void(match, reason)
+
+    def _said(self) -> str:
+        matches = counted(self._tally.blocks * self._seatings, "match", ",")
+        return f"{matches}: {self._found()}{self._lost_said()}"
+
+    def _found(self) -> str:
+        """Return the more likely answer, such as `head is better: 43 % of the evidence needed`."""
+        answer, share = leaning(self._test, self._tally.state)
+        said = [f"{answer}: {100 * share:.0f} % of the evidence needed"]
+        for walk in self._tally.usage:
+            blocks = f"{walk.state.within} of {counted(walk.state.blocks, 'block')}"
+            said.append(f"{walk.limit.resource} within {walk.limit.most:g} times in {blocks}")
+        return "; ".join(said)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from arena.quantities import counted
-from arena.regression import Decision, Explained, Group, Place, total
+from arena.regression import Decision, DecisionDiff, Group, Place, total
 from arena.reports.markdown import escaped, table_lines
 from arena.schedule import TWO, sortable_match_name
 from arena.tables import Grid, grid_of
@@ -25,7 +25,7 @@ WORDS = {1.0: "won", 0.5: "tied", 0.0: "lost"}
 Row = tuple[str, ...]
 
 
-def explained_lines(matches: Sequence[Explained]) -> list[str]:
+def explained_lines(matches: Sequence[DecisionDiff]) -> list[str]:
     """The counts in a few lines."""
     found = total(matches)
     share = f" ({found.partings / found.asked:.1%})" if found.asked else ""
@@ -48,17 +48,17 @@ def explained_lines(matches: Sequence[Explained]) -> list[str]:
     return lines
 
 
-def decisions_table(matches: Sequence[Explained], seats: int) -> Grid:
+def decisions_table(matches: Sequence[DecisionDiff], seats: int) -> Grid:
     """Return the table of decisions in which head differs from base."""
     return grid_of(HEADINGS, explained_rows(matches, seats), WORDY)
 
 
-def outcomes_table(matches: Sequence[Explained]) -> Grid:
+def outcomes_table(matches: Sequence[DecisionDiff]) -> Grid:
     """How it went in matches that part, and in others."""
     return grid_of(GROUPS, outcome_rows(matches), GROUPS[:1])
 
 
-def explained_rows(matches: Sequence[Explained], seats: int) -> list[Row]:
+def explained_rows(matches: Sequence[DecisionDiff], seats: int) -> list[Row]:
     """The rows of the list: all decisions in which they part or head was in trouble, or each match's first."""
     rows = [list(_rows(match, seats)) for match in matches]
     if sum(map(len, rows)) > ROWS:
@@ -66,12 +66,12 @@ def explained_rows(matches: Sequence[Explained], seats: int) -> list[Row]:
     return [row for each in rows for row in each]
 
 
-def rows_left_out(matches: Sequence[Explained], seats: int) -> int:
+def rows_left_out(matches: Sequence[DecisionDiff], seats: int) -> int:
     """How many rows the list leaves out."""
     return sum(len(list(_rows(match, seats))) for match in matches) - len(explained_rows(matches, seats))
 
 
-def explained_markdown(matches: Sequence[Explained], seats: int) -> str:
+def explained_markdown(matches: Sequence[DecisionDiff], seats: int) -> str:
     """A part of a CI's summary."""
     rows = explained_rows(matches, seats)
     more = rows_left_out(matches, seats)
@@ -91,7 +91,7 @@ def explained_markdown(matches: Sequence[Explained], seats: int) -> str:
     )
 
 
-def explained_json(matches: Sequence[Explained]) -> dict[str, Any]:
+def explained_json(matches: Sequence[DecisionDiff]) -> dict[str, Any]:
     """All that was found, match by match."""
     found: dict[str, Any] = msgspec.to_builtins(total(matches))
     return found | {
@@ -114,7 +114,7 @@ def explained_json(matches: Sequence[Explained]) -> dict[str, Any]:
     }
 
 
-def outcome_rows(matches: Sequence[Explained]) -> list[Row]:
+def outcome_rows(matches: Sequence[DecisionDiff]) -> list[Row]:
     """A row for each kind of match that there is."""
     found = total(matches)
     kinds = {
@@ -131,7 +131,7 @@ def _means(group: Group) -> Row:
     return (str(group.matches), f"{group.base:.3f}", f"{group.head:.3f}", f"{group.head - group.base:+z.3f}")
 
 
-def _rows(match: Explained, seats: int) -> Iterator[Row]:
+def _rows(match: DecisionDiff, seats: int) -> Iterator[Row]:
     """The rows of one match; only the first says which it is, and how it ended."""
     place = match.place
     first: Row = (_name(place), str(place.seat))

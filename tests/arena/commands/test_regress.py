@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from arena.commands import main
 from arena.errors import DONE, NO, UNDECIDED, WRONG_USE, WrongUse
-from arena.regression.divergence import Explained
+from arena.regression.decision_diff import DecisionDiff
 from arena.workers.api import Worker
 from referee.host.plan import Plan, Result
 from referee.host.players import SandboxedBot
-from tests.arena.regression.test_divergence import PARTED, SAME
+from tests.arena.regression.test_decision_diff import PARTED, SAME
 from tests.arena.stand_in import outcome, result
 
 TWIN = 'name = "twin"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
@@ -152,7 +152,7 @@ class TestExplain:
     def answers(self, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, int]]:
         calls: list[dict[str, int]] = []
 
-        def explain(_regression: object, blocks: int, _open: object, **given: int) -> list[Explained]:
+        def explain(_regression: object, blocks: int, _open: object, **given: int) -> list[DecisionDiff]:
             calls.append({"blocks": blocks, **given})
             return [PARTED, SAME]
 
@@ -171,7 +171,7 @@ class TestExplain:
         assert [{"blocks": 7, "at_once": 2, "limit": 20}] == answers
 
     def test_where_it_fails_the_finding_is_told_all_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def explain(*_given: object, **_named: object) -> list[Explained]:
+        def explain(*_given: object, **_named: object) -> list[DecisionDiff]:
             raise WrongUse("a transcript is not there")
 
         monkeypatch.setattr("arena.commands.regress.explain", explain)

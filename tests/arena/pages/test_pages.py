@@ -13,7 +13,7 @@ import pytest
 from arena.pages import Competition, Website
 from arena.pages.standings import ratings_over_time
 from arena.pages.words import time_left
-from arena.regression import Decision, Explained, Place
+from arena.regression import Decision, DecisionDiff, Place
 from arena.schedule.knockout import Knockout
 from arena.statistics import summary
 from arena.tournament import DECISIONS, held
@@ -441,7 +441,9 @@ def test_where_base_and_head_part_is_on_its_page_once_it_was_asked(tmp_path: Pat
     decision = Decision(
         window=3, name="turn", turn=2, base="<b>north", base_by_default=False, head="south", head_by_default=False
     )
-    (folder / DECISIONS).write_bytes(msgspec.json.encode([Explained(place=place, asked=7, decisions=(decision,))]))
+    (folder / DECISIONS).write_bytes(
+        msgspec.json.encode([DecisionDiff(place=place, asked=7, decisions=(decision,))])
+    )
     said = words(website, "cup/index.html")
     assert "head differs from base in 1 of 7 decisions" in said
     assert "<b>north" in said

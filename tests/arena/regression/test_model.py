@@ -7,7 +7,7 @@ import pytest
 
 from arena.errors import WrongUse
 from arena.regression.model import BASE, HEAD, BlockTally, Regression, SeatedResult, difference
-from arena.regression.options import Asked, regression_of
+from arena.regression.options import RegressionOptions, regression_of
 from arena.statistics.sprt import Verdict
 from referee.match.terms import Policy
 from tests.arena.stand_in import outcome
@@ -17,7 +17,7 @@ WON, LOST = outcome((0,), (1,)), outcome((1,), (0,))
 
 def asked(game: str = "mist", **given: Any) -> Regression:
     bots = {"base": "any_random", "head": "any_random"}
-    return regression_of(Asked(game=game, policy=Policy(), **{**bots, **given}))
+    return regression_of(RegressionOptions(game=game, policy=Policy(), **{**bots, **given}))
 
 
 def ended(tally: BlockTally, block: int, *, head_wins: bool) -> None:

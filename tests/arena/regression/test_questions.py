@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from arena.regression.model import BASE, FIELD, HEAD, leaning
-from arena.regression.questions import QUESTIONS, QuestionName, answers
+from arena.regression.model import BASE, FIELD, HEAD, QUESTIONS, QuestionName, answers, leaning
 from arena.statistics import Anytime, Sprt, Verdict
 from arena.statistics.sprt import state_of
 from tests.arena.regression.test_run import asked, playing

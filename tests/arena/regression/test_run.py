@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from arena.errors import MachineCannot, WrongUse
 from arena.regression.model import Regression
-from arena.regression.options import Asked, regression_of
+from arena.regression.options import RegressionOptions, regression_of
 from arena.regression.run import Finding, folder_for, play_regression
 from arena.statistics.sprt import Verdict
 from arena.workers.api import Play, Venue, Worker
@@ -24,7 +24,7 @@ from tests.arena.stand_in import AtOnce, outcome, result
 
 def asked(folder: Path, **given: Any) -> Regression:
     whole = {"game": "mist", "base": "mist_random", "head": "mist_hunter", "seed": 4, "elo1": 100.0, **given}
-    regression = regression_of(Asked(policy=Policy(), **whole))
+    regression = regression_of(RegressionOptions(policy=Policy(), **whole))
     return replace(regression, arena=replace(regression.arena, results=folder))
 
 

@@ -8,8 +8,7 @@ import trio
 from msgspec.structs import replace
 
 from arena.regression.history import history_of
-from arena.regression.model import Regression
-from arena.regression.usage import SeatUse, ratio_of, uses_of
+from arena.regression.model import Regression, SeatUse, ratio_of, uses_of
 from arena.statistics.sprt import Verdict
 from protocol.refusals import Conduct
 from referee.host.plan import Plan, Result

@@ -7,8 +7,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from msgspec.structs import replace
 
-from arena.regression.options import Asked, regression_of
-from arena.regression.usage import UsageFinding
+from arena.regression.model import UsageFinding
+from arena.regression.options import RegressionOptions, regression_of
 from arena.reports.junit import LONGEST, finding_junit, unplayed_junit
 from arena.reports.problems import problem, problems_of
 from arena.statistics.bot_reports import BotReport, Loss
@@ -78,7 +78,7 @@ def bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     for name in ("bot.py", "lib/search.py", "bot.c"):
         (folder / name).write_text("\n")
     (tmp_path / "outside.py").write_text("\n")
-    regression = regression_of(Asked(game="mist", base="mist_random", head="mine", policy=Policy()))
+    regression = regression_of(RegressionOptions(game="mist", base="mist_random", head="mine", policy=Policy()))
     return regression.arena.folders[1]
 
 

@@ -8,10 +8,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from arena.regression.model import Regression, State
-from arena.regression.options import Asked, regression_of
+from arena.regression.model import Regression, State, UsageFinding
+from arena.regression.options import RegressionOptions, regression_of
 from arena.regression.run import Finding
-from arena.regression.usage import UsageFinding
 from arena.reports.markdown import escaped
 from arena.reports.regression import (
     elo,
@@ -48,12 +47,14 @@ LEVEL = AnytimeProgress(Verdict.UNDECIDED, 7, -0.00001, 1.5, 0.25)
 
 
 def two(**given: Any) -> Regression:
-    return regression_of(Asked(game="mist", base="mist_random", head="mist_hunter", policy=Policy(), **given))
+    return regression_of(
+        RegressionOptions(game="mist", base="mist_random", head="mist_hunter", policy=Policy(), **given)
+    )
 
 
 def many(**given: Any) -> Regression:
     bots: dict[str, Any] = {"base": "any_random", "head": "runes_to_ruins_seeker"}
-    return regression_of(Asked(game="runes-to-ruins", policy=Policy(), **bots, **given))
+    return regression_of(RegressionOptions(game="runes-to-ruins", policy=Policy(), **bots, **given))
 
 
 def found(state: State, entrants: int = 2, **given: Any) -> Finding:
@@ -110,7 +111,9 @@ class TestLines:
 
     def test_bots_that_were_kept_are_named(self) -> None:
         kept = Policy(processes="kept")
-        regression = regression_of(Asked(game="mist", base="any_random", head="mist_hunter", policy=kept))
+        regression = regression_of(
+            RegressionOptions(game="mist", base="any_random", head="mist_hunter", policy=kept)
+        )
         assert (
             "bots kept from match to match, so they may remember earlier ones: head"
             == (finding_lines(regression, found(WON))[-1])

@@ -16,7 +16,7 @@ from arena.config.tournament_file import read_tournament
 from arena.errors import DONE, WRONG_USE, WrongUse
 from arena.pages import Website
 from arena.pages.report import write_beside
-from arena.regression import Asked, HeadBrokenError, play_regression, regression_of
+from arena.regression import HeadBrokenError, RegressionOptions, play_regression, regression_of
 from arena.season.run import all_bots
 from arena.tournament import LEDGER, Ledger, checks_folder, play_tournament
 from arena.tournament.results_folder import held
@@ -165,7 +165,7 @@ def test_of_a_ledger_that_nobody_went_on_with_it_is_said_that_it_has_not_begun(t
 
 
 def test_a_regression_test_whose_head_cannot_start_is_one(tmp_path: Path) -> None:
-    asked = Asked(game="mist", base="mist_random", head=GINA, policy=Policy())
+    asked = RegressionOptions(game="mist", base="mist_random", head=GINA, policy=Policy())
     regression = regression_of(asked)
     results = tmp_path / "runs/regress"
     regression = replace(regression, arena=replace(regression.arena, results=results))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from arena.regression.divergence import Explained, Place, explained, places, total
+from arena.regression.decision_diff import DecisionDiff, Place, base_matches, diff_decisions, total
 from arena.regression.model import BASE, FIELD, HEAD
 from arena.reports.divergence import (
     ROWS,
@@ -61,17 +61,17 @@ PLACE = Place(block=0, seating=1, seat=1, head="h", base_points=0.0, head_points
 NOTHING = Answer(action=None)
 
 
-def of(*questions: Asked, gone: str = "", place: Place = PLACE) -> Explained:
-    return explained(place, Interviewed(questions, gone))
+def of(*questions: Asked, gone: str = "", place: Place = PLACE) -> DecisionDiff:
+    return diff_decisions(place, Interviewed(questions, gone))
 
 
 class TestPlaces:
     def test_of_two_seats_head_sat_in_bases_seat_in_the_other_match_of_the_block(self) -> None:
         block = [played(0, (BASE, HEAD), (0,), (1,)), played(1, (HEAD, BASE), (0,), (1,))]
         assert [(0, 0, 1.0, 1.0), (1, 1, 0.0, 0.0)] == [
-            (each.seating, each.seat, each.base_points, each.head_points) for each in places(block)
+            (each.seating, each.seat, each.base_points, each.head_points) for each in base_matches(block)
         ]
-        assert ["00", "01"] == [each.head for each in places(block)]
+        assert ["00", "01"] == [each.head for each in base_matches(block)]
 
     def test_of_more_seats_head_sat_there_among_the_same_others(self) -> None:
         others = (FIELD, FIELD + 1)
@@ -82,7 +82,7 @@ class TestPlaces:
             played(3, (*others, BASE), (2,), (1,), (0,)),
         ]
         assert [(2, 0, 0.5, 1.0), (3, 2, 1.0, 0.0)] == [
-            (each.seating, each.seat, each.base_points, each.head_points) for each in places(block)
+            (each.seating, each.seat, each.base_points, each.head_points) for each in base_matches(block)
         ]
 
     def test_matches_of_other_blocks_are_not_mixed_in(self) -> None:
@@ -92,7 +92,7 @@ class TestPlaces:
             for seating, entrants in enumerate(((BASE, HEAD), (HEAD, BASE)))
         ]
         assert [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)] == [
-            (each.block, each.seating) for each in places(matches)
+            (each.block, each.seating) for each in base_matches(matches)
         ]
 
 
@@ -201,7 +201,7 @@ class TestReport:
         assert {"turn": 7, "parts": True}.items() <= told["matches"][0]["decisions"][0].items()
 
     @pytest.mark.parametrize("matches", [[], [SAME]])
-    def test_no_partings_are_no_table(self, matches: list[Explained]) -> None:
+    def test_no_partings_are_no_table(self, matches: list[DecisionDiff]) -> None:
         assert [] == explained_rows(matches, 2)
         assert "| match |" not in explained_markdown(matches, 2)
         assert 0 == total(matches).partings

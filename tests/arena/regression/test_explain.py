@@ -10,7 +10,7 @@ import trio
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot, WrongUse
-from arena.regression.explainer import Ask, OpenAsking, explain, explained_in
+from arena.regression.decision_diff import Ask, OpenAsking, explain, read_decision_diffs
 from arena.regression.model import Regression
 from referee.host.interview import Interviewed
 from referee.host.plan import Plan, Result
@@ -80,12 +80,12 @@ def test_all_of_bases_matches_are_asked_about_in_schedule_order_where_it_sat(reg
 
 def test_what_was_found_is_kept_beside_the_results(regression: Regression) -> None:
     folder = regression.arena.results
-    assert () == explained_in(folder)
+    assert () == read_decision_diffs(folder)
     found = explain(regression, 3, opened(Asks()), at_once=1, limit=20)
-    assert found == list(explained_in(folder))
+    assert found == list(read_decision_diffs(folder))
     (folder / "explained.json").write_text('[{"place": 1}]')
     with pytest.raises(WrongUse, match="not as an arena writes it"):
-        explained_in(folder)
+        read_decision_diffs(folder)
 
 
 def test_only_as_many_as_asked_for_and_only_blocks_that_counted(regression: Regression) -> None:

@@ -1,0 +1,366 @@
+"""Differences between the decisions of a bot's old version (base) and those of its new one (head).
+
+Head is asked about each window of base's matches in a regression test, from their transcripts.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import trio
+from msgspec import Struct
+from rich.progress import TimeElapsedColumn, TimeRemainingColumn
+
+from arena import event_loop
+from arena.errors import WrongUse, cannot_write, errors_as_exits
+from arena.quantities import counted
+from arena.regression.model import BASE, HEAD, Regression
+from arena.statistics import Played, points
+from arena.terminal import progress_bar, progress_console, say
+from arena.tournament import DECISIONS, EXPLAINED, LEDGER, TRANSCRIPTS, Ledger, held
+from protocol.codec import decode_json, encode
+from protocol.messages import Closed, Opened
+from referee.bot_folder import BotFolder
+from referee.host import Answer, Asked, Interviewed, Plan, ask
+from referee.linux.files import FOLDER_MODE, read_regular, write_bytes_whole
+from referee.transcript import Differs, TranscriptError, read_transcript, verify_transcript
+from referee.wire import open_wire
+
+MOST_BYTES = 16 * 1024 * 1024
+"""Maximum size of the file with the differences."""
+Ask = Callable[..., Awaitable[Interviewed]]
+"""Function that asks head about each window of a seat; takes a transcript, the seat, and a log file."""
+OpenAsking = Callable[[], AbstractAsyncContextManager[Ask]]
+"""Function that opens the resources shared by all matches."""
+ILLEGAL = "illegal: "
+UNANSWERED = "no answer in its time"
+TURNS = ("turn", "round")
+"""Names of view fields that count game time; the first one that is present is used."""
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """A match of base whose decisions are compared with head's."""
+
+    block: int
+    seating: int
+    seat: int
+    """Seat of base."""
+    head: str
+    """Hash of the last line of the match's transcript."""
+    base_points: float
+    """Points of base; see `arena.statistics.points`."""
+    head_points: float
+    """Points of head in the same seat of the same deal."""
+
+
+class Decision(Struct, frozen=True, kw_only=True):
+    """A window with base's action and head's answer, both as plain values."""
+
+    window: int
+    """Number of the window, counted per seat."""
+    name: str
+    turn: int | None
+    """Turn or round from the view; None if the game does not count them."""
+    base: Any
+    base_by_default: bool
+    head: Any
+    head_by_default: bool
+    trouble: str = ""
+    """Reason why head's answer is a default; empty if head answered or chose the default."""
+
+    @property
+    def parts(self) -> bool:
+        """True if head's answer differs from base's action."""
+        return bool(self.base != self.head)
+
+
+class DecisionDiff(Struct, frozen=True, kw_only=True):
+    """Differences between base's decisions in one match and head's answers to the same windows."""
+
+    place: Place
+    asked: int
+    """Number of windows that head answered or defaulted in."""
+    decisions: tuple[Decision, ...]
+    """Decisions in which head differs from base or had trouble."""
+    gone: str = ""
+    """Reason why head could not answer all windows; empty if it could."""
+    left: int = 0
+    """Number of windows that head could not be asked about for that reason."""
+
+    @property
+    def partings(self) -> int:
+        """Number of windows in which the two differ."""
+        return sum(decision.parts for decision in self.decisions)
+
+
+class Group(Struct, frozen=True):
+    """Mean points over a group of matches."""
+
+    matches: int
+    base: float | None
+    """Mean points of base; None without matches."""
+    head: float | None
+    """Mean points of head in the same seats of the same deals; None without matches."""
+
+
+class Total(Struct, frozen=True, kw_only=True):
+    """Totals over all compared matches."""
+
+    asked: int
+    partings: int
+    illegal: int
+    """Number of windows in which head submitted only illegal actions."""
+    unanswered: int
+    left: int
+    """Number of windows that were not asked about, because head had stopped."""
+    parted: Group
+    """Matches with at least one difference."""
+    same: Group
+    """Complete matches without a difference."""
+    cut_short: Group
+    """Matches without a difference up to the window in which head stopped."""
+
+
+def base_matches(played: Sequence[Played]) -> list[Place]:
+    """Return base's matches in schedule order, each with the points of head's paired match."""
+    blocks: dict[int, list[Played]] = {}
+    for match in played:
+        blocks.setdefault(match.block, []).append(match)
+    return [
+        _place(match, _paired(match, matches))
+        for matches in blocks.values()
+        for match in matches
+        if BASE in match.entrants
+    ]
+
+
+def _paired(match: Played, block: Sequence[Played]) -> Played:
+    """Return the block's match with head in base's seat and the same bots in the other seats."""
+    swap = {BASE: HEAD}
+    if HEAD in match.entrants:
+        swap = {BASE: HEAD, HEAD: BASE}
+    wanted = tuple(swap.get(entrant, entrant) for entrant in match.entrants)
+    return next(other for other in block if other.entrants == wanted)
+
+
+def _place(match: Played, paired: Played) -> Place:
+    seat = match.entrants.index(BASE)
+    return Place(
+        block=match.block,
+        seating=match.seating,
+        seat=seat,
+        head=match.head,
+        base_points=points(match.outcome, seat),
+        head_points=points(paired.outcome, seat),
+    )
+
+
+def diff_decisions(place: Place, interviewed: Interviewed) -> DecisionDiff:
+    """Compare head's answers with base's actions in the windows that were closed in the match."""
+    closed_windows = 0
+    decisions: list[Decision] = []
+    for asked in interviewed.asked:
+        if asked.closed is None:
+            continue
+        closed_windows += 1
+        if asked.answer is not None:
+            decisions.append(decision_of(asked, asked.closed, asked.answer))
+    left = closed_windows - len(decisions)
+    gone = ""
+    if left:
+        gone = interviewed.gone
+    return DecisionDiff(
+        place=place,
+        asked=len(decisions),
+        decisions=tuple(each for each in decisions if each.parts or each.trouble),
+        gone=gone,
+        left=left,
+    )
+
+
+def decision_of(asked: Asked, closed: Closed, answer: Answer) -> Decision:
+    """Compare an answer with the action that closed the window in the match."""
+    opened = asked.opened
+    by_default = answer.action is None
+    trouble = ""
+    if by_default and not answer.chosen:
+        trouble = UNANSWERED
+        if answer.illegal:
+            trouble = ILLEGAL + answer.illegal
+    head = _default(opened, closed) if by_default else decode_json(encode(answer.action))
+    return Decision(
+        window=opened.id,
+        name=opened.window,
+        turn=next((opened.view[name] for name in TURNS if name in opened.view), None),
+        base=closed.taken,
+        base_by_default=closed.by_default,
+        head=head,
+        head_by_default=by_default,
+        trouble=trouble,
+    )
+
+
+def _default(opened: Opened, closed: Closed) -> Any:
+    """Return head's default action. A random default is drawn as it was drawn for base."""
+    if closed.by_default:
+        return closed.taken
+    return opened.default
+
+
+def total(matches: Sequence[DecisionDiff]) -> Total:
+    """Add up all matches."""
+    troubles: list[str] = []
+    for match in matches:
+        troubles += [decision.trouble for decision in match.decisions]
+    return Total(
+        asked=sum(match.asked for match in matches),
+        partings=sum(match.partings for match in matches),
+        illegal=sum(trouble.startswith(ILLEGAL) for trouble in troubles),
+        unanswered=troubles.count(UNANSWERED),
+        left=sum(match.left for match in matches),
+        parted=_group([match for match in matches if match.partings]),
+        same=_group([match for match in matches if not match.partings and not match.left]),
+        cut_short=_group([match for match in matches if not match.partings and match.left]),
+    )
+
+
+def _group(matches: Sequence[DecisionDiff]) -> Group:
+    if not matches:
+        return Group(0, None, None)
+    base = sum(match.place.base_points for match in matches) / len(matches)
+    return Group(len(matches), base, sum(match.place.head_points for match in matches) / len(matches))
+
+
+def explain(
+    regression: Regression, blocks: int, open_asking: OpenAsking, *, at_once: int, limit: int
+) -> list[DecisionDiff]:
+    """Ask head about the windows of base's matches and return the differences, in schedule order.
+
+    Args:
+        regression: the test; its results folder holds the ledger and the transcripts.
+        blocks: number of blocks that count, from the first.
+        open_asking: see `asking`.
+        at_once: number of matches to compare at the same time.
+        limit: maximum number of base's matches, from the first.
+
+    Raises:
+        WrongUse: a transcript is missing, or is not the one whose result counted.
+        MachineCannot: a bot cannot be started, or the machine lacks a resource.
+        Stopped: a signal arrived.
+    """
+    folder = regression.arena.results
+    with held(folder):
+        ledger = Ledger(folder / LEDGER)
+        try:
+            chosen = base_matches(ledger.results(end=blocks))[:limit]
+            names = ledger.transcripts()
+        finally:
+            ledger.close()
+        logs = folder / EXPLAINED
+        try:
+            logs.mkdir(FOLDER_MODE, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(logs, error) from None
+        files = [folder / TRANSCRIPTS / names[place.block, place.seating] for place in chosen]
+        say(f"asking head for its decisions in {counted(len(chosen), 'match')} of base")
+        run = _Run(list(zip(chosen, files, strict=True)), logs)
+        event_loop.run(partial(run.ask_all, open_asking, at_once))
+        with suppress(OSError):
+            # Succeeds only if the folder is empty.
+            logs.rmdir()
+        diffs = run.diffs()
+        decisions = folder / DECISIONS
+        try:
+            write_bytes_whole(decisions, msgspec.json.encode(diffs))
+        except OSError as error:
+            raise cannot_write(decisions, error) from None
+    return diffs
+
+
+def read_decision_diffs(folder: Path) -> tuple[DecisionDiff, ...]:
+    """Read the differences that `explain` wrote into a results folder; an empty tuple if there is no such file.
+
+    Raises:
+        WrongUse: the file cannot be read, or was not written by the arena.
+    """
+    path = folder / DECISIONS
+    try:
+        return msgspec.json.decode(read_regular(path, MOST_BYTES), type=tuple[DecisionDiff, ...])
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise WrongUse(f"{path}: cannot be read: {error.strerror}") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise WrongUse(f"{path}: not as an arena writes it: {error}") from None
+
+
+class _Run:
+    """A comparison in progress."""
+
+    def __init__(self, todo: Sequence[tuple[Place, Path]], logs: Path) -> None:
+        self._todo = list(enumerate(todo))
+        self._logs = logs
+        self._diffs: dict[int, DecisionDiff] = {}
+        self._bar = progress_bar(progress_console(), TimeElapsedColumn(), TimeRemainingColumn())
+        self._task = self._bar.add_task("matches", total=len(todo))
+
+    def diffs(self) -> list[DecisionDiff]:
+        """Return the differences, in schedule order."""
+        return [self._diffs[number] for number in sorted(self._diffs)]
+
+    async def ask_all(self, open_asking: OpenAsking, at_once: int) -> None:
+        with self._bar:
+            async with open_asking() as ask, trio.open_nursery() as nursery:
+                todo = iter(self._todo)
+                for _ in range(min(at_once, len(self._todo))):
+                    nursery.start_soon(self._keep_asking, todo, ask)
+
+    async def _keep_asking(self, todo: Iterator[tuple[int, tuple[Place, Path]]], ask: Ask) -> None:
+        for number, (place, transcript) in todo:
+            interviewed = await _interview(place, transcript, self._logs, ask)
+            self._diffs[number] = diff_decisions(place, interviewed)
+            self._bar.advance(self._task)
+
+
+async def _interview(place: Place, transcript: Path, logs: Path, ask: Ask) -> Interviewed:
+    """Ask head about one match, after checking that the transcript is the one whose result counted."""
+    log = logs / f"{transcript.stem}.log"
+    try:
+        if verify_transcript(transcript).head != place.head:
+            raise WrongUse(f"{transcript}: is not the transcript whose result is in the ledger")
+        with errors_as_exits():
+            return await ask(transcript, place.seat, log=log)
+    except Differs as differs:
+        raise WrongUse(f"{transcript}: {differs}") from None
+    except TranscriptError as error:
+        raise WrongUse(str(error)) from None
+    finally:
+        if log.exists() and log.stat().st_size == 0:
+            log.unlink()
+
+
+def asking(head: BotFolder, plan: Plan) -> OpenAsking:
+    """Return a function that asks `head` itself, started under the terms of `plan`."""
+
+    @asynccontextmanager
+    async def open_asking() -> AsyncIterator[Ask]:
+        async with open_wire() as wire:
+
+            async def of_head(transcript: Path, seat: int, *, log: Path) -> Interviewed:
+                return await ask(
+                    head,
+                    read_transcript(transcript),
+                    seat,
+                    policy=plan.policy,
+                    isolation=plan.isolation,
+                    warm=plan.warm,
+                    log=log,
+                    wire=wire,
+                )
+
+            yield of_head
+
+    return open_asking
