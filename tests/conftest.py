@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from arena.workers import own_code
 from referee.sandbox import SandboxError, find_isolation, missing
-from tests.long import cases
+from tests.long import cases, in_part
 
 LONGEST_ID = 60
 REAL_TIME = {"cluster", "live", "pages", "real_wire", "viewer", "web", "test_docs_examples.py", "test_wheel.py"}
@@ -83,16 +83,25 @@ def _all_errors(error: BaseException) -> Iterator[BaseException]:
             left += each.exceptions
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begins with the slow tests: else some worker is still at one of them when the others have nothing left.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the slow tests of other parts, and begin with the others that are slow.
+
+    Else some worker is still at one of them when the others have nothing left.
 
     Those in real time stay where they are: all of the slow ones at once are more than the machine has room for.
     One of them that fails gets two more tries, which the summary names.
     """
+    left_out = [item for item in items if _is_slow(item) and not in_part(item.nodeid)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if not _is_slow(item) or in_part(item.nodeid)]
     items.sort(key=lambda item: item.get_closest_marker("slow") is None or "real_wire" in item.path.parts)
     for item in items:
         if not REAL_TIME.isdisjoint(item.nodeid.partition("::")[0].split("/")):
             item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=5, rerun_except=TIMED_OUT))
+
+
+def _is_slow(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in ("slow", "alone"))
 
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
