@@ -3,7 +3,7 @@
 import importlib
 from itertools import takewhile
 
-from arena.simulation import BotGiven, heard
+from arena.simulation import BotGiven, messages_to_seats
 from protocol.codec import decode_server_message
 from protocol.messages import Opened
 from referee.games import GAMES
@@ -20,7 +20,7 @@ def recorded(game: str, variant: str) -> bytes:
     """
     rules = GAMES[game]
     seats = rules.seats(rules.read_options(variant, None))
-    records = map(_record, heard(game, [_random_player(game)] * seats, variant=variant, seed=SEED))
+    records = map(_record, messages_to_seats(game, [_random_player(game)] * seats, variant=variant, seed=SEED))
     best, _ = max(records, key=lambda each: len(each[1]))
     return b"".join(line + b"\n" for line in best)
 

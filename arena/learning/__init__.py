@@ -9,13 +9,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from arena.learning.aec import AecArena
     from arena.learning.encoders import ENCODERS, Encoder
-    from arena.learning.episode import Episode
-    from arena.learning.gym import GymArena
-    from arena.learning.making import aec_env, gym_env, parallel_env
+    from arena.learning.episode import EnvironmentSpec, Episode
+    from arena.learning.gym import GymArena, gym_env
     from arena.learning.openspiel import openspiel_game
-    from arena.learning.parallel import ParallelArena
+    from arena.learning.pettingzoo_envs import AecArena, ParallelArena, aec_env, parallel_env
     from arena.learning.self_play import Policy, PolicyError, SelfPlay, SelfPlayReport, uniform
     from arena.learning.shards import Shard, ShardError, read_shard, read_shards
 
@@ -23,6 +21,7 @@ __all__ = [
     "ENCODERS",
     "AecArena",
     "Encoder",
+    "EnvironmentSpec",
     "Episode",
     "GymArena",
     "ParallelArena",
@@ -43,15 +42,16 @@ __all__ = [
 
 _FROM = {
     "ENCODERS": "encoders",
-    "AecArena": "aec",
+    "AecArena": "pettingzoo_envs",
     "Encoder": "encoders",
+    "EnvironmentSpec": "episode",
     "Episode": "episode",
     "GymArena": "gym",
-    "ParallelArena": "parallel",
-    "aec_env": "making",
-    "gym_env": "making",
+    "ParallelArena": "pettingzoo_envs",
+    "aec_env": "pettingzoo_envs",
+    "gym_env": "gym",
     "openspiel_game": "openspiel",
-    "parallel_env": "making",
+    "parallel_env": "pettingzoo_envs",
     "Policy": "self_play",
     "PolicyError": "self_play",
     "SelfPlay": "self_play",
@@ -62,6 +62,8 @@ _FROM = {
     "read_shard": "shards",
     "read_shards": "shards",
 }
+NAMESPACE, VERSION = "arena", 0
+"""Parts of the ids in Gymnasium's registry, such as `arena/HiveMind-v0` for `hive-mind`."""
 _EXTRA = {"gymnasium": "learning", "pettingzoo": "learning", "pyspiel": "openspiel", "open_spiel": "openspiel"}
 
 
@@ -85,14 +87,18 @@ def __getattr__(name: str) -> Any:
 
 
 def _register() -> None:
-    """Register the games with Gymnasium, which has no other way to find them, if it is installed."""
+    """Register each game that has an encoder with Gymnasium, once, if it is installed."""
     try:
-        registration = import_module("arena.learning.registration")
+        gymnasium = import_module("gymnasium.envs.registration")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "gymnasium":
             raise
-    else:
-        registration.register_games()
+        return
+    for game in import_module("arena.learning.encoders").ENCODERS:
+        words = "".join(word.capitalize() for word in game.split("-"))
+        env_id = f"{NAMESPACE}/{words}-v{VERSION}"
+        if env_id not in gymnasium.registry:
+            gymnasium.register(id=env_id, entry_point="arena.learning:gym_env", kwargs={"game": game})
 
 
 _register()

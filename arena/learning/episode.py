@@ -5,9 +5,10 @@ action is complete. Its window closes once all actions are complete. A seat that
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from operator import index
 from random import Random
-from typing import Any, Literal, SupportsIndex, get_args
+from typing import Any, Literal, SupportsIndex, TypedDict, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 
 from arena.learning.encoders import ENCODERS, Encoder
 from arena.quantities import whole
-from arena.simulation import dealt, seed_of
+from arena.simulation import new_table, seed_of
 from arena.statistics import points
 from protocol.words import Action, Outcome, View
 from referee.rules import Addressed, Draft, IllegalChoiceError, Table, Taken, Window
@@ -39,6 +40,28 @@ loses the match at once.
 """
 MOST_REFUSED = 1_000
 Mask = npt.NDArray[np.int8]
+
+
+class EpisodeArguments(TypedDict, total=False):
+    """The arguments of an episode besides its game: see `EnvironmentSpec`."""
+
+    variant: str | None
+    options: Given
+    setup: Given
+    reward: Reward
+    max_windows: int | None
+    encoder: Encoder | None
+
+
+class EnvironmentArguments(EpisodeArguments, total=False):
+    """The arguments of environments besides the game and a bound on their steps: see `aec_env`."""
+
+    on_refused: OnRefused | None
+    max_refused: int | None
+    info_text: bool
+    render_mode: str | None
+
+
 _OWN = ("_memory", "_taken", "_answered", "_views", "_frames", "refused")
 """Attributes that change while a window is open."""
 
@@ -65,6 +88,49 @@ class Refusals(Struct, frozen=True):
         return self.max_refused is not None and refused >= self.max_refused
 
 
+class EnvironmentSpec(Struct, frozen=True, kw_only=True):
+    """Everything that defines an environment, and so the matches that an episode deals."""
+
+    game: str
+    """The game's name, as on the command line."""
+    variant: str | None = None
+    """The variant; None for the default."""
+    options: Given = None
+    """The options, as Struct or plain values."""
+    setup: Given = None
+    """The secrets of every deal, as Struct or plain values; None to draw them per deal."""
+    reward: Reward = "rank"
+    """The rewards of the seats at the end."""
+    max_windows: int | None = None
+    """The number of windows after which the match is truncated, without rewards."""
+    encoder: Encoder | None = None
+    """The encoder of the observations; None for the game's own."""
+    on_refused: OnRefused | None = None
+    """The effect of a choice that is not in the mask; None for the environment's default."""
+    max_refused: int | None = MOST_REFUSED
+    """The number of refused choices in a match at which a seat loses it; None: no limit."""
+    info_text: bool = False
+    """True to add the name of the window to infos."""
+    render_mode: str | None = None
+    """`ansi` or `rgb_array`."""
+
+    def episode(self, on_refused: OnRefused = "ask") -> "Episode":
+        """Create an episode, with a default for `on_refused`. Raise ValueError if a value is wrong."""
+        episode = Episode(
+            self.game,
+            variant=self.variant,
+            options=self.options,
+            setup=self.setup,
+            reward=self.reward,
+            max_windows=self.max_windows,
+            encoder=self.encoder,
+        )
+        if self.on_refused is not None:
+            on_refused = self.on_refused
+        episode.refusals = Refusals(on_refused, self.max_refused)
+        return episode
+
+
 class Episode:
     """A match that is played choice by choice, and the next one after each `reset`."""
 
@@ -84,7 +150,7 @@ class Episode:
         Raises:
             ValueError: the game, variant or reward does not exist, or options or setup break the game's rules.
         """
-        table = dealt(game, variant, 0, options, setup)
+        table = new_table(game, variant, 0, options, setup)
         if encoder is None and game not in ENCODERS:
             raise ValueError(f"encoder: {game} has none of its own; give one")
         self.game = table.game
@@ -271,9 +337,7 @@ class Episode:
 
     def copy(self) -> "Episode":
         """Return an independent copy in the same state. Episodes can be pickled, too."""
-        other = object.__new__(Episode)
-        other.__setstate__(self.__getstate__())
-        return other
+        return copy(self)
 
     def in_world(self, state: Any, seat: int, seed: int) -> "Episode":
         """Return a copy of this episode in another state, such as one of the seat's worlds (`Game.worlds`).

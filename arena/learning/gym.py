@@ -1,17 +1,17 @@
 """Gymnasium's environment: one seat against a fixed field."""
 
-from collections.abc import Mapping
-from typing import Any, SupportsIndex
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsIndex, Unpack
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Discrete
 
-from arena.learning.episode import Episode
+from arena.learning.episode import EnvironmentArguments, EnvironmentSpec, Episode
 from arena.learning.rendering import checked_mode, rendered
 from arena.learning.spaces import Observed, info_of, metadata, observation_space
-from arena.quantities import whole
+from arena.quantities import counted, whole
 from arena.simulation import BotGiven, Opponents
 from referee.rules import Luck, drawn
 
@@ -145,3 +145,54 @@ class GymArena(gymnasium.Env[Observed, SupportsIndex]):
                 stream = luck.seat(seat)
                 while episode.owed(seat):
                     episode.choose(seat, drawn(episode.mask_bits(seat), stream))
+
+
+def gym_env(
+    game: str,
+    seat: int = 0,
+    opponents: BotGiven | Sequence[BotGiven] | Mapping[int, BotGiven] | None = None,
+    **arguments: Unpack[EnvironmentArguments],
+) -> GymArena:
+    """Make Gymnasium's environment of one seat against a fixed field; a step is a choice of that seat.
+
+    Args:
+        game: the game's name, as on the command line.
+        seat: the seat that learns.
+        opponents: bots as for `arena.play`: one for all other seats, a list with one per other seat (ascending),
+            or a mapping by seat. Seats without a bot choose at random; with None, all other seats do.
+        variant: see `aec_env`, also for the arguments below.
+        options: see `aec_env`.
+        setup: see `aec_env`.
+        reward: see `aec_env`.
+        max_windows: see `aec_env`; all windows of the match count.
+        on_refused: see `aec_env`; the default is `ask`.
+        max_refused: see `aec_env`.
+        encoder: see `aec_env`.
+        info_text: see `aec_env`.
+        render_mode: see `aec_env`; the view of this seat is shown.
+
+    Raises:
+        ValueError, TypeError: an argument is wrong; the text names it.
+    """
+    spec = EnvironmentSpec(game=game, **arguments)
+    episode = spec.episode("ask")
+    field = _by_seat(opponents, episode.seats, seat)
+    return GymArena(episode, seat, field, spec.render_mode, info_text=spec.info_text)
+
+
+def _by_seat(
+    given: BotGiven | Sequence[BotGiven] | Mapping[int, BotGiven] | None, seats: int, own: int
+) -> dict[int, BotGiven]:
+    others = [seat for seat in range(seats) if seat != own]
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        if strange := given.keys() - set(others):
+            raise ValueError(f"opponents: seat {min(strange)} is not an opponent's; those are {others}")
+        return dict(given)
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        if len(given) != len(others):
+            many = f"a list of {len(given)} for {counted(len(others), 'seat')}"
+            raise ValueError(f"opponents: {many}; give one bot without a list for all of them")
+        return dict(zip(others, given, strict=True))
+    return dict.fromkeys(others, given)

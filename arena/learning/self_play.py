@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import msgspec
 import numpy as np
@@ -23,8 +23,7 @@ import numpy.typing as npt
 from msgspec import Struct
 from rich.progress import TimeElapsedColumn
 
-from arena.learning.encoders import Encoder
-from arena.learning.episode import SEED_BITS, Episode, Given, Reward
+from arena.learning.episode import SEED_BITS, EnvironmentSpec, Episode, EpisodeArguments
 from arena.learning.shards import MOST_BYTES, PATTERN, Shard, write_shard
 from arena.processes import process_pool
 from arena.quantities import whole
@@ -83,30 +82,6 @@ class Played(Struct, frozen=True):
     cpu_seconds: float
 
 
-class Terms(Struct, frozen=True):
-    """The settings that all matches share."""
-
-    game: str
-    variant: str | None
-    options: Given
-    setup: Given
-    reward: Reward
-    max_windows: int | None
-    encoder: Encoder | None
-
-    def episode(self) -> Episode:
-        """Create an episode. Raises ValueError."""
-        return Episode(
-            self.game,
-            variant=self.variant,
-            options=self.options,
-            setup=self.setup,
-            reward=self.reward,
-            max_windows=self.max_windows,
-            encoder=self.encoder,
-        )
-
-
 class SelfPlay:
     """Processes that play matches of one game. A context manager: they exit at the end of its block."""
 
@@ -114,33 +89,23 @@ class SelfPlay:
         self,
         game: str,
         *,
-        variant: str | None = None,
-        options: Given = None,
-        setup: Given = None,
-        reward: Reward = "rank",
-        max_windows: int | None = None,
-        encoder: Encoder | None = None,
         workers: int | None = None,
         at_once: int = 64,
+        **arguments: Unpack[EpisodeArguments],
     ) -> None:
         """Check the arguments; processes start with the block.
 
         Args:
             game: the game's name, as on the command line.
-            variant: the variant; None for the default.
-            options: the options, as Struct or plain values.
-            setup: the secrets of every deal; None to draw them per deal.
-            reward: the rewards of the seats at the end, as for the environments.
-            max_windows: the number of windows after which a match ends without rewards.
-            encoder: the encoder of the observations; None for the game's own.
             workers: the number of processes; None for one per core, 1 for this process alone.
             at_once: the number of matches that a process plays in step. They form one shard.
+            arguments: `variant`, `options`, `setup`, `reward`, `max_windows` and `encoder`: see `EnvironmentSpec`.
 
         Raises:
             ValueError: an argument is wrong; the text names it.
         """
-        self._terms = Terms(game, variant, options, setup, reward, max_windows, encoder)
-        self.seats = self._terms.episode().seats
+        self._spec = EnvironmentSpec(game=game, **arguments)
+        self.seats = self._spec.episode().seats
         self._workers = len(os.sched_getaffinity(0)) if workers is None else whole("workers", workers, 1)
         self._at_once = whole("at_once", at_once, 1)
         self._block = ExitStack()
@@ -188,8 +153,8 @@ class SelfPlay:
         matches, seed = whole("matches", matches, 1), whole("seed", seed, 0)
         policies = (policy,) * self.seats if callable(policy) else tuple(policy)
         if len(policies) != self.seats:
-            raise ValueError(f"policy: {len(policies)} for the {self.seats} seats of {self._terms.game}")
-        sent = _pickled(policies, self._terms)
+            raise ValueError(f"policy: {len(policies)} for the {self.seats} seats of {self._spec.game}")
+        sent = _pickled(policies, self._spec)
         folder = Path(folder)
         self._claim(folder, matches, seed, sent)
         shards = range(-(-matches // self._at_once))
@@ -238,12 +203,12 @@ class SelfPlay:
 
     def _claim(self, folder: Path, matches: int, seed: int, sent: bytes) -> None:
         """Write the manifest of this run to the folder. Raises ValueError if the folder holds another run."""
-        terms = self._terms
+        spec = self._spec
         manifest = msgspec.json.format(
             msgspec.json.encode(
                 {
-                    "game": terms.game,
-                    "variant": terms.variant,
+                    "game": spec.game,
+                    "variant": spec.variant,
                     "matches": matches,
                     "at_once": self._at_once,
                     "seed": seed,
@@ -265,9 +230,9 @@ class SelfPlay:
         part.replace(path)
 
 
-def _pickled(policies: tuple[Policy, ...], terms: Terms) -> bytes:
+def _pickled(policies: tuple[Policy, ...], spec: EnvironmentSpec) -> bytes:
     try:
-        return pickle.dumps((policies, terms))
+        return pickle.dumps((policies, spec))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise _not_importable(error) from None
 
@@ -297,16 +262,16 @@ def _play_shard(sent: bytes, numbers: range, seed: int, shard: int, path: Path) 
     """Play the matches of a shard in step and write them; runs in a process of the pool."""
     began = time.process_time()
     policies: tuple[Policy, ...]
-    terms: Terms
+    spec: EnvironmentSpec
     try:
-        policies, terms = pickle.loads(sent)  # noqa: S301 - the process that started this one has sent it
+        policies, spec = pickle.loads(sent)  # noqa: S301 - the process that started this one has sent it
     except (AttributeError, ImportError) as error:
         raise _not_importable(error) from None
     rows = _Rows()
     luck = np.random.default_rng([seed, shard])
     episodes: dict[int, Episode] = {}
     for number in numbers:
-        episodes[number] = terms.episode()
+        episodes[number] = spec.episode()
         episodes[number].reset(Random(f"{seed}/match/{number}").getrandbits(SEED_BITS))
     under_way = dict(episodes)
     while under_way:

@@ -1,12 +1,10 @@
 """Matches in this process, without sockets, sandbox and clock, for search, self-play, learning and tests."""
 
 from arena.simulation.bots import BotGiven
-from arena.simulation.errors import BotError, IllegalActionError
 from arena.simulation.many import BotSummary, Results, play_many
-from arena.simulation.match import Match, dealt, seed_of
-from arena.simulation.one_match import heard, play
-from arena.simulation.opponents import Opponents
-from arena.simulation.result import Result
+from arena.simulation.match import Match, Result, new_table, seed_of
+from arena.simulation.one_match import Opponents, messages_to_seats, play
+from arena.simulation.player import BotError, IllegalActionError
 
 __all__ = [
     "BotError",
@@ -17,8 +15,8 @@ __all__ = [
     "Opponents",
     "Result",
     "Results",
-    "dealt",
-    "heard",
+    "messages_to_seats",
+    "new_table",
     "play",
     "play_many",
     "seed_of",

@@ -16,11 +16,10 @@ from rich.progress import TimeElapsedColumn
 from arena.processes import process_pool
 from arena.quantities import counted, whole
 from arena.simulation.bots import BotGiven, Source, check_number, source_of
-from arena.simulation.match import Given, dealt, seed_of
+from arena.simulation.match import Given, Result, new_table, seed_of
 from arena.simulation.one_match import play_table
 from arena.simulation.player import OnError, OnIllegal, Rules
 from arena.simulation.refereed import terms_of
-from arena.simulation.result import Result
 from arena.statistics import MeanPoints, mean_points
 from arena.terminal import progress_bar, progress_console
 from referee.match import Policy
@@ -139,7 +138,7 @@ class Results(Sequence[Result[None]]):
 
     def _repr_html_(self) -> str:
         """Return HTML for notebooks."""
-        from arena.simulation.notebook import text  # noqa: PLC0415 - only notebooks need it
+        from arena.simulation.html import text  # noqa: PLC0415 - only notebooks need it
 
         return text(str(self))
 
@@ -183,7 +182,7 @@ def play_many(
     matches = whole("matches", matches, 1)
     if workers is not None:
         workers = whole("workers", workers, 1)
-    seats = dealt(game, variant, 0, options, setup).seats
+    seats = new_table(game, variant, 0, options, setup).seats
     check_number(game, bots, seats)
     drawn = seed_of(seed)
     terms = Terms(game, variant, options, setup, drawn, Rules(on_illegal, on_error))
@@ -225,7 +224,7 @@ def _play_part(terms: Terms, sources: Sequence[Source], part: Sequence[Sitting])
     """Play some of the matches. The results have no `match`, because they may go to another process."""
     results = []
     for sitting in part:
-        table = dealt(terms.game, terms.variant, sitting.seed, terms.options, terms.setup)
+        table = new_table(terms.game, terms.variant, sitting.seed, terms.options, terms.setup)
         clock = terms_of(table, Policy(), None)
         seated = [sources[bot] for bot in sitting.bots]
         result = play_table(table, seated, terms.rules, clock, seating=sitting.seating)

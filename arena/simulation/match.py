@@ -1,14 +1,16 @@
-"""A match played step by step: the caller sees everything and submits the actions of every seat."""
+"""A match played step by step: the caller submits the actions of every seat. And the result of a match."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from secrets import randbits
 from typing import Any, Generic, Literal, Self, SupportsIndex, TypedDict, TypeVar, Unpack, overload
 
 from msgspec import Raw, Struct
 
 from arena.quantities import whole
-from arena.simulation.errors import IllegalActionError
-from arena.simulation.unshared import unshared
+from arena.simulation.bots import Source
+from arena.simulation.defensive_copy import defensive_copy
+from arena.simulation.player import IllegalActionError, Player
+from arena.statistics import points
 from protocol.codec import encode
 from protocol.games.fight_for_a_name import FightView
 from protocol.games.hive_mind import HiveMindView
@@ -36,7 +38,7 @@ class DealArguments(TypedDict, total=False):
     setup: Given
 
 
-def dealt(game: str, variant: str | None, seed: SupportsIndex | None, options: Given, setup: Given) -> Table:
+def new_table(game: str, variant: str | None, seed: SupportsIndex | None, options: Given, setup: Given) -> Table:
     """Return a table with this deal.
 
     Raises:
@@ -66,6 +68,18 @@ def _raw(name: str, given: Given) -> Raw | None:
         raise ValueError(f"{name}: cannot be written as JSON: {error}") from None
 
 
+class Position(Struct, frozen=True):
+    """The state of a match between two submissions, from which it can continue."""
+
+    table: Table
+    told: Sequence[Addressed]
+    """All events sent so far."""
+    forfeits: Mapping[int, int] = {}
+    """Number of windows before the forfeit, by seat whose bot raised and forfeited."""
+    taken: Mapping[int, Action | None] = {}
+    """Actions submitted to the open window, by seat; None stands for the default."""
+
+
 class Match(Generic[ViewT]):
     """A match of one game, played by `submit`. It is plain synchronous code: no clock, no bots, no loop.
 
@@ -92,38 +106,38 @@ class Match(Generic[ViewT]):
     ) -> None: ...
     @overload
     def __init__(self: "Match[Any]", game: str, **deal: Unpack[DealArguments]) -> None: ...
+    @overload
+    def __init__(self, game: Position) -> None: ...
     def __init__(
         self,
-        game: str,
+        game: str | Position,
         *,
         variant: str | None = None,
         seed: SupportsIndex | None = None,
         options: Given = None,
         setup: Given = None,
     ) -> None:
-        """Deal a match. `variant` is by default the game's first, `seed` a random one.
+        """Deal a match, or continue one from a position.
+
+        Args:
+            game: name of the game; or a position, which takes the place of all arguments.
+            variant: name of the variant, by default the game's first.
+            seed: seed of the match, by default random.
+            options: options of the host, by default all defaults.
+            setup: secrets of the host, by default random.
 
         Raises:
             ValueError: the game or variant is unknown, or options or setup break the game's rules.
         """
-        table = dealt(game, variant, seed, options, setup)
-        self._begin(table, table.start)
-
-    @classmethod
-    def at(cls, table: Table, told: Iterable[Addressed], forfeits: Mapping[int, int] | None = None) -> Self:
-        """Return the match of a table, with all events sent so far."""
-        match = cls.__new__(cls)
-        match._begin(table, told)  # noqa: SLF001 - its own class
-        match._forfeits = dict(forfeits or {})  # noqa: SLF001
-        return match
-
-    def _begin(self, table: Table, told: Iterable[Addressed]) -> None:
-        self._table = table
-        self._told = list(told)
-        self._taken: dict[int, Action | None] = {}
-        """Actions submitted to the open window, by seat; None stands for the default."""
-        self._forfeits: dict[int, int] = {}
-        """Number of windows before the forfeit, by seat whose bot raised and forfeited."""
+        if isinstance(game, Position):
+            position = game
+        else:
+            table = new_table(game, variant, seed, options, setup)
+            position = Position(table, table.start)
+        self._table = position.table
+        self._told = list(position.told)
+        self._taken = dict(position.taken)
+        self._forfeits = position.forfeits
 
     @property
     def game(self) -> Game[Any]:
@@ -172,17 +186,17 @@ class Match(Generic[ViewT]):
 
     def view(self, seat: int | None = SPECTATOR) -> ViewT:
         """Return all that a seat (None: a spectator) may know now. Raise ValueError for an unknown seat."""
-        view: Any = unshared(self.game.view(self.state, self._seat(seat)))
+        view: Any = defensive_copy(self.game.view(self.state, self._seat(seat)))
         return view  # type: ignore[no-any-return]  # of the game's own type
 
     def host_view(self) -> Any:
         """Return everything with all secrets: the game's own host view, such as `MistHostView`."""
-        return unshared(self.game.host_view(self.state))
+        return defensive_copy(self.game.host_view(self.state))
 
     def events(self, seat: int | None = SPECTATOR) -> tuple[Event, ...]:
         """Return all events of a seat so far, in order; for None, the public ones. Raise as `view`."""
         own = self._seat(seat)
-        return tuple(unshared(each.event) for each in self._told if each.seat is None or each.seat == own)
+        return tuple(defensive_copy(each.event) for each in self._told if each.seat is None or each.seat == own)
 
     def default(self, seat: int) -> Action | None:
         """Return the current default action, which is used for a seat that submits None."""
@@ -223,9 +237,7 @@ class Match(Generic[ViewT]):
 
     def copy(self) -> Self:
         """Return an independent copy of the match in its present state."""
-        other = self.at(self._table.fork(), self._told)
-        other._taken = self._taken.copy()  # noqa: SLF001 - its own class
-        return other
+        return type(self)(Position(self._table.fork(), self._told, self._forfeits, self._taken))
 
     def html(self, names: Sequence[str] | None = None) -> str:
         """Return a self-contained page that shows the match so far, step by step, in a browser.
@@ -235,7 +247,7 @@ class Match(Generic[ViewT]):
         Args:
             names: the bots' names, by seat; by default `seat 0`, `seat 1` and so on.
         """
-        from arena.simulation.replayed import page  # noqa: PLC0415 - it needs the viewer
+        from arena.simulation.html import page  # noqa: PLC0415 - it needs the viewer
 
         return page(self._table, self._forfeits, names or [f"seat {seat}" for seat in range(self.seats)])
 
@@ -267,6 +279,112 @@ class Match(Generic[ViewT]):
 
     def _repr_html_(self) -> str:
         """Return the whole board, as the host sees it, as HTML for notebooks."""
-        from arena.simulation.notebook import board  # noqa: PLC0415 - only notebooks need it
+        from arena.simulation.html import board  # noqa: PLC0415 - only notebooks need it
 
         return board(repr(self), self.game.name, self.host_view(), self.events())
+
+
+MatchT = TypeVar("MatchT")
+
+
+class Result(Struct, Generic[MatchT], frozen=True, kw_only=True):
+    """The result of one match. All tuples are indexed by seat.
+
+    Generic in `match`: `play("mist", …)` gives a `Result[Match[MistView]]`, and `play_many` each `Result[None]`.
+    """
+
+    game: str
+    variant: str
+    seed: int
+    bots: tuple[str, ...]
+    """Names of the bots."""
+    outcome: Outcome
+    windows: tuple[int, ...]
+    """Numbers of windows."""
+    defaults: tuple[int, ...]
+    """Numbers of windows in which the default was used."""
+    illegal: tuple[int, ...]
+    """Numbers of illegal actions."""
+    notes: tuple[tuple[str, ...], ...]
+    """Texts for the bots' logs: exceptions after which a bot played on, and answers of the kit in its place."""
+    transcript: str | None = None
+    """Path of the transcript, if one was asked for."""
+    match: MatchT
+    """The match at its end, with `view` and `events` of each seat; None in results of `play_many`."""
+
+    @property
+    def scores(self) -> tuple[int | None, ...]:
+        """Scores of the game; None for a seat without one."""
+        scores = {int(seat): score for seat, score in (self.outcome.scores or {}).items()}
+        return tuple(map(scores.get, range(len(self.bots))))
+
+    @property
+    def ranking(self) -> tuple[tuple[int, ...], ...]:
+        """Groups of seats, best first; seats of one group are tied."""
+        return self.outcome.ranking
+
+    @property
+    def reason(self) -> str:
+        """Reason for the end of the match."""
+        return self.outcome.reason
+
+    @property
+    def points(self) -> tuple[float, ...]:
+        """Share of the other seats ranked below; a tie counts half. With two seats it is 1, 0.5 or 0."""
+        return tuple(points(self.outcome, seat) for seat in range(len(self.bots)))
+
+    def __repr__(self) -> str:
+        """Return the game, the seed and the ranking as text."""
+        names = ["(" + " = ".join(f"{seat} {self.bots[seat]}" for seat in group) + ")" for group in self.ranking]
+        return f"<Result of {self.game} {self.variant}, seed {self.seed}: {' > '.join(names)}, {self.reason}>"
+
+    def html(self) -> str:
+        """Return a page that shows the match step by step in a browser, under the bots' names: see `Match.html`.
+
+        Raises:
+            ValueError: the match was not kept, as in `play_many`.
+        """
+        match: Any = self.match
+        if match is None:
+            raise ValueError("play_many keeps no matches: play one with `play`, or with a `transcript`")
+        return str(match.html(self.bots))
+
+    def _repr_html_(self) -> str:
+        """Return the replay for a notebook, in a frame of its own; the board at the end if it is too large."""
+        from arena.simulation.html import board, frame, text  # noqa: PLC0415 - only notebooks need it
+
+        match: Any = self.match
+        if match is None:
+            return text(repr(self))
+        return frame(repr(self), self.html()) or board(
+            f"{self!r}\nhtml() has the replay", self.game, match.host_view(), match.events()
+        )
+
+
+PlayedResult = Result[Match[Any]]
+"""Result of `play` for a game whose view type is unknown."""
+
+
+def result_of(
+    table: Table,
+    sources: Sequence[Source],
+    players: Sequence[Player],
+    outcome: Outcome,
+    told: Sequence[Addressed],
+    *,
+    transcript: str | None = None,
+) -> PlayedResult:
+    """Return the result of a finished match."""
+    return Result(
+        game=table.game.name,
+        variant=table.deal.variant,
+        seed=table.deal.seed,
+        bots=tuple(source.name for source in sources),
+        outcome=outcome,
+        windows=tuple(player.windows for player in players),
+        defaults=tuple(player.defaults for player in players),
+        illegal=tuple(player.illegal for player in players),
+        notes=tuple(tuple(player.notes) for player in players),
+        transcript=transcript,
+        match=Match(Position(table, told, {player.seat: player.windows for player in players if player.gone})),
+    )

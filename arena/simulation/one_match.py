@@ -1,18 +1,20 @@
-"""Plays a match in this process on the rules alone, which is fast. `refereed` uses the whole referee."""
+"""Plays a match in this process on the rules alone, which is fast. `refereed` uses the whole referee.
+
+The bots sit at all seats, or, as `Opponents`, at some seats of a match whose steps the caller controls.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, SupportsIndex, Unpack, overload
+from typing import Any, Literal, SupportsIndex, Unpack, assert_never, overload
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from arena.simulation.bots import BotGiven, Source, sources_of
-from arena.simulation.match import DealArguments, Given, Match, dealt
+from arena.simulation.bots import BotGiven, Source, source_of, sources_of
+from arena.simulation.defensive_copy import defensive_copy
+from arena.simulation.match import DealArguments, Given, Match, PlayedResult, Result, new_table, result_of
 from arena.simulation.player import NAME, OnError, OnIllegal, Player, Rules
-from arena.simulation.refereed import Hall, ThinkMs, terms_of
-from arena.simulation.result import PlayedResult, Result, result_of
-from arena.simulation.unshared import unshared
+from arena.simulation.refereed import ThinkMs, VirtualReferee, terms_of
 from protocol.codec import decode_json, encode
 from protocol.games.fight_for_a_name import FightView
 from protocol.games.hive_mind import HiveMindView
@@ -20,9 +22,9 @@ from protocol.games.mist import MistView
 from protocol.games.pointing import PointingView
 from protocol.games.runes_to_ruins import RunesView
 from protocol.messages import PROTOCOL, ClockTerms, Over, Welcome
-from protocol.words import Outcome
+from protocol.words import Action, Outcome
 from referee.match import Policy, bot_seed, forfeited_at_once, with_forfeits
-from referee.rules import Addressed, Table, Taken
+from referee.rules import Addressed, Answered, Table, Taken, WindowClosed
 
 
 class PlayArguments(DealArguments, total=False):
@@ -98,26 +100,28 @@ def play(
         BotError: a bot raised; its exception is the cause.
         referee.transcript.TranscriptError: the transcript cannot be written.
     """
-    table = dealt(game, variant, seed, options, setup)
+    table = new_table(game, variant, seed, options, setup)
     sources = sources_of(game, bots, table.seats)
     rules = Rules(on_illegal, on_error)
     policy = Policy(fault="forfeit") if on_error == "forfeit" else Policy()
     terms = terms_of(table, policy, clock)
     if transcript is None and think_ms is None and terms.increment_ms is UNSET:
         return play_table(table, sources, rules, terms)
-    hall = Hall(table, sources, rules, terms, policy, think_ms=think_ms)
-    result = hall.play()
-    return result if transcript is None else replace(result, transcript=hall.write(Path(transcript)))
+    referee = VirtualReferee(table, sources, rules, terms, policy, think_ms=think_ms)
+    result = referee.play()
+    return result if transcript is None else replace(result, transcript=referee.write(Path(transcript)))
 
 
-def heard(
+def messages_to_seats(
     game: str, bots: Sequence[BotGiven], *, variant: str | None = None, seed: int | None = None
 ) -> list[list[bytes]]:
     """Return every message that each seat receives in a match, as on the wire, by seat. Raise as `play`."""
-    table = dealt(game, variant, seed, None, None)
-    hall = Hall(table, sources_of(game, bots, table.seats), Rules(), terms_of(table, Policy(), None), Policy())
-    hall.play()
-    return [hall.heard(seat) for seat in range(table.seats)]
+    table = new_table(game, variant, seed, None, None)
+    referee = VirtualReferee(
+        table, sources_of(game, bots, table.seats), Rules(), terms_of(table, Policy(), None), Policy()
+    )
+    referee.play()
+    return [referee.messages_to(seat) for seat in range(table.seats)]
 
 
 def play_table(
@@ -141,7 +145,7 @@ def play_table(
         assert table.outcome is not None  # noqa: S101 - the loop has ended
         outcome = with_forfeits(table.outcome, frozenset(player.seat for player in players if player.gone))
     for player in players:
-        player.hear(Over(unshared(outcome)))
+        player.hear(Over(defensive_copy(outcome)))
     return result_of(table, sources, players, outcome, told)
 
 
@@ -156,7 +160,7 @@ def welcome(player: Player, table: Table, terms: ClockTerms, seed: int) -> None:
             seat=player.seat,
             seats=table.seats,
             options=decode_json(encode(table.options)),
-            clock=unshared(terms),
+            clock=defensive_copy(terms),
             seed=seed,
         )
     )
@@ -208,3 +212,82 @@ def _forfeited(players: Sequence[Player]) -> Outcome | None:
     if players[0].rules.on_error != "forfeit":
         return None
     return forfeited_at_once(len(players), frozenset(player.seat for player in players if player.gone))
+
+
+class Opponents:
+    """Bots of the kinds that `play` accepts. The caller requests their answers and passes them events."""
+
+    def __init__(self, game: str, bots: Mapping[int, BotGiven]) -> None:
+        """Prepare the bots, by seat.
+
+        Raises:
+            ValueError, TypeError: one is not a bot, or does not play this game.
+        """
+        self.givens = dict(bots)
+        """The arguments for the bots, by seat."""
+        self._sources = {seat: source_of(game, bot, fresh=True) for seat, bot in bots.items()}
+        self._players: dict[int, Player] = {}
+
+    def begin(self, table: Table) -> None:
+        """Start a match: send each bot its welcome and the first events. Raise BotError if a bot raises."""
+        self._terms = terms_of(table, Policy(), None)
+        self._players = {seat: Player(source.make(), seat, Rules()) for seat, source in self._sources.items()}
+        for seat, player in self._players.items():
+            welcome(player, table, self._terms, bot_seed(table.deal.seed, seat))
+        self.tell(table.start)
+
+    def answers(self, table: Table) -> dict[int, Action | None]:
+        """Return the bots' actions for the open window, by owing seat; None stands for the default.
+
+        Raises:
+            BotError: a bot raised.
+            IllegalActionError: an action broke a rule.
+        """
+        window = table.window
+        if window is None:
+            return {}
+        asked = [owed for owed in window.owed if owed.seat in self._players]
+        for owed in asked:
+            view = table.game.view(table.state, owed.seat)
+            self._players[owed.seat].ask(
+                table, owed, view, main_ms=self._terms.main_ms[window.name], reserve_ms=self._reserve_ms
+            )
+        return {owed.seat: self._players[owed.seat].answer(table) for owed in asked}
+
+    def tell(self, told: Sequence[Addressed]) -> None:
+        """Pass events to the bots that may know them. Raise BotError if a bot raises."""
+        for each in told:
+            for seat, player in self._players.items():
+                if each.seat is None or each.seat == seat:
+                    player.tell(each.event)
+
+    def closed(self, taken: Mapping[int, Taken]) -> None:
+        """Pass the resolved actions of a closed window, by seat. Raise BotError if a bot raises."""
+        for seat, each in taken.items():
+            self._players[seat].close(each, reserve_ms=self._reserve_ms)
+
+    def catch_up(self, table: Table) -> None:
+        """Lead new bots through the past of a match: the deal and the journal of `table`.
+
+        The journal's actions replace the bots' own answers. The bots also decide in the open window. Raise as
+        `answers`.
+        """
+        replayed = Table(table.game, table.deal)
+        self.begin(replayed)
+        self.answers(replayed)
+        told: list[Addressed] = []
+        for move in table.journal:
+            match move:
+                case Answered(seat, action):
+                    told += replayed.answer(seat, action)
+                case WindowClosed(taken):
+                    self.tell([*told, *replayed.close(taken)])
+                    self.closed({seat: part for seat, part in enumerate(taken) if seat in self._players and part})
+                    self.answers(replayed)
+                    told = []
+                case _ as unreachable:
+                    assert_never(unreachable)
+
+    @property
+    def _reserve_ms(self) -> int:
+        return self._terms.reserve_ms

@@ -1,11 +1,10 @@
-"""A bot at its seat in a match in this process, with the messages to and from it."""
+"""Bots at their seats in a match in this process, with the messages to and from them, and their errors."""
 
 from typing import Any, Literal, assert_never, get_args
 
 from msgspec import Raw, Struct, convert
 
-from arena.simulation.errors import BotError, IllegalActionError
-from arena.simulation.unshared import unshared
+from arena.simulation.defensive_copy import defensive_copy
 from bots.kit import Bot, Session, error_text
 from protocol.codec import decode_json, encode
 from protocol.messages import (
@@ -30,6 +29,38 @@ NAME = "in-process"
 """Name of the match in the bots' welcome."""
 OnIllegal = Literal["raise", "default"]
 OnError = Literal["raise", "default", "forfeit"]
+
+
+class IllegalActionError(ValueError):
+    """An action breaks a rule, or its seat does not owe one. `reason` is the text that a bot would receive."""
+
+    def __init__(self, seat: int, window: str | None, reason: str) -> None:
+        super().__init__(f"seat {seat}, {_named(window)}: {reason}")
+        self.seat = seat
+        self.window = window
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type, tuple[int, str | None, str]]:
+        """Support pickling, to return the error from another process."""
+        return type(self), (self.seat, self.window, self.reason)
+
+
+class BotError(RuntimeError):
+    """A bot raised an exception, which is the cause of this one."""
+
+    def __init__(self, seat: int, window: str | None, what: str) -> None:
+        super().__init__(f"the bot of seat {seat} raised, {_named(window)}: {what}")
+        self.seat = seat
+        self.window = window
+        self.what = what
+
+    def __reduce__(self) -> tuple[type, tuple[int, str | None, str]]:
+        """Support pickling, to return the error from another process."""
+        return type(self), (self.seat, self.window, self.what)
+
+
+def _named(window: str | None) -> str:
+    return f"window {window!r}" if window else "outside a window"
 
 
 class Rules(Struct, frozen=True):
@@ -109,7 +140,7 @@ class Player:
     def tell(self, event: Event) -> None:
         """Pass an event of the game to the bot."""
         if self._hears_events:
-            own: Any = unshared(event) if type(event) in self._event_types else decode_json(encode(event))
+            own: Any = defensive_copy(event) if type(event) in self._event_types else decode_json(encode(event))
             self.hear(EventMessage(self._events, own))
         self._events += 1
 
@@ -118,7 +149,7 @@ class Player:
         assert table.window is not None  # noqa: S101 - a window is open because the seat owes an action
         name, session = table.window.name, self._session
         takes_it = type(view) is session.view_type
-        own = unshared(view) if takes_it else decode_json(encode(view))
+        own = defensive_copy(view) if takes_it else decode_json(encode(view))
         default = decode_json(self._default_of(owed))
         opened = Opened(self.windows, name, own, default, main_ms, reserve_ms)
         self._window = name

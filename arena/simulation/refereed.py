@@ -17,8 +17,8 @@ import msgspec
 from msgspec import Raw, to_builtins
 
 from arena.simulation.bots import Source
+from arena.simulation.match import PlayedResult, result_of
 from arena.simulation.player import NAME, Player, Rules
-from arena.simulation.result import PlayedResult, result_of
 from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, ClientMessage, ClockTerms, Hello, Opened, Rejected
 from protocol.refusals import Refusal
@@ -75,7 +75,7 @@ class _Surroundings:
     nobody_handed = reconnected = hang_up = restart = paused = resumed = _pass_over
 
 
-class Hall:
+class VirtualReferee:
     """A match, its bots, and the messages between them, in virtual microseconds."""
 
     def __init__(
@@ -152,7 +152,7 @@ class Hall:
             started=self._started,
         )
 
-    def heard(self, seat: int) -> list[bytes]:
+    def messages_to(self, seat: int) -> list[bytes]:
         """Return all messages sent to a seat."""
         return [bytes(each.frame) for each in self._io.records if isinstance(each, Out) and each.seat == seat]
 

@@ -10,7 +10,7 @@ import pytest
 
 from arena import Match, play, play_many
 from arena.replay import recording_of
-from arena.simulation import notebook
+from arena.simulation import html as pages
 from arena.viewer import page_of
 from bots.kit import Window
 from protocol.games.mist import MistView
@@ -106,7 +106,7 @@ def test_the_page_loads_nothing_and_holds_names_as_text() -> None:
 
 def test_a_page_too_large_for_a_notebook_is_not_put_into_it(monkeypatch: pytest.MonkeyPatch) -> None:
     result = play("mist", [quick, quick], seed=1)
-    monkeypatch.setattr(notebook, "LARGEST_FRAME", len(result.html()) - 1)
+    monkeypatch.setattr(pages, "LARGEST_FRAME", len(result.html()) - 1)
     assert "<iframe" not in result._repr_html_()
     assert "html() has the replay" in result._repr_html_()
 

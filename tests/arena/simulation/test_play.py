@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from arena import BotError, IllegalActionError, play, play_many
 from arena.commands.main import main as arena
-from arena.simulation import BotGiven, heard
-from arena.simulation.result import PlayedResult
-from arena.simulation.unshared import unshared
+from arena.simulation import BotGiven, messages_to_seats
+from arena.simulation.defensive_copy import defensive_copy
+from arena.simulation.match import PlayedResult
 from bots.kit import Bot, Window
 from protocol.codec import encode
 from protocol.messages import Opened
@@ -74,15 +74,15 @@ def test_wrong_and_early_submissions_come_to_the_same_as_at_the_referee(
 def test_views_of_the_games_own_type_are_what_the_wire_would_bring() -> None:
     for game, rules in GAMES.items():
         variant = rules.variants[0].name
-        messages = heard(game, field(game, variant), variant=variant, seed=5)
+        messages = messages_to_seats(game, field(game, variant), variant=variant, seed=5)
         views = [
             msgspec.json.decode(each, type=Opened).view for each in messages[0] if b'"type":"window"' in each[:20]
         ]
         assert views
         for view in views:
             typed = msgspec.convert(view, rules.view_type)
-            assert typed == unshared(typed)
-            assert json.loads(encode(unshared(typed))) == view
+            assert typed == defensive_copy(typed)
+            assert json.loads(encode(defensive_copy(typed))) == view
 
 
 def test_a_bot_can_spoil_its_own_copy_of_what_it_is_given_and_nothing_else() -> None:

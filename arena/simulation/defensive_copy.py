@@ -16,7 +16,7 @@ Copy = Callable[[Any], Any]
 _LEAVES = (str, int, float, bool, bytes, type(None))
 
 
-def unshared(value: ValueT) -> ValueT:
+def defensive_copy(value: ValueT) -> ValueT:
     """Return the Struct with a copy of every dict and list in it."""
     kind: Any = type(value)
     own: dict[str, Any] = {}
@@ -45,7 +45,7 @@ def _copied(value: Any) -> Any:
     if isinstance(value, _LEAVES):
         return value
     if isinstance(value, Struct):
-        return unshared(value)
+        return defensive_copy(value)
     if isinstance(value, dict):
         return {key: _copied(each) for key, each in value.items()}
     if isinstance(value, tuple | list):
