@@ -1,4 +1,4 @@
-"""Which competitions there are: results folders, found by their ledgers."""
+"""The list of competitions to show: results folders, found by their ledgers."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,18 +12,21 @@ from arena.season import is_of_season, season_folder
 from arena.tournament import CHECKS, LEDGER, results_folder_of
 
 MOST = 1_000
-"""Competitions of one site."""
+"""Largest number of competitions on one site."""
 SLUG_LENGTH = 40
 DEFAULT = Path("runs")
 RESERVED = frozenset({"", "live", "assets", "replay", "transcript", "events"})
-"""Slugs of no competition: folders of the site's own."""
+"""Slugs that no competition gets, because they name the site's own folders."""
 
 
 def competitions_in(places: Sequence[Path]) -> list[Competition]:
-    """The competitions of results folders, of tournaments' files, and of folders that hold results folders.
+    """Return the competitions at some paths.
+
+    Args:
+        places: results folders, tournament files, and folders that contain results folders.
 
     Raises:
-        WrongUse: a place is none of these, or holds no results.
+        WrongUse: a path is none of these, or has no results.
     """
     taken = set(RESERVED)
     return [Competition(slug_of(folder, taken), folder) for folder in folders_in(places)]
@@ -33,8 +36,8 @@ def folders_in(places: Sequence[Path], *, some: bool = True) -> list[Path]:
     """Return the results folders at some places, each once.
 
     Args:
-        places: see `competitions_in`; none: `runs`.
-        some: whether a place without results, or a folder that does not exist, is an error.
+        places: as of `competitions_in`; if empty, `runs`.
+        some: whether a path without results, or one that does not exist, is an error.
 
     Raises:
         WrongUse: see `competitions_in`.
@@ -76,7 +79,7 @@ def _folders(place: Path, *, some: bool) -> Iterator[Path]:
             raise WrongUse(f"{place}: holds no results: there is no {LEDGER} in it or in its folders")
         yield from found or ([place] if named != place else [])
     elif named != place and not _exists(place):
-        yield place  # A file's, whose competition nobody has started.
+        yield place  # The folder of a tournament file whose competition has not been started.
     else:
         yield results_folder_of(place)
 
@@ -91,7 +94,7 @@ def _folders_below(place: Path) -> list[Path]:
 
 
 def seasons_in(competitions: Iterable[Competition]) -> list[SeasonPages]:
-    """The seasons whose stages are among some competitions."""
+    """Return the seasons that have stages among some competitions."""
     known = list(competitions)
     taken = set(RESERVED) | {each.slug for each in known}
     folders: dict[Path, list[Competition]] = {}
@@ -102,7 +105,7 @@ def seasons_in(competitions: Iterable[Competition]) -> list[SeasonPages]:
 
 
 def slug_of(folder: Path, taken: set[str]) -> str:
-    """A name for paths that no other competition has. It is taken from then on."""
+    """Return a name for the competition's paths that is not in `taken` yet, and add it to `taken`."""
     place = folder.resolve()
     name = f"{place.parent.name}-{place.name}" if is_of_season(folder) else place.name
     base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:SLUG_LENGTH].strip("-") or "competition"

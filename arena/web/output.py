@@ -1,7 +1,7 @@
-"""The folder that a site is written to: which files in it are ours, and how they get there whole.
+"""The folder into which a site is written. Each file is replaced as a whole, and only our own files are replaced.
 
-A manifest in the folder names our files with their hashes. A file is named there before it is put in its place, so
-that whatever is not named is somebody else's, also after this process was killed. That is never touched.
+A manifest in the folder lists our files with their hashes. A file is listed before it is moved to its place. So a
+file that is not listed belongs to somebody else, even if this process was killed, and is never touched.
 """
 
 import errno
@@ -19,12 +19,12 @@ from arena.tournament import LEDGER
 from referee.linux.files import open_regular, read_regular
 
 HOME = ".arena-site"
-"""The folder in the folder: manifest, lock, and files that are being written."""
+"""Name of the folder, within the site, of the manifest, the lock and unfinished files."""
 MANIFEST = "manifest.sqlite"
 LOCK = "lock"
 PARTS = "parts"
 MAY_BE_THERE = frozenset({".git"})
-"""What a folder may hold that is to become a site."""
+"""Names that a folder may contain before it becomes a site."""
 TABLES = """
 CREATE TABLE files (
     path TEXT PRIMARY KEY,
@@ -39,29 +39,29 @@ CREATE TABLE builds (id INTEGER PRIMARY KEY) STRICT;
 CHUNK = 1024 * 1024
 ROWS = 1_000
 BEING_WRITTEN = "being written"
-"""What a file is made from until it is in its place: a build that is killed may leave the old one there."""
+"""Source of a file that is not in its place yet. A killed build may have left the old file there."""
 
 
 class Output:
-    """An open folder. Paths are relative to it, with `/` between their parts."""
+    """An open site folder. Paths are relative to it and separated by `/`."""
 
     def __init__(self, folder: Path, manifest: sqlite3.Connection) -> None:
         self.folder = folder
         self._manifest = manifest
         self._real: set[Path] = {folder}
-        """Folders that are there and are no links."""
+        """Folders that exist and are not symbolic links."""
         self._build = manifest.execute("INSERT INTO builds DEFAULT VALUES").lastrowid or 0
 
     def write(self, path: str, content: bytes, source: str = "") -> bool:
-        """Puts a file in its place; False: it was there already.
+        """Write a file; return False if the same file was there already.
 
         Args:
-            path: where it belongs.
-            content: what is in it.
-            source: what it is made from; see `has`.
+            path: the file's path.
+            content: the file's content.
+            source: a text that identifies what the file was made from; see `has`.
 
         Raises:
-            WrongUse: something that is not ours is at its place; or it cannot be written.
+            WrongUse: a file that is not ours is at this path, or the file cannot be written.
             MachineCannot: there is no space.
         """
         named = self._named(path)
@@ -78,11 +78,11 @@ class Output:
 
     @property
     def parts(self) -> Path:
-        """Where files are written before they are put in their places."""
+        """Folder in which files are written before they are moved to their places."""
         return self.folder / HOME / PARTS
 
     def put(self, path: str, part: Path, digest: bytes, size: int, source: str = "") -> None:
-        """Puts a finished file of `parts` in its place. Raises as `write`."""
+        """Move a finished file from `parts` to its place. Raises the errors of `write`."""
         place = self.folder / path
         self._make_folder(place.parent)
         self._check_free(path)
@@ -92,7 +92,7 @@ class Output:
             self._manifest.execute("UPDATE files SET source = ? WHERE path = ?", (source, path))
 
     def has(self, path: str, source: str = "") -> bool:
-        """Whether it is there and ours, and made from this. What is in it is not looked at; it stays."""
+        """Return whether our file exists and has this source; if so, keep it. Its content is not read."""
         named = self._named(path)
         if named is None or named[1] != source or not self._is_there(path, named[0]):
             return False
@@ -100,7 +100,11 @@ class Output:
         return True
 
     def delete_rest(self) -> tuple[int, int]:
-        """Deletes our files that this build did not want: how many it deleted, and left as others changed them."""
+        """Delete our files that are no part of this build.
+
+        Returns:
+            The number of deleted files, and of files left in place because somebody else had changed them.
+        """
         deleted = left = 0
         with _errors_as_exits(self.folder):
             while rows := self._manifest.execute(
@@ -118,7 +122,7 @@ class Output:
         return deleted, left
 
     def _named(self, path: str) -> tuple[int, str] | None:
-        """The size that the manifest says a file has, and what it was made from."""
+        """Return the size and the source of a file in the manifest; None if it is not listed."""
         with _errors_as_exits(self.folder):
             found: tuple[int, str] | None = self._manifest.execute(
                 "SELECT size, source FROM files WHERE path = ?", (path,)
@@ -126,7 +130,7 @@ class Output:
         return found
 
     def _note(self, path: str, digest: bytes, size: int, source: str) -> None:
-        """Names a file in the manifest."""
+        """List a file in the manifest."""
         with _errors_as_exits(self.folder):
             self._manifest.execute(
                 "INSERT INTO files VALUES (?, ?, NULL, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET before = hash,"
@@ -146,7 +150,7 @@ class Output:
         return stat.S_ISREG(its.st_mode) and its.st_size == size
 
     def _holds(self, path: str, content: bytes) -> bool:
-        """Whether this is what is in a file of ours."""
+        """Return whether our file has this content."""
         if not (self._is_inside(path) and self._is_there(path, len(content))):
             return False
         try:
@@ -155,7 +159,7 @@ class Output:
             return False
 
     def _check_free(self, path: str) -> None:
-        """Raises WrongUse if what is at a path is not ours to replace."""
+        """Check that a path is free or has a file of ours. Raises WrongUse if not."""
         place = self.folder / path
         try:
             mode = place.lstat().st_mode
@@ -167,7 +171,7 @@ class Output:
             raise WrongUse(f"{place}: is in the way of a page, and was not written by arena site; move it")
 
     def _make_folder(self, folder: Path) -> None:
-        """Makes a folder of ours; a link in its place would lead out of the site."""
+        """Create a folder. A symbolic link in its place is refused, because it would lead out of the site."""
         if folder in self._real:
             return
         self._make_folder(folder.parent)
@@ -178,7 +182,7 @@ class Output:
         self._real.add(folder)
 
     def _is_inside(self, path: str) -> bool:
-        """Whether a path of a manifest, which may come from anybody, leads to a place in this folder."""
+        """Return whether a path leads to a place in this folder. The manifest, and so the path, is untrusted."""
         parts = path.split("/")
         if not all(parts) or {".", "..", HOME} & set(parts) or "\0" in path:
             return False
@@ -198,10 +202,10 @@ class Output:
 
 @contextmanager
 def open_output(folder: Path) -> Iterator[Output]:
-    """Makes the folder if need be, and keeps it for this process.
+    """Open a site folder, which is locked for this process during the block. Create it if it does not exist.
 
     Raises:
-        WrongUse: it is a results folder, or in one; or it holds files that no manifest names.
+        WrongUse: it is a results folder or in one, or contains files but no manifest.
         MachineCannot: there is no space.
     """
     _check_place(folder)
@@ -250,13 +254,13 @@ def _check_place(folder: Path) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    """Raises WrongUse if it is something else, or a link to one."""
+    """Check that a path is a folder and no symbolic link. Raises WrongUse if not."""
     if not stat.S_ISDIR(folder.lstat().st_mode):
         raise WrongUse(f"{folder}: is in the way of a folder, and was not written by arena site; move it")
 
 
 def _clear(parts: Path) -> None:
-    """What a build that was killed had not finished."""
+    """Remove the unfinished files of a killed build. Creates the folder if it does not exist."""
     with suppress(FileExistsError):
         parts.mkdir()
     _check_folder(parts)
@@ -292,7 +296,7 @@ def _tables(manifest: sqlite3.Connection) -> set[tuple[str, str | None]]:
 
 
 def _digest(path: Path) -> bytes | None:
-    """The hash of a regular file; None: it is not a regular file, or cannot be read."""
+    """Return the hash of a regular file; None if it is not regular or cannot be read."""
     total = sha256()
     try:
         if path.is_symlink():
@@ -307,7 +311,7 @@ def _digest(path: Path) -> bytes | None:
 
 @contextmanager
 def _errors_as_exits(path: Path) -> Iterator[None]:
-    """Raises what goes wrong with a file, or with the manifest, as exits."""
+    """Convert errors of files and of the manifest to errors that end the command with a message."""
     try:
         yield
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Writes all pages of competitions as plain files, for any server of files. What is there already stays.
+"""Writes all pages of competitions as plain files, for any server of files. Files that are up to date are kept.
 
-Replays and transcripts come first, then matches, then what links to them: a page never links to what is not there
-yet. Processes share the replays, which take nearly all of the time.
+Replays and transcripts are written first, then matches, then the pages that link to them: so no page links to a
+file that does not exist yet. Several processes make the replays, which take nearly all of the time.
 """
 
 from collections import deque
@@ -35,31 +35,31 @@ from arena.web.catalog import seasons_in
 from arena.web.output import Output
 
 NO_JEKYLL = ".nojekyll"
-"""GitHub Pages would look through every file for what is not in it."""
+"""A file that makes GitHub Pages skip Jekyll, which would search every file for templates."""
 NO_REPLAY = "no replay"
-"""What a page is made from that stands where a replay belongs, until there is one."""
+"""Source of the page in place of a replay that cannot be made. It is replaced once the replay can be made."""
 WORTH_PROCESSES = 8
-"""Replays and transcripts; a process takes a second to start."""
+"""Number of replays and transcripts from which processes are started, each of which takes a second to start."""
 AHEAD = 4
-"""Files for each process that are under way before the first of them is put in its place."""
+"""Number of files per process that are made ahead of the one to be moved to its place next."""
 MOST_TOLD = 100
-"""Transcripts that cannot be shown whose reasons are kept."""
+"""Number of transcripts that cannot be shown for which the reason is reported."""
 MOST_CHARACTERS = 300
-"""Of such a reason."""
+"""Length of such a reason, in characters."""
 
 
 class Wanted(Struct, frozen=True):
-    """A file that is made from a transcript."""
+    """A file to be made from a transcript."""
 
     path: str
     transcript: Path
     head: str
     part: str
-    """The name that it is written under at first, which no other has."""
+    """Unique name in the output's `parts`, under which it is written first."""
 
 
 class Made(Struct, frozen=True):
-    """Such a file, written into the output's `parts`; or why it cannot be made."""
+    """A file that was made and written into the output's `parts`, or the reason why it cannot be made."""
 
     part: Path | None = None
     digest: bytes = b""
@@ -68,36 +68,36 @@ class Made(Struct, frozen=True):
 
 
 class Written(Struct):
-    """What was done, in files."""
+    """Numbers of files that a build wrote, kept and deleted, and its failures."""
 
     written: int = 0
     size: int = 0
-    """Bytes of those that were written."""
+    """Size of the files that were written, in bytes."""
     kept: int = 0
-    """Those that were there already."""
+    """Number of files that were there already."""
     deleted: int = 0
     left: int = 0
-    """Those that are pages no longer, and that somebody else had changed."""
+    """Number of files that are no longer pages but were not deleted, because somebody else had changed them."""
     failures: int = 0
-    """Transcripts that cannot be shown."""
+    """Number of transcripts that cannot be shown."""
     failed: list[tuple[str, str]] = field(default_factory=list)
-    """The first of them, and why."""
+    """The first `MOST_TOLD` of these transcripts, each with the reason."""
     unread: list[str] = field(default_factory=list)
-    """Why competitions could not be read. What was written of them earlier stays."""
+    """Errors of competitions that could not be read. Their pages of earlier builds are kept."""
 
 
 class Progress(Protocol):
-    """Is told how far it is."""
+    """A listener to the progress of a build."""
 
     def begin(self, what: str, total: int | None) -> None:
-        """What is now being written, and how many files it has, if that is known."""
+        """Report a new step by its description and its number of files; None: the number is unknown."""
 
     def advance(self) -> None:
-        """One more is done."""
+        """Report that one more file is done."""
 
 
 class Builder:
-    """One writing of a site."""
+    """A build of a site."""
 
     def __init__(self, output: Output, jobs: int, progress: Progress) -> None:
         self.done = Written()
@@ -106,13 +106,13 @@ class Builder:
         self._progress = progress
         self._numbers = count()
         self._under_way: set[str] = set()
-        """Paths of what is being made: matches of deterministic bots may have the same transcript."""
+        """Paths of files that are being made. Matches of deterministic bots may have the same transcript."""
 
     def build(self, competitions: Sequence[Competition], *, replays: bool, transcripts: bool) -> Written:
-        """Writes all that there is of these competitions, and deletes our files that are no longer of them.
+        """Write all pages of these competitions, and delete our files that are no longer part of them.
 
         Raises:
-            WrongUse: the folder holds something else where a page belongs; or a file is not a ledger.
+            WrongUse: a foreign file is in the place of a page, or a file is not a ledger.
             MachineCannot: there is no space.
         """
         seasons = seasons_in(competitions)
@@ -143,12 +143,12 @@ class Builder:
             self._write_all(website, website.paths(each.slug))
         self._write_all(website, website.shared_paths())
         self._count(written=self._output.write(NO_JEKYLL, b""))
-        if not self.done.unread:  # Else we do not know what is no longer wanted.
+        if not self.done.unread:  # Else it is unknown which files are no longer wanted.
             self.done.deleted, self.done.left = self._output.delete_rest()
         return self.done
 
     def _wanted(self, competition: Competition, *, replays: bool, transcripts: bool) -> Iterator[Wanted]:
-        """What is not there yet of a competition's replays and transcripts."""
+        """Yield the replays and transcripts of a competition that do not exist yet."""
         for match in competition.all_matches():
             head = match.played.head
             paths = [transcript_path(head)] * transcripts + [replay_path(head)] * replays
@@ -163,7 +163,7 @@ class Builder:
                     yield Wanted(path, transcript, head, str(next(self._numbers)))
 
     def _make(self, wanted: Iterator[Wanted]) -> Iterator[tuple[Wanted, Made]]:
-        """What came of each. No transcript, whatever it does, keeps the others from being made."""
+        """Make files and yield their results. A transcript that breaks a process does not stop the others."""
         make = partial(made, parts=self._output.parts)
         first = list(islice(wanted, WORTH_PROCESSES))
         wanted = chain(first, wanted)
@@ -184,12 +184,12 @@ class Builder:
                         result = under_way.popleft().result()
                         yield asked.popleft(), result
                 except BrokenProcessPool:
-                    pass  # A process was killed: one of those under way, or somebody, did it.
+                    pass  # A process was killed, perhaps by one of the files under way.
             yield from _one_by_one(make, asked)
             asked.clear()
 
     def _put(self, website: Website, wanted: Wanted, result: Made) -> None:
-        """Puts a replay or a transcript in its place, or notes why there is none."""
+        """Move a replay or transcript to its place, or record why there is none."""
         self._under_way.discard(wanted.path)
         if result.part is None:
             self.done.failures += 1
@@ -211,11 +211,11 @@ class Builder:
             self._write(path, partial(website.page, path))
 
     def _write(self, path: str, make: Callable[[], Page | None], source: str = "") -> None:
-        """Writes a page, unless it is gone by now."""
+        """Write a page, unless it no longer exists."""
         try:
             page = make()
         except (WrongUse, MachineCannot, *UNFORESEEN) as error:
-            # One competition's ledger keeps no other from being shown.
+            # A broken ledger of one competition must not hide the others.
             why = error.format_message() if isinstance(error, WrongUse | MachineCannot) else repr(error)
             if len(self.done.unread) < MOST_TOLD:
                 self.done.unread.append(f"{path}: {why}"[:MOST_CHARACTERS])
@@ -233,7 +233,7 @@ class Builder:
 
 
 def _one_by_one(make: Callable[[Wanted], Made], wanted: Sequence[Wanted]) -> Iterator[tuple[Wanted, Made]]:
-    """What came of each, where one of the files may end the process that makes it."""
+    """Make files one after the other, in a new process after each one that ends its process; yield the results."""
     rest = deque(wanted)
     while rest:
         with process_pool(1) as pool:
@@ -246,14 +246,14 @@ def _one_by_one(make: Callable[[Wanted], Made], wanted: Sequence[Wanted]) -> Ite
 
 
 def made(wanted: Wanted, parts: Path) -> Made:
-    """Makes a file. Raises OSError if it cannot be written."""
+    """Make a file. Raises OSError if it cannot be written."""
     try:
         make = replay_page if wanted.path == replay_path(wanted.head) else transcript_bytes
         content = make(wanted.transcript, wanted.head)
     except NoReplayError as error:
         return Made(failure=str(error))
     except Exception as error:  # noqa: BLE001 - whatever one transcript brings about, the others are to be shown
-        # A page says it: an error's own text may have a path of this machine.
+        # This is shown on a page. The error's own text may contain a path of this machine.
         return Made(failure=f"brings about {type(error).__name__}")
     part = parts / wanted.part
     part.write_bytes(content)
