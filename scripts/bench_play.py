@@ -13,7 +13,7 @@ from random import Random
 from arena import play
 from bots.kit import Window
 from protocol.games.mist import ChooseFirst, MistView, Turn
-from protocol.games.mist_board import BOARD
+from protocol.games.mist.board import BOARD
 from referee.games import GAMES
 from referee.rules import Deal, Table, Taken, choice, shown
 

@@ -21,7 +21,7 @@ from protocol.codec import encode
 from protocol.games.mist import Turn
 
 try:
-    from protocol.games.mist_board import BOARD
+    from protocol.games.mist.board import BOARD
     from referee.games import GAMES
     from referee.rules import Deal, Illegal, Table, Taken, shown
 except ImportError:  # the baseline

@@ -27,7 +27,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "tests/__init__.py").touch()
     for block in blocks_of(PAGE, r"(python|toml) file .*"):
         path = root / block.info.split()[-1]
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(block.text)
     (line,) = blocks_of(PAGE, r"python line .*")
     with (root / line.info.split()[-1]).open("a") as file:

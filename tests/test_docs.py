@@ -13,7 +13,7 @@ from arena.feed.process import MAX_MEMORY_BYTES, MAX_WAITING
 from arena.tournament.feed_standings import AGAIN_SECONDS
 from protocol.feed import FeedMessage
 from protocol.games.mist import MistEvent, MistOptions, MistView
-from protocol.games.mist_board import BOARD
+from protocol.games.mist.board import BOARD
 from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, ClientMessage, ServerMessage
 from protocol.refusals import Conduct, Fault, Refusal
 from referee.bot_folder.manifest import BotFile, Limits

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from protocol.games.runes import DIVINE, MUNDANE, RUNE
 from protocol.games.runes_to_ruins import Learned, PlayRound, RunesOptions, RunesView, Visions
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, RUNE
 from referee.games.runes_to_ruins import RunesToRuins
 
 PAGE = (Path(__file__).parents[1] / "docs/games/runes_to_ruins.md").read_text(encoding="utf-8")

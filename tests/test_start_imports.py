@@ -53,14 +53,16 @@ def test_a_referee_process_imports_no_command_no_screen_and_no_game() -> None:
     rooms = {f"arena.workers.{module}" for module in ROOMS_OF_A_WORKER}
     assert {"arena.errors", "arena.event_loop", "arena.pause_signals", "arena.workers"} | rooms == of_arena
     games = ("referee.games.", "protocol.games.", "protocol.text", "bots")
-    assert {"referee.games.registry"} == {name for name in names if name.startswith(games)}
+    assert {"protocol.games.listing", "referee.games.registry"} == {
+        name for name in names if name.startswith(games)
+    }
 
 
 def test_a_referee_process_imports_the_game_that_it_plays_and_no_other() -> None:
     names = imported("import arena.workers.worker\nfrom referee.games import GAMES\nGAMES['mist']")
     games = {name.split(".")[2] for name in names if name.startswith("referee.games.")}
     assert {"registry", "mist"} == games
-    assert {"mist", "mist_board", "hexes"} == {
+    assert {"hexes", "listing", "mist", "mist.board"} == {
         name.removeprefix("protocol.games.") for name in names if name.startswith("protocol.games.")
     }
 
@@ -91,7 +93,7 @@ def test_a_command_that_plays_imports_nothing_slow_before_it_has_begun(command: 
 def test_the_report_of_a_tournament_has_no_boards_and_imports_none() -> None:
     names = imported("import arena.pages")
     boards = ("arena.viewer", "arena.live", "arena.replay", "protocol.text", "protocol.games.", "numpy")
-    assert set() == {name for name in names if name.startswith(boards)}
+    assert {"protocol.games.listing"} == {name for name in names if name.startswith(boards)}
 
 
 def test_ratings_import_no_masked_arrays() -> None:

@@ -8,14 +8,16 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from referee.games import ENCODERS
+
 if TYPE_CHECKING:
-    from arena.learning.encoders import ENCODERS, Encoder
     from arena.learning.episode import EnvironmentSpec, Episode
     from arena.learning.gym import GymArena, gym_env
     from arena.learning.openspiel import openspiel_game
     from arena.learning.pettingzoo_envs import AecArena, ParallelArena, aec_env, parallel_env
     from arena.learning.self_play import Policy, PolicyError, SelfPlay, SelfPlayReport, uniform
     from arena.learning.shards import Shard, ShardError, read_shard, read_shards
+    from referee.encoding import Encoder
 
 __all__ = [
     "ENCODERS",
@@ -41,26 +43,25 @@ __all__ = [
 ]
 
 _FROM = {
-    "ENCODERS": "encoders",
-    "AecArena": "pettingzoo_envs",
-    "Encoder": "encoders",
-    "EnvironmentSpec": "episode",
-    "Episode": "episode",
-    "GymArena": "gym",
-    "ParallelArena": "pettingzoo_envs",
-    "aec_env": "pettingzoo_envs",
-    "gym_env": "gym",
-    "openspiel_game": "openspiel",
-    "parallel_env": "pettingzoo_envs",
-    "Policy": "self_play",
-    "PolicyError": "self_play",
-    "SelfPlay": "self_play",
-    "SelfPlayReport": "self_play",
-    "uniform": "self_play",
-    "Shard": "shards",
-    "ShardError": "shards",
-    "read_shard": "shards",
-    "read_shards": "shards",
+    "AecArena": "arena.learning.pettingzoo_envs",
+    "Encoder": "referee.encoding",
+    "EnvironmentSpec": "arena.learning.episode",
+    "Episode": "arena.learning.episode",
+    "GymArena": "arena.learning.gym",
+    "ParallelArena": "arena.learning.pettingzoo_envs",
+    "aec_env": "arena.learning.pettingzoo_envs",
+    "gym_env": "arena.learning.gym",
+    "openspiel_game": "arena.learning.openspiel",
+    "parallel_env": "arena.learning.pettingzoo_envs",
+    "Policy": "arena.learning.self_play",
+    "PolicyError": "arena.learning.self_play",
+    "SelfPlay": "arena.learning.self_play",
+    "SelfPlayReport": "arena.learning.self_play",
+    "uniform": "arena.learning.self_play",
+    "Shard": "arena.learning.shards",
+    "ShardError": "arena.learning.shards",
+    "read_shard": "arena.learning.shards",
+    "read_shards": "arena.learning.shards",
 }
 NAMESPACE, VERSION = "arena", 0
 """Parts of the ids in Gymnasium's registry, such as `arena/HiveMind-v0` for `hive-mind`."""
@@ -75,7 +76,7 @@ def __getattr__(name: str) -> Any:
     if name not in _FROM:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        return getattr(import_module(f"arena.learning.{_FROM[name]}"), name)
+        return getattr(import_module(_FROM[name]), name)
     except ModuleNotFoundError as error:
         extra = _EXTRA.get(error.name or "")
         if extra is None:
@@ -94,7 +95,7 @@ def _register() -> None:
         if (error.name or "").partition(".")[0] != "gymnasium":
             raise
         return
-    for game in import_module("arena.learning.encoders").ENCODERS:
+    for game in ENCODERS:
         words = "".join(word.capitalize() for word in game.split("-"))
         env_id = f"{NAMESPACE}/{words}-v{VERSION}"
         if env_id not in gymnasium.registry:

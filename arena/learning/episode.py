@@ -15,11 +15,12 @@ import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.learning.encoders import ENCODERS, Encoder
 from arena.quantities import whole
 from arena.simulation import new_table, seed_of
 from arena.statistics import points
 from protocol.words import Action, Outcome, View
+from referee.encoding import Encoder
+from referee.games import ENCODERS
 from referee.rules import Addressed, Draft, IllegalChoiceError, Table, Taken, Window
 
 ELAPSED_MS = 1_000

@@ -12,7 +12,7 @@ import msgspec
 
 from arena.live import Eyes, with_names
 from arena.replay import Fact, Recording, Step
-from protocol.games.runes import RUNES
+from protocol.games.runes_to_ruins.runes import RUNES
 from protocol.text import drawing_of
 from referee.printable import printable
 

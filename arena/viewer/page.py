@@ -14,9 +14,10 @@ from markupsafe import Markup
 from arena.live import Eyes
 from arena.replay import Recording
 from arena.viewer.data import page_data
+from protocol.games.listing import ENTRIES
 
-GAMES = ("mist", "hive-mind", "pointing", "fight-for-a-name", "runes-to-ruins")
-"""Games with a drawing of their own. Any other game is shown as a list of its view's values."""
+DRAWINGS = {name: entry.drawing for name, entry in ENTRIES.items() if entry.drawing is not None}
+"""Place of each drawing, as in `GameEntry`, by game. Any other game is shown as a list of its view's values."""
 
 
 def page_of(recording: Recording, only: Eyes | None = None, *, back: tuple[str, str] | None = None) -> str:
@@ -48,14 +49,14 @@ def linked_page_of(recording: Recording, href: Callable[[str], str]) -> str:
         recording: the match.
         href: returns the address of one of `shared_assets`.
     """
-    script = f"viewer-{recording.game}.js" if recording.game in GAMES else "viewer.js"
+    script = f"viewer-{recording.game}.js" if recording.game in DRAWINGS else "viewer.js"
     back = ("../index.html", "All competitions")
     return _page(page_data(recording), linked=True, back=back, script=href(script), style=href("viewer.css"))
 
 
 def shared_assets() -> dict[str, bytes]:
     """Return the style, one script per game and one for all others, by file name."""
-    scripts = {f"viewer-{game}.js": _script(game) for game in GAMES}
+    scripts = {f"viewer-{game}.js": _script(game) for game in DRAWINGS}
     texts = {"viewer.css": _asset("viewer.css"), "viewer.js": _script(""), **scripts}
     return {name: text.encode() for name, text in texts.items()}
 
@@ -82,7 +83,7 @@ def _environment() -> Environment:
 
 def drawing_script() -> str:
     """Return the drawings of all games, as the start of a module: `drawings[GAME].board(view, context)`."""
-    return "\n".join(_asset(name) for name in ("svg.js", *(f"{game}.js" for game in GAMES)))
+    return "\n".join([_asset("svg.js"), *(_drawing(game) for game in DRAWINGS)])
 
 
 def drawing_style() -> str:
@@ -95,9 +96,15 @@ def _asset(name: str) -> str:
     return files("arena.viewer").joinpath("assets", name).read_text()
 
 
+def _drawing(game: str) -> str:
+    """Return a game's drawing."""
+    package, _, name = DRAWINGS[game].partition(":")
+    return files(package).joinpath(name).read_text()
+
+
 def _script(game: str) -> str:
-    drawn = [f"{game}.js"] if game in GAMES else []
-    return "\n".join(_asset(name) for name in ["svg.js", *drawn, "viewer.js"])
+    drawn = [_drawing(game)] if game in DRAWINGS else []
+    return "\n".join([_asset("svg.js"), *drawn, _asset("viewer.js")])
 
 
 def _own(text: str) -> Markup:

@@ -10,8 +10,8 @@ from itertools import combinations, permutations
 from random import Random
 
 from bots.kit import Window
-from protocol.games.fight_board import COLOURS, START, Path, visits
 from protocol.games.fight_for_a_name import Ask, Colour, FightView, Move, Pick, Title, Visit, Vote
+from protocol.games.fight_for_a_name.board import COLOURS, START, Path, visits
 from protocol.words import Action
 
 Pairs = tuple[tuple[Colour, Colour], ...]

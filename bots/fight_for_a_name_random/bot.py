@@ -1,8 +1,8 @@
 """Plays The Fight For a Name at random: short walks, near pillars, any questions, gifts and votes."""
 
 from bots.kit import Window, run
-from protocol.games.fight_board import START, visits, walks
 from protocol.games.fight_for_a_name import Ask, FightView, Move, Pick, Vote
+from protocol.games.fight_for_a_name.board import START, visits, walks
 from protocol.words import Action
 
 LONGEST = 3

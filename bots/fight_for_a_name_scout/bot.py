@@ -19,8 +19,8 @@ from bots.fight_for_a_name.choices import (
     way_to_pillar,
 )
 from bots.kit import Window, run
-from protocol.games.fight_board import START, Path, walks
 from protocol.games.fight_for_a_name import Banner, FightView, HexKey
+from protocol.games.fight_for_a_name.board import START, Path, walks
 from protocol.words import Action
 from referee.games import GAMES, FightForAName
 

@@ -6,9 +6,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from protocol.games.hive_board import CELLS
-from protocol.games.hive_layouts import SHAPES, Layout, fitting, mask, mean_values
 from protocol.games.hive_mind import Hint, HiveMindView, RoundResult, Wallet
+from protocol.games.hive_mind.board import CELLS
+from protocol.games.hive_mind.layouts import SHAPES, Layout, fitting, mask, mean_values
 
 SEATS = (0, 1, 2, 3, 4)
 HINT_WORTH = 0.05

@@ -15,9 +15,9 @@ from itertools import chain, combinations_with_replacement, product
 from math import log2
 
 from bots.hive_mind.estimates import HINT_WORTH, expected_points
-from protocol.games.hive_board import CELLS
-from protocol.games.hive_layouts import BY_KIND, SHAPES, Layout, layouts, mask, total
 from protocol.games.hive_mind import Hint, Kind
+from protocol.games.hive_mind.board import CELLS
+from protocol.games.hive_mind.layouts import BY_KIND, SHAPES, Layout, layouts, mask, total
 
 Looked = tuple[int, int]
 """The content of a hint: the mask of its hexes, and the sum of their values."""

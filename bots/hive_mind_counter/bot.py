@@ -13,15 +13,6 @@ from random import Random
 
 from bots.hive_mind.estimates import HINT_WORTH, best_guess, bought, expected_points, guessed_scores, hints, scored
 from bots.kit import Window, run
-from protocol.games.hive_layouts import (
-    BY_KIND,
-    Layout,
-    Shape,
-    fitting,
-    layouts,
-    mean_values,
-    total,
-)
 from protocol.games.hive_mind import (
     BUYING_ROUND,
     LAST_ROUND,
@@ -30,6 +21,15 @@ from protocol.games.hive_mind import (
     Kind,
     Round,
     Scores,
+)
+from protocol.games.hive_mind.layouts import (
+    BY_KIND,
+    Layout,
+    Shape,
+    fitting,
+    layouts,
+    mean_values,
+    total,
 )
 from protocol.words import Action
 

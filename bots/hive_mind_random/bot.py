@@ -1,8 +1,6 @@
 """Plays Hive Mind at random: a shape on every Hive, sometimes a Double or a Block, any digits as guess."""
 
 from bots.kit import Window, run
-from protocol.games.hive_board import KINDS
-from protocol.games.hive_layouts import BY_KIND
 from protocol.games.hive_mind import (
     BUYING_ROUND,
     LAST_ROUND,
@@ -13,6 +11,8 @@ from protocol.games.hive_mind import (
     Round,
     Scores,
 )
+from protocol.games.hive_mind.board import KINDS
+from protocol.games.hive_mind.layouts import BY_KIND
 from protocol.words import Action
 
 DIGITS = "111112222333"

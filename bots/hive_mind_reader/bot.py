@@ -33,8 +33,6 @@ from bots.hive_mind.opponent_model import (
     told_by,
 )
 from bots.kit import Window, run
-from protocol.games.hive_board import CELLS
-from protocol.games.hive_layouts import SHAPES, Layout, Shape, fitting
 from protocol.games.hive_mind import (
     BUYING_ROUND,
     LAST_ROUND,
@@ -48,6 +46,8 @@ from protocol.games.hive_mind import (
     RoundResult,
     Scores,
 )
+from protocol.games.hive_mind.board import CELLS
+from protocol.games.hive_mind.layouts import SHAPES, Layout, Shape, fitting
 from protocol.words import Action
 from referee.games import GAMES, HiveMind
 

@@ -93,7 +93,7 @@ class Context:
     def _instructions(self, *, brief: bool) -> str:
         """Return the text for all windows of a match: rules, forms of actions, fields, form of the answer."""
         parts = [
-            self._text.rules(self._terms.variant) if self._text else f"The game is {self._game}.\n",
+            self._rules() or f"The game is {self._game}.\n",
             f"ACTIONS\n{game_text.explain(self._game, self._terms)}\n",
         ]
         if self._fields:
@@ -101,6 +101,9 @@ class Context:
             parts.append(f"WHAT YOU KNOW is sent as a board and as data with these fields:\n{fields}\n")
         parts.append(f"{ANSWER} {BRIEFLY}" if brief else ANSWER)
         return "\n".join(parts)
+
+    def _rules(self) -> str:
+        return "" if self._text is None else self._text.rules(self._terms.variant)
 
     def _board(self, opened: Opened) -> str:
         if self._text is None:

@@ -18,7 +18,7 @@ environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # Idle threads of the library w
 import numpy as np
 from numpy.typing import NDArray
 
-from protocol.games.mist_board import BOARD, PLAYABLE
+from protocol.games.mist.board import BOARD, PLAYABLE
 
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float32]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from protocol.games.mist import MistEvent, MistOptions, MistView
-from protocol.games.mist_board import BOARD
+from protocol.games.mist.board import BOARD
 from protocol.messages import Welcome
 from referee.games import GAMES
 

@@ -1,6 +1,6 @@
 """What a seat of Mist knows: a memory of its events, and random worlds that agree with it.
 
-Views show the present only. Cells are masks of `protocol.games.mist_board.BOARD`. A world is a possible board,
+Views show the present only. Cells are masks of `protocol.games.mist.board.BOARD`. A world is a possible board,
 drawn turn by turn: the number of pieces that the opponent placed, and the cells of the unseen ones. They fit
 everything seen in every vision, and the losses of this seat's pairs and triples.
 """
@@ -23,7 +23,7 @@ from protocol.games.mist import (
     Swapped,
     Vision,
 )
-from protocol.games.mist_board import BOARD, CENTRE, SEEN, vision
+from protocol.games.mist.board import BOARD, CENTRE, SEEN, vision
 
 
 @dataclass

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bots.mist.deals import AT, BITS, Bytes, Floats, boards, largest, spread
 from bots.mist.knowledge import Belief, OpponentTurn, may_hold
-from protocol.games.mist_board import BOARD, CENTRE, PLAYABLE, RADIUS
+from protocol.games.mist.board import BOARD, CENTRE, PLAYABLE, RADIUS
 
 Counts = NDArray[np.int64]
 MOST = max(len(RADIUS) - 1, 1)

@@ -16,7 +16,7 @@ from math import log, sqrt
 from random import Random
 from typing import NamedTuple
 
-from protocol.games.mist_board import BOARD, CENTRE, PLAYABLE, RADIUS
+from protocol.games.mist.board import BOARD, CENTRE, PLAYABLE, RADIUS
 
 
 class Tally:

@@ -8,7 +8,7 @@ from typing import Any
 from bots.kit import Window, run
 from bots.mist.knowledge import Rememberer
 from protocol.games.mist import MistView, Turn
-from protocol.games.mist_board import BOARD, CENTRE, PLAYABLE, vision
+from protocol.games.mist.board import BOARD, CENTRE, PLAYABLE, vision
 
 
 class Hunter(Rememberer):

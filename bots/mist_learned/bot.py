@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bots.kit import Bot, Window, run
 from protocol.games.mist import ChooseFirst, MistView, Turn
-from protocol.games.mist_board import BOARD, CENTRE, SEEN, first_pieces
+from protocol.games.mist.board import BOARD, CENTRE, SEEN, first_pieces
 
 Floats = npt.NDArray[np.float32]
 Remembered = tuple[int, int, int, int, bool, tuple[int, ...]]

@@ -19,7 +19,7 @@ from bots.mist.fitting import fitting
 from bots.mist.knowledge import Belief, Rememberer
 from bots.mist.playouts import Filter, OwnPieces, Playouts, Worlds
 from protocol.games.mist import ChooseFirst, MistEvent, MistView, Placed, Turn
-from protocol.games.mist_board import BOARD
+from protocol.games.mist.board import BOARD
 
 WORLDS = 1_000
 """Number of worlds for a turn."""

@@ -2,7 +2,7 @@
 
 from bots.kit import Window, run
 from protocol.games.mist import ChooseFirst, MistView, Turn
-from protocol.games.mist_board import BOARD
+from protocol.games.mist.board import BOARD
 
 
 def decide(window: Window[MistView]) -> ChooseFirst | Turn:

@@ -19,7 +19,7 @@ from bots.mist.fitting import fitting
 from bots.mist.knowledge import Belief, Rememberer
 from bots.mist.search import Model, Search, World
 from protocol.games.mist import ChooseFirst, MistEvent, MistView, Turn
-from protocol.games.mist_board import BOARD
+from protocol.games.mist.board import BOARD
 
 MS = 100.0
 """Default time for a turn, in milliseconds."""

@@ -14,7 +14,7 @@ from bots.kit import Window, run
 from bots.mist.knowledge import Belief, Rememberer, World
 from bots.mist.search import deal_out, wins, worth
 from protocol.games.mist import ChooseFirst, MistView, Turn
-from protocol.games.mist_board import BOARD
+from protocol.games.mist.board import BOARD
 
 WORLDS = 100
 """Number of worlds for a turn."""

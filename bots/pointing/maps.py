@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from protocol.games.pointing_map import CROWD, Targets
+from protocol.games.pointing.map import CROWD, Targets
 
 
 class Fate(Struct, frozen=True):

@@ -7,8 +7,8 @@ from math import log2
 from msgspec import UNSET, UnsetType
 
 from bots.runes_to_ruins.symbols import GROUP_NAMES, POSITIONS, Symbol, is_in
-from protocol.games.runes import DIVINE, MUNDANE, NAMES, RUNES, DivineGroup, MundaneGroup, RuneName
 from protocol.games.runes_to_ruins import Count, Has, Learned, Pattern, RunesView, SixGroups, Visions
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES, RUNES, DivineGroup, MundaneGroup, RuneName
 
 PATTERN_COST, CHEAP_COST = 2, 1
 FREE_MANTRA = 6

@@ -12,7 +12,6 @@ from typing import Any, assert_never
 
 from msgspec import UNSET
 
-from protocol.games.runes import DIVINE, MUNDANE, NAMES, RUNES, Group
 from protocol.games.runes_to_ruins import (
     ConditionWon,
     Discovered,
@@ -31,6 +30,7 @@ from protocol.games.runes_to_ruins import (
     VisionAnswer,
     Visions,
 )
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES, RUNES, Group
 
 Symbol = tuple[int, ...]
 Clue = Callable[[Symbol], int]

@@ -1,8 +1,8 @@
 """Plays Runes to Ruins at random: a guess, a belief, a vote and, if it can pay, often a vision each round."""
 
 from bots.kit import Window, run
-from protocol.games.runes import DIVINE, MUNDANE, NAMES
 from protocol.games.runes_to_ruins import ChooseSymbol, Has, Learned, PlayRound, RunesView, Visions
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES
 
 
 def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:

@@ -11,8 +11,8 @@ from collections import Counter
 from bots.kit import Window, run
 from bots.runes_to_ruins.questions import asked, believed, target_of, vote_of
 from bots.runes_to_ruins.symbols import clues, fitting
-from protocol.games.runes import NAMES
 from protocol.games.runes_to_ruins import ChooseSymbol, PlayRound, RunesView
+from protocol.games.runes_to_ruins.runes import NAMES
 
 WALKS, STEPS = 5, 900
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from bots.kit import Window, run
 from bots.runes_to_ruins.questions import asked, believed, target_of, vote_of
 from bots.runes_to_ruins.symbols import clues, fitting
-from protocol.games.runes import NAMES, RUNE
 from protocol.games.runes_to_ruins import ChooseSymbol, PlayRound, RunesView
+from protocol.games.runes_to_ruins.runes import NAMES, RUNE
 from referee.games import GAMES
 
 RULES = GAMES["runes-to-ruins"]

@@ -1,1 +1,1 @@
-"""Each game's words: its options, setup, actions, events and views."""
+"""The games: the list of them, and a folder for each with its words, board, texts and drawing for browsers."""

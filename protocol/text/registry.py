@@ -11,13 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from protocol.codec import Refused, decode_action, decode_json, encode
-from protocol.games import fight_for_a_name as fight
-from protocol.games import hive_mind as hive
-from protocol.games import mist as mist_words
-from protocol.games import pointing as pointing_words
-from protocol.games import runes_to_ruins as runes
-from protocol.text import drawing, rules
-from protocol.text import input as typed
+from protocol.games.listing import Parts
 from protocol.text.parsing import Example, ParseError, Terms
 from protocol.text.picture import Picture
 from protocol.words import Action, Event, View
@@ -56,34 +50,104 @@ class Drawing(Struct, frozen=True):
     """Returns a short text for an event."""
 
 
-class GameText(Struct, frozen=True, kw_only=True):
-    """One game in text."""
+def _json_board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
+    """Draw any game's view as JSON."""
+    del events, plain, told
+    return Picture(msgspec.json.format(encode(view), indent=2).decode())
 
-    read: Callable[[str, str], dict[str, Any]]
-    """(window's name, typed text) to an action of the window's form, or `ParseError`. The rules judge it."""
-    ask: Callable[[str, View], str]
-    """(window's name, view) to the text that may be typed, in one line."""
-    say: Callable[[dict[str, Any]], str]
-    """Action in canonical spelling to its notation."""
-    words: Callable[[str, View], tuple[str, ...]]
-    """(window's name, view) to words for completion."""
-    forms: Callable[[Terms], Mapping[str, tuple[Example, ...]]]
-    """Each window that may open for this seat to the forms of its actions, with words in capitals to fill in."""
-    examples: Callable[[str, View], tuple[Example, ...]]
-    """(window's name, view) to complete examples, each legal now."""
-    if_nothing: Callable[[str, dict[str, Any] | None], str]
-    """(window's name, its default) to the effect on a seat that submits nothing, as a clause."""
-    actions: Mapping[str, type[Action]]
-    """Window to the form of its action in JSON."""
-    view: type[View]
+
+def _json_words(event: Event) -> str:
+    return encode(event).decode()
+
+
+AS_JSON = Drawing(_json_board, _json_words)
+
+
+def _read_json(window: str, text: str) -> Any:
+    """Parse an action typed as JSON."""
+    del window
+    try:
+        return decode_json(text.encode(errors="replace"))
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise ParseError(f"this is not JSON: {_plain(str(error))}") from None
+
+
+def _ask_for_json(window: str, view: View) -> str:
+    del window, view
+    return "type the action as JSON"
+
+
+def _say_json(action: Any) -> str:
+    return encode(action).decode()
+
+
+def _no_words(window: str, view: View) -> tuple[str, ...]:
+    del window, view
+    return ()
+
+
+def _no_forms(terms: Terms) -> dict[str, tuple[Example, ...]]:
+    del terms
+    return {}
+
+
+def _no_examples(window: str, view: View) -> tuple[Example, ...]:
+    del window, view
+    return ()
+
+
+def _unknown(window: str, action: Any) -> str:
+    del window, action
+    return ""
+
+
+def _no_page(variant: str) -> str:
+    del variant
+    return ""
+
+
+def _no_fields(terms: Terms) -> dict[str, str]:
+    del terms
+    return {}
+
+
+class GameText(Struct, frozen=True, kw_only=True):
+    """One game in text. What a game leaves out is JSON."""
+
+    actions: Mapping[str, type[Action]] = {}
+    """Form of each window's action in JSON; keyed by window name."""
+    view: type[View] = View
     """Type of a seat's views."""
-    event: Any
+    event: Any = Event
     """Type of a seat's events: a union."""
-    drawing: Drawing
-    rules: Callable[[str], str]
-    """(variant) to the rules in one page."""
-    fields: Callable[[Terms], Mapping[str, str]]
+    drawing: Drawing = AS_JSON
+    read: Callable[[str, str], Any] = _read_json
+    """(window's name, typed text) to an action of the window's form, or `ParseError`. The rules judge it."""
+    ask: Callable[[str, View], str] = _ask_for_json
+    """(window's name, view) to the text that may be typed, in one line."""
+    say: Callable[[Any], str] = _say_json
+    """Action in canonical spelling to its notation."""
+    words: Callable[[str, View], tuple[str, ...]] = _no_words
+    """(window's name, view) to words for completion."""
+    forms: Callable[[Terms], Mapping[str, tuple[Example, ...]]] = _no_forms
+    """Each window that may open for this seat to the forms of its actions, with words in capitals to fill in."""
+    examples: Callable[[str, View], tuple[Example, ...]] = _no_examples
+    """(window's name, view) to complete examples, each legal now."""
+    if_nothing: Callable[[str, Any], str] = _unknown
+    """(window's name, its default) to the effect on a seat that submits nothing, as a clause; "" if unknown."""
+    rules: Callable[[str], str] = _no_page
+    """(variant) to the rules in one page; "" if there is none."""
+    fields: Callable[[Terms], Mapping[str, str]] = _no_fields
     """Each field of a view that is shown to models to its meaning."""
+
+
+GAME_TEXTS: Parts[GameText] = Parts("text")
+"""The text of each game that has one."""
+_ALL_JSON = GameText()
+
+
+def _text_of(game: str) -> GameText:
+    return GAME_TEXTS.get(game, _ALL_JSON)
 
 
 def read(game: str, window: str, text: str) -> Any:
@@ -92,17 +156,15 @@ def read(game: str, window: str, text: str) -> Any:
     Raises:
         ParseError: it is neither.
     """
-    if game in GAME_TEXTS and not text.startswith("{"):
-        return GAME_TEXTS[game].read(window, text)
-    try:
-        raw = text.encode(errors="replace")
-        action = decode_json(raw)
-        if game in GAME_TEXTS:
-            decode_action(raw, GAME_TEXTS[game].actions[window])
-    except (msgspec.MsgspecError, RecursionError) as error:
-        raise ParseError(f"this is not JSON: {_plain(str(error))}") from None
-    except Refused as refused:
-        raise ParseError(f"this is not an action of the window {window}: {_plain(refused.text)}") from None
+    game_text = _text_of(game)
+    if not text.startswith("{"):
+        return game_text.read(window, text)
+    action = _read_json(window, text)
+    if window in game_text.actions:
+        try:
+            decode_action(text.encode(errors="replace"), game_text.actions[window])
+        except Refused as refused:
+            raise ParseError(f"this is not an action of the window {window}: {_plain(refused.text)}") from None
     return action
 
 
@@ -120,12 +182,12 @@ def _plain(complaint: str) -> str:
 
 def ask(game: str, window: str, view: View) -> str:
     """Return the text that may be typed in this window."""
-    return GAME_TEXTS[game].ask(window, view) if game in GAME_TEXTS else "type the action as JSON"
+    return _text_of(game).ask(window, view)
 
 
 def say(game: str, action: Any) -> str:
     """Return an action in the notation in which it is typed."""
-    return GAME_TEXTS[game].say(action) if game in GAME_TEXTS else encode(action).decode()
+    return _text_of(game).say(action)
 
 
 def say_default(game: str, window: str, action: Any) -> str:
@@ -136,7 +198,7 @@ def say_default(game: str, window: str, action: Any) -> str:
     said = "" if action is None else say(game, action)
     if said and said not in NOTHING:
         return said
-    happens = GAME_TEXTS[game].if_nothing(window, action) if game in GAME_TEXTS else ""
+    happens = _text_of(game).if_nothing(window, action)
     if said and happens:
         return f"{said} ({happens})"
     return said or happens or "nothing, or what is drawn when the window closes"
@@ -144,22 +206,24 @@ def say_default(game: str, window: str, action: Any) -> str:
 
 def if_nothing(game: str, window: str, action: Any) -> str:
     """Return a sentence on the effect of submitting nothing. `action`: the default, or None."""
-    if game in GAME_TEXTS:
-        return f"If you submit nothing, {GAME_TEXTS[game].if_nothing(window, action)}."
+    happens = _text_of(game).if_nothing(window, action)
+    if happens:
+        return f"If you submit nothing, {happens}."
     return f"If you submit nothing, this is taken: {say_default(game, window, action)}"
 
 
 def words(game: str, window: str, view: View) -> tuple[str, ...]:
     """Return words for completion in this window."""
-    return GAME_TEXTS[game].words(window, view) if game in GAME_TEXTS else ()
+    return _text_of(game).words(window, view)
 
 
 def explain(game: str, terms: Terms) -> str:
     """Return the notation for each window that may open for this seat."""
-    if game not in GAME_TEXTS:
+    all_forms = _text_of(game).forms(terms)
+    if not all_forms:
         return "In this game an action is typed as JSON."
     lines = []
-    for window, forms in GAME_TEXTS[game].forms(terms).items():
+    for window, forms in all_forms.items():
         lines += [f"in the window {window}:", *listed(forms)]
     return "\n".join([*lines, "capital and small letters are the same; JSON is read, too"])
 
@@ -173,86 +237,9 @@ def listed(examples: Iterable[Example]) -> Iterator[str]:
 
 def examples(game: str, window: str, view: View) -> tuple[Example, ...]:
     """Return complete examples for this window, each with its meaning."""
-    return GAME_TEXTS[game].examples(window, view) if game in GAME_TEXTS else ()
-
-
-def _json_board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
-    """Draw any game's view as JSON."""
-    del events, plain, told
-    return Picture(msgspec.json.format(encode(view), indent=2).decode())
-
-
-def _json_words(event: Event) -> str:
-    return encode(event).decode()
+    return _text_of(game).examples(window, view)
 
 
 def drawing_of(game: str) -> Drawing:
     """Return a game's drawings."""
-    return GAME_TEXTS[game].drawing if game in GAME_TEXTS else AS_JSON
-
-
-AS_JSON = Drawing(_json_board, _json_words)
-
-
-def _game_text(name: str, actions: dict[str, type[Action]], view: type[View], event: Any) -> GameText:
-    """Build a game's text from its modules in three folders."""
-    entry, drawn = getattr(typed, name), getattr(drawing, name)
-    return GameText(
-        read=entry.read,
-        ask=entry.ask,
-        say=entry.say,
-        words=entry.words,
-        forms=entry.forms,
-        examples=entry.examples,
-        if_nothing=entry.if_nothing,
-        actions=actions,
-        view=view,
-        event=event,
-        drawing=Drawing(drawn.board, drawn.words),
-        rules=getattr(rules, name).page,
-        fields=getattr(rules, name).fields,
-    )
-
-
-GAME_TEXTS = {
-    "mist": _game_text(
-        "mist",
-        {"first": mist_words.ChooseFirst, "turn": mist_words.Turn},
-        mist_words.MistView,
-        mist_words.MistEvent,
-    ),
-    "fight-for-a-name": _game_text(
-        "fight_for_a_name",
-        {
-            "challenge": fight.Pick,
-            "move": fight.Move,
-            "pillar": fight.Ask,
-            **dict.fromkeys(("token_vote", "elimination_vote", "justice"), fight.Vote),
-        },
-        fight.FightView,
-        fight.FightEvent,
-    ),
-    "hive-mind": _game_text(
-        "hive_mind",
-        {
-            "round": hive.Round,
-            "scores": hive.Scores,
-            "give_token": hive.GiveToken,
-            "break_tie": hive.BreakTie,
-        },
-        hive.HiveMindView,
-        hive.HiveMindEvent,
-    ),
-    "pointing": _game_text(
-        "pointing",
-        {"point": pointing_words.Point, "vote": pointing_words.Vote},
-        pointing_words.PointingView,
-        pointing_words.PointingEvent,
-    ),
-    "runes-to-ruins": _game_text(
-        "runes_to_ruins",
-        {"symbol": runes.ChooseSymbol, "round": runes.PlayRound},
-        runes.RunesView,
-        runes.RunesEvent,
-    ),
-}
+    return _text_of(game).drawing

@@ -3,16 +3,18 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from referee.games.registry import GAMES, PLACES
+from protocol.games.listing import ENTRIES
+from referee.games.registry import ENCODERS, GAMES
 
 if TYPE_CHECKING:
-    from referee.games.fight_for_a_name.game import FightForAName
+    from referee.games.fight_for_a_name import FightForAName
     from referee.games.hive_mind import HiveMind
     from referee.games.mist import Mist
-    from referee.games.pointing.game import Pointing
+    from referee.games.pointing import Pointing
     from referee.games.runes_to_ruins import RunesToRuins
 
 __all__ = [
+    "ENCODERS",
     "GAMES",
     "FightForAName",
     "HiveMind",
@@ -24,8 +26,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a game's class."""
-    for place in PLACES.values():
-        module, kind = place.split(":")
+    for entry in ENTRIES.values():
+        module, kind = entry.rules.split(":")
         if kind == name:
             return getattr(import_module(module), kind)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

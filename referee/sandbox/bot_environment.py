@@ -18,7 +18,7 @@ from referee.bot_folder import PATH, PYTHON, BotFolder
 PROJECT = Path(__file__).resolve().parents[2]
 """The folder of protocol, bots, referee and arena: the checkout, or the folder into which they were installed."""
 
-PURE = ("protocol", "referee/__init__.py", "referee/rules", "referee/games")
+PURE = ("protocol", "referee/__init__.py", "referee/encoding.py", "referee/rules", "referee/games")
 """Messages and rules, which bots may import: this code contains no secret of any match."""
 
 

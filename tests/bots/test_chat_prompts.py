@@ -15,7 +15,7 @@ from bots.kit import Session
 from bots.language_model.prompts import Context, in_words, read_answer
 from protocol import text
 from protocol.codec import decode_json, encode
-from protocol.games.fight_board import ROWS
+from protocol.games.fight_for_a_name.board import ROWS
 from protocol.messages import PROTOCOL, ClockTerms, EventMessage, Opened, Submit, Welcome
 from protocol.text import GAME_TEXTS
 from referee.games import GAMES

@@ -8,8 +8,8 @@ import pytest
 
 from bots.fight_for_a_name.choices import ALL, PROGRESS, missing, pairs_left, solution
 from bots.fight_for_a_name_scout.bot import gains, holds
-from protocol.games.fight_board import COLOURS, START, STEPS
 from protocol.games.fight_for_a_name import Banner, FightEvent, FightView, HexKey, Reveal
+from protocol.games.fight_for_a_name.board import COLOURS, START, STEPS
 from referee.games import GAMES
 from referee.rules import Deal, Table
 from tests.bots.in_process import BOTS, play

@@ -10,9 +10,9 @@ from bots.hive_mind.estimates import best_guess
 from bots.hive_mind.opponent_model import KNOWN_OPENINGS, second, third
 from bots.hive_mind_counter.bot import told_by
 from bots.hive_mind_reader.bot import ENVY, NUMBER, Front, gain
-from protocol.games import hive_layouts as hives
-from protocol.games.hive_board import CELLS
 from protocol.games.hive_mind import Hint, HiveMindHostView
+from protocol.games.hive_mind import layouts as hives
+from protocol.games.hive_mind.board import CELLS
 from referee.games.registry import GAMES
 from tests.bots.in_process import BOTS, play
 from tests.bots.strength import matches_of, one_match, summed

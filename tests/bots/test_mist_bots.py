@@ -12,7 +12,7 @@ from bots.mist.knowledge import Belief, Memory
 from bots.mist.search import Tally, wins, worth
 from bots.mist_random.bot import decide as decide_at_random
 from protocol.games.mist import FirstMove, MistEvent, MistView, OpponentPlaced, Placed, Reveal, Swapped, Turn
-from protocol.games.mist_board import BOARD, PLAYABLE
+from protocol.games.mist.board import BOARD, PLAYABLE
 from referee.bot_folder.manifest import read_bot
 from tests.bots.in_process import MIST_BOTS, MIST_VARIANTS, Maker, play
 from tests.long import cases

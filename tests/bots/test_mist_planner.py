@@ -13,7 +13,7 @@ from bots.mist.playouts import Playouts, Worlds, appeal, cells, name, outcome
 from bots.mist_hunter.bot import Hunter
 from bots.mist_planner.bot import Planner, best
 from protocol.games.mist import MistView, Turn
-from protocol.games.mist_board import BOARD, PLAYABLE
+from protocol.games.mist.board import BOARD, PLAYABLE
 from referee.games import GAMES
 from referee.rules import Deal, Table, Taken
 from tests.bots.in_process import MIST_BOTS, MIST_VARIANTS, play

@@ -15,7 +15,7 @@ from bots.mist.search import Position
 from bots.mist.search import play as play_on_masks
 from bots.mist_search.bot import Phase, Searcher
 from protocol.games.mist import MistView, Turn
-from protocol.games.mist_board import BOARD, PLAYABLE
+from protocol.games.mist.board import BOARD, PLAYABLE
 from referee.games import GAMES
 from referee.rules import Deal, Table, Taken
 from tests.bots.in_process import MIST_BOTS, MIST_VARIANTS, play

@@ -14,7 +14,7 @@ from bots.pointing_planner.bot import Prospect, pointing_rate, prospect, was, wo
 from bots.pointing_reader.bot import explained, second, third
 from protocol.codec import encode
 from protocol.games.pointing import PointingDetail, PointingView
-from protocol.games.pointing_map import Targets, anonymous, connect, points
+from protocol.games.pointing.map import Targets, anonymous, connect, points
 from tests.bots.in_process import BOTS, play
 from tests.bots.strength import matches_of, one_match, summed
 

@@ -8,8 +8,8 @@ from bots.runes_to_ruins import symbols
 from bots.runes_to_ruins.questions import best_split, entropy
 from bots.runes_to_ruins.symbols import clues
 from bots.runes_to_ruins_veiler.bot import groups
-from protocol.games.runes import NAMES
 from protocol.games.runes_to_ruins import ChooseSymbol, RunesView, Six
+from protocol.games.runes_to_ruins.runes import NAMES
 from referee.games.runes_to_ruins import symbols as rules
 from tests.bots.in_process import BOTS, play
 

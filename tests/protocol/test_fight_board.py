@@ -2,7 +2,7 @@
 
 import pytest
 
-from protocol.games.fight_board import GATES, PILLARS, START, visits, walks
+from protocol.games.fight_for_a_name.board import GATES, PILLARS, START, visits, walks
 from tests.referee.games import naive_fight
 from tests.referee.games.fight_play import canonical, move, player, position, reason, start, visiting
 

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from protocol.games.hexes import FLAT, POINTED, Hexes, centred_rows
-from protocol.games.mist_board import BOARD as MIST
+from protocol.games.mist.board import BOARD as MIST
 from tests.referee.games.naive_mist import CELLS, DISTANCES, touching
 
 HIVE = Hexes(centred_rows(["ABC", "DEFG", "HIJ", "KL"]), POINTED)

@@ -2,9 +2,9 @@
 
 from random import Random
 
-from protocol.games import hive_layouts as hives
-from protocol.games.hive_board import CELLS, SHAPES
 from protocol.games.hive_mind import Hint
+from protocol.games.hive_mind import layouts as hives
+from protocol.games.hive_mind.board import CELLS, SHAPES
 from referee.games.hive_mind import hive as rules
 
 

@@ -69,7 +69,7 @@ import time
 from random import Random
 
 from bots.kit import Bot, run
-from protocol.games.mist_board import BOARD
+from protocol.games.mist.board import BOARD
 from protocol.games.mist import ChooseFirst, MistView, Turn
 
 

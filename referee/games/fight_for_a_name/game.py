@@ -4,7 +4,7 @@
 `state` holds a match; `moving` and `pillars` check and resolve actions, `titles` resolves claims; `rounds` runs a
 round; `ending` runs the votes and computes the outcome; `seen` makes views; `legal` builds actions; `worlds` draws
 states that fit a view; `rehearsal` serves conformance tests. Steps on the board are defined in
-`protocol.games.fight_board`.
+`protocol.games.fight_for_a_name.board`.
 """
 
 from collections.abc import Iterator, Sequence

@@ -16,8 +16,8 @@ from typing import cast
 
 from msgspec import Struct
 
-from protocol.games.fight_board import DIRECTIONS, HEXES, PILLAR_AT, START, STEPS
 from protocol.games.fight_for_a_name import Colour, Direction, FightView, Move, Pillar, Title
+from protocol.games.fight_for_a_name.board import DIRECTIONS, HEXES, PILLAR_AT, START, STEPS
 from referee.games.fight_for_a_name.moving import ALONE, CROWD, INCOME, MOST_GIVEN, NOT_ALONE
 from referee.games.fight_for_a_name.state import FEW, NUMBER, SEAT_KEYS, SEATS
 

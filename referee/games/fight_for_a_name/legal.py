@@ -14,8 +14,8 @@
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import combinations
 
-from protocol.games.fight_board import COLOURS, DIRECTIONS, HEXES, PILLAR_AT, STEPS, TITLES
 from protocol.games.fight_for_a_name import Ask, Colour, Direction, FightView, HexKey, Move, Pick, Title, Vote
+from protocol.games.fight_for_a_name.board import COLOURS, DIRECTIONS, HEXES, PILLAR_AT, STEPS, TITLES
 from protocol.words import Action
 from referee.games.fight_for_a_name.moving import MOST_GIVEN
 from referee.games.fight_for_a_name.setup import NUMBERS

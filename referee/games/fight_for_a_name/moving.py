@@ -4,8 +4,8 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from protocol.games.fight_board import PILLAR_AT, START, STEPS
 from protocol.games.fight_for_a_name import Crowded, Direction, HexKey, Move, Pillar, PillarShows, SeatKey, Visit
+from protocol.games.fight_for_a_name.board import PILLAR_AT, START, STEPS
 from referee.games.fight_for_a_name.state import NUMBER, SEAT_KEYS, FightState, Player, in_final_phase, raised
 from referee.rules import Addressed, Illegal
 

@@ -6,8 +6,8 @@ from random import Random
 
 from msgspec.structs import replace
 
-from protocol.games.fight_board import COLOURS
 from protocol.games.fight_for_a_name import Ask, Banner, Colour, PillarAnswer, Title
+from protocol.games.fight_for_a_name.board import COLOURS
 from referee.games.fight_for_a_name.state import FightState, Player
 from referee.rules import Illegal, choice, sample
 

@@ -10,8 +10,18 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from protocol.games.fight_board import COLOURS, HEXES, OPPOSITE, PILLARS, START, TITLES, Path, visits, walks
 from protocol.games.fight_for_a_name import Ask, Colour, HexKey, Move, Pick, Puzzle, Title, Vote
+from protocol.games.fight_for_a_name.board import (
+    COLOURS,
+    HEXES,
+    OPPOSITE,
+    PILLARS,
+    START,
+    TITLES,
+    Path,
+    visits,
+    walks,
+)
 from protocol.words import Action
 from referee.games.fight_for_a_name.seen import voters
 from referee.games.fight_for_a_name.setup import drawn_pillars, drawn_titles

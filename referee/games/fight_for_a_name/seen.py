@@ -5,8 +5,8 @@ A seat's view is made of public facts and its own `Player`, never of another sea
 
 from msgspec.structs import replace
 
-from protocol.games.fight_board import START
 from protocol.games.fight_for_a_name import FightHostPlayer, FightHostView, FightView, RoundResult
+from protocol.games.fight_for_a_name.board import START
 from referee.games.fight_for_a_name.state import (
     SEAT_KEYS,
     FightState,

@@ -6,8 +6,8 @@ from itertools import combinations
 from operator import eq
 from random import Random
 
-from protocol.games.fight_board import COLOURS, HEXES, PILLARS, TITLES
 from protocol.games.fight_for_a_name import Banner, FightSetup, Pillar, Puzzle, Title
+from protocol.games.fight_for_a_name.board import COLOURS, HEXES, PILLARS, TITLES
 from referee.rules import BadSetupError, choice, sample, shuffle
 
 NUMBERS = 8

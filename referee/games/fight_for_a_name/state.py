@@ -9,7 +9,6 @@ from typing import Literal, TypeVar, get_args
 
 from msgspec import Struct
 
-from protocol.games.fight_board import HEXES, START
 from protocol.games.fight_for_a_name import (
     Claim,
     FightOptions,
@@ -22,6 +21,7 @@ from protocol.games.fight_for_a_name import (
     Title,
     Visit,
 )
+from protocol.games.fight_for_a_name.board import HEXES, START
 
 MadeT = TypeVar("MadeT")
 

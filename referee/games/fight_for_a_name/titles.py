@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from protocol.games.fight_board import HEXES
 from protocol.games.fight_for_a_name import Banner, Claim, HexKey, Title
+from protocol.games.fight_for_a_name.board import HEXES
 from referee.games.fight_for_a_name.state import FightState, Player, without
 
 Holders = dict[HexKey, int]

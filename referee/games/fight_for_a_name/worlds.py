@@ -25,7 +25,6 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from protocol.games.fight_board import COLOURS, HEXES, PILLARS, START, STEPS, TITLES, visits, walks
 from protocol.games.fight_for_a_name import (
     Ask,
     Banner,
@@ -40,6 +39,7 @@ from protocol.games.fight_for_a_name import (
     Title,
     Visit,
 )
+from protocol.games.fight_for_a_name.board import COLOURS, HEXES, PILLARS, START, STEPS, TITLES, visits, walks
 from referee.games.fight_for_a_name import ending
 from referee.games.fight_for_a_name.histories import Banner as Colours
 from referee.games.fight_for_a_name.histories import History, drawn_gifts, holder, path

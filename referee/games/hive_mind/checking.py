@@ -6,8 +6,8 @@ Reasons depend only on the action, public facts and the sender's earlier actions
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from protocol.games.hive_board import CELLS, KINDS, SHAPES, shape_named
 from protocol.games.hive_mind import BUYING_ROUND, Kind, Round, Scores
+from protocol.games.hive_mind.board import CELLS, KINDS, SHAPES, shape_named
 from referee.games.hive_mind.state import ROUNDS, RULE_SETS, SEATS, HiveMindState, Turn, price, turn, wallet
 from referee.rules import Illegal, remembered
 

@@ -1,10 +1,10 @@
-"""Values of a Hive: twelve digits for the hexes A to L, which `protocol.games.hive_board` defines."""
+"""Values of a Hive: twelve digits for the hexes A to L, which `protocol.games.hive_mind.board` defines."""
 
 from functools import lru_cache
 from itertools import combinations
 from random import Random
 
-from protocol.games.hive_board import CELLS, SHAPES
+from protocol.games.hive_mind.board import CELLS, SHAPES
 from referee.rules import BadSetupError, choice, sample
 
 ONES, TWOS, THREES = 5, 4, 3

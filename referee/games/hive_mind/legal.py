@@ -9,8 +9,8 @@ listed.
 from collections.abc import Generator, Iterable, Sequence
 from typing import assert_never
 
-from protocol.games.hive_board import CELLS, SHAPES
 from protocol.games.hive_mind import BUYING_ROUND, BreakTie, GiveToken, HiveMindView, Round, Scores
+from protocol.games.hive_mind.board import CELLS, SHAPES
 from protocol.words import Action
 from referee.games.hive_mind.state import ROUNDS, SEATS
 from referee.rules import Building

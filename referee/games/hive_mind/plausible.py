@@ -7,8 +7,8 @@ so that scores tie. Guesses use the host's secrets, so that some are right.
 from random import Random
 from typing import Any
 
-from protocol.games.hive_board import SHAPES
 from protocol.games.hive_mind import BUYING_ROUND
+from protocol.games.hive_mind.board import SHAPES
 from referee.games.hive_mind.checking import kinds_left
 from referee.games.hive_mind.hive import draw_values
 from referee.games.hive_mind.scoring import count, score

@@ -7,8 +7,6 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from protocol.games import hive_layouts
-from protocol.games.hive_board import CELLS, KINDS, SHAPES
 from protocol.games.hive_mind import (
     BUYING_ROUND,
     Blocks,
@@ -26,6 +24,8 @@ from protocol.games.hive_mind import (
     TokenGiven,
     WindowName,
 )
+from protocol.games.hive_mind import layouts as hive_layouts
+from protocol.games.hive_mind.board import CELLS, KINDS, SHAPES
 from referee.games.hive_mind.hive import total
 from referee.games.hive_mind.result import feats_by_seat, points_by_seat, settle
 from referee.games.hive_mind.scoring import count, right_guesses, with_right_guesses

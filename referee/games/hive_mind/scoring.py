@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from protocol.games import hive_layouts
-from protocol.games.hive_board import CELLS
 from protocol.games.hive_mind import Points
+from protocol.games.hive_mind import layouts as hive_layouts
+from protocol.games.hive_mind.board import CELLS
 from referee.games.hive_mind.hive import masks
 from referee.games.hive_mind.state import ROUNDS, RULE_SETS, SEATS, HiveMindState, Play, play_on
 

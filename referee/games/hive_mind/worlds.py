@@ -22,8 +22,6 @@ from typing import assert_never, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from protocol.games.hive_board import CELLS, SHAPES
-from protocol.games.hive_layouts import fitting
 from protocol.games.hive_mind import (
     BUYING_ROUND,
     Blocks,
@@ -42,6 +40,8 @@ from protocol.games.hive_mind import (
     SeatKey,
     TokenGiven,
 )
+from protocol.games.hive_mind.board import CELLS, SHAPES
+from protocol.games.hive_mind.layouts import fitting
 from referee.games.hive_mind import play
 from referee.games.hive_mind.hive import draw_values
 from referee.games.hive_mind.result import order, settle, standing

@@ -22,7 +22,7 @@ from protocol.games.mist import (
     Turn,
     Vision,
 )
-from protocol.games.mist_board import BOARD, PLAYABLE
+from protocol.games.mist.board import BOARD, PLAYABLE
 from protocol.words import Action, Event, Options, Outcome, Setup
 from referee.games.mist import legal, worlds
 from referee.games.mist.turns import (

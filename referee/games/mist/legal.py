@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from protocol.games.mist import ChooseFirst, MistView, Turn
-from protocol.games.mist_board import BOARD
+from protocol.games.mist.board import BOARD
 from protocol.words import Action
 from referee.rules import Building
 

@@ -21,7 +21,7 @@ from protocol.games.mist import (
     Vision,
     WholeBoard,
 )
-from protocol.games.mist_board import BOARD, CENTRE, PLAYABLE, SEEN
+from protocol.games.mist.board import BOARD, CENTRE, PLAYABLE, SEEN
 from referee.rules import (
     Addressed,
     Illegal,

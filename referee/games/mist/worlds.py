@@ -27,7 +27,7 @@ from protocol.games.mist import (
     Swapped,
     Vision,
 )
-from protocol.games.mist_board import BOARD, CENTRE, RADIUS
+from protocol.games.mist.board import BOARD, CENTRE, RADIUS
 from protocol.words import Event
 from referee.games.mist.turns import BLIND, RULE_SETS, MistState, Sight, place, sight_of, swap
 from referee.rules import drawn

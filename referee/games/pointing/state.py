@@ -4,7 +4,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from protocol.games.pointing import PointingOptions, Reveal, Section
-from protocol.games.pointing_map import Connections, Targets, anonymous, connect, points
+from protocol.games.pointing.map import Connections, Targets, anonymous, connect, points
 
 ROUNDS = 3
 ALWAYS_END, ALWAYS_START = 1, -2

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from protocol.codec import encode
 from protocol.games.pointing import PointingOptions, PointingView, Section, Tree
-from protocol.games.pointing_map import FIRST_NODE, LATER_NODE, Targets, connect, points
+from protocol.games.pointing.map import FIRST_NODE, LATER_NODE, Targets, connect, points
 from referee.games.pointing.state import ALWAYS_END, ALWAYS_START, ROUNDS, PointingState, play_round
 
 Seating = list[int]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from protocol.games.runes import DIVINE, MUNDANE, NAMES
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES
 from referee.games.runes_to_ruins import conditions
 from referee.games.runes_to_ruins.clues import Clue, group_runes
 from referee.games.runes_to_ruins.pools import (

@@ -9,8 +9,8 @@ from typing import TypeVar
 from msgspec import UNSET, UnsetType
 from msgspec.structs import astuple, replace
 
-from protocol.games.runes import RuneName
 from protocol.games.runes_to_ruins import Artefact, ChooseSymbol, Kind, Learned, PlayRound, Visions
+from protocol.games.runes_to_ruins.runes import RuneName
 from referee.games.runes_to_ruins.learned import KINDS, kinds
 from referee.games.runes_to_ruins.state import OTHER_KEYS, RunesState, Standing, artefacts
 from referee.games.runes_to_ruins.symbols import fault

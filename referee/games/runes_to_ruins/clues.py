@@ -11,7 +11,6 @@ from typing import Any, assert_never
 
 from msgspec import UNSET, Struct
 
-from protocol.games.runes import DIVINE, MUNDANE
 from protocol.games.runes_to_ruins import (
     ConditionWon,
     Count,
@@ -36,6 +35,7 @@ from protocol.games.runes_to_ruins import (
     VisionAnswer,
     Visions,
 )
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE
 from referee.games.runes_to_ruins.guesses import NOWHERE, RIGHT, near
 from referee.games.runes_to_ruins.pools import POSITIONS, Pool, count, mark
 from referee.games.runes_to_ruins.state import OTHERS, Near

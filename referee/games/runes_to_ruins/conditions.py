@@ -5,8 +5,8 @@ from functools import lru_cache
 
 from msgspec import UNSET, Struct
 
-from protocol.games.runes import DIVINE, MUNDANE, RUNES
 from protocol.games.runes_to_ruins import Insight, PlayRound, Six
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, RUNES
 from referee.games.runes_to_ruins.state import OTHERS, SEAT_KEYS, SEATS, RunesState
 from referee.games.runes_to_ruins.symbols import GROUPS, joined_pairs
 from referee.games.runes_to_ruins.visions import NO_VISIONS, used

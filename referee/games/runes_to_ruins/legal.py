@@ -22,7 +22,6 @@ from typing import Any, cast
 
 from msgspec import UNSET
 
-from protocol.games.runes import DIVINE, MUNDANE, NAMES
 from protocol.games.runes_to_ruins import (
     ChooseSymbol,
     Count,
@@ -42,6 +41,7 @@ from protocol.games.runes_to_ruins import (
     Through,
     Visions,
 )
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES
 from protocol.words import Action
 from referee.games.runes_to_ruins.checking import (
     LEARNED_A_ROUND,

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from protocol.games.runes import DIVINE, MUNDANE, NAMES
 from protocol.games.runes_to_ruins import Six
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES
 from referee.games.runes_to_ruins.candidates import Candidates, group_marks
 from referee.games.runes_to_ruins.clues import Clue, group_runes
 from referee.games.runes_to_ruins.guesses import NOWHERE

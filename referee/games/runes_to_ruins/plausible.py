@@ -9,8 +9,8 @@ from functools import lru_cache
 from random import Random
 from typing import Any, cast
 
-from protocol.games.runes import DIVINE, MUNDANE, NAMES, RuneName
 from protocol.games.runes_to_ruins import Six
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES, RuneName
 from referee.games.runes_to_ruins.conditions import CONDITIONS
 from referee.games.runes_to_ruins.state import OTHER_KEYS, OTHERS, RunesState, artefacts
 from referee.games.runes_to_ruins.symbols import draw_symbol

@@ -13,8 +13,8 @@ from typing import cast
 
 from msgspec import Struct
 
-from protocol.games.runes import DIVINE, MUNDANE, NAMES, RUNES
 from protocol.games.runes_to_ruins import Six
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES, RUNES
 from referee.games.runes_to_ruins.symbols import MOST_ALIKE, TOUCHED
 
 POSITIONS = range(6)

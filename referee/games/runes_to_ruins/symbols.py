@@ -7,8 +7,8 @@ from random import Random
 
 from msgspec import UNSET, Struct
 
-from protocol.games.runes import DIVINE, MUNDANE, RUNE, RUNES, RuneName
 from protocol.games.runes_to_ruins import Line, Order, Six
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, RUNE, RUNES, RuneName
 from referee.games.runes_to_ruins.state import OTHERS, SEATS
 from referee.rules import below, sample
 

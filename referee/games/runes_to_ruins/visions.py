@@ -8,8 +8,8 @@ from typing import get_args
 
 from msgspec import UNSET
 
-from protocol.games.runes import DIVINE, MUNDANE
 from protocol.games.runes_to_ruins import Kind, Six, VisionAnswer, Visions
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE
 from referee.games.runes_to_ruins.state import OTHER_KEYS, OTHERS
 from referee.games.runes_to_ruins.symbols import GROUPS, ORDER, Tables
 from referee.rules import choice

@@ -21,7 +21,6 @@ from typing import Any, assert_never, cast
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from protocol.games.runes import DIVINE, MUNDANE, NAMES
 from protocol.games.runes_to_ruins import (
     ConditionWon,
     Count,
@@ -48,6 +47,7 @@ from protocol.games.runes_to_ruins import (
     Through,
     Visions,
 )
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES
 from referee.games.runes_to_ruins import conditions
 from referee.games.runes_to_ruins.checking import bought_guesses, cost
 from referee.games.runes_to_ruins.clues import clues

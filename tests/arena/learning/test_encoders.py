@@ -9,11 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from arena.learning import ENCODERS, Episode
-from arena.learning.encoders.mist import PLANES
-from arena.learning.encoders.vector import RECENT, VectorEncoder
-from protocol.games.mist_board import BOARD
+from protocol.games.mist.board import BOARD
 from protocol.words import Event
+from referee.encoding import RECENT, VectorEncoder
 from referee.games import GAMES
+from referee.games.mist.encoder import PLANES
 from referee.rules import Answered, drawn
 from referee.rules.table import replay
 from tests.arena.learning.playing import choose_randomly

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from arena.learning import ENCODERS
-from arena.learning.encoders.mist import PLANES
-from arena.learning.encoders.vector import VectorEncoder
+from referee.encoding import VectorEncoder
+from referee.games.mist.encoder import PLANES
 from tests.docs_pages import HOUSE, blocks
 
 PAGE = (HOUSE / "docs/learning.md").read_text()

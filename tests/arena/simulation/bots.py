@@ -5,7 +5,7 @@ from typing import Any
 
 from bots.kit import Bot, Window
 from protocol.games.mist import ChooseFirst, MistEvent, MistView, Turn
-from protocol.games.mist_board import BOARD
+from protocol.games.mist.board import BOARD
 from protocol.messages import Rejected
 from protocol.words import Outcome
 

@@ -6,8 +6,7 @@ import pytest
 from msgspec import Raw
 
 from protocol.games.mist import FirstMove, MistView, OpponentPlaced, Reveal, Swapped
-from protocol.text import GAME_TEXTS, Picture, drawing_of
-from protocol.text.drawing.honeycomb import INK, Tile, honeycomb
+from protocol.text import GAME_TEXTS, INK, Picture, Tile, drawing_of, honeycomb
 from protocol.words import Event
 from referee.games.registry import GAMES
 from referee.rules.contract import Addressed, Taken

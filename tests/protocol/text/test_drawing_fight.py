@@ -3,8 +3,8 @@
 import re
 
 from protocol.codec import encode
-from protocol.games import fight_board as board_rules
-from protocol.text.drawing.fight_for_a_name import GATES, PILLARS, PLACES, board, words
+from protocol.games.fight_for_a_name import board as board_rules
+from protocol.games.fight_for_a_name.drawing import GATES, PILLARS, PLACES, board, words
 from protocol.words import Event, View
 from referee.games.registry import GAMES
 from referee.rules.contract import Addressed, Taken

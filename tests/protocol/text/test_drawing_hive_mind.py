@@ -4,7 +4,7 @@ from typing import Any
 
 from protocol.codec import encode
 from protocol.games.hive_mind import Reveal
-from protocol.text.drawing.hive_mind import board, words
+from protocol.games.hive_mind.drawing import board, words
 from protocol.words import Event, View
 from referee.games.registry import GAMES
 from referee.rules.contract import Addressed, Taken

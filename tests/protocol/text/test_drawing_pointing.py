@@ -1,7 +1,7 @@
 """Pointing's maps as text: trees and loops, and nothing that its viewer does not know."""
 
 from protocol.games.pointing import Map, Reveal
-from protocol.text.drawing.pointing import board, words
+from protocol.games.pointing.drawing import board, words
 from protocol.words import Event, View
 from referee.games.registry import GAMES
 from referee.rules.contract import Taken

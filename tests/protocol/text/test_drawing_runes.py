@@ -6,7 +6,7 @@ import pytest
 
 from protocol.codec import encode
 from protocol.games.runes_to_ruins import Reveal
-from protocol.text.drawing.runes_to_ruins import board, symbol_lines, words
+from protocol.games.runes_to_ruins.drawing import board, symbol_lines, words
 from protocol.words import Event, View
 from referee.games.registry import GAMES
 from referee.games.runes_to_ruins.symbols import draw_symbol

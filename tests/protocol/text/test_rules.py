@@ -4,10 +4,10 @@ from typing import get_args
 
 import pytest
 
-from protocol.games.fight_board import GATES, STEPS
-from protocol.games.hive_board import BOARD as HIVE
-from protocol.games.hive_board import CELLS
-from protocol.games.mist_board import BOARD
+from protocol.games.fight_for_a_name.board import GATES, STEPS
+from protocol.games.hive_mind.board import BOARD as HIVE
+from protocol.games.hive_mind.board import CELLS
+from protocol.games.mist.board import BOARD
 from protocol.text import GAME_TEXTS, Terms
 from referee.games import GAMES
 

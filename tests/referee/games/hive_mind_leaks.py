@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from protocol.games.hive_board import CELLS
 from protocol.games.hive_mind import Blocks, Doubles, Hint, HiveMindEvent, Round, RoundResult
+from protocol.games.hive_mind.board import CELLS
 from referee.games.hive_mind import HiveMind
 from referee.games.hive_mind.scoring import values_now
 from referee.games.hive_mind.state import (

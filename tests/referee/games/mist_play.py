@@ -7,7 +7,7 @@ from msgspec import Raw, Struct
 
 from protocol.codec import encode
 from protocol.games.mist import MistOptions
-from protocol.games.mist_board import BOARD
+from protocol.games.mist.board import BOARD
 from referee.games.mist import Mist, MistState
 from referee.rules.contract import Addressed, Step, Taken
 from referee.rules.rng import Luck

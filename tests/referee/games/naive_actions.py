@@ -6,7 +6,7 @@ Written from the rule page alone, on JSON values; it shares only the table of ru
 from collections.abc import Callable
 from typing import Any
 
-from protocol.games.runes import RUNES
+from protocol.games.runes_to_ruins.runes import RUNES
 
 Json = dict[str, Any]
 LINES: dict[str, list[tuple[int, int]]] = {

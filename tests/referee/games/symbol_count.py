@@ -11,7 +11,7 @@ from itertools import product
 
 from msgspec import Struct
 
-from protocol.games.runes import DIVINE, MUNDANE, RUNES, Rune
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, RUNES, Rune
 from tests.referee.games.naive_actions import ends
 
 SIX = range(6)

@@ -8,7 +8,7 @@ import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
-from protocol.games.hive_board import SHAPES
+from protocol.games.hive_mind.board import SHAPES
 from referee.games.hive_mind import HiveMind
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table

@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import permutations
 from random import Random
 
-from protocol.games.hive_board import BOARD, BORDER, CELLS, SHAPES, shape_named
+from protocol.games.hive_mind.board import BOARD, BORDER, CELLS, SHAPES, shape_named
 from referee.games.hive_mind.hive import THREES_ALLOWED, check_values, draw_values
 from referee.rules.contract import BadSetupError
 

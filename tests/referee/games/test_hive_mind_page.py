@@ -8,8 +8,8 @@ from typing import Any, get_args
 import pytest
 from msgspec import Raw
 
-from protocol.games.hive_board import BOARD, SHAPES
 from protocol.games.hive_mind import HiveMindEvent, HiveMindOptions, HiveMindView, Points
+from protocol.games.hive_mind.board import BOARD, SHAPES
 from referee.adjudication.adjudicate import adjudicate_line
 from referee.games.hive_mind import HiveMind
 from referee.rules.contract import BadSetupError, Illegal

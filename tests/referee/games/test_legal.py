@@ -11,12 +11,12 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from protocol.codec import Refused, decode_action, encode
-from protocol.games.fight_board import DIRECTIONS
 from protocol.games.fight_for_a_name import Move, Pick, Visit
+from protocol.games.fight_for_a_name.board import DIRECTIONS
 from protocol.games.mist import Turn
-from protocol.games.mist_board import BOARD
-from protocol.games.runes import NAMES
+from protocol.games.mist.board import BOARD
 from protocol.games.runes_to_ruins import ChooseSymbol
+from protocol.games.runes_to_ruins.runes import NAMES
 from protocol.words import Action
 from referee.games import GAMES
 from referee.games.runes_to_ruins.symbols import draw_symbol

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from msgspec import to_builtins
 
-from protocol.games.mist_board import BOARD, PLAYABLE
+from protocol.games.mist.board import BOARD, PLAYABLE
 from referee.games.mist import MistState
 from tests.referee.games.mist_play import (
     CONTRACT,

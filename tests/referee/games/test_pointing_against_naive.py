@@ -10,7 +10,7 @@ import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
-from protocol.games.pointing_map import anonymous, connect, points
+from protocol.games.pointing.map import anonymous, connect, points
 from referee.games.pointing.game import Pointing
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from protocol.codec import encode
-from protocol.games.pointing_map import Targets, anonymous, connect
+from protocol.games.pointing.map import Targets, anonymous, connect
 from tests.referee.games.pointing_play import after, by_letter, close, host, point, scored, sections, start
 
 EXAMPLE = "A>B>C>D E>B F>G>H>I>J>K>G L>M>L"

@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
-from protocol.games.runes import NAMES
+from protocol.games.runes_to_ruins.runes import NAMES
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.rules.contract import Illegal, Taken
 from referee.rules.table import Deal, Table

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from protocol.codec import encode
-from protocol.games.runes import DIVINE, MUNDANE, NAMES
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.games.runes_to_ruins.symbols import draw_symbol
 from referee.rules.contract import Taken

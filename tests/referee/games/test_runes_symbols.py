@@ -5,8 +5,8 @@ from typing import get_args
 
 import pytest
 
-from protocol.games.runes import DIVINE, MUNDANE, NAMES, RUNE, RUNES, RuneName
 from protocol.games.runes_to_ruins import Six
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES, RUNE, RUNES, RuneName
 from referee.games.runes_to_ruins.symbols import draw_symbol, fault, joined_pairs
 from tests.referee.games.naive_actions import is_legal
 from tests.referee.games.runes_play import SYMBOLS, opening, rejected, taken_as

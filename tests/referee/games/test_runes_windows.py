@@ -6,7 +6,7 @@ import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
-from protocol.games.runes import NAMES
+from protocol.games.runes_to_ruins.runes import NAMES
 from referee.rules.contract import BadSetupError, Illegal
 from referee.rules.table import Deal, Table
 from tests.referee.games.as_json import plain

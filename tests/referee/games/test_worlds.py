@@ -16,16 +16,15 @@ import pytest
 from msgspec.structs import replace
 
 from protocol.codec import decode_json, encode
-from protocol.games.fight_board import COLOURS, TITLES
 from protocol.games.fight_for_a_name import Ask, Banner, PillarAnswer, Title
-from protocol.games.hive_board import SHAPES
-from protocol.games.hive_layouts import fitting
+from protocol.games.fight_for_a_name.board import COLOURS, TITLES
 from protocol.games.hive_mind import GiveToken, Hint, HiveMindSetup, HiveMindView, Round, RoundResult, Scores
+from protocol.games.hive_mind.board import SHAPES
+from protocol.games.hive_mind.layouts import fitting
 from protocol.games.mist import MistHostView, MistOptions, Turn
-from protocol.games.mist_board import BOARD
+from protocol.games.mist.board import BOARD
 from protocol.games.pointing import PointingOptions, PointingView
-from protocol.games.pointing_map import anonymous, connect
-from protocol.games.runes import NAMES
+from protocol.games.pointing.map import anonymous, connect
 from protocol.games.runes_to_ruins import (
     ChooseSymbol,
     ConditionWon,
@@ -38,6 +37,7 @@ from protocol.games.runes_to_ruins import (
     Revealed,
     VisionAnswer,
 )
+from protocol.games.runes_to_ruins.runes import NAMES
 from protocol.words import Action, Event, View
 from referee.games import GAMES
 from referee.games.fight_for_a_name.moving import play_moves

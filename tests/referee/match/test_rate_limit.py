@@ -10,8 +10,8 @@ from protocol.codec import decode_action, encode
 from protocol.games import fight_for_a_name as fight
 from protocol.games import hive_mind, mist, pointing
 from protocol.games import runes_to_ruins as runes
-from protocol.games.mist_board import BOARD
-from protocol.games.runes import RUNES, RuneName
+from protocol.games.mist.board import BOARD
+from protocol.games.runes_to_ruins.runes import RUNES, RuneName
 from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, Note, Submit
 from protocol.refusals import Refusal
 from protocol.words import Action

@@ -5,7 +5,7 @@ from typing import ClassVar, cast
 from msgspec.structs import replace
 
 from protocol.games.mist import Placed, Turn
-from protocol.games.mist_board import BOARD
+from protocol.games.mist.board import BOARD
 from protocol.words import Action, View
 from referee.games.mist import Mist, MistState
 from referee.rules.contract import Addressed, Announced, Step

@@ -1,0 +1,161 @@
+"""Hive Mind's Hives side by side: the latest shapes, and known values or, for the host, the true ones."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import assert_never, cast
+
+from protocol.games.hexes import Place, centred_rows
+from protocol.games.hive_mind import (
+    Blocks,
+    Doubles,
+    Hint,
+    HiveMindEvent,
+    HiveMindHostView,
+    HiveMindView,
+    Kind,
+    Points,
+    Reveal,
+    RoundResult,
+    ScoreGuesses,
+    TokenGiven,
+)
+from protocol.text import Picture, Tile, honeycomb
+from protocol.words import Event, View
+
+PLACES = centred_rows(["ABC", "DEFG", "HIJ", "KL"])
+APART = 10
+"""Distance of two Hives, in half hexes."""
+COLUMNS = 2 * APART
+STYLE = {"1": "on grey35", "2": "white on blue", "3": "bold white on red"}
+OWN, GONE, PLAIN = "bold white on green", "bright_black", "on grey35"
+SEAT_LEGEND = "a hex: letter, how many shapes lay over it last; * yours, x scored and empty now"
+HOST_LEGEND = "a hex: its letter and initial value; x it scored and holds nothing any more"
+
+
+def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
+    """Draw the Hives under a heading; after the reveal with all values for every viewpoint."""
+    del told
+    for event in events:
+        if isinstance(event, Reveal):
+            values = {hive: _valued(digits, digits) for hive, digits in event.hives.items()}
+            return _drawn("the end", values, _all_points(event.points), HOST_LEGEND, plain)
+    if isinstance(view, HiveMindHostView):
+        values = {hive: _valued(digits, view.current[hive]) for hive, digits in view.initial.items()}
+        points = _all_points({str(seat): points for seat, points in enumerate(view.points)})
+        return _drawn(f"{_heading(view)} (as the host)", values, points, HOST_LEGEND, plain)
+    seen = cast("HiveMindView", view)
+    eyes = "as a spectator" if seen.seat is None else f"as seat {seen.seat}"
+    hives = {hive: _covered(seen, hive) for hive in _shown(seen)}
+    return _drawn(f"{_heading(seen)} ({eyes})", hives, _known(seen), SEAT_LEGEND, plain)
+
+
+def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of event
+    """Return a short text for an event, addressed to its seat."""
+    match cast("HiveMindEvent", event):
+        case Hint() as hint:
+            return _hint(hint)
+        case RoundResult(hives=hives):
+            return "; ".join(
+                f"{hive}, round {result.round}: "
+                + (" ".join(f"{cell}{n}" for cell, n in result.counts.items() if n) or "nothing")
+                + _kinds(result.shapes)
+                for hive, result in hives.items()
+            )
+        case Doubles(hives=hives):
+            return f"Doubles: {_by_hive(hives)}"
+        case Blocks(hives=hives):
+            return f"Blocks: {_by_hive(hives)}"
+        case ScoreGuesses(right=right, guessed_by=guessed_by):
+            return f"you guessed {right} scores right; {guessed_by} guessed yours"
+        case TokenGiven(giver=giver, to=to):
+            return f"seat {giver} gives a token to seat {to}"
+        case Reveal(points=points):
+            ordered = sorted(points.items(), key=lambda item: (-_sum(item[1]), item[0]))
+            return "points: " + ", ".join(f"seat {seat} {_sum(each)}" for seat, each in ordered)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _kinds(shapes: Mapping[Kind, int]) -> str:
+    """Return the number of shapes of each kind, in brackets; "" if there are none."""
+    counted = ", ".join(f"{n} {kind}" for kind, n in shapes.items() if n)
+    return f" ({counted})" if counted else ""
+
+
+def _heading(view: HiveMindView | HiveMindHostView) -> str:
+    if view.window == "round":
+        return f"round {view.round} on {', '.join(view.hives)}"
+    return {"scores": "scores are guessed", "give_token": "a token may be given", None: "after all rounds"}.get(
+        view.window, "a tie is to be broken"
+    )
+
+
+def _shown(view: HiveMindView) -> list[str]:
+    """Return the Hives in play, and those with results."""
+    told = [hive for event in view.told if isinstance(event, RoundResult) for hive in event.hives]
+    return list(dict.fromkeys([*told, *view.hives]))
+
+
+def _covered(view: HiveMindView, hive: str) -> dict[str, Tile]:
+    """Return the tiles of a Hive with its latest counts."""
+    results = [event.hives[hive] for event in view.told if isinstance(event, RoundResult) and hive in event.hives]
+    mine = [event.cells for event in view.told if isinstance(event, Hint) and event.hive == hive]
+    gone = {cell for each in results if each.round > 1 for cell, n in each.counts.items() if n % 2}
+    tiles = {}
+    for cell in PLACES:
+        count = results[-1].counts[cell] if results else 0
+        own = bool(mine) and cell in mine[-1]
+        mark = "x" if cell in gone else "*" if own else " "
+        style = GONE if cell in gone else OWN if own else PLAIN
+        tiles[cell] = Tile(f"{cell}{count or ' '}{mark}", style)
+    return tiles
+
+
+def _valued(initial: str, now: str) -> dict[str, Tile]:
+    """Return the tiles of a Hive with its initial values, marked where they are scored."""
+    return {
+        cell: Tile(f"{cell}{value}{' ' if left != '0' else 'x'}", STYLE[value] if left != "0" else GONE)
+        for cell, value, left in zip(PLACES, initial, now, strict=True)
+    }
+
+
+def _known(view: HiveMindView) -> Iterator[str]:
+    """Yield the seat's hints, and its means to pay."""
+    for event in view.told:
+        if isinstance(event, Hint):
+            yield _hint(event)
+    if view.wallet is not None and view.window == "round":
+        purse = view.wallet
+        yield f"{purse.garnets} garnets; Doubles free: {purse.free_doubles}, Blocks free: {purse.free_blocks}"
+    if view.tied:
+        yield f"tied: seats {', '.join(map(str, view.tied))}"
+
+
+def _hint(hint: Hint) -> str:
+    return f"{hint.hive}, round {hint.round}: your {hint.shape} {hint.cells} sees {hint.looks} = {hint.total}"
+
+
+def _all_points(points: Mapping[str, Points]) -> Iterator[str]:
+    yield "  ".join(f"seat {seat}: {_sum(each)}" for seat, each in points.items())
+
+
+def _sum(points: Points) -> int:
+    return points.hexes + points.guesses + points.blocks + points.score_guesses
+
+
+def _by_hive(hives: Mapping[str, Iterable[int]]) -> str:
+    return "; ".join(f"{hive} by {', '.join(map(str, seats))}" for hive, seats in hives.items()) or "none"
+
+
+def _drawn(
+    heading: str, hives: Mapping[str, Mapping[str, Tile]], known: Iterable[str], legend: str, plain: bool
+) -> Picture:
+    places: dict[str, Place] = {}
+    tiles: dict[str, Tile] = {}
+    for number, (hive, held) in enumerate(hives.items()):
+        for cell, (x, y) in PLACES.items():
+            places[f"{hive}/{cell}"] = (x + number * APART, y)
+            tiles[f"{hive}/{cell}"] = held[cell]
+    names = "".join(f"{hive:<{COLUMNS}}" for hive in hives).rstrip()
+    drawing = honeycomb(places, tiles, {}, plain=plain) if places else Picture()
+    lines = "".join(f"{line}\n" for line in known)
+    return Picture.assemble((f"{heading}\n", "bold"), f"   {names}\n", drawing, lines, (legend, "bright_black"))

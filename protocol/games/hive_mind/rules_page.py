@@ -1,0 +1,140 @@
+"""The rules of Hive Mind in one page: docs/games/hive_mind.md, R1 to R12."""
+
+from protocol.games.hive_mind.board import SHAPES
+from protocol.text import Terms
+
+_PAGE = """\
+HIVE MIND, variant {variant}. Five seats, 0 to 4. The seat with the most points wins.
+
+A HIVE has twelve hexes in four rows, each row shifted half a hex: A B C / D E F G / H I J / K L. A touches B D E.
+B: A C E F. C: B F G. D: A E H. E: A B D F H I. F: B C E G I J. G: C F J. H: D E I K. I: E F H J K L. J: F G I L.
+K: H I L. L: I J K. E, F and I are inside; the other nine are the border. Under the hexes lie five 1s, four 2s and
+three 3s, hidden, so that the three 3s are not all connected. All 20,790 such layouts are equally likely. {hives}
+
+SHAPES. A shape is three connected hexes: a tri (each touches the other two), a line (three in a row) or an arc (a
+bend around a centre hex). When you place a shape, only you are told the sum of the initial values of the hexes
+that it looks at. In the lists below ABE:CDFHI means that the shape on A, B and E looks at C, D, F, H and I.
+tri: {tri}
+line: {line}
+arc: {arc}
+
+ROUNDS. A Hive lasts three rounds. In each, every seat may place one shape on each Hive in play, in secret; each
+kind of shape (tri, line, arc) only once on each Hive. {kinds}If you leave a Hive out, you place nothing there: no
+hint, no score, and the kind stays unused. After a round all are told, for each Hive, how many shapes of each kind
+were placed and how many lie over each hex, but not whose they are.
+
+SCORING, in rounds 2 and 3 (round 1 does not score). For each hex: if an odd number of shapes lies over it, every
+seat whose shape is there scores its value now, and the hex is worth 0 for the rest of this Hive. If the number is
+even, nobody scores and the hex keeps its value. Nobody is told points, nor which hexes scored, before the end.
+
+DOUBLE AND BLOCK are taken in round 2 for a Hive, and work in that Hive's round 3. You may take both for one Hive,
+but neither twice for the same Hive. Double: each hex that you score alone pays double. All are told after round 2
+who doubles. Block: you gain 1 for each hex that still has a value, over which an even number of shapes above 0
+lies, yours among them and that of at least one other seat that doubled on this Hive. {blocks} Cost: {price}
+
+GUESSING, in round 3 of a Hive: the initial values of all twelve hexes, A to L, as twelve digits 1 to 3. 1 point if
+the set of hexes that you guess as 1 is right, 1 for the 2s, 1 for the 3s.{scores}
+
+THE RESULT. Most points win; then more points scored on 3s (hexes of initial value 3, doubled points counted as
+scored); then more on 2s{tie}. Seats that are tied even then all stand first, and the winner's token is not given.
+The elimination candidate has the fewest points{without}; then fewer on 3s; then fewer on 2s; if several are tied,
+the winner chooses one of them (window break_tie). If there are several winners, or the winner is tied, too, it is
+drawn.
+{prizes}
+
+TIME. If you submit nothing in a round, you place no shape.
+"""
+_COMMON = {
+    "hives": "Three Hives are in play at once.",
+    "kinds": "In round 1 your kinds must differ from Hive to Hive. ",
+    "scores": "",
+    "tie": "; then more points from guesses of hexes",
+    "without": "",
+}
+_VARIANTS = {
+    "recharged": _COMMON
+    | {
+        "hives": "Three Hives, Charge, Marcer and Zero, are in play at once.",
+        "blocks": "All are told just before the end who blocked.",
+        "price": (
+            "each seat has one Double and one Block in the whole match. More cannot be bought, and the "
+            "option garnets has no effect."
+        ),
+        "prizes": "The winner gets 2 tokens. Each seat gets 1 garnet for every full 5 points.",
+    },
+    "tempo-up": _COMMON
+    | {
+        "hives": "Three Hives, 1, 2 and 3, are in play at once.",
+        "blocks": "All are told after round 3 who blocked.",
+        "price": (
+            "the first Double and the first Block are free; each further Double costs 2 garnets, each "
+            "further Block 1. The option garnets says how many you have (2 each if it is not set)."
+        ),
+        "prizes": (
+            "The winner gets 2 tokens, of which it may give one to another seat (window give_token); if "
+            "it gives none, that one is lost. A garnet goes to every seat whose points are at least the "
+            "third highest of the five."
+        ),
+    },
+    "gauntlet": _COMMON
+    | {
+        "hives": "There are two Hives, 1 and 2: first all rounds of Hive 1, then all of Hive 2.",
+        "kinds": "",
+        "blocks": "All are told after the Hive's round 3 who blocked.",
+        "price": (
+            "a Double costs 5 garnets, a Block 3. The option garnets says how many you have (8 each if it "
+            "is not set)."
+        ),
+        "scores": (
+            "\n\nGUESSING SCORES, after both Hives (window scores). You may guess every other seat's total of "
+            "points so far. All guesses are of the totals before this window. Each right guess gains you "
+            "1 and costs the other 2. You are told how many of yours were right, and how many guessed "
+            "yours."
+        ),
+        "tie": "",
+        "without": " among the seats without a token",
+        "prizes": (
+            "The winner gets a token. A second token goes to the seat with the most feats; then fewer "
+            "points on 3s; then fewer on 2s; if seats are still tied, to none. One seat may win both. "
+            "Feats, 1 each: for each Hive, your three shapes, all placed, share no hex; for each round in "
+            "which you placed a shape: it shares no hex with any other shape; it lies on three hexes of "
+            "initial value 2; all four others cover one and the same hex, and your shape is on no such "
+            "hex. Each seat gets 1 garnet for every full 5 points."
+        ),
+    },
+}
+
+
+def page(variant: str) -> str:
+    """See `protocol.text.GameText.rules`."""
+    kinds = {
+        kind: " ".join(
+            f"{name}:{''.join(sorted(shape.looks))}" for name, shape in SHAPES.items() if shape.kind == kind
+        )
+        for kind in ("tri", "line", "arc")
+    }
+    return _PAGE.format(variant=variant, **kinds, **_VARIANTS[variant])
+
+
+_FIELDS = {
+    "seat": "your own",
+    "window": "the window that is open",
+    "hives": "the Hives in play",
+    "round": "the round of these Hives, 1 to 3; 0 in other windows",
+    "unused": "each Hive in play to the kinds of shapes that you have left there",
+    "wallet": (
+        "what you can pay with. garnets: how many are left. free_doubles, free_blocks: uses left that cost "
+        "nothing. double_price, block_price: garnets for a further one, null where none is for sale"
+    ),
+    "tied": "in the window break_tie: the seats that you may name",
+    "submitted": (
+        "what was taken of you in each round so far. place: each Hive to your shape. double, block: the Hives. "
+        "guess: each Hive to twelve digits"
+    ),
+}
+_SCORES = {"scores": "what you guessed of others' points, seat to number; null before"}
+
+
+def fields(terms: Terms) -> dict[str, str]:
+    """See `protocol.text.GameText`."""
+    return _FIELDS | (_SCORES if terms.variant == "gauntlet" else {})

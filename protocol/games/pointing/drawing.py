@@ -1,0 +1,152 @@
+"""Pointing's maps as trees and loops, and the targets once they are revealed."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from textwrap import wrap
+from typing import assert_never, cast
+
+from protocol.games.pointing import (
+    Map,
+    PointingEvent,
+    PointingHostView,
+    PointingView,
+    Reveal,
+    Round,
+    Section,
+    Targets,
+    Tied,
+    Tree,
+)
+from protocol.text import Picture
+from protocol.words import Event, View
+
+WIDTH = 80
+"""Width of the drawing in columns."""
+GAP = "    "
+HANGING = " " * len("round 1: ")
+ASCII = {"├": "+", "└": "`", "─": "-", "│": "|", "●": "o", "◯": "@", "┄": ".", "▶": ">"}
+LEGEND = "● seat, its branches point at it; ◯ in a loop, each points at the next; ┄ cut"
+
+
+def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
+    """Draw the newest map under its heading; after the reveal, the targets of all three rounds."""
+    del told
+    for event in events:
+        if isinstance(event, Reveal):
+            return _drawn(_reveal(event), plain)
+    if isinstance(view, PointingHostView):
+        return _drawn(_host(view), plain)
+    return _drawn(_seat(cast("PointingView", view)), plain)
+
+
+def words(event: Event) -> str:
+    """Return a short text for an event."""
+    match cast("PointingEvent", event):
+        case Map(round=number, sections=sections):
+            return f"round {number}: {_kinds(sections)}"
+        case Tied(seats=seats):
+            return f"the winners vote on seats {_seats(seats)}"
+        case Reveal(scores=scores):
+            ordered = sorted(scores.items(), key=lambda item: (-item[1], int(item[0])))
+            return "points: " + ", ".join(f"seat {seat} {points}" for seat, points in ordered)
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _seat(view: PointingView) -> Iterator[str]:
+    eyes = "as a spectator" if view.seat is None else f"as seat {view.seat}"
+    yield f"{_heading(view.round, view.tied)} ({eyes})"
+    if view.targets:
+        yield "you pointed at " + ", then ".join("nobody" if seat is None else f"{seat}" for seat in view.targets)
+    if view.maps:
+        yield from _map(view.maps[-1])
+
+
+def _host(view: PointingHostView) -> Iterator[str]:
+    yield f"{_heading(view.round, view.tied)} (as the host)"
+    if view.rounds:
+        yield from _folded(_pointers(view.rounds[-1].targets), "")
+    if view.maps:
+        yield from _map(view.maps[-1])
+
+
+def _reveal(event: Reveal) -> Iterator[str]:
+    yield "the end"
+    for number, played in enumerate(event.rounds, 1):
+        yield from _folded(f"round {number}: {_pointers(played.targets)}", HANGING)
+        yield from _folded(f"{HANGING}points {_points(played)}", HANGING)
+
+
+def _folded(line: str, indent: str) -> list[str]:
+    return wrap(line, WIDTH, subsequent_indent=indent)
+
+
+def _heading(number: int, tied: Sequence[int]) -> str:
+    if tied:
+        return f"after three rounds, a vote on seats {_seats(tied)}"
+    return f"round {number}" if number <= 3 else "after three rounds"  # noqa: PLR2004 - a match has three
+
+
+def _map(sections: Sequence[Section]) -> Iterator[str]:
+    """Yield lines with sections side by side, as many as fit."""
+    row: list[list[str]] = []
+    for block in map(_section, sections):
+        if row and sum(_width(each) + len(GAP) for each in row) + _width(block) > WIDTH:
+            yield from _beside(row)
+            row = []
+        row.append(block)
+    yield from _beside(row)
+
+
+def _section(section: Section) -> list[str]:
+    title = section.kind if section.size == 1 else f"{section.kind} of {section.size}"
+    if section.kind == "loop":
+        return [title, *(line for trees in section.shape for line in _hung("◯", trees, "┄"))]
+    return [f"{title}, cut" if section.cut else title, *_hung("●", section.shape, "─")]
+
+
+def _hung(mark: str, branches: Iterable[Tree], way: str) -> Iterator[str]:
+    """Yield a seat, and below it those who point at it."""
+    yield mark
+    branches = list(branches)
+    for number, branch in enumerate(branches):
+        is_last = number == len(branches) - 1
+        head, rest = ("└" + way, "  ") if is_last else ("├" + way, "│ ")
+        for at, line in enumerate(_hung("●", branch, "─")):
+            yield (rest if at else head) + line
+
+
+def _beside(blocks: Sequence[Sequence[str]]) -> Iterator[str]:
+    height = max((len(block) for block in blocks), default=0)
+    for at in range(height):
+        cells = [(block[at] if at < len(block) else "").ljust(_width(block)) for block in blocks]
+        yield GAP.join(cells).rstrip()
+
+
+def _width(block: Sequence[str]) -> int:
+    return max(map(len, block))
+
+
+def _kinds(sections: Sequence[Section]) -> str:
+    return ", ".join(each.kind if each.size == 1 else f"{each.kind} of {each.size}" for each in sections)
+
+
+def _pointers(targets: Targets) -> str:
+    return "  ".join(f"{seat}▶{'-' if target is None else target}" for seat, target in targets.items())
+
+
+def _points(played: Round) -> str:
+    return "  ".join(f"{seat}:{points}" for seat, points in played.points.items())
+
+
+def _seats(seats: Iterable[int]) -> str:
+    return ", ".join(map(str, seats))
+
+
+def _drawn(lines: Iterable[str], plain: bool) -> Picture:
+    heading, *rest = lines
+    text = Picture.assemble((heading + "\n", "bold"), "\n".join(rest), ("\n" + LEGEND, "bright_black"))
+    return Picture(_ascii(text.plain)) if plain else text
+
+
+def _ascii(text: str) -> str:
+    return "".join(ASCII.get(character, character) for character in text)

@@ -1,0 +1,70 @@
+"""The rules of Pointing in one page: docs/games/pointing.md, R1 to R8."""
+
+from protocol.text import Terms
+
+_PAGE = """\
+POINTING, variant {variant}. The option seats says how many seats there are; they are numbered from 0. Three
+rounds. In each, every seat points at one other seat or at nobody, in secret. The seats with the most points win.
+
+A ROUND. When all have submitted, these steps are taken in this order.
+1. Loops. Follow the pointers. Seats that come back to themselves form a loop, of two seats or more.
+2. Disconnect. A seat that is on no loop and points straight at a seat on a loop stops pointing: its pointer is
+   cut. A seat that points at such a seat keeps its own pointer.
+3. Sections. What still hangs together is a section. It is a loop; or a node, one seat alone; or a chain, a tree in
+   which all pointers lead to the one seat that points at nobody, its end. The seats of a chain that nobody points
+   at after the disconnect are its starts. A seat whose pointer was cut, and that somebody points at, is the end of
+   its chain.
+4. Points, by the section: - in a section of 9 seats or more, whatever it is, every seat scores -1; - otherwise
+   each seat of a loop scores 0; - each seat of a chain scores 1 for every seat after it on the way to the end; the
+   end itself scores 0; - a node scores 1 the first time that this seat is a node in the match, and -2 every later
+   time. Example with seats A to M: A points at B, B at C, C at D, D at nobody, E at B; F at G; G, H, I, J, K each
+   at the next and K at G; L at M and M at L. A 3, B 2, C 1, D 0, E 3. F is cut, so it is a node: 1. All others are
+   on loops: 0.
+
+THE MAP. After each round all are told a map without names: every section with its kind and size, the tree of each
+chain seen from its end, whether the end's pointer was cut, and for each seat of a loop the trees whose cut pointer
+hit it. Nobody is told points, its own or another's, before the end.
+
+AFTER THE THIRD ROUND. A seat that submitted a target in all three rounds, cut or not, loses 1 garnet. A seat that
+was the end of a chain in all three earns 1 point. A seat that was a start of a chain in all three loses 2 points.
+Sections of 9 seats or more count for this, too; a node is neither end nor start. A rejected target is not a
+submitted one.
+
+THE RESULT. The seats with the most points are the winners. If there are at most as many winners as the option
+token_threshold says, each gets a token and a garnet; otherwise nobody does. One seat is eliminated and stands
+last: the one with the fewest points; among equals the one with the fewest connections, which is the number of
+different other seats that were in its sections over the three rounds; among those still equal the winners vote in
+the window vote. Only the tied seats may be named; a winner that is tied votes, too, and may name itself. The seat
+with the most votes is eliminated. Seats that are tied even then, or all the tied ones if nobody votes, are drawn
+from. Votes are told to nobody. If all seats have the same points, all are winners, and one of them is eliminated
+all the same; it keeps its prizes.
+
+TIME. If you submit nothing, you point at nobody, or you do not vote.
+"""
+
+
+def page(variant: str) -> str:
+    """See `protocol.text.GameText.rules`."""
+    return _PAGE.format(variant=variant)
+
+
+_FIELDS = {
+    "seat": "your own",
+    "seats": "how many seats there are",
+    "round": "the round being played, from 1; 4 in the window vote",
+    "maps": (
+        "for each round that is over the list of its sections. kind: chain, loop or node. size: how many seats it "
+        "has. cut: whether the pointer of a chain's end, or of a node, was cut. shape: of a chain or a node the "
+        "tree seen from its end, which is the list of the seats that point at the end, each written as the list "
+        "of those that point at it, and so on. So [] is a seat at which nobody points, [[]] an end with one seat "
+        "pointing at it, [[], []] with two, [[[]]] a chain of three in a row. Of a loop, shape has a list for "
+        "each seat of the loop in pointing order: the trees whose cut pointer hit that seat"
+    ),
+    "targets": "your own target in each round that is over; null: nobody",
+    "tied": "in the window vote: the seats that may be named",
+}
+
+
+def fields(terms: Terms) -> dict[str, str]:  # noqa: ARG001 - the same in every match
+    """See `protocol.text.GameText`."""
+    return _FIELDS

@@ -1,0 +1,349 @@
+"""Runes to Ruins as a person types it: parts set off by `;`, such as `vote 13; divine Box; has 1 Torn Box`."""
+
+from collections.abc import Callable
+from typing import Any, cast, get_args
+
+from protocol.games.runes_to_ruins import ConditionKey, Order, Position, RunesView, SeatKey
+from protocol.games.runes_to_ruins.runes import DivineGroup, MundaneGroup, RuneName
+from protocol.text import QUOTED_CHARACTERS, Example, ParseError, Terms, name, number, quoted
+from protocol.words import View
+
+RUNES, GROUPS = get_args(RuneName), (*get_args(DivineGroup), *get_args(MundaneGroup))
+ORDERS = get_args(Order)
+LAST_SEAT, LAST_POSITION = len(get_args(SeatKey)) - 1, len(get_args(Position)) - 1
+LAST_CONDITION = len(get_args(ConditionKey))
+SIX = 6
+MOST_VOTES = 1_000
+ATTEMPTS = 11
+"""Most attempts at submitting symbols, the first included."""
+LINES = {"row": 1, "column": 2}
+"""Direction to the index of its last line."""
+FLAGS = {"more votes": "more_votes", "told": "told", "abstain": "abstain", "light": "light"}
+PARTS: dict[str, Example] = {
+    "vote": ("vote CONDITION VOTES", "VOTES may be left out: one vote"),
+    "more": ("more votes", "buy three votes more"),
+    "told": ("told", "be told which condition wins"),
+    "abstain": ("abstain", "cast and buy no votes"),
+    "light": ("light", "the Power of Light"),
+    "dark": ("dark SEAT", "the Power of Dark, on that seat"),
+    "assign": (
+        "assign SEAT RUNE, SEAT RUNE, SEAT RUNE, SEAT RUNE",
+        "vision: does each of them use its rune?",
+    ),
+    "divine": ("divine GROUP", "vision: who uses a rune of this Divine group?"),
+    "mundane": ("mundane GROUP", "vision: who uses a rune of this Mundane group?"),
+    "veil": ("veil", "vision: turn the answers about you round"),
+    "pattern": (
+        "pattern SEAT SEAT ...: GROUP, GROUP, GROUP, GROUP, GROUP, GROUP",
+        "vision: how many of these seats match in each position?",
+    ),
+    "place": ("place ORDER POSITION", "vision: which groups of this Order do others have in that position?"),
+    "except": ("except SEAT: RUNE, RUNE, ...", "vision: a rune of that seat, other than these"),
+    "mirror": ("mirror SEAT RUNE", "vision, reveals this rune of yours: what that seat asks about you, about it"),
+    "window": (
+        "window POSITION SEAT",
+        "vision, reveals your rune in that position: which one has the seat there?",
+    ),
+    "rune": ("rune RUNE", "learned: how many use this rune"),
+    "count": ("count SEAT GROUP NUMBER", "learned: whether that seat uses so many runes of this group"),
+    "has": ("has SEAT RUNE", "learned: whether that seat uses this rune"),
+    "line": ("line row NUMBER RUNE", "learned: how many use it in this row, 0 or 1; or column 0 to 2"),
+    "shared": ("shared SEAT SEAT", "learned: how many runes these two have in common"),
+    "most": ("most RUNE, RUNE, ...", "learned: how many of these one symbol has at most"),
+    "guess": ("guess RUNE, RUNE, RUNE, RUNE, RUNE, RUNE", "guess a symbol"),
+    "none": ("none", "nothing"),
+}
+"""First word of a part of a round's action to its form and meaning."""
+ARTEFACTS = ("light", "dark")
+SYMBOLS: tuple[tuple[str, DivineGroup], ...] = (
+    ("Cross Slash", "Divider"),
+    ("Torn Cross", "Slope"),
+    ("Angled Slash", "Splitter"),
+    ("Straight Angled", "Zig-Zag"),
+    ("Origin Torn", "Enclosure"),
+    ("Origin Straight", "Box"),
+)
+"""Two Mundane groups and a Divine one per position. All 64 symbols made of them are legal."""
+DEFAULTS = {"symbol": "a symbol is drawn for you", "round": "you do nothing in this round"}
+
+
+def forms(terms: Terms) -> dict[str, tuple[Example, ...]]:
+    """See `protocol.text.GameText`."""
+    own = terms.options.get("artefacts", {}).get(str(terms.seat), ())
+    parts = tuple(form for key, form in PARTS.items() if key not in ARTEFACTS or key in own)
+    return {
+        "symbol": (("RUNE, RUNE, RUNE, RUNE, RUNE, RUNE", "your symbol, in positions 0 1 2 / 3 4 5"),),
+        "round": (("PART; PART; ...", "any of the parts below, separated by ;"), *parts),
+    }
+
+
+def examples(window: str, view: View) -> tuple[Example, ...]:
+    """See `protocol.text.GameText`."""
+    seen = cast("RunesView", view)
+    if window == "symbol":
+        # The example differs by seat and attempt, so that seats which copy it do not submit the same symbol.
+        number = ATTEMPTS * (seen.seat or 0) + seen.attempt - 1
+        runes = [f"{mundane.split()[number >> at & 1]} {divine}" for at, (mundane, divine) in enumerate(SYMBOLS)]
+        return ((", ".join(runes), "a legal symbol that others may know, too"),)
+    others = [seat for seat in range(LAST_SEAT + 1) if seat != seen.seat]
+    one, two, three, four = others
+    insight, own = seen.insight or 0, seen.symbol or ()
+    runes = [f"{mundane} {divine}" for divine in ("Box", "Slope") for mundane in ("Torn", "Cross", "Slash")]
+    costs = {
+        "vote 13": 0,
+        "vote 7 3; vote 2; more votes": 1,
+        "told": 1,
+        f"assign {one} {runes[0]}, {two} {runes[1]}, {three} {runes[2]}, {four} {runes[3]}": 1,
+        "divine Box": 1,
+        "mundane Torn": 1,
+        "veil": seen.veil_cost or 0,
+        f"pattern {one} {two}: Box, Torn, Box, Torn, Box, Torn": 2,
+        "place divine 3": 2,
+        f"except {one}: {runes[0]}": 3,
+        f"rune {runes[0]}": 0,
+        f"count {one} Box 2": 0,
+        f"has {one} {runes[0]}": 0,
+        f"line row 0 {runes[0]}": 0,
+        f"shared {one} {two}": 0,
+        f"most {runes[0]}, {runes[1]}": 0,
+        f"guess {', '.join(runes)}": 0,
+        f"vote 13; divine Box; has {one} {runes[0]}": 1,
+        "none": 0,
+    }
+    shown = [typed for typed, cost in costs.items() if cost <= insight]
+    for typed, is_allowed in (
+        ("abstain", seen.may_abstain),
+        ("light", seen.may_light),
+        (f"dark {one}", "dark" in seen.artefacts),
+        (f"mirror {one} {''.join(own[:1])}", bool(own)),
+        (f"window 5 {one}", seen.may_window),
+    ):
+        if is_allowed:
+            shown.append(typed)
+    return tuple((typed, "") for typed in shown)
+
+
+def if_nothing(window: str, action: dict[str, Any] | None) -> str:  # noqa: ARG001 - the default is always the same
+    """See `protocol.text.GameText`."""
+    return DEFAULTS[window]
+
+
+def read(window: str, text: str) -> dict[str, Any]:
+    """See `protocol.text.GameText`."""
+    if window == "symbol":
+        return {"symbol": _six(text, _rune, "a symbol is six runes")}
+    action: dict[str, Any] = {}
+    for part in filter(None, map(str.strip, text.split(";"))):
+        if part.lower() != "none":
+            _add(action, " ".join(part.split()))
+    return action
+
+
+def _add(action: dict[str, Any], part: str) -> None:
+    """Add one part to the action."""
+    word, _, rest = part.partition(" ")
+    key = word.lower()
+    if part.lower() in FLAGS:
+        action[FLAGS[part.lower()]] = True
+    elif key in READ:
+        READ[key](action, rest)
+    elif key in VISIONS:
+        action.setdefault("visions", {})[key] = VISIONS[key](rest)
+    elif key in LEARNED:
+        action.setdefault("learned", []).append({key: LEARNED[key](rest)})
+    else:
+        known = (*FLAGS, *READ, *VISIONS, *LEARNED)
+        raise ParseError(f"{quoted(word)} is not the start of a part: {', '.join(known)}")
+
+
+def _vote(action: dict[str, Any], rest: str) -> None:
+    condition, *times = _words(rest, "vote", 1, 2)
+    votes = action.setdefault("votes", {})
+    votes[str(number(condition, 1, LAST_CONDITION, "a condition"))] = (
+        number(times[0], 1, MOST_VOTES, "a number of votes") if times else 1
+    )
+
+
+def _dark(action: dict[str, Any], rest: str) -> None:
+    action["dark"] = _seat(rest)
+
+
+def _guess(action: dict[str, Any], rest: str) -> None:
+    action.setdefault("guesses", []).append(_six(rest, _rune, "a guess is six runes"))
+
+
+def _words(text: str, key: str, least: int, most: int = 0) -> list[str]:
+    """Return the words after a part's first one, and check their number."""
+    words = text.split()
+    if not least <= len(words) <= max(least, most):
+        typed = f"{key} {text}".strip()[:QUOTED_CHARACTERS]
+        shown = typed if typed.isascii() and typed.isprintable() else repr(typed)
+        raise ParseError(f"{shown} is not understood: type {PARTS[key][0]}")
+    return words
+
+
+def _list(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def _seat(word: str) -> int:
+    return number(word, 0, LAST_SEAT, "a seat")
+
+
+def _rune(text: str) -> str:
+    """Return a rune's name, whose two words may have either order."""
+    words = text.split()
+    if len(words) == 2 and words[0].casefold() in map(str.casefold, get_args(DivineGroup)):  # noqa: PLR2004
+        words.reverse()
+    try:
+        return name(" ".join(words), RUNES, "a rune")
+    except ParseError:
+        raise ParseError(
+            f"{quoted(text)} is no rune: {', '.join(get_args(MundaneGroup))}, and after it "
+            f"{', '.join(get_args(DivineGroup))}; such as Torn Box"
+        ) from None
+
+
+def _group(text: str) -> str:
+    return name(text, GROUPS, "a group")
+
+
+def _six(text: str, read_one: Callable[[str], str], what: str) -> list[str]:
+    given = [read_one(each) for each in _list(text)]
+    if len(given) != SIX:
+        raise ParseError(f"{what}, set off by commas; there {'is' if len(given) == 1 else 'are'} {len(given)}")
+    return given
+
+
+def _seat_rune(text: str) -> dict[str, Any]:
+    seat, _, rest = text.partition(" ")
+    return {"seat": _seat(seat), "rune": _rune(rest)}
+
+
+def _assign(text: str) -> dict[str, str]:
+    return {str(each["seat"]): each["rune"] for each in map(_seat_rune, _list(text))}
+
+
+def _pattern(text: str) -> dict[str, Any]:
+    seats, colon, groups = text.partition(":")
+    if not colon:
+        raise ParseError(f"a pattern has ':' after its seats: type {PARTS['pattern'][0]}")
+    return {"groups": _six(groups, _group, "a pattern is six groups"), "seats": list(map(_seat, seats.split()))}
+
+
+def _place(text: str) -> dict[str, Any]:
+    order, position = _words(text, "place", 2)
+    return {"order": name(order, ORDERS, "an Order"), "position": _position(position)}
+
+
+def _position(word: str) -> int:
+    return number(word, 0, LAST_POSITION, "a position")
+
+
+def _except(text: str) -> dict[str, Any]:
+    seat, colon, runes = text.partition(":")
+    if not colon:
+        raise ParseError(f"except has ':' after its seat: type {PARTS['except'][0]}")
+    return {"seat": _seat(seat.strip()), "runes": list(map(_rune, _list(runes)))}
+
+
+def _window(text: str) -> dict[str, Any]:
+    position, seat = _words(text, "window", 2)
+    return {"position": _position(position), "seat": _seat(seat)}
+
+
+def _count(text: str) -> dict[str, Any]:
+    seat, group, times = _words(text, "count", 3)
+    return {"seat": _seat(seat), "group": _group(group), "number": number(times, 0, SIX, "a number of runes")}
+
+
+def _line(text: str) -> dict[str, Any]:
+    which, where, *rune = _words(text, "line", 4)
+    way = name(which, LINES, "a way, row or column")
+    return {"rune": _rune(" ".join(rune)), way: number(where, 0, LINES[way], f"a {way}")}
+
+
+def _shared(text: str) -> list[int]:
+    return list(map(_seat, _words(text, "shared", 2)))
+
+
+READ: dict[str, Callable[[dict[str, Any], str], None]] = {"vote": _vote, "dark": _dark, "guess": _guess}
+VISIONS: dict[str, Callable[[str], Any]] = {
+    "assign": _assign,
+    "divine": lambda text: name(text, get_args(DivineGroup), "a Divine group"),
+    "mundane": lambda text: name(text, get_args(MundaneGroup), "a Mundane group"),
+    "veil": lambda _text: True,
+    "pattern": _pattern,
+    "place": _place,
+    "except": _except,
+    "mirror": _seat_rune,
+    "window": _window,
+}
+LEARNED: dict[str, Callable[[str], Any]] = {
+    "rune": _rune,
+    "count": _count,
+    "has": _seat_rune,
+    "line": _line,
+    "shared": _shared,
+    "most": lambda text: list(map(_rune, _list(text))),
+}
+
+
+def ask(window: str, view: View) -> str:
+    """See `protocol.text.GameText`."""
+    seen = cast("RunesView", view)
+    if window == "symbol":
+        return "your symbol: six runes, separated by commas, in positions 0 1 2 / 3 4 5"
+    held = f"you hold {seen.insight} insight, {seen.mantra} mantra; a second guess costs {seen.guess_cost}"
+    return f"any parts of a round, separated by ; ({held})"
+
+
+def say(action: dict[str, Any]) -> str:
+    """See `protocol.text.GameText`."""
+    if "symbol" in action:
+        return ", ".join(action["symbol"])
+    parts = [f"vote {condition}" + (f" {n}" if n > 1 else "") for condition, n in action.get("votes", {}).items()]
+    parts += [text for text, key in FLAGS.items() if action.get(key)]
+    parts += [f"dark {action['dark']}"] if "dark" in action else []
+    asked = [
+        *action.get("visions", {}).items(),
+        *(pair for each in action.get("learned", ()) for pair in each.items()),
+    ]
+    parts += [f"{key} {_said(key, value)}".strip() for key, value in asked]
+    parts += [f"guess {', '.join(guess)}" for guess in action.get("guesses", ())]
+    return "; ".join(parts) or "none"
+
+
+def _said(key: str, value: Any) -> str:  # noqa: PLR0911, C901 - one line for each form
+    match key:
+        case "assign":
+            return ", ".join(f"{seat} {rune}" for seat, rune in value.items())
+        case "pattern":
+            return f"{' '.join(map(str, value['seats']))}: {', '.join(value['groups'])}"
+        case "place":
+            return f"{value['order']} {value['position']}"
+        case "except":
+            return f"{value['seat']}: {', '.join(value['runes'])}"
+        case "mirror" | "has":
+            return f"{value['seat']} {value['rune']}"
+        case "window":
+            return f"{value['position']} {value['seat']}"
+        case "count":
+            return f"{value['seat']} {value['group']} {value['number']}"
+        case "line":
+            which = "row" if "row" in value else "column"
+            return f"{which} {value[which]} {value['rune']}"
+        case "shared":
+            return " ".join(map(str, value))
+        case "most":
+            return ", ".join(value)
+        case "veil":
+            return ""
+        case _:
+            return str(value)
+
+
+def words(window: str, view: View) -> tuple[str, ...]:  # noqa: ARG001 - the same in every round
+    """See `protocol.text.GameText`."""
+    names = (*get_args(MundaneGroup), *get_args(DivineGroup))
+    return names if window == "symbol" else (*FLAGS, *READ, *VISIONS, *LEARNED, "none", *names)

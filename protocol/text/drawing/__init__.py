@@ -1,5 +1,0 @@
-"""Boards drawn as text, and texts for events: one file per game, listed in `protocol.text.registry`."""
-
-from protocol.text.drawing import fight_for_a_name, hive_mind, mist, pointing, runes_to_ruins
-
-__all__ = ["fight_for_a_name", "hive_mind", "mist", "pointing", "runes_to_ruins"]

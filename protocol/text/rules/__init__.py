@@ -1,5 +1,0 @@
-"""The rules in one page, for each variant: one file per game, listed in `protocol.text.registry`."""
-
-from protocol.text.rules import fight_for_a_name, hive_mind, mist, pointing, runes_to_ruins
-
-__all__ = ["fight_for_a_name", "hive_mind", "mist", "pointing", "runes_to_ruins"]
