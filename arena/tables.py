@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from rich.box import SIMPLE_HEAD, Box
 from rich.cells import cell_len, chop_cells
@@ -11,6 +12,7 @@ from rich.segment import Segments
 from rich.table import Table  # noqa: TID251 - this is the door
 from rich.text import Text
 
+from arena import columns
 from arena.terminal import Screen
 from referee.printable import printable_name
 
@@ -68,6 +70,14 @@ class Grid:
         for row in self._rows:
             table.add_row(*(row[column] for column in shown))
         return table
+
+
+def grid(table: columns.Table[Any]) -> Grid:
+    """Return a table as it is shown at a terminal."""
+    made = Grid({column.heading: not column.is_text for column in table.columns})
+    for row in table.cells():
+        made.add_row(*row)
+    return made
 
 
 def grid_of(headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = ("bot",)) -> Grid:

@@ -46,11 +46,11 @@ from arena.regression import (
 )
 from arena.reports import (
     attempts_text,
+    decision_rows,
     decisions_table,
     explained_json,
     explained_lines,
     explained_markdown,
-    explained_rows,
     finding_json,
     finding_junit,
     finding_lines,
@@ -338,7 +338,7 @@ def _explained(regression: Regression, finding: Finding, *, at_once: int, limit:
 def _print_explained(regression: Regression, matches: list[DecisionDiff]) -> None:
     screen, seats = results_console(), regression.arena.seats
     screen.print()
-    if explained_rows(matches, seats):
+    if decision_rows(matches, seats):
         show(screen, decisions_table(matches, seats))
         if more := rows_left_out(matches, seats):
             screen.say(f"only the first of each match is shown; --json has {more} more")

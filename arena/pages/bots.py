@@ -1,21 +1,24 @@
 """The list of bots, the index for searching bots, and the page of one bot."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
+from arena.columns import Column, three_digits
 from arena.pages.charts import line_chart
 from arena.pages.competition import Overview
 from arena.pages.standings import ratings_over_time
-from arena.pages.tables import Cell, Table, table
+from arena.pages.tables import PageTable, table
 from arena.pages.template import name
 from arena.pages.words import Fact, competitors
 from arena.quantities import counted, duration
-from arena.reports import USAGE, interval, labels_of, note, usage_rows
-from arena.schedule import TWO
-from arena.statistics import Score
+from arena.reports import USAGE, interval, naming_columns, note, rating_columns
+from arena.schedule import TWO, places_of
+from arena.statistics import DEFAULTS, MEAN_POINTS, PLAYED, REFUSED, TIME_PER_MOVE, BotColumn, Score, StandingsRow
+from referee.match import SeatReport
 
+Row = TypeVar("Row")
 CHUNK = 200_000
 """Maximum bytes of one part of the index."""
 MOST_OPPONENTS = 200
@@ -23,18 +26,23 @@ HASH_LETTERS = 23
 """Characters of a content hash that a page shows."""
 
 
-def bots_table(overview: Overview, first: int, count: int) -> Table:
+def bots_table(overview: Overview, first: int, count: int) -> PageTable:
     """Return a table of `count` bots in the order of the standings, from index `first`."""
-    digest = overview.found.digest
-    places = labels_of(digest.standings)[first : first + count]
-    rows = []
-    for place, row in zip(places, digest.standings[first : first + count], strict=True):
-        report = overview.found.reports[row.entrant]
-        rating = digest.ratings.ratings[row.entrant]
-        lost = f"{report.lost} of {report.matches}" if report.lost else "-"
-        cells = (f"{rating.elo:+z.0f}", str(row.played), lost, str(row.defaults), str(row.refused))
-        rows.append([Cell(place), Cell(digest.labels[row.entrant], f"bot/{row.entrant}.html"), *map(Cell, cells)])
-    return table("Bots", ("#", "bot", "rating", "played", "matches lost by a fault", "defaults", "refused"), rows)
+    digest, reports = overview.found.digest, overview.found.reports
+    rating, _ = rating_columns(digest)
+
+    def lost(row: StandingsRow) -> str | None:
+        report = reports[row.entrant]
+        return f"{report.lost} of {report.matches}" if report.lost else None
+
+    by_fault: BotColumn = Column(
+        "matches lost by a fault",
+        lost,
+        meaning="Matches in which the bot lost by a fault, of all that it played. A dash: none.",
+    )
+    columns = (*naming_columns(digest), rating, PLAYED, by_fault, DEFAULTS, REFUSED)
+    rows = digest.standings[first : first + count]
+    return table("Bots", columns, rows, href=lambda row: f"bot/{row.entrant}.html")
 
 
 def index_chunks(overview: Overview) -> list[list[tuple[int, str, str]]]:
@@ -42,7 +50,7 @@ def index_chunks(overview: Overview) -> list[list[tuple[int, str, str]]]:
     digest = overview.found.digest
     chunks: list[list[tuple[int, str, str]]] = [[]]
     size = 0
-    for place, row in zip(labels_of(digest.standings), digest.standings, strict=True):
+    for place, row in zip(places_of(digest.standings), digest.standings, strict=True):
         entry = (row.entrant, place, name(digest.labels[row.entrant]))
         size += len(msgspec.json.encode(entry)) + 1
         if size > CHUNK - 100:
@@ -57,11 +65,11 @@ def bot_index(chunk: Sequence[tuple[int, str, str]], more: str | None) -> bytes:
     return msgspec.json.encode({"format": 1, "bots": chunk, "more": more})
 
 
-def bot_parts(overview: Overview, bot: int) -> dict[str, Any]:
+def bot_context(overview: Overview, bot: int) -> dict[str, Any]:
     """Return the values for the template of one bot, except its matches."""
     digest, report = overview.found.digest, overview.found.reports[bot]
     place, row = next(
-        each for each in zip(labels_of(digest.standings), digest.standings, strict=True) if each[1].entrant == bot
+        each for each in zip(places_of(digest.standings), digest.standings, strict=True) if each[1].entrant == bot
     )
     rating = digest.ratings.ratings[bot]
     over_time = None
@@ -79,47 +87,80 @@ def bot_parts(overview: Overview, bot: int) -> dict[str, Any]:
             ),
             Fact("rating", f"{rating.elo:+z.0f}"),
             Fact("95 % interval", interval(rating)),
-            Fact("mean points", "-" if row.mean is None else f"{row.mean:.3f}"),
+            Fact("mean points", MEAN_POINTS.cell(row)),
             Fact("played", counted(row.played, "match")),
             *([] if content is None else [Fact("content", content[:HASH_LETTERS])]),
         ],
         "notes": note(report) if report.log else [],
         "over_time": over_time,
-        "opponents": _scores(
-            "opponent",
-            [(Cell(digest.labels[other], f"{other}.html"), row.against[other]) for other in met[:MOST_OPPONENTS]],
-            digest.seats,
-        ),
+        "opponents": _opponents(overview, row, met[:MOST_OPPONENTS]),
         "more_opponents": len(met) if len(met) > MOST_OPPONENTS else 0,
-        "seats": table(
-            "By seat",
-            ("seat", "played", "mean points"),
-            [
-                [str(seat), str(score.played), "-" if score.mean is None else f"{score.mean:.3f}"]
-                for seat, score in enumerate(digest.by_bot_and_seat[bot])
-            ],
-            head="seat",
-        ),
+        "seats": table("By seat", SEATS, list(enumerate(digest.by_bot_and_seat[bot])), head="seat"),
         "usage": _usage(overview, bot),
     }
 
 
-def _scores(head: str, scores: Sequence[tuple[Cell, Score]], seats: int) -> Table:
-    ended = ("won", "tied", "lost") if seats <= TWO else ("ranked before", "level", "ranked behind")
-    rows = [
-        [
-            cell,
-            *map(Cell, (str(score.played), str(score.wins), str(score.ties), str(score.losses))),
-            Cell("-" if score.mean is None else f"{score.mean:.3f}"),
-        ]
-        for cell, score in scores
-    ]
-    return table("By opponent", (head, "played", *ended, "mean points"), rows, head=head)
+def _score_columns(score_of: Callable[[Row], Score]) -> tuple[Column[Row], Column[Row]]:
+    """Return the columns of matches played and of mean points."""
+    return (
+        Column("played", lambda row: score_of(row).played, meaning=PLAYED.meaning),
+        Column("mean points", lambda row: score_of(row).mean, three_digits, meaning=MEAN_POINTS.meaning),
+    )
 
 
-def _usage(overview: Overview, bot: int) -> Table:
+SeatScore = tuple[int, Score]
+
+
+def _score_in_seat(row: SeatScore) -> Score:
+    return row[1]
+
+
+SEATS: tuple[Column[SeatScore], ...] = (
+    Column("seat", lambda row: row[0], meaning="The place at the table, counted from 0."),
+    *_score_columns(_score_in_seat),
+)
+RESULTS_OF_TWO = (
+    ("won", "Matches that the bot alone won."),
+    ("tied", "Matches in which the bot shared the first place."),
+    ("lost", "All other matches."),
+)
+"""Headings and meanings of wins, ties and losses against one opponent."""
+RESULTS_OF_MANY = (
+    ("ranked before", "How often the bot was ranked before the other in a match of both."),
+    ("level", "How often both had the same place."),
+    ("ranked behind", "How often the bot was ranked behind the other."),
+)
+"""The same for games of more than two seats."""
+
+
+def _opponents(overview: Overview, row: StandingsRow, met: Sequence[int]) -> PageTable:
+    """Return the table of a bot's scores against the others that it met."""
     digest = overview.found.digest
-    [(_, *cells)] = usage_rows([""], [overview.found.reports[bot].total])
+    results = RESULTS_OF_TWO if digest.seats <= TWO else RESULTS_OF_MANY
+    (won, won_meaning), (tied, tied_meaning), (lost, lost_meaning) = results
+
+    def score(other: int) -> Score:
+        return row.against[other]
+
+    played, mean = _score_columns(score)
+    columns: tuple[Column[int], ...] = (
+        Column("opponent", lambda other: digest.labels[other], meaning="A bot that it met.", is_text=True),
+        played,
+        Column(won, lambda other: score(other).wins, meaning=won_meaning),
+        Column(tied, lambda other: score(other).ties, meaning=tied_meaning),
+        Column(lost, lambda other: score(other).losses, meaning=lost_meaning),
+        mean,
+    )
+    return table("By opponent", columns, met, head="opponent", href=lambda other: f"{other}.html")
+
+
+def _usage(overview: Overview, bot: int) -> PageTable:
+    digest, reports = overview.found.digest, overview.found.reports
     use = digest.time[bot]
-    median = "-" if use is None else duration(use.median)
-    return table("Time and memory", ("time per move", *USAGE[1:]), [[median, *cells]], head="")
+    time: Column[SeatReport] = Column(
+        "time per move",
+        lambda _: None if use is None else use.median,
+        duration,
+        meaning=TIME_PER_MOVE.meaning,
+    )
+    return table("Time and memory", (time, *USAGE), [reports[bot].total], head="")

@@ -10,17 +10,20 @@ from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from arena.arrays import Whole, np
+from arena.columns import Table
 from arena.errors import WrongUse
-from arena.pages.match_index import MatchIndex, index_of
 from arena.regression import USAGE, DecisionDiff, History, history_of, read_decision_diffs
-from arena.schedule import Block, Cells, Closed, Fixed, ScheduleSpec, Tie, format_of, next_round
+from arena.reports import batches_of
+from arena.schedule import Block, Closed, Fixed, ScheduleSpec, Tie, format_of, next_round
 from arena.season import Finish, finishes_of, title_of
-from arena.statistics import Played
+from arena.statistics import Played, Reported, StandingsRow
 from arena.tournament import (
     DECISIONS,
     LEDGER,
@@ -34,10 +37,13 @@ from arena.tournament import (
 )
 from referee.match import SeatReport
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 Stamp = tuple[tuple[int, int], ...]
 """Size and modification time of each ledger file, after a pair that holds whether an arena is running."""
-AT_ONCE = 1_000
-"""Number of matches read from a ledger in one step."""
+HEAD_LETTERS = 64
+"""Length of a transcript's head."""
 COMING = 60
 """Maximum number of future blocks that pages show."""
 UNFORESEEN = (ArithmeticError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
@@ -46,6 +52,61 @@ MOST_SAID = 1_000
 """Maximum characters of such an error's text."""
 MOST_SCHEDULED = 200_000
 """Maximum number of blocks of a schedule that are searched for the next ones."""
+
+
+class MatchIndex(Struct, frozen=True):
+    """Arrays with one row per match, in schedule order."""
+
+    blocks: Whole
+    seatings: Whole
+    entrants: "NDArray[np.int32]"
+    """Entrant numbers of shape (matches, seats)."""
+    heads: "NDArray[Any]"
+    """Heads of the transcripts, sorted."""
+    head_rows: Whole
+    """The match row of each entry of `heads`."""
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    def keys(self, rows: Iterable[int]) -> list[tuple[int, int]]:
+        """Return block and seating of these rows; rows that do not exist are skipped."""
+        return [(int(self.blocks[row]), int(self.seatings[row])) for row in rows if 0 <= row < len(self)]
+
+    def row_of(self, block: int, seating: int) -> int | None:
+        """Return the row of a match; None if it does not count."""
+        first, end = np.searchsorted(self.blocks, (block, block + 1)).tolist()
+        return next((row for row in range(first, end) if self.seatings[row] == seating), None)
+
+    def of_block(self, block: int) -> list[tuple[int, int]]:
+        """Return block and seating of all matches of a block."""
+        return self.keys(range(*np.searchsorted(self.blocks, (block, block + 1)).tolist()))
+
+    def of_bot(self, entrant: int) -> list[int]:
+        """Return the rows of a bot's matches."""
+        found: list[int] = np.flatnonzero((self.entrants == entrant).any(axis=1)).tolist()
+        return found
+
+    def key_of(self, head: str) -> tuple[int, int] | None:
+        """Return block and seating of the match whose transcript has this head; None if there is none."""
+        place = int(np.searchsorted(self.heads, head.encode()))
+        if place == len(self.heads) or self.heads[place] != head.encode():
+            return None
+        return self.keys([int(self.head_rows[place])])[0]
+
+
+def index_of(played: Sequence[Played], seats: int) -> MatchIndex:
+    """Return the index of matches in schedule order, each with `seats` seats."""
+    # A damaged ledger may hold a head of any length. No page requests such a head, so it is cut.
+    heads = np.array([match.head[:HEAD_LETTERS].encode() for match in played], dtype=f"S{HEAD_LETTERS}")
+    order = np.argsort(heads, kind="stable")
+    return MatchIndex(
+        blocks=np.array([match.block for match in played], dtype=np.int64),
+        seatings=np.array([match.seating for match in played], dtype=np.int64),
+        entrants=np.array([match.entrants for match in played], dtype=np.int32).reshape(len(played), seats),
+        heads=heads[order],
+        head_rows=order,
+    )
 
 
 class MatchOnPage(Struct, frozen=True):
@@ -63,8 +124,8 @@ class Overview(Struct, frozen=True, kw_only=True):
     found: Results
     """The results without the contest and the list of matches, which need much memory."""
     index: MatchIndex
-    own: tuple[Cells, list[Cells]] | None
-    """Headings and rows of the format's additional table; None if it has none."""
+    own: Table[StandingsRow] | None
+    """The format's additional table; None if it has none."""
     bracket: list[list[Tie]]
     order: str
     """Explanation of how the bots are ranked."""
@@ -182,17 +243,12 @@ class Competition:
         Matches whose block starts to count during the iteration may be missing. Raises the same errors as
         `results`.
         """
-        block, seating = -1, 0
-        while True:
-            with closing(self._open()) as ledger:
-                rows = ledger.after(block, seating, AT_ONCE)
+        for rows in batches_of(self.ledger, self._after):
             yield from (MatchOnPage(*row) for row in rows)
-            if len(rows) < AT_ONCE:
-                return
-            last = rows[-1][0]
-            if (last.block, last.seating) <= (block, seating):
-                raise WrongUse(f"{self.ledger}: holds results that are not in order")
-            block, seating = last.block, last.seating
+
+    def _after(self, block: int, seating: int, count: int) -> list[Reported]:
+        with closing(self._open()) as ledger:
+            return ledger.after(block, seating, count)
 
     def match(self, block: int, seating: int) -> MatchOnPage | None:
         """Return a match; None if it does not count, or not yet."""

@@ -1,19 +1,29 @@
-"""Lists of matches, and the page of one match."""
+"""Lists of matches, the schedule, and the page of one match. Pages never show the seed of the deals."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
+from arena.columns import MISSING, Column
 from arena.pages.competition import MatchOnPage, Overview
-from arena.pages.tables import Cell, Table, in_line, listed, table
+from arena.pages.tables import Cell, PageTable, in_line, listed, table
+from arena.pages.template import name
 from arena.quantities import counted, duration, ordinal
-from arena.reports import unusual_end, usage_rows
-from arena.schedule import TWO, match_name
-from arena.statistics import Digest, Played, points
+from arena.reports import USAGE, unusual_end
+from arena.schedule import TWO, Block, match_name
+from arena.statistics import Digest, Played, places_by_seat, points
 from protocol.refusals import Conduct
 from referee.match import SeatReport, sentences
 
+Row = TypeVar("Row")
+MATCH_MEANING = "A number for the deal and a letter for the seating: 18a and 18b have the same deal."
+SEATS_MEANING = "The bots by seat, from seat 0."
+RESULT_MEANING = "Who won. With more than two bots: the first places; = marks a shared place."
+MOST_NOW = 200
+"""Maximum rows of the table of matches being played."""
+MOST_NAMED = 5
+"""Maximum number of a block's bots that the kiosk names."""
 MANY = 3
 """Maximum number of places or opponents that a row of a list of matches names."""
 MOST_SEATS = 5
@@ -54,7 +64,7 @@ def match_href(here: str) -> Callable[[MatchOnPage], str]:
     return lambda match: f"{here}match/{match_file(match.played.block, match.played.seating)}"
 
 
-def match_parts(overview: Overview, match: MatchOnPage, block: Sequence[MatchOnPage]) -> dict[str, Any]:
+def match_context(overview: Overview, match: MatchOnPage, block: Sequence[MatchOnPage]) -> dict[str, Any]:
     """Return the values for the template of one match. `block` holds all matches of its block."""
     digest, played = overview.found.digest, match.played
     return {
@@ -71,21 +81,39 @@ def match_parts(overview: Overview, match: MatchOnPage, block: Sequence[MatchOnP
     }
 
 
-def _seatings(overview: Overview, matches: Iterable[MatchOnPage]) -> Table:
+def _match_column(name_of: Callable[[Row], str]) -> Column[Row]:
+    """Return the column of the names of matches."""
+    return Column("match", name_of, meaning=MATCH_MEANING, is_text=True)
+
+
+def _name(match: MatchOnPage) -> str:
+    return match_name(match.played.block, match.played.seating)
+
+
+def _seatings(overview: Overview, matches: Iterable[MatchOnPage]) -> PageTable:
     """Return the table of a block's matches with the bots in their seats."""
     digest = overview.found.digest
-    rows = [
-        [
-            Cell(
-                match_name(match.played.block, match.played.seating),
-                match_file(match.played.block, match.played.seating),
-            ),
-            seats_cell(match.played.entrants, digest),
-            result_cell(match.played, digest),
-        ]
-        for match in matches
-    ]
-    return table("Matches from this deal", ("match", "seats", "result"), rows, head="match")
+    columns: tuple[Column[MatchOnPage], ...] = (
+        _match_column(_name),
+        Column(
+            "seats",
+            lambda match: seats_cell(match.played.entrants, digest),
+            meaning=SEATS_MEANING,
+            is_text=True,
+        ),
+        _result_column(digest),
+    )
+    return table(
+        "Matches from this deal",
+        columns,
+        list(matches),
+        head="match",
+        href=lambda match: match_file(match.played.block, match.played.seating),
+    )
+
+
+def _result_column(digest: Digest) -> Column[MatchOnPage]:
+    return Column("result", lambda match: result_cell(match.played, digest), meaning=RESULT_MEANING, is_text=True)
 
 
 def seats_cell(entrants: Sequence[int], digest: Digest) -> Cell:
@@ -100,29 +128,43 @@ def seats_cell(entrants: Sequence[int], digest: Digest) -> Cell:
     return _some([digest.labels[bot] for bot in entrants], MOST_SEATS)
 
 
-def match_table(overview: Overview, matches: Iterable[MatchOnPage], href: Callable[[MatchOnPage], str]) -> Table:
+def match_table(
+    overview: Overview, matches: Iterable[MatchOnPage], href: Callable[[MatchOnPage], str]
+) -> PageTable:
     """Return a table of these matches. `href` returns the link of a match's name, or "" for none."""
     digest = overview.found.digest
-    return _matches(digest, matches, href, ("result",), lambda match: [result_cell(match.played, digest)])
+    return _matches(digest, list(matches), href, [_result_column(digest)])
 
 
 def matches_of_bot(
     overview: Overview, matches: Iterable[MatchOnPage], href: Callable[[MatchOnPage], str], bot: int
-) -> Table:
+) -> PageTable:
     """Return a table of a bot's matches: its seats, results and opponents."""
     digest = overview.found.digest
 
-    def cells(match: MatchOnPage) -> list[Cell]:
-        entrants = match.played.entrants
-        seats = [seat for seat, entrant in enumerate(entrants) if entrant == bot]
-        ended = [_ended(match.played, seat) for seat in seats]
-        return [
-            Cell(", ".join(map(str, seats))),
-            Cell(", ".join(words for words, _ in ended), kind=ended[0][1] if len(ended) == 1 else ""),
-            _opponents(entrants, digest, bot),
-        ]
+    def seats(match: MatchOnPage) -> list[int]:
+        return [seat for seat, entrant in enumerate(match.played.entrants) if entrant == bot]
 
-    return _matches(digest, matches, href, ("seat", "ended", "against"), cells)
+    def ended(match: MatchOnPage) -> Cell:
+        results = [_ended(match.played, seat) for seat in seats(match)]
+        kind = results[0][1] if len(results) == 1 else ""
+        return Cell(", ".join(words for words, _ in results), kind=kind)
+
+    columns: list[Column[MatchOnPage]] = [
+        Column(
+            "seat",
+            lambda match: ", ".join(map(str, seats(match))),
+            meaning="The place at the table, counted from 0.",
+        ),
+        Column("ended", ended, meaning="How the match ended for the bot.", is_text=True),
+        Column(
+            "against",
+            lambda match: _opponents(match.played.entrants, digest, bot),
+            meaning="The bots in the other seats.",
+            is_text=True,
+        ),
+    ]
+    return _matches(digest, list(matches), href, columns)
 
 
 def _opponents(entrants: Sequence[int], digest: Digest, bot: int) -> Cell:
@@ -137,28 +179,26 @@ def _opponents(entrants: Sequence[int], digest: Digest, bot: int) -> Cell:
 
 def _matches(
     digest: Digest,
-    matches: Iterable[MatchOnPage],
+    matches: Sequence[MatchOnPage],
     href: Callable[[MatchOnPage], str],
-    heads: tuple[str, ...],
-    cells: Callable[[MatchOnPage], list[Cell]],
-) -> Table:
+    columns: Sequence[Column[MatchOnPage]],
+) -> PageTable:
     """Return a table of matches. The columns for conduct and unusual ends are omitted if they would be empty."""
-    found = [
-        (match, _conducts(match.played, digest), unusual_end(match.played.outcome.reason)) for match in matches
-    ]
-    faults = any(conduct for _, conduct, _ in found)
-    ends = any(end for _, _, end in found)
-    rows = [
-        [
-            Cell(match_name(match.played.block, match.played.seating), href(match)),
-            *cells(match),
-            *([Cell(conduct, kind="bad" if conduct else "")] if faults else []),
-            *([Cell(end)] if ends else []),
-        ]
-        for match, conduct, end in found
-    ]
-    columns = ("match", *heads, *(("conduct",) if faults else ()), *(("ended by",) if ends else ()))
-    return table("Matches", columns, rows, head="match")
+
+    def conduct(match: MatchOnPage) -> Cell:
+        text = _conducts(match.played, digest)
+        return Cell(text, kind="bad" if text else "")
+
+    def end(match: MatchOnPage) -> str:
+        return unusual_end(match.played.outcome.reason)
+
+    shown = [_match_column(_name), *columns]
+    if any(_conducts(match.played, digest) for match in matches):
+        shown.append(Column("conduct", conduct, meaning="ok, or the bot's first fault.", is_text=True))
+    if any(map(end, matches)):
+        meaning = "Why the match ended, where that is unusual."
+        shown.append(Column("ended by", end, meaning=meaning, is_text=True))
+    return table("Matches", shown, matches, head="match", href=href)
 
 
 def _some(names: Sequence[str], most: int) -> Cell:
@@ -235,17 +275,10 @@ def _seat(played: Played, seat: int, report: SeatReport | None, labels: Sequence
 
 
 def _used(report: SeatReport) -> list[tuple[str, str]]:
-    (_, half, most, worst, processor, memory), *_ = usage_rows([""], [report])
-    found = [
-        ("median time per move", half),
-        ("99th percentile", most),
-        ("longest", worst),
-        ("processor time", processor),
-        ("peak memory", memory),
-    ]
+    used = [(column.heading, column.cell(report)) for column in USAGE]
     if report.hello_us is not None:
-        found.append(("start-up", duration(report.hello_us)))
-    return [(name, value) for name, value in found if value != "-"]
+        used.append(("start-up", duration(report.hello_us)))
+    return [(name, value) for name, value in used if value != MISSING]
 
 
 def _place(played: Played, seat: int) -> str:
@@ -255,12 +288,8 @@ def _place(played: Played, seat: int) -> str:
 
 def _rank(played: Played, seat: int) -> tuple[int, bool]:
     """Return the place of a seat, from 1, and whether others share it."""
-    before = 0
-    for group in played.outcome.ranking:
-        if seat in group:
-            return before + 1, len(group) > 1
-        before += len(group)
-    raise AssertionError
+    places = places_by_seat(played.outcome)
+    return places[seat], list(places.values()).count(places[seat]) > 1
 
 
 def _scores(played: Played, seat: int) -> list[tuple[str, str]]:
@@ -275,3 +304,81 @@ def _scores(played: Played, seat: int) -> list[tuple[str, str]]:
     if seat == outcome.eliminated:
         said.append(("", "elimination candidate"))
     return said
+
+
+def schedule_context(overview: Overview) -> dict[str, Any]:
+    """Return the values for the template."""
+    coming = {block.number: block for block in overview.coming}
+    under_way = _under_way(overview)
+    begun = {block for block, _, _ in under_way}
+    now = [(each, coming[each[0]]) for each in under_way[-MOST_NOW:] if each[0] in coming]
+    return {
+        "now": _now(overview, now),
+        "coming": _coming(overview, [block for number, block in coming.items() if number not in begun]),
+    }
+
+
+def coming_text(overview: Overview, most: int = 2) -> list[str]:
+    """Return up to `most` next pairings of which no match has started, without house bots."""
+    begun = {block for block, _, _ in _under_way(overview)}
+    labels, house = overview.found.digest.labels, overview.found.digest.house
+    blocks = [block for block in overview.coming if block.number not in begun]
+    return [_pairing([name(labels[each]) for each in block.entrants if each != house]) for block in blocks[:most]]
+
+
+def _pairing(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return " \N{EN DASH} ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _under_way(overview: Overview) -> tuple[tuple[int, int, str], ...]:
+    """Return the matches being played. A stopped arena leaves unfinished attempts, which do not count."""
+    return overview.times.under_way if overview.running else ()
+
+
+def _now(overview: Overview, matches: Sequence[tuple[tuple[int, int, str], Block]]) -> PageTable:
+    """Return the table of matches being played; each has block, seating, transcript and the whole block."""
+    digest = overview.found.digest
+
+    def seats(row: tuple[tuple[int, int, str], Block]) -> Cell:
+        (_, seating, _), block = row
+        shift = block.shifts[seating] if seating < len(block.shifts) else 0
+        seated = block.entrants[-shift:] + block.entrants[:-shift] if shift else block.entrants
+        return seats_cell(seated, digest)
+
+    columns: tuple[Column[tuple[tuple[int, int, str], Block]], ...] = (
+        _match_column(lambda row: match_name(row[0][0], row[0][1])),
+        Column("seats", seats, meaning=SEATS_MEANING, is_text=True),
+    )
+    return table("Being played now", columns, matches, head="match")
+
+
+def _coming(overview: Overview, blocks: Sequence[Block]) -> PageTable:
+    """Return the table of the next blocks."""
+    labels, house = overview.found.digest.labels, overview.found.digest.house
+
+    def matches(block: Block) -> str:
+        first, last = match_name(block.number, 0), match_name(block.number, len(block.shifts) - 1)
+        return first if first == last else f"{first} to {last}"
+
+    def bots(block: Block) -> Cell:
+        names = [labels[each] for each in block.entrants if each != house]
+        houses = len(block.entrants) - len(names)
+        more = [f", {counted(houses, 'house bot')}"] if houses else []
+        return in_line(*listed(names), *more)
+
+    columns: tuple[Column[Block], ...] = (
+        Column(
+            "matches",
+            matches,
+            meaning="The matches from one deal, each with the bots in other seats.",
+            is_text=True,
+        ),
+        Column(
+            "round",
+            lambda block: block.round + 1,
+            meaning="The round's number. A round's pairings are known before its results.",
+        ),
+        Column("bots", bots, meaning="The bots that meet.", is_text=True),
+    )
+    return table("What comes next", columns, blocks, head="matches")

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from arena.pages.charts import LineChart, line_chart
 from arena.pages.competition import Overview
-from arena.pages.tables import Table, table
+from arena.pages.tables import PageTable, table
 from arena.regression import History, answers, evidence
 from arena.reports import (
-    HEADINGS,
+    DECISIONS,
+    decision_rows,
     difference_text,
     explained_lines,
-    explained_rows,
     headline_of,
     hypotheses_text,
     usage_text,
@@ -42,7 +42,7 @@ class Bar(Struct, frozen=True):
     """`bad`, `good`, or empty for the middle."""
 
 
-def test_parts(overview: Overview) -> dict[str, Any]:
+def test_context(overview: Overview) -> dict[str, Any]:
     """Return the values for the template."""
     history = overview.history
     if history is None:
@@ -69,10 +69,10 @@ def test_parts(overview: Overview) -> dict[str, Any]:
     }
 
 
-def _decisions(overview: Overview) -> Table:
+def _decisions(overview: Overview) -> PageTable:
     """Return the table of decisions in which head differs from base."""
-    rows = explained_rows(overview.explained, overview.found.digest.seats)[:MOST_DECISIONS]
-    return replace(table("Where base and head differ", HEADINGS, rows, head="match"), sortable=False)
+    rows = decision_rows(overview.explained, overview.found.digest.seats)[:MOST_DECISIONS]
+    return replace(table("Where base and head differ", DECISIONS, rows, head="match"), sortable=False)
 
 
 def walk_chart(history: History) -> LineChart:

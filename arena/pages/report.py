@@ -8,7 +8,7 @@ from urllib.parse import quote
 from arena.pages.assets import content
 from arena.pages.competition import MatchOnPage, overview_of, reports_of_test
 from arena.pages.matches import match_table
-from arena.pages.standings import standings_parts
+from arena.pages.standings import standings_context
 from arena.pages.template import markup, render
 from arena.pages.words import State, facts, state_of, terms
 from arena.reports import write_csv, write_whole
@@ -65,5 +65,5 @@ def report_of(folder: Path, found: Results, place: Path) -> str:
         pages=[],
         matches=match_table(overview, matches, href),
         more_matches=len(overview.index) > MOST_MATCHES,
-        **standings_parts(overview, lambda _: "", count=len(found.digest.labels)),
+        **standings_context(overview, lambda _: "", count=len(found.digest.labels)),
     )

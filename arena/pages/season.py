@@ -10,11 +10,11 @@ from arena.errors import MachineCannot, WrongUse
 from arena.pages.assets import content
 from arena.pages.competition import Competition, Overview
 from arena.pages.standings import BracketRound, bracket_rounds
-from arena.pages.tables import Cell, Table, table
+from arena.pages.tables import PageTable, table
 from arena.pages.template import markup, render
 from arena.pages.words import State, last_result, state_of
 from arena.quantities import counted
-from arena.reports import part_rows, season_state_text, terms_told, write_whole
+from arena.reports import part_table, season_state_text, terms_told, write_whole
 from arena.season import PlannedStage, SeasonResults, cut_in, field_in, goes_on, read_book
 from arena.tournament import PAGE, NotBegun
 
@@ -29,7 +29,7 @@ class PartOnPage(Struct, frozen=True, kw_only=True):
     href: str
     state: State | None = None
     bracket: Sequence[BracketRound] = ()
-    table: Table | None = None
+    table: PageTable | None = None
     error: str = ""
 
 
@@ -79,7 +79,7 @@ class SeasonPages:
         running = [each for each in begun if each.running]
         return running[0] if running else begun[-1] if begun else None
 
-    def parts(self, href: Href) -> dict[str, Any]:
+    def context(self, href: Href) -> dict[str, Any]:
         """Return the values for the template: terms, time of the last result, state, stages and their winners.
 
         Only finished stages that lead to no other stage have a winner.
@@ -160,20 +160,13 @@ def _part(
     if isinstance(seen, State):
         return PartOnPage(title=title, href=its, state=seen)
     digest = seen.found.digest
-    heads, rows = part_rows(seen.finishes, digest, on)
-    cells = [
-        [
-            Cell(text, href(competition, entrant)) if head == "bot" else Cell(text)
-            for head, text in zip(heads, row, strict=True)
-        ]
-        for entrant, row in rows
-    ]
+    own = part_table(seen.finishes, digest, on)
     return PartOnPage(
         title=title,
         href=its,
         state=state_of(seen),
         bracket=bracket_rounds(seen, lambda entrant: href(competition, entrant)),
-        table=table(title, heads, cells),
+        table=table(title, own.columns, own.rows, href=lambda row: href(competition, row.entrant)),
     )
 
 
@@ -193,7 +186,7 @@ def write_season_report(path: Path, found: SeasonResults) -> None:
         return f"{competition.folder.name}/{PAGE}" if entrant is None and page.parent.parent == place else ""
 
     css = markup(content("site.css").decode())
-    write_whole(path, render("season_report", title=season.title, css=css, **season.parts(href)))
+    write_whole(path, render("season_report", title=season.title, css=css, **season.context(href)))
 
 
 def write_season_beside(found: SeasonResults) -> None:

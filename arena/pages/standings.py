@@ -3,28 +3,38 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
+from arena.columns import Column
 from arena.pages.charts import HeatCell, Interval, IntervalChart, LineChart, heat_cell, interval_chart, line_chart
 from arena.pages.competition import Overview
-from arena.pages.tables import Cell, Table, table
+from arena.pages.tables import Cell, PageTable, table
 from arena.pages.words import moment, rating_text
 from arena.quantities import counted, duration
 from arena.reports import (
     NOT_COMPARABLE,
-    USAGE,
+    conduct_kinds,
     events_of,
-    field_usage,
-    interval,
-    labels_of,
+    naming_columns,
     notes,
     points_text,
     prior_text,
+    rating_columns,
     seat_rows,
-    usage_rows,
+    usage_columns,
 )
-from arena.schedule import TWO, Tie, match_name, round_title
-from arena.statistics import Digest, StandingsRow
+from arena.schedule import TWO, Tie, bot_column, match_name, places_of, round_title
+from arena.statistics import (
+    CONDUCT,
+    COUNTS_OF_MANY,
+    COUNTS_OF_TWO,
+    MEAN_POINTS,
+    PLAYED,
+    BotColumn,
+    Digest,
+    StandingsRow,
+)
 from arena.tables import LONGEST_CELL, distinct_names
 
 CHART_NAME, SMALL_NAME, BRACKET_NAME, PROJECTOR_NAME = 24, 20, 20, 42
@@ -55,7 +65,7 @@ class Heat(Struct, frozen=True):
     rows: list[tuple[Cell, list[HeatCell]]]
 
 
-def standings_parts(overview: Overview, href: Href, *, first: int = 0, count: int = ROWS) -> dict[str, Any]:
+def standings_context(overview: Overview, href: Href, *, first: int = 0, count: int = ROWS) -> dict[str, Any]:
     """Return the values for the template. The tables have `count` rows, from index `first` of the standings."""
     digest = overview.found.digest
     rows = digest.standings
@@ -123,101 +133,59 @@ def _sides(tie: Tie, labels: Sequence[str], href: Href) -> list[Side]:
     ]
 
 
-def standings_table(digest: Digest, page: slice, href: Href) -> Table:
+def standings_table(digest: Digest, page: slice, href: Href) -> PageTable:
     """Return the standings table of one page, best bot first."""
-    # With more than two seats, a second place is no loss, so only first places are counted.
-    ended = ("won", "tied", "lost") if digest.seats <= TWO else ("wins", "shared wins")
-    columns = (
-        "#",
-        "bot",
-        "mean points",
-        "rating",
-        "95 % interval",
-        "played",
-        *ended,
-        "faults",
-        "defaults",
-        "refused",
-    )
-    rows = []
-    for place, row in _part(digest, page):
-        rating = digest.ratings.ratings[row.entrant]
-        rows.append(
-            [
-                Cell(place),
-                _bot(digest, row, href),
-                Cell("-" if row.mean is None else f"{row.mean:.3f}"),
-                Cell(f"{rating.elo:+z.0f}" if row.played else "-"),
-                Cell(interval(rating) if row.played else "-"),
-                *_counts((row.played, *(row.wins, row.ties, row.losses)[: len(ended)])),
-                *_counts((row.faults, row.defaults, row.refused)),
-            ]
-        )
-    return table("Standings", columns, rows)
+    counts = COUNTS_OF_TWO if digest.seats <= TWO else COUNTS_OF_MANY
+    columns = (*naming_columns(digest), MEAN_POINTS, *_ratings_if_played(digest), *counts, *CONDUCT)
+    return _bots_table("Standings", columns, digest.standings[page], href)
 
 
-def leaders_table(digest: Digest, count: int) -> Table:
+def _ratings_if_played(digest: Digest) -> list[BotColumn]:
+    """Return the columns of ratings, which are empty for a bot without a match."""
+    return [_if_played(column) for column in rating_columns(digest)]
+
+
+def _if_played(column: BotColumn) -> BotColumn:
+    return msgspec.structs.replace(column, value=lambda row: column.value(row) if row.played else None)
+
+
+def leaders_table(digest: Digest, count: int) -> PageTable:
     """Return the `count` best bots in a table that is narrow enough for a projector and a telephone."""
-    rows = []
-    best = _part(digest, slice(0, count))
-    names = _short_names(digest, [row for _, row in best], PROJECTOR_NAME)
-    for (place, row), name in zip(best, names, strict=True):
-        mean = "-" if row.mean is None else f"{row.mean:.3f}"
-        rating = f"{digest.ratings.ratings[row.entrant].elo:+z.0f}" if row.played else "-"
-        rows.append([*map(Cell, (place, name, mean, rating, str(row.played)))])
-    return table("Standings", ("#", "bot", "mean points", "rating", "played"), rows)
+    best = digest.standings[:count]
+    names = dict(zip([row.entrant for row in best], _short_names(digest, best, PROJECTOR_NAME), strict=True))
+    place, bot = naming_columns(digest)
+    rating, _ = _ratings_if_played(digest)
+    short = msgspec.structs.replace(bot, value=lambda row: names[row.entrant])
+    return table("Standings", (place, short, MEAN_POINTS, rating, PLAYED), best)
 
 
-def _counts(numbers: Sequence[int]) -> list[Cell]:
-    return [Cell(str(number), kind="" if number else "zero") for number in numbers]
-
-
-def _part(digest: Digest, page: slice) -> list[tuple[str, StandingsRow]]:
-    """Return the places and rows of one page."""
-    return list(zip(labels_of(digest.standings), digest.standings, strict=True))[page]
+def _bots_table(title: str, columns: Sequence[BotColumn], rows: Sequence[StandingsRow], href: Href) -> PageTable:
+    """Return a table whose names link to the pages of the bots."""
+    return table(title, columns, rows, href=lambda row: href(row.entrant), faint_zeros=True)
 
 
 def _bot(digest: Digest, row: StandingsRow, href: Href) -> Cell:
     return Cell(digest.labels[row.entrant], href(row.entrant))
 
 
-def _own(overview: Overview, page: slice, href: Href) -> Table | None:
-    """Return the format's additional table with the bots in the order of the standings; None if there is none."""
-    if overview.own is None:
+def _own(overview: Overview, page: slice, href: Href) -> PageTable | None:
+    """Return the format's additional table; None if there is none."""
+    own = overview.own
+    if own is None:
         return None
-    heads, rows = overview.own
-    digest = overview.found.digest
-    ours = zip(digest.standings, rows, strict=True)
-    linked = [
-        [_bot(digest, row, href) if head == "bot" else Cell(cell) for head, cell in zip(heads, cells, strict=True)]
-        for row, cells in list(ours)[page]
-    ]
-    return table("Result", heads, linked)
+    return table("Result", own.columns, own.rows[page], href=lambda row: href(row.entrant))
 
 
-def _usage(overview: Overview, page: slice, href: Href) -> Table:
-    digest = overview.found.digest
-    rows = usage_rows(*field_usage(digest, overview.found.reports))[page]
-    linked = [
-        [_bot(digest, row, href), *map(Cell, cells[1:])]
-        for (_, row), cells in zip(_part(digest, page), rows, strict=True)
-    ]
-    return table("What the bots used", USAGE, linked)
+def _usage(overview: Overview, page: slice, href: Href) -> PageTable:
+    digest, reports = overview.found.digest, overview.found.reports
+    columns = [bot_column(digest.labels), *usage_columns(reports)]
+    return table("What the bots used", columns, digest.standings[page], href=lambda row: href(row.entrant))
 
 
-def _changes(overview: Overview) -> Table | None:
-    """Return the table of changes since the start, latest first; None: there were none."""
-    found = events_of(overview.found)[: -MOST_CHANGES - 1 : -1]
-    rows = [
-        [
-            # A total is of deals; the terminal calls their matches a block.
-            Cell(each["text"].replace("block", "deal") if each["change"] == "extended" else each["text"]),
-            Cell(_day(each["at"])),
-            Cell(_from(each)),
-        ]
-        for each in found
-    ]
-    return table("Changes", ("change", "asked for", "from match"), rows, head="change") if rows else None
+def _change_text(change: dict[str, Any]) -> str:
+    # A total is one of deals; the terminal calls the matches of a deal a block.
+    text: str = change["text"]
+    return text.replace("block", "deal") if change["change"] == "extended" else text
 
 
 def _from(change: dict[str, Any]) -> str:
@@ -232,13 +200,26 @@ def _day(at: str) -> str:
     return at if when is None else f"{when:%Y-%m-%d %H:%M} UTC"
 
 
-def _conduct(digest: Digest, page: slice, href: Href) -> Table:
-    kinds = list(dict.fromkeys(kind for counts in digest.conduct for kind in counts))
-    rows = [
-        [_bot(digest, row, href), *_counts([digest.conduct[row.entrant].get(kind, 0) for kind in kinds])]
-        for _, row in _part(digest, page)
-    ]
-    return table("Conduct", ("bot", *kinds), rows)
+CHANGES: tuple[Column[dict[str, Any]], ...] = (
+    Column("change", _change_text, is_text=True),
+    Column("asked for", lambda change: _day(change["at"]), meaning="When the host requested it.", is_text=True),
+    Column(
+        "from match",
+        _from,
+        meaning="The first match that it affects; waits: not in effect yet.",
+    ),
+)
+
+
+def _changes(overview: Overview) -> PageTable | None:
+    """Return the table of changes since the start, latest first; None if there were none."""
+    changes = events_of(overview.found)[: -MOST_CHANGES - 1 : -1]
+    return table("Changes", CHANGES, changes, head="change") if changes else None
+
+
+def _conduct(digest: Digest, page: slice, href: Href) -> PageTable:
+    columns = [bot_column(digest.labels), *conduct_kinds(digest)]
+    return _bots_table("Conduct", columns, digest.standings[page], href)
 
 
 def _short_names(digest: Digest, rows: Sequence[StandingsRow], most: int) -> list[str]:
@@ -323,7 +304,7 @@ def _compared(
 ) -> Heat:
     """Return a table of the best bots against each other. `missing` is the text of a pair without a share."""
     rows = digest.standings[:MOST_COLUMNS]
-    places = labels_of(digest.standings)[:MOST_COLUMNS]
+    places = places_of(digest.standings)[:MOST_COLUMNS]
     return Heat(
         title,
         places,

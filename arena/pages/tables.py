@@ -1,98 +1,17 @@
-"""Tables of pages, and the meaning of each column."""
+"""Tables of pages, and the glossary for spectators, which explains words of their headings. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
-ABOUT = {
-    "#": "The place. h is the house bot, which fills empty seats and does not compete.",
-    "bot": "The program that played.",
-    "rating": "Strength in Elo: 400 points are odds of 10 to 1 to be ranked before the other. The mean is 0.",
-    "95 % interval": "Where the true rating most likely lies. Matches from one deal count as one result here.",
-    "mean points": "Points per match: the share of the other seats that were ranked below, ties as a half.",
-    "points": "The sum over all matches. A match has 1 for the first place and 0 for the last, ties a half.",
-    "reached": "The last round of the bracket that the bot reached.",
-    "played": "Matches that count. A bot in several seats of a match counts for each.",
-    "won": "Matches that the bot alone won.",
-    "tied": "Matches in which the bot shared the first place.",
-    "lost": "All other matches.",
-    "wins": "Matches in which the bot alone was first.",
-    "shared wins": "Matches in which the bot was first with others.",
-    "W-T-L": "Matches won, tied and lost.",
-    "faults": "Matches in which the bot crashed, left, misbehaved or never started.",
-    "defaults": "Moves that the game made for the bot, because no legal action came in time.",
-    "refused": "Messages of the bot that the referee could not act on.",
-    "time per move": "Average thinking time per move.",
-    "Buchholz": "The sum of the points of the bot's opponents.",
-    "byes": "Rounds without an opponent.",
-    "house": "Rounds against the house bot.",
-    "median time per move": "Half of all moves took this long or less.",
-    "99th percentile": "99 % of all moves took this long or less.",
-    "longest": "The longest move.",
-    "processor time": "Of all matches together. A dash: not measured.",
-    "peak memory": "The most memory that the bot's processes used at once. A dash: not measured.",
-    "ok": "Matches in which the bot played to the end.",
-    "crashed": "Its process ended by a signal or with an exit code other than 0 before the match was over.",
-    "disconnected": "Its process ended with exit code 0, or it did not read what it was sent.",
-    "misbehaved": "The referee ended the connection, because of a wrong hello or too many refused messages.",
-    "never_started": "It never sent a valid hello.",
-    "window": "The name of the window in which they differ.",
-    "turn": "The turn or round, as the game counts.",
-    "base": "What base did.",
-    "head": "What head would have done.",
-    "base's outcome": "How the match ended for base.",
-    "head's outcome": "How the match of the same deal ended for head in the same seat.",
-    "match": "A number for the deal and a letter for the seating: 18a and 18b have the same deal.",
-    "place": "The seat's place in the match; = where it is shared.",
-    "seat": "The place at the table, counted from 0.",
-    "conduct": "ok, or the bot's first fault.",
-    "ended": "How the match ended for the bot.",
-    "against": "The bots in the other seats.",
-    "result": "Who won. With more than two bots: the first places; = marks a shared place.",
-    "ended by": "Why the match ended, where that is unusual.",
-    "opponent": "A bot that it met.",
-    "ranked before": "How often the bot was ranked before the other in a match of both.",
-    "level": "How often both had the same place.",
-    "ranked behind": "How often the bot was ranked behind the other.",
-    "matches lost by a fault": "Matches in which the bot lost by a fault, of all that it played. A dash: none.",
-    "seats": "The bots by seat, from seat 0.",
-    "round": "The round's number. A round's pairings are known before its results.",
-    "bots": "The bots that meet.",
-    "matches": "The matches from one deal, each with the bots in other seats.",
-    "share": "Points, of those that the bot would have if it had won all its matches.",
-    "asked for": "When the host requested it.",
-    "from match": "The first match that it affects; waits: not in effect yet.",
-    "goes on to": "The stages in which the bot plays next.",
-}
-"""Meaning of each heading, from the glossary."""
+from arena.columns import MISSING, Column
+
 BETWEEN = "between"
 """Kind of a cell that holds the text between names."""
-AGAINST = "against "
-"""Prefix of a bot's name in a heading of a gauntlet's table."""
-WORDS = frozenset(
-    {
-        "bot",
-        "match",
-        "ended",
-        "against",
-        "result",
-        "seats",
-        "conduct",
-        "name",
-        "opponent",
-        "ended by",
-        "matches",
-        "reached",
-        "bots",
-        "window",
-        "base",
-        "head",
-        "goes on to",
-        "change",
-        "asked for",
-    }
-)
-"""Headings of the columns that hold text."""
+ZERO = "zero"
+"""Kind of a cell whose number is 0, which is shown faintly."""
+Row = TypeVar("Row")
 
 
 class Cell(Struct, frozen=True):
@@ -106,11 +25,11 @@ class Cell(Struct, frozen=True):
     """Names and the text between them (kind `between`), which replace `text`, so that names are not split."""
 
 
-class Table(Struct, frozen=True):
+class PageTable(Struct, frozen=True):
     """A table whose columns are explained below it."""
 
     title: str
-    columns: tuple[str, ...]
+    columns: Sequence[Column[Any]]
     rows: list[list[Cell]]
     sortable: bool = True
     head: str = "bot"
@@ -119,17 +38,45 @@ class Table(Struct, frozen=True):
     @property
     def about(self) -> list[tuple[str, str]]:
         """Headings with their meanings."""
-        found = []
-        for each in self.columns:
-            if each in ABOUT:
-                found.append((each, ABOUT[each]))
-            elif each.startswith(AGAINST):
-                found.append((each, "Points in matches with this bot, and of how many matches."))
-        return found
+        return [(column.heading, column.meaning) for column in self.columns if column.meaning]
 
-    def is_words(self, column: str) -> bool:
-        """Return whether the column holds text, not numbers."""
-        return column in WORDS
+
+def table(
+    title: str,
+    columns: Sequence[Column[Row]],
+    rows: Sequence[Row],
+    *,
+    head: str = "bot",
+    href: Callable[[Row], str] | None = None,
+    faint_zeros: bool = False,
+) -> PageTable:
+    """Return a table of these rows.
+
+    Args:
+        title: the caption.
+        columns: the columns. A value may be a `Cell`, which is shown as it is.
+        rows: the rows from top to bottom.
+        head: heading of the column that names the rows.
+        href: returns the link of a row's name; "" for none.
+        faint_zeros: True to show counts of 0 faintly.
+    """
+    shown = []
+    for row in rows:
+        cells = []
+        for column in columns:
+            link = href(row) if href is not None and column.heading == head else ""
+            cells.append(_cell_of(column, column.value(row), link, faint_zeros=faint_zeros))
+        shown.append(cells)
+    return PageTable(title, columns, shown, head=head)
+
+
+def _cell_of(column: Column[Row], value: Any, link: str, *, faint_zeros: bool) -> Cell:
+    if isinstance(value, Cell):
+        return value
+    if value is None:
+        return Cell(MISSING, link)
+    is_zero = isinstance(value, int) and value == 0
+    return Cell(column.text(value), link, ZERO if faint_zeros and is_zero else "")
 
 
 def listed(names: Sequence[str], between: str = ", ") -> list[Cell]:
@@ -145,7 +92,74 @@ def in_line(*parts: Cell | str) -> Cell:
     return Cell("", parts=tuple(each if isinstance(each, Cell) else Cell(each, kind=BETWEEN) for each in parts))
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str | Cell]], head: str = "bot") -> Table:
-    """Return a table of these cells."""
-    cells = [[each if isinstance(each, Cell) else Cell(each) for each in row] for row in rows]
-    return Table(title, tuple(columns), cells, head=head)
+GLOSSARY = {
+    "95 % interval": "The range in which the true rating most likely lies. The more results, the narrower it is.",
+    "bot": "A program that plays.",
+    "bracket": "The tree of a knock-out: who met whom, and who went on.",
+    "Buchholz": "The sum of the points of a bot's opponents, which orders bots with equal points.",
+    "bye": "A round in which a bot has no opponent.",
+    "conduct": "How a bot behaved in a match: ok, or its first fault.",
+    "deal": "One start of a game, with all that is random in it. Each deal is played several times, with the bots "
+    "in other seats, so that luck and seats even out.",
+    "default": "The move that the game makes for a bot that sends no legal action in time.",
+    "Elo": "The scale of ratings: 400 points more are odds of 10 to 1.",
+    "fault": "Misconduct for which the referee ends a bot's match, such as a crash, too many messages or a wrong "
+    "start.",
+    "forfeit": "The loss of a match by a fault.",
+    "gauntlet": "A format in which some bots meet all others, and the others do not meet.",
+    "house bot": "A bot of the host that fills empty seats. It does not compete.",
+    "knock-out": "A format in which a bot that loses a meeting leaves the tournament.",
+    "ladder": "A format in which bots of similar rating meet.",
+    "match": "One game from its deal to its result. 18a and 18b are matches from the same deal, number 18.",
+    "mean points": "Points per match. A match has 1 point for the first place and 0 for the last, in between the "
+    "share of the other seats that were ranked below; a tie counts half.",
+    "move": "What a bot does when the game asks it to act.",
+    "place": "A bot's position in a table, or a seat's in a match.",
+    "points": "The result of a match as a number from 0 (last) to 1 (first).",
+    "rating": "A bot's strength as one number, estimated from all results; the average is 0.",
+    "referee": "The program that knows all secrets of a match, applies the rules and tells each bot what it may "
+    "know.",
+    "refused message": "A message of a bot that the referee could not act on, for example an illegal move.",
+    "replay": "A match to look at again, move by move, as everybody saw it or as one bot did.",
+    "round robin": "A format in which everyone meets everyone.",
+    "season": "Several stages, such as groups and a final.",
+    "seat": "A place at the table, counted from 0.",
+    "stage": "A part of a season: one tournament, or one for each group.",
+    "Swiss": "A format in which bots with about as many points meet.",
+    "time per move": "The thinking time that the referee counts for a bot's move.",
+    "transcript": "The file of everything that the referee received and sent in a match. Anybody can check it.",
+    "void attempt": "A match that does not count, because the referee or the machine was at fault.",
+    "withdrawn": "A bot that plays no more. Its results stay.",
+}
+"""Meaning of each word, in alphabetical order."""
+OF_COLUMNS = {
+    "95 % interval": "95 % interval",
+    "Buchholz": "Buchholz",
+    "W-T-L": "points",
+    "bot": "bot",
+    "byes": "bye",
+    "conduct": "conduct",
+    "defaults": "default",
+    "faults": "fault",
+    "house": "house bot",
+    "longest": "time per move",
+    "match": "match",
+    "matches": "deal",
+    "matches lost by a fault": "fault",
+    "mean points": "mean points",
+    "median time per move": "time per move",
+    "place": "place",
+    "points": "points",
+    "rating": "rating",
+    "refused": "refused message",
+    "seat": "seat",
+    "seats": "seat",
+    "time per move": "time per move",
+}
+"""Glossary word of each column heading."""
+GLOSSARY_PATH = "glossary.html"
+
+
+def anchor(word: str) -> str:
+    """Return the id of a word's entry on the page."""
+    return "".join(letter if letter.isalnum() else "-" for letter in word.lower()).strip("-")

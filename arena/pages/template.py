@@ -9,8 +9,8 @@ from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUn
 from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
-from arena.pages.glossary import OF_COLUMNS, anchor
-from arena.pages.tables import BETWEEN, Cell, Table
+from arena.columns import Column
+from arena.pages.tables import BETWEEN, OF_COLUMNS, Cell, PageTable, anchor
 from arena.tables import LONGEST_CELL, shortened
 from referee import __version__
 from referee.bot_folder import CacheError, cache_folder, private
@@ -112,7 +112,7 @@ def linked(text: str, href: str) -> Markup:
     return markup(f'<span class="name">{shown}</span>')
 
 
-def rows(table: Table) -> Markup:
+def rows(table: PageTable) -> Markup:
     """Return a table's rows as markup.
 
     This is not a template, because macros took most of the time of a site with 10,000 matches and 200,000 cells.
@@ -125,11 +125,11 @@ def rows(table: Table) -> Markup:
     return markup("".join(f"{line}\n" for line in lines))
 
 
-def _cell(cell: Cell, column: str, table: Table) -> str:
-    if column == table.head:
+def _cell(cell: Cell, column: Column[Any], table: PageTable) -> str:
+    if column.heading == table.head:
         return f'<th scope="row" class="words stick">{in_cell(cell)}</th>'
     kind = escape(printable(cell.kind))
-    if table.is_words(column):
+    if column.is_text:
         return f'<td class="words{" " if kind else ""}{kind}">{in_cell(cell)}</td>'
     class_ = f' class="{kind}"' if kind else ""
     text = escape(name(cell.text))

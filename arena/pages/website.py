@@ -17,9 +17,8 @@ from typing import Any
 from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
-from arena.pages import glossary
 from arena.pages.assets import DRAWING, asset_at, asset_path, asset_paths
-from arena.pages.bots import bot_index, bot_parts, bots_table, index_chunks
+from arena.pages.bots import bot_context, bot_index, bots_table, index_chunks
 from arena.pages.competition import MOST_SAID, Competition, MatchOnPage, Overview
 from arena.pages.contents import (
     NoReplayError,
@@ -31,11 +30,19 @@ from arena.pages.contents import (
     viewer_hash,
 )
 from arena.pages.delayed import late_page, shown_late
-from arena.pages.matches import match_file, match_href, match_parts, match_table, matches_of_bot
-from arena.pages.regression import test_parts
-from arena.pages.schedule import coming_text, schedule_parts
+from arena.pages.matches import (
+    coming_text,
+    match_context,
+    match_file,
+    match_href,
+    match_table,
+    matches_of_bot,
+    schedule_context,
+)
+from arena.pages.regression import test_context
 from arena.pages.season import SeasonPages
-from arena.pages.standings import ROWS, bracket_rounds, leaders_table, standings_parts
+from arena.pages.standings import ROWS, bracket_rounds, leaders_table, standings_context
+from arena.pages.tables import GLOSSARY, GLOSSARY_PATH
 from arena.pages.template import render
 from arena.pages.words import Fact, State, facts, last_result, state_of, terms, terms_line
 from arena.schedule import match_name, match_of
@@ -145,7 +152,7 @@ class Website:
     def shared_paths(self) -> Iterator[str]:
         """Yield the paths of pages and files that belong to no single competition."""
         yield from (f"{slug}/index.html" for slug in self._seasons)
-        yield from ("index.html", glossary.PATH)
+        yield from ("index.html", GLOSSARY_PATH)
         yield from asset_paths()
 
     def _waiting(self, path: str, slug: str, waiting: NotBegun) -> Page | None:
@@ -234,7 +241,7 @@ class Website:
 
     def glossary(self) -> Page:
         """Return the glossary."""
-        return self._html("glossary", glossary.PATH, title="Glossary", words=list(glossary.GLOSSARY.items()))
+        return self._html("glossary", GLOSSARY_PATH, title="Glossary", words=list(GLOSSARY.items()))
 
     def season(self, slug: str) -> Page | None:
         """Return the page of a season with its stages; None if there is no such season."""
@@ -246,7 +253,7 @@ class Website:
             page = "index.html" if entrant is None else f"bot/{entrant}.html"
             return f"../{competition.slug}/{page}"
 
-        parts = season.parts(href)
+        parts = season.context(href)
         as_of = _as_of(each for each in self._competitions.values() if season.holds(each))
         return self._html("season", f"{slug}/index.html", title=season.title, as_of=as_of, **parts)
 
@@ -260,8 +267,8 @@ class Website:
         if not 0 < int(number) <= pages:
             return None
         path = f"{slug}/{_numbered('index', int(number))}"
-        parts = standings_parts(overview, _bot_href(""), first=first)
-        test = test_parts(overview)
+        parts = standings_context(overview, _bot_href(""), first=first)
+        test = test_context(overview)
         return self._of(
             competition,
             overview,
@@ -284,7 +291,7 @@ class Website:
         if competition is None:
             return None
         overview = competition.overview()
-        parts = schedule_parts(overview)
+        parts = schedule_context(overview)
         return self._of(
             competition,
             overview,
@@ -364,7 +371,7 @@ class Website:
             is_elsewhere=not here,
             finished=overview.finished,
             pages=_neighbours(overview, row),
-            **match_parts(overview, match, block),
+            **match_context(overview, match, block),
         )
 
     def bots(self, slug: str, number: str = "1") -> Page | None:
@@ -422,7 +429,7 @@ class Website:
             table=matches_of_bot(overview, found[::-1], match_href("../"), bot),
             first_page=page == pages,
             pages=_newest_first(page, pages, lambda each: _bot_page(bot, each), _bot_page(bot, None)),
-            **bot_parts(overview, bot),
+            **bot_context(overview, bot),
         )
 
     def replay(self, head: str, viewer: str) -> Page | None:
@@ -456,7 +463,7 @@ class Website:
     def _season_kiosk(self, season: SeasonPages) -> Page:
         """Return the kiosk page of a season: its running tournament, or the one that began last."""
         competition = season.current()
-        shown: dict[str, Any] = {"firsts": season.parts(lambda _, __: "")["firsts"]}
+        shown: dict[str, Any] = {"firsts": season.context(lambda _, __: "")["firsts"]}
         if competition is not None:
             shown |= {"events": f"../{competition.slug}/live/events", "part": competition.name}
         return self._html(
@@ -534,7 +541,7 @@ class Website:
         """Return the values for a season's card, with the error if the season cannot be read."""
         card = {"title": season.title, "href": f"{season.slug}/index.html", "error": ""}
         try:
-            shown = season.parts(lambda _, __: "")
+            shown = season.context(lambda _, __: "")
             return card | {
                 **{key: shown[key] for key in ("about", "last", "state", "firsts")},
                 "stages": [stage.name for stage in season.stages()],
@@ -592,7 +599,7 @@ class Website:
             as_of=as_of,
             style=asset_path("site.css"),
             script=asset_path("site.js"),
-            glossary=f"{top}{glossary.PATH}",
+            glossary=f"{top}{GLOSSARY_PATH}",
             **values,
         )
         return Page(text.encode())

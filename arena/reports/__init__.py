@@ -1,8 +1,18 @@
-"""What people read: tables, pages, plots and files."""
+"""Results as tables and texts for people, and as files and plain values for programs."""
 
-from arena.reports.aside import aside_text, asides_json, asides_text
-from arena.reports.asked import all_compared, compared_lines
-from arena.reports.bots import USAGE, field_usage, note, notes, reports_json, usage_rows, usage_table
+from arena.reports.attempts import aside_text, asides_json, asides_text, attempts_text, left_out_json
+from arena.reports.bots import (
+    USAGE,
+    field_usage,
+    note,
+    notes,
+    problem,
+    problems_json,
+    problems_of,
+    reports_json,
+    usage_columns,
+    usage_table,
+)
 from arena.reports.bracket import points_text
 from arena.reports.checks import (
     CheckedGame,
@@ -16,61 +26,78 @@ from arena.reports.checks import (
     said_lines,
     strength_text,
 )
-from arena.reports.divergence import (
-    HEADINGS,
+from arena.reports.decisions import (
+    DECISIONS,
+    all_compared,
+    compared_lines,
+    decision_rows,
     decisions_table,
     explained_json,
     explained_lines,
     explained_markdown,
-    explained_rows,
     outcomes_table,
     rows_left_out,
 )
-from arena.reports.entries import entries_json, entries_table, events_of
-from arena.reports.files import matches_text, terms_told, write_csv, write_whole
-from arena.reports.junit import finding_junit, unplayed_junit
-from arena.reports.match import match_json, over_text, show_match, unusual_end
-from arena.reports.match_list import (
+from arena.reports.files import write_whole
+from arena.reports.matches import (
     MatchFilter,
     MatchListed,
+    batches_of,
     causes_text,
     entrant_called,
     field_of,
+    match_json,
     matches_csv,
     matches_listed,
     matches_table,
+    over_text,
+    show_match,
+    unusual_end,
 )
 from arena.reports.package import MOST_MATCHES, Packed, Share, archive_name, write_package
-from arena.reports.problems import problem, problems_json, problems_of
 from arena.reports.regression import (
     difference_text,
     finding_json,
+    finding_junit,
     finding_lines,
     finding_markdown,
     finding_table,
     head_lost,
     headline_of,
     hypotheses_text,
+    unplayed_junit,
     unplayed_markdown,
     usage_text,
     verdict_text,
 )
-from arena.reports.season import part_rows, print_season, season_json, season_state_text
-from arena.reports.tables import (
+from arena.reports.season import part_table, print_season, season_json, season_state_text
+from arena.reports.standings import (
     NOT_COMPARABLE,
+    conduct_kinds,
     conduct_table,
     digest_json,
     interval,
-    labels_of,
+    naming_columns,
     prior_text,
+    rating_columns,
     ratings_table,
     seat_rows,
     seats_table,
+    write_csv,
 )
-from arena.reports.tournament import attempts_text, left_out_json, print_result, results_json, show_crosstable
+from arena.reports.tournament import (
+    entries_json,
+    entries_table,
+    events_of,
+    matches_text,
+    print_result,
+    results_json,
+    show_crosstable,
+    terms_told,
+)
 
 __all__ = [
-    "HEADINGS",
+    "DECISIONS",
     "MOST_MATCHES",
     "NOT_COMPARABLE",
     "USAGE",
@@ -85,13 +112,15 @@ __all__ = [
     "asides_json",
     "asides_text",
     "attempts_text",
+    "batches_of",
     "causes_text",
     "compared_lines",
+    "conduct_kinds",
     "conduct_table",
+    "decision_rows",
     "decisions_table",
     "difference_text",
     "digest_json",
-    "draw",
     "entrant_called",
     "entries_json",
     "entries_table",
@@ -99,7 +128,6 @@ __all__ = [
     "explained_json",
     "explained_lines",
     "explained_markdown",
-    "explained_rows",
     "field_json",
     "field_of",
     "field_table",
@@ -116,20 +144,20 @@ __all__ = [
     "headline_of",
     "hypotheses_text",
     "interval",
-    "labels_of",
     "left_out_json",
     "match_json",
     "matches_csv",
     "matches_listed",
     "matches_table",
     "matches_text",
+    "naming_columns",
     "not_begun_json",
     "not_begun_lines",
     "note",
     "notes",
     "outcomes_table",
     "over_text",
-    "part_rows",
+    "part_table",
     "points_text",
     "print_result",
     "print_season",
@@ -137,6 +165,7 @@ __all__ = [
     "problem",
     "problems_json",
     "problems_of",
+    "rating_columns",
     "ratings_table",
     "reports_json",
     "results_json",
@@ -153,7 +182,7 @@ __all__ = [
     "unplayed_junit",
     "unplayed_markdown",
     "unusual_end",
-    "usage_rows",
+    "usage_columns",
     "usage_table",
     "usage_text",
     "verdict_text",

@@ -1,4 +1,4 @@
-"""A knock-out's bracket drawn with letters: rounds from left to right, lines from two to the one that went on."""
+"""A knock-out's bracket drawn with characters: rounds from left to right, with lines to the winners. Pure."""
 
 from collections.abc import Sequence
 
@@ -11,26 +11,28 @@ from referee.printable import printable_name
 
 
 class Strokes(Struct, frozen=True):
-    """What lines are drawn with."""
+    """Characters of the lines."""
 
     upper: str
-    """Behind the upper one of two."""
+    """Line after the upper bot of a meeting."""
     lower: str
+    """Line after the lower bot of a meeting."""
     side: str
+    """Vertical line between both."""
     joint: str
-    """Before the one that went on."""
+    """Line before the winner."""
 
 
 BOXES = Strokes(" ─┐ ", " ─┘ ", "  │ ", "  ├─")
 ASCII = Strokes(" -. ", " -' ", "  | ", "  |-")
 LONGEST_NAME = 40
-"""Columns of a name, at most: a bracket has one for each round beside each other."""
+"""Maximum width of a name, because a bracket has the names of all rounds next to each other."""
 Column = dict[int, str]
-"""Row to text."""
+"""Text by row."""
 
 
 def draw(bracket: Sequence[Sequence[Tie]], labels: Sequence[str], strokes: Strokes) -> list[str]:
-    """The lines of the drawing. Of a round that is not played to its end, those who got there are shown."""
+    """Return the lines of the drawing. A round that is not finished shows the bots that reached it."""
     if not bracket:
         return []
     labels = [shortened(printable_name(label), LONGEST_NAME) for label in labels]
@@ -42,26 +44,27 @@ def draw(bracket: Sequence[Sequence[Tie]], labels: Sequence[str], strokes: Strok
     height = max((row for column in columns for row in column), default=0) + 1
     widths = [max(map(cell_len, column.values()), default=0) for column in columns]
     first = min((row for column in columns for row in column), default=0)
-    return [
-        "".join(
-            _filled(column.get(row, ""), width) for column, width in zip(columns, widths, strict=True)
-        ).rstrip()
-        for row in range(first, height)
-    ]
+    drawing = []
+    for row in range(first, height):
+        line = ""
+        for column, width in zip(columns, widths, strict=True):
+            line += _filled(column.get(row, ""), width)
+        drawing.append(line.rstrip())
+    return drawing
 
 
 def _filled(text: str, width: int) -> str:
-    """The text with spaces up to so many columns, of which some letters take two and some none."""
+    """Return a text padded to a width; a character may be two columns wide, or none."""
     return text + " " * (width - cell_len(text))
 
 
 def _row(turn: int, place: int) -> int:
-    """The row of a place in a round: half-way between the two that it comes from."""
+    """Return the row of a place in a round: half-way between the places of the meeting that leads to it."""
     return ((2 * place + 1) << turn) - 1
 
 
 def _names(ties: Sequence[Tie], turn: int, labels: Sequence[str]) -> dict[int, tuple[str, str]]:
-    """Name and points by row; a tie without an opponent has its bot in the next round only."""
+    """Return name and points by row; a bot without an opponent is shown only in the next round."""
     found = {}
     for number, tie in enumerate(ties):
         if tie.other is not None:
@@ -71,20 +74,20 @@ def _names(ties: Sequence[Tie], turn: int, labels: Sequence[str]) -> dict[int, t
 
 
 def points_text(tie: Tie, side: int) -> str:
-    """Points, and those of tie-breaks: `2`, `2+1.5`."""
+    """Return a bot's points as text, with those of tie-breaks: `2`, `2+1.5`."""
     more = f"+{tie.tie_breaks[side]:g}" if any(tie.tie_breaks) else ""
     return f"{tie.points[side]:g}{more}"
 
 
 def _aligned(names: dict[int, tuple[str, str]]) -> Column:
-    """Names to the left, points to the right."""
+    """Return the column with names aligned left and points aligned right."""
     left = max((cell_len(name) for name, _ in names.values()), default=0)
     right = max((len(points) for _, points in names.values()), default=0)
     return {row: f"{_filled(name, left)} {points:>{right}}" for row, (name, points) in names.items()}
 
 
 def _lines(ties: Sequence[Tie], turn: int, strokes: Strokes) -> Column:
-    """From each two to the one between them."""
+    """Return the column of lines from both bots of each meeting to its winner."""
     found: Column = {}
     for number, tie in enumerate(ties):
         if tie.other is not None:
@@ -95,7 +98,7 @@ def _lines(ties: Sequence[Tie], turn: int, strokes: Strokes) -> Column:
 
 
 def _winners(bracket: Sequence[Sequence[Tie]], labels: Sequence[str]) -> Column:
-    """Those who went on from the last round that is drawn."""
+    """Return the column of the winners of the last round."""
     return {
         _row(len(bracket), number): f" {labels[tie.winner]}"
         for number, tie in enumerate(bracket[-1])

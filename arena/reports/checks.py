@@ -1,6 +1,6 @@
-"""What a check found, as people read it and as programs do."""
+"""Results of a check of bots: tables and lines for people, JSON for programs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import Any
 
@@ -8,33 +8,30 @@ import msgspec
 from msgspec import Struct
 
 from arena.checks import BotCheck, Forecast, Tally, Trial
+from arena.columns import Column, Table, three_digits
 from arena.config import Entry, Tournament
 from arena.quantities import counted, duration, rounded
-from arena.reports.match import logs_of
+from arena.reports.matches import logs_of
 from arena.schedule import Design
-from arena.tables import Grid
+from arena.tables import Grid, grid
 from arena.tournament import NotBegun
 from protocol.messages import ClockTerms
 from referee.bot_folder import MEGABYTE, BotFolder
 from referee.match import MICROSECONDS_PER_MS, SeatReport, percentile
 
 HALF, MOST = 0.5, 0.99
-POINTS = "mean points"
 EVEN = 0.5
-"""Mean points of a bot that is as good as all others."""
+"""Mean points of a bot that is as good as its opponents."""
 SMALLEST = 0.005
-"""A smaller difference is none in a table of three digits."""
+"""Smallest difference that a table with three decimal places shows."""
 FEW = 5
-"""Of fewer matches the interval says little about how it shrinks."""
+"""Minimum number of matches for a forecast of how the interval shrinks."""
 ROUND = 10
 MINUTE, HOUR = 60, 3600
-HEADINGS = {"hello": True, "conduct": False, POINTS: True, "windows": True, "lost": True, "late": True} | {
-    "refused": True, "chose default": True, "p50": True, "p99": True, "worst": True, "memory": True, "cpu": True
-}  # fmt: skip
 
 
 class CheckedGame(Struct, frozen=True):
-    """What a bot did in one game."""
+    """Results of a bot's check in one game."""
 
     game: str
     variant: str
@@ -45,37 +42,101 @@ class CheckedGame(Struct, frozen=True):
     """The bot in all other seats."""
 
 
+class CheckRow(Struct, frozen=True):
+    """A row of the tables of a check: one bot in one game."""
+
+    name: str
+    """Label of the bot, or name of the game."""
+    tally: Tally
+    bot: Entry
+    check: BotCheck | None = None
+    """The bot's part of a tournament's check."""
+    clock: ClockTerms | None = None
+
+
+def _if_played(value: Callable[[CheckRow], Any]) -> Callable[[CheckRow], Any]:
+    """Return a function that returns the value of a row, or None if the bot played no match."""
+    return lambda row: value(row) if row.tally.matches else None
+
+
+def _number(heading: str, value: Callable[[CheckRow], Any]) -> Column[CheckRow]:
+    return Column(heading, _if_played(value))
+
+
+def _time(heading: str, value: Callable[[SeatReport], int | None]) -> Column[CheckRow]:
+    return Column(heading, _if_played(lambda row: value(row.tally.report)), duration)
+
+
+def _conduct(row: CheckRow) -> str | None:
+    """Return the faults of a bot; without a match, why there was none."""
+    if not row.tally.matches:
+        if not isinstance(row.bot, BotFolder):
+            return "remote"
+        return "not built" if row.check is not None and row.check.broken and row.check.trial is None else None
+    faults = []
+    for conduct, times in row.tally.conduct.items():
+        if conduct != "ok":
+            faults.append(f"{conduct} {times}" if row.tally.matches > 1 else conduct)
+    return ", ".join(faults) or "ok"
+
+
+def _memory(row: CheckRow) -> str | None:
+    peak = row.tally.report.peak_bytes
+    if peak is None or not isinstance(row.bot, BotFolder):
+        return None
+    return f"{peak / MEGABYTE:.0f} of {row.bot.limits.memory_mb} MB"
+
+
+def _worst(report: SeatReport) -> int | None:
+    return report.worst_us if report.spread else None
+
+
+BEFORE_POINTS: tuple[Column[CheckRow], ...] = (
+    _time("hello", lambda report: report.hello_us),
+    Column("conduct", _conduct, is_text=True),
+    Column("mean points", _if_played(lambda row: row.tally.mean_points), three_digits),
+)
+INTERVAL: Column[CheckRow] = Column(
+    "95 % interval", lambda row: row.tally.interval, lambda ends: "{:.2f} to {:.2f}".format(*ends), is_text=True
+)
+AFTER_POINTS: tuple[Column[CheckRow], ...] = (
+    _number("windows", lambda row: row.tally.windows),
+    _number("lost", lambda row: row.tally.lost),
+    _number("late", lambda row: row.tally.report.late + row.tally.report.unanswered),
+    _number("refused", lambda row: row.tally.refused),
+    _number("chose default", lambda row: row.tally.report.asked_default),
+    _time("p50", lambda report: _percentile(report, HALF)),
+    _time("p99", lambda report: _percentile(report, MOST)),
+    _time("worst", _worst),
+    Column("memory", _if_played(_memory)),
+    _time("cpu", lambda report: report.cpu_us),
+)
+
+
 def game_table(games: Sequence[CheckedGame], bot: BotFolder) -> Grid:
-    """One bot's row for each game."""
-    headings: dict[str, bool] = {}
-    for heading, is_number in HEADINGS.items():
-        headings[heading] = is_number
-        if heading == POINTS:
-            headings["95 % interval"] = False
-    grid = Grid({"game": False, "starts": True} | headings | {"a window has": True})
-    place = list(HEADINGS).index(POINTS) + 1
-    for each in games:
-        found = each.tally
-        cells = _cells(found, bot)
-        cells.insert(place, _interval(found))
-        grid.add_row(each.game, f"{found.started} of {found.matches}", *cells, _main_time(each.clock))
-    return grid
-
-
-def _interval(found: Tally) -> str:
-    return "-" if found.interval is None else "{:.2f} to {:.2f}".format(*found.interval)
+    """Return the table of one bot with a row per game."""
+    rows = [CheckRow(each.game, each.tally, bot, clock=each.clock) for each in games]
+    columns: tuple[Column[CheckRow], ...] = (
+        Column("game", lambda row: row.name, is_text=True),
+        Column("starts", lambda row: f"{row.tally.started} of {row.tally.matches}"),
+        *BEFORE_POINTS,
+        INTERVAL,
+        *AFTER_POINTS,
+        Column("a window has", lambda row: row.clock, _main_time),
+    )
+    return grid(Table(columns, rows))
 
 
 def strength_text(label: str, each: CheckedGame, most: int) -> str | None:
     """Return whether the matches of a check show that a bot is better or worse than its opponent.
 
     Args:
-        label: the bot's.
-        each: what it did in one game.
-        most: matches that a check can play.
+        label: label of the bot.
+        each: results in one game.
+        most: maximum number of matches of a check.
 
     Returns:
-        One sentence, or None if no match was played.
+        One sentence; None if no match was played.
     """
     found = each.tally
     if found.mean_points is None or found.interval is None:
@@ -92,7 +153,7 @@ def strength_text(label: str, each: CheckedGame, most: int) -> str | None:
 
 
 def _more_matches(found: Tally, most: int) -> str:
-    """Return how many matches would show a difference as large as this one: intervals shrink with their root."""
+    """Return how many matches would show a difference of this size; intervals shrink with their square root."""
     assert found.mean_points is not None  # noqa: S101 - a match was played
     assert found.interval is not None  # noqa: S101 - as above
     low, high = found.interval
@@ -105,16 +166,16 @@ def _more_matches(found: Tally, most: int) -> str:
     return f"; --matches {ceil(wanted / ROUND) * ROUND} would show a difference as large as this"
 
 
-def field_table(found: Sequence[BotCheck], tournament: Tournament) -> Grid:
-    """A row for each bot of a tournament."""
-    grid = Grid({"bot": False} | HEADINGS)
-    for each, bot in zip(found, tournament.bots, strict=True):
-        grid.add_row(each.label, *_cells(each.tally, bot, each))
-    return grid
+def field_table(checks: Sequence[BotCheck], tournament: Tournament) -> Grid:
+    """Return the table of a tournament with a row per bot."""
+    pairs = zip(checks, tournament.bots, strict=True)
+    rows = [CheckRow(check.label, check.tally, bot, check) for check, bot in pairs]
+    label: Column[CheckRow] = Column("bot", lambda row: row.name, is_text=True)
+    return grid(Table((label, *BEFORE_POINTS, *AFTER_POINTS), rows))
 
 
 def not_begun_lines(waiting: NotBegun) -> list[str]:
-    """Return what is said of a competition that has not begun: which bots cannot start, and why."""
+    """Return why a competition has not begun: the bots that cannot start, each with the reason."""
     lines = [f"{waiting.folder}: {waiting.text}"]
     if waiting.refused is not None:
         lines += [*waiting.refused.lines, f"logs: {waiting.logs}"]
@@ -130,18 +191,18 @@ def not_begun_json(waiting: NotBegun) -> dict[str, Any]:
 
 
 def said_lines(name: str, found: Tally, trials: Sequence[Trial], broken: str = "") -> list[str]:
-    """What is wrong in words, and where to read more; nothing, if all is well."""
-    said = [broken] if broken else found.said
-    if found.lost and not said:
-        said = [f"{found.lost} of {counted(found.windows, 'window')} lost"]
-    if not said:
+    """Return a line with what went wrong and the path of a log; an empty list if all is well."""
+    phrases = [broken] if broken else found.said
+    if found.lost and not phrases:
+        phrases = [f"{found.lost} of {counted(found.windows, 'window')} lost"]
+    if not phrases:
         return []
     logs = [f"log: {log}" for log in _logs(trials)[:1]]
-    return [f"{name}: {'; '.join([*said, *logs])}"]
+    return [f"{name}: {'; '.join([*phrases, *logs])}"]
 
 
 def forecast_text(found: Forecast | None) -> str:
-    """How long the tournament takes, in one line."""
+    """Return how long the tournament will probably take, on one line."""
     if found is None:
         return "time: unknown, because no match was measured"
     lower, upper = _long(found.lower_seconds), _long(found.upper_seconds)
@@ -151,7 +212,7 @@ def forecast_text(found: Forecast | None) -> str:
 
 
 def game_json(each: CheckedGame, bot: BotFolder) -> dict[str, Any]:
-    """One game of a bot's check as plain values."""
+    """Return one game of a bot's check as plain values."""
     return {
         "game": each.game,
         "variant": each.variant,
@@ -167,7 +228,7 @@ def game_json(each: CheckedGame, bot: BotFolder) -> dict[str, Any]:
 def field_json(
     found: Sequence[BotCheck], tournament: Tournament, design: Design | None, expected: Forecast | None
 ) -> dict[str, Any]:
-    """A tournament's check as plain values."""
+    """Return a tournament's check as plain values."""
     return {
         "game": tournament.form.game,
         "variant": tournament.variant,
@@ -188,31 +249,6 @@ def field_json(
         "design": None if design is None else msgspec.to_builtins(design),
         "forecast": None if expected is None else msgspec.to_builtins(expected),
     }
-
-
-def _cells(found: Tally, bot: Entry, check: BotCheck | None = None) -> list[str]:
-    report = found.report
-    if not found.matches:
-        started = "-" if check is None or not check.broken else "not built" if check.trial is None else "-"
-        started = started if isinstance(bot, BotFolder) else "remote"
-        return ["-", started, *(["-"] * (len(HEADINGS) - 2))]
-    faults = {conduct: times for conduct, times in found.conduct.items() if conduct != "ok"}
-    return [
-        _time(report.hello_us),
-        ", ".join(f"{conduct} {times}" if found.matches > 1 else conduct for conduct, times in faults.items())
-        or "ok",
-        "-" if found.mean_points is None else f"{found.mean_points:.3f}",
-        str(found.windows),
-        str(found.lost),
-        str(report.late + report.unanswered),
-        str(found.refused),
-        str(report.asked_default),
-        _time(_percentile(report, HALF)),
-        _time(_percentile(report, MOST)),
-        _time(report.worst_us if report.spread else None),
-        _memory(report.peak_bytes, bot),
-        _time(report.cpu_us),
-    ]
 
 
 def _tally_json(found: Tally, bot: Entry) -> dict[str, Any]:
@@ -237,7 +273,7 @@ def _tally_json(found: Tally, bot: Entry) -> dict[str, Any]:
         "raised": report.raised,
         "p50_ms": _ms(_percentile(report, HALF)),
         "p99_ms": _ms(_percentile(report, MOST)),
-        "worst_ms": _ms(report.worst_us if report.spread else None),
+        "worst_ms": _ms(_worst(report)),
         "peak_mb": None if report.peak_bytes is None else rounded(report.peak_bytes / MEGABYTE, 1),
         "limit_mb": bot.limits.memory_mb if isinstance(bot, BotFolder) else None,
         "cpu_ms": _ms(report.cpu_us),
@@ -250,7 +286,7 @@ def _logs(trials: Sequence[Trial]) -> list[str]:
 
 
 def _percentile(report: SeatReport, share: float) -> int | None:
-    """Right to some percent, and so never said to be more than the worst."""
+    """Return a percentile of the times per move, which is exact to some percent, but at most the longest time."""
     found = percentile(report.spread, share)
     return None if found is None else min(found, report.worst_us)
 
@@ -262,24 +298,12 @@ def _main_time(clock: ClockTerms) -> str:
     return upper if least == most else f"{lower} to {upper}"
 
 
-def _memory(peak: int | None, bot: Entry) -> str:
-    return (
-        "-"
-        if peak is None or not isinstance(bot, BotFolder)
-        else f"{peak / MEGABYTE:.0f} of {bot.limits.memory_mb} MB"
-    )
-
-
-def _time(microseconds: int | None) -> str:
-    return "-" if microseconds is None else duration(microseconds)
-
-
 def _ms(microseconds: int | None) -> float | None:
     return None if microseconds is None else rounded(microseconds / MICROSECONDS_PER_MS, 1)
 
 
 def _long(seconds: float) -> str:
-    """A time of hours or less: `42 s`, `12 min`, `3.5 h`."""
+    """Return a time as text: `42 s`, `12 min`, `3.5 h`."""
     if seconds < 2 * MINUTE:
         return f"{max(1, round(seconds))} s"
     return f"{seconds / MINUTE:.0f} min" if seconds < 2 * HOUR else f"{seconds / HOUR:.1f} h"

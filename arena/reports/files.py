@@ -1,49 +1,76 @@
-"""Reports and the files they are in."""
+"""Cells of untrusted text in CSV and Markdown, where they must do no harm, and files that are written whole."""
 
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
+from arena.columns import Table
 from arena.errors import cannot_write
-from arena.reports.tables import digest_csv
-from arena.tournament import Results, Terms
 from referee.linux.files import write_bytes_whole
+from referee.printable import printable, printable_name
 
-TOLD = {
-    "game": "game",
-    "variant": "variant",
-    "format": "format",
-    "isolation": "isolation",
-    "policy.processes": "processes",
-}
-"""Terms that a report tells, and what it calls them. The seed is not among them: it tells the deals that are to
-come."""
+_FORMULA = re.compile(r"\s*[=+\-@|%＝＋－＠]")  # noqa: RUF001 - some spreadsheets treat wide letters like the others
+"""Start of a text that a spreadsheet would evaluate."""
+_ACTIVE = re.compile(
+    r"[\\|`<>\[\]!&*~#$]|(?<![^\W_])_|_(?![^\W_])|:(?=//|[\w+-]+:)|(?<=mailto):|(?<=xmpp):|(?<=www)\.",
+    re.IGNORECASE,
+)
+"""Markdown syntax: code, HTML, links, images, entities, emphasis, the end of a cell, and escapes.
 
-
-def matches_text(found: Results) -> str:
-    """How many matches count, and of how many: `32 of 180`."""
-    played = found.digest.matches
-    return str(played) if found.total in (None, played) else f"{played} of {found.total}"
-
-
-def terms_told(terms: Terms) -> dict[str, str]:
-    """The terms that a report tells."""
-    return {name: str(terms[key]) for key, name in TOLD.items() if key in terms}
+Some renderers make links of bare addresses, and pictures of `:word:`.
+"""
+_LEADING = re.compile(r"^(\d*)([-+=.)])(?=[-+=\s])")
+"""Start of a list, a rule or a heading."""
+_AT = re.compile(r"(?<!\w)@(?=\w)|@(?=[\w-]+\.)")
+"""Mention of a user, who would be notified, or mail address. A backslash has no effect here, but code has."""
 
 
-def write_csv(path: Path, found: Results) -> None:
-    """Writes the table.
+def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows as CSV, one line each. No cell is a formula to a spreadsheet."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")  # noqa: TID251 - the only use
+    for row in rows:
+        writer.writerow([_csv_cell(value) for value in row])
+    return text.getvalue()
 
-    Raises:
-        WrongUse: it cannot be written there.
-        MachineCannot: there is no space.
-    """
-    write_whole(path, digest_csv(found.digest, found.reports))
+
+def _csv_cell(value: Any) -> Any:
+    """Return a value for CSV. A text that would be a formula gets a `'` in front, as spreadsheets expect."""
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def escaped(text: str) -> str:
+    """Return a text for Markdown that is shown literally, on one line."""
+    return _AT.sub("`@`", _LEADING.sub(r"\1\\\2", _ACTIVE.sub(r"\\\g<0>", printable_name(text))))
+
+
+def markdown_table(table: Table[Any]) -> list[str]:
+    """Return the lines of a table in Markdown."""
+    return table_lines(table.headings, table.cells())
+
+
+def table_lines(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a Markdown table with these cells."""
+    lines = [_row(headings), "| " + " | ".join(["---"] * len(headings)) + " |"]
+    lines.extend(_row(row) for row in rows)
+    return lines
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(map(escaped, cells)) + " |"
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file whole: nobody reads half a page.
+    """Write a file so that a reader sees either the old content or the new one, never a part.
 
     Raises:
-        WrongUse: it cannot be written there.
+        WrongUse: the file cannot be written there.
         MachineCannot: there is no space.
     """
     try:

@@ -1,10 +1,10 @@
-"""What of a tournament belongs to one bot's author, in one archive: its seats' transcripts, logs, results, faults.
+"""An archive for a bot's author: results, faults, and the transcripts and logs of the bot's own seats.
 
-Of a season it has a folder for each stage or group in which the bot played.
+The archive of a season has a folder for each stage or group in which the bot played.
 
-The archive is built up from nothing. A match goes in once its block counts, for all matches of a block have one
-deal. Of other seats it has who sat there, place, points, conduct and counts. The same ledger and files make the
-same archive, to the byte.
+A match is included once its block counts, because all matches of a block are played from the same deal. About
+other seats, the archive only has the bot, place, points, conduct and counts. The same ledger and files always make
+the same bytes.
 """
 
 import os
@@ -22,7 +22,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from arena.errors import cannot_write
-from arena.reports.match_list import MatchFilter, MatchListed, SeatListed, matches_csv, matches_listed
+from arena.reports.matches import MatchFilter, MatchListed, SeatListed, matches_csv, matches_listed
 from arena.terminal import json_line
 from arena.tournament import TRANSCRIPTS, Ledger
 from protocol.refusals import Conduct
@@ -31,28 +31,28 @@ from referee.printable import printable
 from referee.transcript import Broken, Reading, TranscriptError, seat_lines
 
 MOST_MATCHES = 1_000
-"""Of one archive, unless another number is asked for: the last ones."""
+"""Default maximum number of matches in an archive: the last ones."""
 MOST_BYTES = 1 << 30
-"""Of all seats' transcripts and logs of one archive, before they are compressed; the latest matches come first."""
+"""Maximum bytes of all transcripts and logs before compression; those of the latest matches are added first."""
 MOST_TRANSCRIPT = 256 << 20
-"""Bytes of a match's transcript that is read."""
+"""Maximum bytes of a match's transcript."""
 MOST_LOG = 64 << 20
-"""The same of a bot's log."""
+"""Maximum bytes of a log."""
 MOST_STARTS = 100
-"""Logs of one seat of one match that are looked for: a bot that is started again has another."""
+"""Maximum number of logs of one seat in one match; a bot has one for each start."""
 IN_MEMORY = 1 << 20
-"""Bytes of a seat's transcript that are held until it is known to be right; more are in a temporary file."""
+"""Maximum bytes of a seat's transcript held in memory until it is verified; more are in a temporary file."""
 LONGEST_NAME = 60
-"""Characters of an archive's name, without its ending."""
+"""Maximum number of characters of an archive's name, without its suffix."""
 HASH_CHARACTERS = 12
-"""Of a label's hash, behind a name that was cut."""
+"""Number of characters of the label's hash after a shortened name."""
 BEGINNING = (1980, 1, 1, 0, 0, 0)
-"""The time of each file in the archive: the earliest that the format has."""
+"""Time of each file in the archive: the earliest that the format allows."""
 RIGHTS = 0o644 << 16
 CUT = "…"
-"""Stands where a folder of this machine was named."""
+"""Text in place of the path of a folder of this machine."""
 _TAKEN = re.compile(r"con|prn|aux|nul|(com|lpt)\d", re.IGNORECASE)
-"""Windows has devices of these names."""
+"""Names of devices on Windows."""
 README = """\
 {bot}: {count} that count{left}.
 
@@ -68,36 +68,36 @@ whole transcript, which the host has.
 
 
 class Share(Struct, frozen=True, kw_only=True):
-    """A bot in one tournament."""
+    """A bot's part of one tournament."""
 
     ledger: Ledger
-    """In its results folder."""
+    """Ledger in the tournament's results folder."""
     labels: tuple[str, ...]
-    """Of all entrants."""
+    """Labels of all entrants, by number."""
     entrant: int
-    """Whose matches go in."""
+    """Number of the bot."""
     folder: str = ""
-    """Of a season's stage: its folder in the archive."""
+    """Folder in the archive for a stage of a season; empty for a single tournament."""
 
 
 class Packed(Struct, frozen=True, kw_only=True):
-    """What went into an archive."""
+    """Contents of an archive."""
 
     path: Path
     matches: int
     in_all: int
-    """Matches of the bot that count."""
+    """Number of all matches of the bot that count."""
     seat_files: int
     logs: int
     missing: tuple[str, ...]
-    """What could not go in, and why, a line each."""
+    """Files that could not be included, each with the reason."""
 
 
 def archive_name(label: str) -> str:
-    """Return a bot's label as a name that every file system takes, and that is no other label's.
+    """Return a file name for a bot's label that every file system accepts and that differs from all other labels'.
 
-    Letters, digits, `_`, `-`, dots and spaces stay. What a file system may not take is spelled as in URLs, and
-    `urllib.parse.unquote` gives the label back. A name that would be too long is cut, and ends in a hash.
+    Letters, digits, `_`, `-`, dots and spaces are kept; other characters are percent-encoded, so that
+    `urllib.parse.unquote` returns the label. A name that would be too long is shortened and ends in a hash.
     """
     name = quote(label, safe=" ").replace("~", "%7E")
     if name[:1] in {"", ".", "-", " "} or _TAKEN.fullmatch(name.partition(".")[0]):
@@ -110,17 +110,17 @@ def archive_name(label: str) -> str:
 
 
 def write_package(out: Path, shares: Sequence[Share], top: str, most: int) -> Packed:
-    """Writes the archive of a bot's last matches.
+    """Write the archive of a bot's last matches.
 
     Args:
-        out: its path. What is there is replaced once the new one is whole.
-        shares: the tournaments that it is made of: one, or those of a season.
-        top: the folder that all is in.
-        most: matches of each that go in at most.
+        out: path of the archive. An existing file is replaced once the new one is complete.
+        shares: the tournaments to include: one, or those of a season.
+        top: name of the top folder in the archive.
+        most: maximum number of matches per tournament.
 
     Raises:
-        WrongUse: it cannot be written there; or the ledger holds what is none of a match.
-        MachineCannot: there is no space; or the ledger cannot be read.
+        WrongUse: the file cannot be written there, or a ledger holds a result that is not valid.
+        MachineCannot: there is no space, or a ledger cannot be read.
     """
     left = MOST_BYTES
     packed = Packed(path=out, matches=0, in_all=0, seat_files=0, logs=0, missing=())
@@ -137,7 +137,7 @@ def write_package(out: Path, shares: Sequence[Share], top: str, most: int) -> Pa
 
 
 def _latest(share: Share, most: int) -> tuple[tuple[MatchListed, ...], int]:
-    """The last matches of a bot that count, and how many there are in all."""
+    """Return the last matches of a bot that count, and the number of all of them."""
     asked = MatchFilter(bot=share.entrant)
     latest: deque[MatchListed] = deque(maxlen=most)
     in_all = 0
@@ -148,10 +148,10 @@ def _latest(share: Share, most: int) -> tuple[tuple[MatchListed, ...], int]:
 
 
 class _Archive:
-    """What one tournament gives to an archive, while it is written."""
+    """Writer of one tournament's files into an archive."""
 
     def __init__(self, whole: zipfile.ZipFile, share: Share, top: str, left: int) -> None:
-        """`top`: the folder that all of it is in; `left`: bytes that still go in."""
+        """Write into the folder `top`; `left` is the number of bytes that may still be added."""
         results = share.ledger.path.parent
         self._zip = whole
         self._transcripts = results / TRANSCRIPTS
@@ -165,11 +165,11 @@ class _Archive:
         self._places = _places(results)
 
     def fill(self, matches: tuple[MatchListed, ...], in_all: int, before: Packed) -> Packed:
-        """Writes all of it, the latest transcripts first; what went in then, with what did before."""
-        told = [self._told(match) for match in matches]
-        self._add("results.csv", (text.encode() for text in matches_csv(told)))
-        self._add("results.json", (f"{json_line(one)}\n".encode() for one in told))
-        self._add("faults.txt", (f"{line}\n".encode() for line in self._faults(told)))
+        """Write all files, the latest transcripts first; return the contents, including those of `before`."""
+        shown = [self._for_author(match) for match in matches]
+        self._add("results.csv", (text.encode() for text in matches_csv(shown)))
+        self._add("results.json", (f"{json_line(match)}\n".encode() for match in shown))
+        self._add("faults.txt", (f"{line}\n".encode() for line in self._faults(shown)))
         for match in reversed(matches):
             for seat in self._own(match):
                 self._add_seat(match, seat)
@@ -185,7 +185,7 @@ class _Archive:
         )
 
     def _own(self, match: MatchListed) -> list[SeatListed]:
-        """The bot's own seats: a house has several."""
+        """Return the bot's seats; a house bot may have several."""
         return [each for each in match.seats if each.entrant == self._entrant]
 
     def _add(self, name: str, parts: Iterable[bytes]) -> None:
@@ -196,7 +196,7 @@ class _Archive:
                 inside.write(part)
 
     def _add_seat(self, match: MatchListed, own: SeatListed) -> None:
-        """A seat's transcript and logs, under names made here: the ledger's may hold anything."""
+        """Add a seat's transcript and logs. Names in the ledger may contain anything, so they are not used."""
         name = _seat_name(match, own)
         path = self._transcripts / match.transcript
         with tempfile.SpooledTemporaryFile(IN_MEMORY) as whole:
@@ -230,41 +230,45 @@ class _Archive:
     def _miss(self, name: str, why: str) -> None:
         self._missing.append(f"{name}: {self._text(why)}")
 
-    def _told(self, match: MatchListed) -> MatchListed:
-        """What the author is told of a match. The transcript is that of the bot's first seat."""
+    def _for_author(self, match: MatchListed) -> MatchListed:
+        """Return a match as the author sees it. The transcript is that of the bot's first seat."""
+        transcript = f"seats/{_seat_name(match, self._own(match)[0])}.jsonl"
         return MatchListed(
             match=match.match,
             block=match.block,
             seating=match.seating,
-            seats=tuple(
-                SeatListed(
-                    seat=each.seat,
-                    entrant=each.entrant,
-                    bot=each.bot,
-                    place=each.place,
-                    points=each.points,
-                    conduct=each.conduct,
-                    windows=each.windows,
-                    defaults=each.defaults,
-                    refused=each.refused,
-                    charged_us=each.charged_us,
-                    # Others' may hold what they wrote: that is theirs.
-                    causes=tuple(map(self._text, each.causes)) if each.entrant == self._entrant else (),
-                )
-                for each in match.seats
-            ),
-            transcript=f"seats/{_seat_name(match, self._own(match)[0])}.jsonl",
+            seats=tuple(self._seat_for_author(each) for each in match.seats),
+            transcript=transcript,
             head=match.head,
         )
 
+    def _seat_for_author(self, seat: SeatListed) -> SeatListed:
+        # Causes may quote output of the bot, which only its own author may see.
+        causes: tuple[str, ...] = ()
+        if seat.entrant == self._entrant:
+            causes = tuple(map(self._text, seat.causes))
+        return SeatListed(
+            seat=seat.seat,
+            entrant=seat.entrant,
+            bot=seat.bot,
+            place=seat.place,
+            points=seat.points,
+            conduct=seat.conduct,
+            windows=seat.windows,
+            defaults=seat.defaults,
+            refused=seat.refused,
+            charged_us=seat.charged_us,
+            causes=causes,
+        )
+
     def _faults(self, matches: Iterable[MatchListed]) -> Iterator[str]:
-        none = True
-        for one in matches:
-            for each in self._own(one):
-                if each.conduct is not Conduct.OK or each.causes:
-                    none = False
-                    yield f"{one.match} seat {each.seat}: {each.conduct.value}: {'; '.join(each.causes) or '-'}"
-        if none:
+        any_fault = False
+        for match in matches:
+            for seat in self._own(match):
+                if seat.conduct is not Conduct.OK or seat.causes:
+                    any_fault = True
+                    yield f"{match.match} seat {seat.seat}: {seat.conduct.value}: {'; '.join(seat.causes) or '-'}"
+        if not any_fault:
             yield "nothing went wrong"
 
     def _readme(self, count: int, in_all: int) -> str:
@@ -277,16 +281,16 @@ class _Archive:
         return printable(self._without_places(text.encode()).decode())
 
     def _without_places(self, content: bytes) -> bytes:
-        """The content without paths of folders of this machine: a bot that runs without a sandbox sees them."""
+        """Replace the paths of folders of this machine, which a bot without a sandbox sees."""
         for place in self._places:
             content = content.replace(place, CUT.encode())
         return content
 
 
 def _places(results: Path) -> list[bytes]:
-    """The folders of this machine that may be named, the longest first."""
+    """Return the paths of folders of this machine that a log may contain, the longest first."""
     found = {results.absolute(), results.resolve(), Path(tempfile.gettempdir()), Path.cwd()}
-    with suppress(RuntimeError):  # There may be no home.
+    with suppress(RuntimeError):  # The user may have no home.
         found.add(Path.home())
     found.add(Path(__file__).resolve().parents[2])
     texts = {os.fsencode(place) for place in found if len(place.parts) > 1}
@@ -298,14 +302,14 @@ def _seat_name(match: MatchListed, own: SeatListed) -> str:
 
 
 def _write_seat(to: IO[bytes], transcript: Path, seat: int, match: MatchListed) -> int:
-    """Writes a seat's own transcript; how many bytes it has.
+    """Write a seat's own transcript; return its number of bytes.
 
     Raises:
-        TranscriptError: the match's is not there, does not hold, or is not the one that counts.
+        TranscriptError: the match's transcript does not exist, is not valid, or is not the one that counts.
     """
     if os.sep in match.transcript or "\0" in match.transcript:
         raise TranscriptError("is not in the results folder")
-    with suppress(OSError):  # Reading it says what is wrong.
+    with suppress(OSError):  # Reading the file raises the error.
         if transcript.stat().st_size > MOST_TRANSCRIPT:
             raise TranscriptError(f"is longer than {MOST_TRANSCRIPT >> 20} MB")
     reading = Reading(transcript)
@@ -320,12 +324,12 @@ def _write_seat(to: IO[bytes], transcript: Path, seat: int, match: MatchListed) 
 
 
 def _logs(transcript: Path, seat: int) -> Iterator[tuple[str, Path]]:
-    """The logs of a seat that are there, as `referee.host.players` names them, each with the end of its name."""
+    """Yield the existing logs of a seat, named as in `referee.host.players`, each with the end of its name."""
     for start in range(1, MOST_STARTS + 1):
         ending = ".log" if start == 1 else f".start-{start}.log"
         log = transcript.with_name(f"{transcript.name.removesuffix('.jsonl')}.seat-{seat}{ending}")
         try:
             if log.is_file():
                 yield ending, log
-        except OSError:  # A name that is too long, for one.
+        except OSError:  # For example, the name is too long.
             return

@@ -1,35 +1,63 @@
-"""What a regression test found, as people read it and as programs do."""
+"""The finding of a regression test: lines, tables and JUnit XML for people and CI, JSON for programs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf, log
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from arena.columns import Column, Table, values
 from arena.config import called
 from arena.quantities import counted, duration
 from arena.regression import BASE, FIELD, HEAD, Finding, History, Regression, UsageFinding, answers, evidence
-from arena.reports.aside import asides_json
+from arena.reports.attempts import asides_json, attempts_json
 from arena.reports.bots import note, notes, reports_json
-from arena.reports.markdown import escaped, table_lines
-from arena.reports.tournament import attempts_json
-from arena.schedule import TWO, Cells, conduct_columns
-from arena.statistics import ELO, Anytime, Progress, Score, Sprt, StandingsRow, Verdict
-from arena.tables import Grid, grid_of
+from arena.reports.files import escaped, markdown_table
+from arena.schedule import TWO
+from arena.statistics import (
+    ELO,
+    FOR_PROGRAMS,
+    MEAN_POINTS,
+    PLAYED,
+    RECORD,
+    WHOLE_US_PER_WINDOW,
+    WINS,
+    Anytime,
+    BotColumn,
+    Progress,
+    Score,
+    Sprt,
+    StandingsRow,
+    Verdict,
+    conduct_columns,
+)
+from arena.tables import Grid, grid
 from arena.tournament import TRANSCRIPTS
 from referee.printable import printable
 
+if TYPE_CHECKING:
+    from xml.etree import ElementTree as ET
+
 USED = {"time": "processor time per move", "memory": "peak memory"}
+JSON_ORDER = ("label", "played", "wins", "ties", "losses", "points", "mean_points", "faults", "windows")
+"""First keys of a bot in JSON, which readers of earlier versions know in this order."""
+LONGEST = 2_000
+"""Maximum number of characters of a text in XML; names and last lines come from bots."""
+MOST_LINES = 60
+"""Maximum number of lines of the output in XML."""
+TAGS = {Verdict.REJECTED: "failure", Verdict.UNDECIDED: "skipped"}
+STARTS = "head starts"
+"""Name of the test case that fails if head does not start."""
 
 
 def verdict_text(test: Sprt | Anytime, found: Finding | History) -> str:
-    """The verdict in words: `accepted: head is better`."""
+    """Return the verdict with its answer: `accepted: head is better`."""
     return f"{found.verdict.value}: {answer_text(test, found)}".removesuffix(": ")
 
 
 def answer_text(test: Sprt | Anytime, found: Finding | History) -> str:
-    """What the verdict says of head; empty if it is undecided."""
+    """Return what the verdict means for head; empty if it is undecided."""
     yes, no = answers(test)
     if found.verdict is Verdict.ACCEPTED:
         limits = " and ".join(each.limit.resource for each in found.usage)
@@ -46,12 +74,12 @@ def answer_text(test: Sprt | Anytime, found: Finding | History) -> str:
 
 
 def headline(regression: Regression, finding: Finding) -> str:
-    """What head won and how much better it is: `head wins 34 of 34; at least +196 Elo`."""
+    """Return head's score and lead: `head wins 34 of 34; at least +196 Elo`."""
     return headline_of(regression.test, (finding.standings[BASE], finding.standings[HEAD]), finding.interval)
 
 
 def headline_of(test: Sprt | Anytime, rows: tuple[Score, Score], interval: tuple[float, float]) -> str:
-    """The same of base's and head's scores, and the interval of head's lead in points a match."""
+    """Return the headline for base's and head's scores, and its lead's interval in points per match."""
     base, head = rows
     if isinstance(test, Anytime):
         means = f"head gets {head.mean or 0:.3f} points a match, base {base.mean or 0:.3f}"
@@ -73,7 +101,7 @@ def _bounds(interval: tuple[float, float], form: Callable[[float], str]) -> str:
 
 
 def usage_text(found: UsageFinding) -> str:
-    """How a test of time or memory came out: `time: head uses 1.03 times base's processor time per move; ...`."""
+    """Return the result of a test of time or memory: `time: head uses 1.03 times base's ...`."""
     limit, state = found.limit, found.state
     name = limit.resource
     unmeasured = f"; {counted(state.unmeasured, 'block')} without a measurement" if state.unmeasured else ""
@@ -93,7 +121,7 @@ def usage_text(found: UsageFinding) -> str:
 
 
 def hypotheses_text(test: Sprt | Anytime) -> str:
-    """What was held against what, for those who want to know."""
+    """Return the hypotheses of a test and its error rates."""
     if isinstance(test, Sprt):
         held = f"H0: {test.elo0:+zg} Elo, H1: {test.elo1:+zg} Elo ({test.model})"
     else:
@@ -102,7 +130,7 @@ def hypotheses_text(test: Sprt | Anytime) -> str:
 
 
 def finding_lines(regression: Regression, finding: Finding) -> list[str]:
-    """The finding in a few lines: what head won, the verdict, and below them the statistics."""
+    """Return the finding as lines: headline and verdict first, then problems of bots and statistics."""
     state, matches = finding.state, regression.seatings
     played = f"{finding.blocks * matches:,} of at most {counted(regression.limit * matches, 'match', ',')}"
     lines = [
@@ -125,42 +153,37 @@ def finding_lines(regression: Regression, finding: Finding) -> list[str]:
 
 
 def head_lost(finding: Finding) -> str:
-    """Why head was lost, where it was, behind `; ` for the end of a sentence."""
+    """Return why head was lost, after `; ` for the end of a sentence; empty if it was not."""
     head = finding.reports[HEAD]
     return f"; head: {printable(note(head)[0])}" if head.lost else ""
 
 
 def finding_table(regression: Regression, finding: Finding) -> Grid:
-    """A row for each bot."""
-    return grid_of(*_rows(regression, finding))
+    """Return the table of results with one row per bot."""
+    return grid(_table(regression, finding))
 
 
 def finding_markdown(regression: Regression, finding: Finding) -> str:
-    """A summary for a CI's page."""
+    """Return the summary of a test for a CI page."""
     arena = regression.arena
     seconds = duration(1e6 * finding.seconds)
-    return "\n".join(
-        [
-            f"## {escaped(arena.form.game)} ({escaped(arena.variant)}): {verdict_text(regression.test, finding)}",
-            "",
-            *(f"- {escaped(line)}" for line in finding_lines(regression, finding)),
-            f"- {counted(len(finding.voids), 'void attempt')} replayed; {seconds} of play; seed {finding.seed}",
-            "",
-            *table_lines(*_rows(regression, finding)),
-            "",
-        ]
-    )
+    title = f"{escaped(arena.form.game)} ({escaped(arena.variant)}): {verdict_text(regression.test, finding)}"
+    lines = [f"## {title}", ""]
+    lines += [f"- {escaped(line)}" for line in finding_lines(regression, finding)]
+    lines += [f"- {counted(len(finding.voids), 'void attempt')} replayed; {seconds} of play; seed {finding.seed}"]
+    lines += ["", *markdown_table(_table(regression, finding)), ""]
+    return "\n".join(lines)
 
 
 def unplayed_markdown(regression: Regression, verdict: Verdict, why: str) -> str:
-    """Return the summary of a test that is over before its first match."""
+    """Return the summary of a test that ended before its first match."""
     arena = regression.arena
     title = f"{escaped(arena.form.game)} ({escaped(arena.variant)}): {verdict.value}"
     return f"## {title}\n\n- {escaped(why)}\n"
 
 
 def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
-    """Everything that the table says, and what it was played with."""
+    """Return the finding, and what it was played with, as plain values."""
     arena, state, test = regression.arena, finding.state, regression.test
     low, high = finding.interval
     bots = [
@@ -212,13 +235,13 @@ def _logs(regression: Regression) -> Path:
 
 
 def elo(difference: float) -> float | None:
-    """Logistic Elo of a mean difference in points a match between two; None where all, or none, were won."""
+    """Return the logistic Elo of a mean difference in points per match; None if one side won everything."""
     share = (1 + difference) / 2
     return ELO * log(share / (1 - share)) if 0 < share < 1 else None
 
 
 def _usage_json(found: UsageFinding) -> dict[str, Any]:
-    """A test of time or memory; numbers that are not known are None."""
+    """Return the result of a test of time or memory as plain values; unknown numbers are None."""
     middle, low, high = found.ratio or (None, None, None)
     return {
         "verdict": found.state.verdict.value,
@@ -235,7 +258,7 @@ def _usage_json(found: UsageFinding) -> dict[str, Any]:
 
 
 def difference_text(test: Sprt | Anytime, mean: float, interval: tuple[float, float]) -> str:
-    """By how much head is better, and where that may be; in points a match, of games of two seats in Elo."""
+    """Return head's lead with its interval: in Elo for games of two seats, otherwise in points per match."""
     low, high = interval
     if isinstance(test, Sprt):
         return f"Elo {_elo_text(mean)} (95 % interval: {_elo_text(low)} to {_elo_text(high)}, logistic)"
@@ -249,42 +272,79 @@ def _elo_text(difference: float) -> str:
     return f"{found:+z.1f}"
 
 
-def _rows(regression: Regression, finding: Finding) -> tuple[Cells, list[Cells]]:
-    """Headings and a row for each bot."""
-    last, conducts = conduct_columns(finding.standings)
-    seats = regression.arena.seats
-    named = zip(regression.arena.labels, regression.arena.bots, finding.standings, conducts, strict=True)
-    rows = [
-        (*_results(_named(label, called(bot.given)), row, seats), *behaved) for label, bot, row, behaved in named
-    ]
-    return ("bot", "played", "W-T-L" if seats == TWO else "wins", "mean points", *last), rows
+def _table(regression: Regression, finding: Finding) -> Table[StandingsRow]:
+    """Return the table of results; bots are in the order of the standings."""
+    names = {}
+    for label, bot, row in zip(regression.arena.labels, regression.arena.bots, finding.standings, strict=True):
+        names[row.entrant] = _named(label, called(bot.given))
+    name: BotColumn = Column("bot", lambda row: names[row.entrant], is_text=True)
+    score = RECORD if regression.arena.seats == TWO else WINS
+    return Table([name, PLAYED, score, MEAN_POINTS, *conduct_columns(finding.standings)], finding.standings)
 
 
 def _named(label: str, bot: str) -> str:
     return label if label.endswith(bot) else f"{label} ({bot})"
 
 
-def _results(name: str, row: StandingsRow, seats: int) -> Cells:
-    return (
-        name,
-        str(row.played),
-        row.record if seats == TWO else str(row.wins),
-        "-" if row.mean is None else f"{row.mean:.3f}",
-    )
-
-
 def _row_json(label: str, row: StandingsRow) -> dict[str, Any]:
-    return {
-        "label": label,
-        "played": row.played,
-        "wins": row.wins,
-        "ties": row.ties,
-        "losses": row.losses,
-        "points": row.points,
-        "mean_points": row.mean,
-        "faults": row.faults,
-        "windows": row.windows,
-        "defaults": row.defaults,
-        "refused": row.refused,
-        "us_per_window": None if row.mean_us is None else round(row.mean_us),
+    found = {"label": label} | values((*FOR_PROGRAMS, WHOLE_US_PER_WINDOW), row)
+    return {key: found[key] for key in JSON_ORDER} | found
+
+
+def finding_junit(regression: Regression, finding: Finding) -> bytes:
+    """Return the JUnit XML of a test that was played, with one test case per question."""
+    lines = finding_lines(regression, finding)
+    cases = [_case(regression, STARTS, None, "")]
+    strength = finding.state.verdict
+    yes, no = answers(regression.test)
+    answer = {Verdict.ACCEPTED: yes, Verdict.REJECTED: no, Verdict.UNDECIDED: "undecided"}[strength]
+    cases.append(_case(regression, "strength", strength, f"{answer}: {headline(regression, finding)}"))
+    for each in finding.usage:
+        name = f"{USED[each.limit.resource]}: at most {each.limit.most:g} times base's"
+        cases.append(_case(regression, name, each.state.verdict, usage_text(each)))
+    return _file(regression, cases, lines, finding.seconds)
+
+
+def unplayed_junit(regression: Regression, verdict: Verdict, why: str) -> bytes:
+    """Return the JUnit XML of a test that ended before its first match, or has not ended yet."""
+    name = STARTS if verdict is Verdict.REJECTED else "strength"
+    return _file(regression, [_case(regression, name, verdict, why)], [why], 0)
+
+
+def _case(regression: Regression, name: str, verdict: Verdict | None, text: str) -> "ET.Element":
+    from xml.etree import ElementTree as ET  # noqa: PLC0415 - few commands write XML
+
+    arena = regression.arena
+    case = ET.Element("testcase", name=name, classname=_bounded(f"arena.regress.{arena.form.game}"), time="0")
+    if verdict is not None and verdict in TAGS:
+        ET.SubElement(case, TAGS[verdict], message=_bounded(text), type=verdict.value)
+    return case
+
+
+def _file(regression: Regression, cases: "Sequence[ET.Element]", lines: Sequence[str], seconds: float) -> bytes:
+    from xml.etree import ElementTree as ET  # noqa: PLC0415 - as above
+
+    arena = regression.arena
+    counts = {
+        "tests": len(cases),
+        "failures": sum(case.find("failure") is not None for case in cases),
+        "errors": 0,
+        "skipped": sum(case.find("skipped") is not None for case in cases),
     }
+    numbers = {name: str(count) for name, count in counts.items()}
+    suites = ET.Element("testsuites", numbers)
+    suite = ET.SubElement(suites, "testsuite", {"name": _bounded(f"arena regress {arena.form.game}"), **numbers})
+    suite.set("time", f"{seconds:.3f}")
+    properties = ET.SubElement(suite, "properties")
+    for label, bot in zip(arena.labels, arena.folders, strict=True):
+        ET.SubElement(properties, "property", name=_bounded(label), value=_bounded(f"{bot.given} {bot.content}"))
+    suite.extend(cases)
+    ET.SubElement(suite, "system-out").text = "\n".join(map(_bounded, lines[:MOST_LINES]))
+    ET.indent(suites)
+    return bytes(ET.tostring(suites, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def _bounded(text: str) -> str:
+    """Return a text shortened, and without characters that XML cannot contain."""
+    shown = printable(text)
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"

@@ -1,51 +1,79 @@
-"""A season as people read it, and as programs do: each stage with its tables, and who goes on to which."""
+"""A season: each stage with its tables, and the stages to which bots go on."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.text import Text
-
+from arena.columns import Column, Table, three_digits, values
 from arena.quantities import counted, rounded
 from arena.reports.bots import field_usage, usage_table
-from arena.reports.bracket import ASCII, BOXES, draw
-from arena.reports.files import matches_text, terms_told
-from arena.schedule import TWO, WITHDRAWN_MARK, Cells, Tie, format_of
+from arena.reports.tournament import matches_text, print_bracket, terms_told
+from arena.schedule import TWO, WITHDRAWN_MARK, Tie, bot_column, format_of, place_column
 from arena.season import Finish, PartResults, SeasonResults, StageResults, ranked
-from arena.statistics import Digest
-from arena.tables import grid_of, show
+from arena.statistics import (
+    LOSSES,
+    MEAN_POINTS,
+    PLAYED,
+    POINTS,
+    RECORD,
+    TIES,
+    WINS,
+    BotColumn,
+    Digest,
+    StandingsRow,
+)
+from arena.tables import grid, show
 from arena.terminal import Screen
 
-GOES_ON = "goes on to"
-NOWHERE = "-"
+COUNTS = (PLAYED, WINS, TIES, LOSSES, POINTS)
+"""Columns of the standings that the JSON of a season has."""
 
 
-def part_rows(
+def part_table(
     finishes: Sequence[Finish], digest: Digest, goes_on: Mapping[str, Sequence[str]]
-) -> tuple[Cells, list[tuple[int, Cells]]]:
-    """A part's table as the rule of the next stage has it: headings, and by row the entrant and its cells.
+) -> Table[StandingsRow]:
+    """Return the table of one tournament of a stage, in the order that the next stage's rule uses.
 
     Args:
-        finishes: how its bots came out.
-        digest: what it came to.
-        goes_on: by label, to which stages.
+        finishes: final results of the bots.
+        digest: statistics of the tournament.
+        goes_on: the stages in which each bot plays next, by label.
     """
-    rows = {row.entrant: row for row in digest.standings}
-    of_two = digest.seats <= TWO
-    heads = ("mean points", *(("W-T-L",) if of_two else ("played", "wins")))
-    found = []
-    for place, one in enumerate(sorted(ranked(finishes), key=lambda each: each.withdrawn), start=1):
-        row = rows[one.seeding]
-        mean = f"{one.mean:.3f}" if row.played else "-"
-        counts = (row.record,) if of_two else (str(row.played), str(row.wins))
-        label = f"{one.label}{WITHDRAWN_MARK}" if one.withdrawn else one.label
-        on = (", ".join(goes_on.get(one.label, ())) or NOWHERE,) if goes_on else ()
-        found.append((one.seeding, (str(place), label, *on, mean, *counts)))
-    return ("#", "bot", *((GOES_ON,) if goes_on else ()), *heads), found
+    order = _in_order(finishes)
+    by_entrant = {row.entrant: row for row in digest.standings}
+    places = {finish.seeding: place for place, finish in enumerate(order, start=1)}
+    means = {finish.seeding: finish.mean for finish in order}
+    labels = list(digest.labels)
+    stages = {finish.seeding: goes_on.get(finish.label, ()) for finish in order}
+    for finish in order:
+        labels[finish.seeding] = f"{finish.label}{WITHDRAWN_MARK}" if finish.withdrawn else finish.label
+    next_stages: BotColumn = Column(
+        "goes on to",
+        lambda row: ", ".join(stages[row.entrant]) or None,
+        meaning="The stages in which the bot plays next.",
+        is_text=True,
+    )
+    mean: BotColumn = Column(
+        "mean points",
+        lambda row: means[row.entrant] if row.played else None,
+        three_digits,
+        meaning=MEAN_POINTS.meaning,
+    )
+    place: BotColumn = place_column({entrant: str(place) for entrant, place in places.items()})
+    columns = [place, bot_column(labels)]
+    if goes_on:
+        columns.append(next_stages)
+    columns.append(mean)
+    columns += [RECORD] if digest.seats <= TWO else [PLAYED, WINS]
+    return Table(columns, [by_entrant[finish.seeding] for finish in order])
+
+
+def _in_order(finishes: Sequence[Finish]) -> list[Finish]:
+    """Return the bots best first, those that withdrew last."""
+    return sorted(ranked(finishes), key=lambda finish: finish.withdrawn)
 
 
 def print_season(screen: Screen, season: SeasonResults, *, usage: bool = False) -> None:
-    """Prints all stages. `usage`: also what the bots used."""
+    """Print all stages. If `usage` is True, also print the time and memory that the bots used."""
     for label, why in season.left_out.items():
         screen.say(f"left out: {label}: {why}")
     for number, stage in enumerate(season.stages, start=1):
@@ -66,23 +94,21 @@ def print_season(screen: Screen, season: SeasonResults, *, usage: bool = False) 
 
 
 def _print_part(screen: Screen, part: PartResults, goes_on: Mapping[str, Sequence[str]]) -> None:
-    found = part.results
-    said = [f"{matches_text(found)} matches", *terms_told(found.terms).values()]
-    screen.say(f"{part.name}: {', '.join(said)}{'' if part.finished else ', unfinished'}")
-    if lines := draw(bracket_of_part(part), found.digest.labels, BOXES if sys.stdout.isatty() else ASCII):
-        screen.print(Text("\n".join(lines)), crop=False, soft_wrap=True, end="\n\n")
-    heads, rows = part_rows(part.finishes, found.digest, goes_on)
-    show(screen, grid_of(heads, (cells for _, cells in rows), words=("bot", GOES_ON)))
+    results = part.results
+    facts = [f"{matches_text(results)} matches", *terms_told(results.terms).values()]
+    screen.say(f"{part.name}: {', '.join(facts)}{'' if part.finished else ', unfinished'}")
+    print_bracket(screen, bracket_of_part(part), results.digest.labels)
+    show(screen, grid(part_table(part.finishes, results.digest, goes_on)))
 
 
 def bracket_of_part(part: PartResults) -> list[list[Tie]]:
-    """Its ties so far; none where nobody is knocked out."""
+    """Return the ties so far; an empty list in formats without a bracket."""
     contest = part.results.contest
     return [] if contest is None else format_of(contest.spec).bracket(contest)
 
 
 def season_json(season: SeasonResults) -> dict[str, Any]:
-    """The same as plain values."""
+    """Return a season as plain values."""
     return {
         "season": season.title,
         "results": str(season.folder),
@@ -93,6 +119,7 @@ def season_json(season: SeasonResults) -> dict[str, Any]:
 
 
 def _stage_json(season: SeasonResults, stage: StageResults) -> dict[str, Any]:
+    begun = {part.name for part in stage.parts}
     return {
         "stage": stage.plan.name,
         "rule": stage.plan.rule,
@@ -101,36 +128,31 @@ def _stage_json(season: SeasonResults, stage: StageResults) -> dict[str, Any]:
         "ties_at_the_cut": stage.cut,
         "parts": [_part_json(part, season.goes_on(part.name)) for part in stage.parts],
         "not_begun": dict(stage.waiting),
-        "to_come": [name for name in stage.plan.parts if name not in {part.name for part in stage.parts}],
+        "to_come": [name for name in stage.plan.parts if name not in begun],
     }
 
 
 def _part_json(part: PartResults, goes_on: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    found, contest = part.results, part.results.contest
-    _, rows = part_rows(part.finishes, found.digest, goes_on)
-    by_entrant = {row.entrant: row for row in found.digest.standings}
-    finishes = {one.seeding: one for one in part.finishes}
-    table = [
-        {
-            "place": place,
-            "bot": finishes[entrant].label,
-            "withdrawn": finishes[entrant].withdrawn,
-            "played": by_entrant[entrant].played,
-            "wins": by_entrant[entrant].wins,
-            "ties": by_entrant[entrant].ties,
-            "losses": by_entrant[entrant].losses,
-            "points": by_entrant[entrant].points,
-            "mean_points": rounded(finishes[entrant].mean, 6),
-            "goes_on_to": list(goes_on.get(finishes[entrant].label, ())),
-        }
-        for place, (entrant, _) in enumerate(rows, start=1)
-    ]
+    results, contest = part.results, part.results.contest
+    by_entrant = {row.entrant: row for row in results.digest.standings}
+    table = []
+    for place, finish in enumerate(_in_order(part.finishes), start=1):
+        table.append(
+            {
+                "place": place,
+                "bot": finish.label,
+                "withdrawn": finish.withdrawn,
+                **values(COUNTS, by_entrant[finish.seeding]),
+                "mean_points": rounded(finish.mean, 6),
+                "goes_on_to": list(goes_on.get(finish.label, ())),
+            }
+        )
     return {
         "part": part.name,
         "results": str(part.folder),
-        **terms_told(found.terms),
-        "matches": found.digest.matches,
-        "matches_in_all": found.total,
+        **terms_told(results.terms),
+        "matches": results.digest.matches,
+        "matches_in_all": results.total,
         "finished": part.finished,
         "closed": part.closed or None,
         "table": table,
@@ -139,9 +161,7 @@ def _part_json(part: PartResults, goes_on: Mapping[str, Sequence[str]]) -> dict[
 
 
 def season_state_text(stages: int, done: int) -> str:
-    """How far a season is."""
-    return (
-        f"finished: {counted(stages, 'stage')}"
-        if done == stages
-        else f"{done} of {counted(stages, 'stage')} finished"
-    )
+    """Return how many stages are finished."""
+    if done == stages:
+        return f"finished: {counted(stages, 'stage')}"
+    return f"{done} of {counted(stages, 'stage')} finished"

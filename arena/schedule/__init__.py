@@ -23,8 +23,8 @@ from arena.schedule.changes import (
     Withdrawn,
     kind_of,
 )
-from arena.schedule.columns import conduct_columns, format_table, mean_text
-from arena.schedule.contract import Cells, Contest, Tie
+from arena.schedule.columns import bot_column, format_table, place_column, places_of
+from arena.schedule.contract import Contest, Tie
 from arena.schedule.endless import EndlessLadder, ladder_json
 from arena.schedule.fields import (
     FILE_FIELDS,
@@ -59,7 +59,6 @@ __all__ = [
     "BadChangeError",
     "Block",
     "Blocks",
-    "Cells",
     "Closed",
     "Contest",
     "Deadline",
@@ -83,9 +82,9 @@ __all__ = [
     "What",
     "Withdrawn",
     "blocks_so_far",
+    "bot_column",
     "competing",
     "complaint",
-    "conduct_columns",
     "design_of",
     "entered",
     "fields_of",
@@ -96,8 +95,9 @@ __all__ = [
     "ladder_json",
     "match_name",
     "match_of",
-    "mean_text",
     "next_round",
+    "place_column",
+    "places_of",
     "refusal",
     "round_robin",
     "round_title",

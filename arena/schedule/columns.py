@@ -1,53 +1,45 @@
-"""Place, bot and conduct columns, which the tables of all formats share. Pure."""
+"""The tables of all formats: place and bot first, then the format's columns, then those about conduct. Pure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
-from arena.quantities import duration
-from arena.schedule.contract import Cells
-from arena.statistics import StandingsRow
+from arena.columns import Column, Table
+from arena.statistics import BotColumn, StandingsRow, conduct_columns
 
 HOUSE = "h"
 """Mark of the house in the column of places."""
+PLACE_MEANING = "The place. h is the house bot, which fills empty seats and does not compete."
+BOT_MEANING = "The program that played."
 
 
 def format_table(
     labels: Sequence[str],
     rows: Sequence[StandingsRow],
-    headings: Cells,
-    cells: Callable[[StandingsRow], Cells],
+    columns: Sequence[BotColumn],
     places: Sequence[str] | None = None,
-) -> tuple[Cells, list[Cells]]:
-    """Return the headings and the rows of a table.
+) -> Table[StandingsRow]:
+    """Return a table of the standings.
 
     Args:
         labels: names of the bots, by entrant.
         rows: in the order of the table.
-        headings: headings of the format's own columns.
-        cells: returns a bot's cells in these columns.
-        places: the first column; numbers from 1 if None.
+        columns: the format's own columns.
+        places: the first column; if None, numbers from 1.
     """
-    places = places or [HOUSE if row.house else str(place) for place, row in enumerate(rows, start=1)]
-    last, conducts = conduct_columns(rows)
-    found = [
-        (place, labels[row.entrant], *cells(row), *conduct)
-        for place, row, conduct in zip(places, rows, conducts, strict=True)
-    ]
-    return ("#", "bot", *headings, *last), found
+    places = places or places_of(rows)
+    by_entrant = {row.entrant: place for row, place in zip(rows, places, strict=True)}
+    return Table([place_column(by_entrant), bot_column(labels), *columns, *conduct_columns(rows)], rows)
 
 
-def mean_text(row: StandingsRow) -> str:
-    """Return a bot's mean points as text, or `-` if it played no match."""
-    return "-" if row.mean is None else f"{row.mean:.3f}"
+def places_of(rows: Sequence[StandingsRow]) -> list[str]:
+    """Return the places of rows in a table: numbers from 1, and `h` for the house."""
+    return [HOUSE if row.house else str(place) for place, row in enumerate(rows, start=1)]
 
 
-def conduct_columns(rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]]:
-    """Return headings and cells of the last columns; include `refused` only if some message was refused."""
-    columns: dict[str, Callable[[StandingsRow], str]] = {
-        "faults": lambda row: str(row.faults),
-        "defaults": lambda row: str(row.defaults),
-        "refused": lambda row: str(row.refused),
-        "time per move": lambda row: "-" if row.mean_us is None else duration(row.mean_us),
-    }
-    if not any(row.refused for row in rows):
-        del columns["refused"]
-    return tuple(columns), [tuple(cell(row) for cell in columns.values()) for row in rows]
+def place_column(places: Mapping[int, str]) -> BotColumn:
+    """Return the column of places, which are given by entrant."""
+    return Column("#", lambda row: places[row.entrant], key="place", meaning=PLACE_MEANING)
+
+
+def bot_column(labels: Sequence[str]) -> BotColumn:
+    """Return the column of names, which are given by entrant."""
+    return Column("bot", lambda row: labels[row.entrant], key="bot", meaning=BOT_MEANING, is_text=True)

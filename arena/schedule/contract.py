@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 
+from arena.columns import Table
 from arena.schedule.changes import Event
 from arena.schedule.fields import ScheduleSpec, withdrawn
 from arena.schedule.rounds import Schedule
 from arena.statistics import Played, RunningRating, StandingsRow
 
-Cells = tuple[str, ...]
 Complaint = tuple[str, str]
 """A field of the tournament's file, and the fault in it."""
 
@@ -84,8 +84,8 @@ class Format(ABC):
         gone = frozenset[int]() if self.ranks_withdrawn else withdrawn(contest.spec)
         return tuple(sorted(rows, key=lambda row: (row.house, row.entrant in gone, place.get(row.entrant, 0.0))))
 
-    def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]] | None:
-        """Return headings and rows of the format's own table; None if the table of pairs is sufficient.
+    def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> Table[StandingsRow] | None:
+        """Return the format's own table; None if the table of pairs is sufficient.
 
         `rows` are in the order of `in_order`.
         """

@@ -8,14 +8,23 @@ from typing import Any
 
 from msgspec import Struct
 
+from arena.columns import Column, Table, whole_number
 from arena.quantities import counted, rounded
 from arena.schedule.changes import Event, Extended
 from arena.schedule.columns import format_table
-from arena.schedule.contract import Cells, Complaint, Contest, Format
+from arena.schedule.contract import Complaint, Contest, Format
 from arena.schedule.fields import ScheduleSpec
 from arena.schedule.rounds import Rounds, at_once
 from arena.schedule.waves import Waves
-from arena.statistics import RunningRating, StandingsRow
+from arena.statistics import (
+    PLAYED,
+    POINTS,
+    RATING_MEANING,
+    RECORD,
+    BotColumn,
+    RunningRating,
+    StandingsRow,
+)
 
 
 class EndlessFormat(Format):
@@ -52,15 +61,14 @@ class EndlessFormat(Format):
         """See `Format`."""
         return {entrant: -each.rating for entrant, each in enumerate(_running(contest))}
 
-    def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]]:
+    def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> Table[StandingsRow]:
         """See `Format`."""
         ratings = _running(contest)
-
-        def cells(row: StandingsRow) -> Cells:
-            mine = ratings[row.entrant]
-            return f"{mine.rating:z.0f}", f"{mine.error:.0f}", str(row.played), f"{row.points:g}", row.record
-
-        return format_table(contest.labels, rows, ("rating", "±", "played", "points", "W-T-L"), cells)
+        rating: BotColumn = Column(
+            "rating", lambda row: ratings[row.entrant].rating, whole_number, meaning=RATING_MEANING
+        )
+        error: BotColumn = Column("±", lambda row: ratings[row.entrant].error, whole_number)
+        return format_table(contest.labels, rows, (rating, error, PLAYED, POINTS, RECORD))
 
     def as_json(self, contest: Contest) -> dict[str, Any]:
         """See `Format`."""

@@ -10,13 +10,14 @@ from typing import Any
 
 from msgspec import Struct
 
+from arena.columns import Column, Table
 from arena.schedule.changes import Entered, Event
-from arena.schedule.columns import format_table, mean_text
-from arena.schedule.contract import Cells, Contest, Format, Tie
+from arena.schedule.columns import format_table
+from arena.schedule.contract import Contest, Format, Tie
 from arena.schedule.fields import Field, ScheduleSpec, fields_of
 from arena.schedule.pairing import SEATINGS, add_points
 from arena.schedule.rounds import Rounds, next_round, round_of
-from arena.statistics import Played, StandingsRow
+from arena.statistics import MEAN_POINTS, RECORD, BotColumn, Played, StandingsRow
 
 WON = "won"
 """Text for the winner in the column of the round reached."""
@@ -42,17 +43,22 @@ class KnockoutFormat(Format):
         """See `Format`."""
         return {entrant: -float(turn) for entrant, turn in rounds_reached(self.bracket(contest)).items()}
 
-    def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]]:
+    def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> Table[StandingsRow]:
         """See `Format`."""
         bracket = self.bracket(contest)
-        reached, rounds = rounds_reached(bracket), rounds_of_all(bracket)
+        turns, rounds = rounds_reached(bracket), rounds_of_all(bracket)
 
-        def cells(row: StandingsRow) -> Cells:
-            turn = reached.get(row.entrant)
-            name = "-" if turn is None else WON if turn == rounds else round_title(turn, rounds).lower()
-            return name, mean_text(row), row.record
+        def title(turn: int) -> str:
+            return WON if turn == rounds else round_title(turn, rounds).lower()
 
-        return format_table(contest.labels, rows, ("reached", "mean points", "W-T-L"), cells)
+        reached: BotColumn = Column(
+            "reached",
+            lambda row: turns.get(row.entrant),
+            title,
+            meaning="The last round of the bracket that the bot reached.",
+            is_text=True,
+        )
+        return format_table(contest.labels, rows, (reached, MEAN_POINTS, RECORD))
 
     def as_json(self, contest: Contest) -> dict[str, Any]:
         """See `Format`."""

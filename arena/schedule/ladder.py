@@ -10,13 +10,23 @@ from typing import Any
 
 from msgspec import Struct
 
+from arena.columns import Column, Table, whole_number
 from arena.quantities import rounded
 from arena.schedule.columns import format_table
-from arena.schedule.contract import Cells, Complaint, Contest, Format
+from arena.schedule.contract import Complaint, Contest, Format
 from arena.schedule.fields import Part, ScheduleSpec, next_round_from
 from arena.schedule.pairing import Byes, Pair, matches_in, paired_parts, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
-from arena.statistics import Played, StandingsRow, points
+from arena.statistics import (
+    PLAYED,
+    POINTS,
+    RATING_MEANING,
+    RECORD,
+    BotColumn,
+    Played,
+    StandingsRow,
+    points,
+)
 
 START = 1500.0
 STEP = 16.0
@@ -48,14 +58,13 @@ class LadderFormat(Format):
         """See `Format`."""
         return {entrant: -rating for entrant, rating in enumerate(self._ratings(contest))}
 
-    def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]]:
+    def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> Table[StandingsRow]:
         """See `Format`."""
         ratings = self._ratings(contest)
-
-        def cells(row: StandingsRow) -> Cells:
-            return f"{ratings[row.entrant]:z.0f}", str(row.played), f"{row.points:g}", row.record
-
-        return format_table(contest.labels, rows, ("rating", "played", "points", "W-T-L"), cells)
+        rating: BotColumn = Column(
+            "rating", lambda row: ratings[row.entrant], whole_number, meaning=RATING_MEANING
+        )
+        return format_table(contest.labels, rows, (rating, PLAYED, POINTS, RECORD))
 
     def as_json(self, contest: Contest) -> dict[str, Any]:
         """See `Format`."""

@@ -8,12 +8,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from arena.columns import Column, Table, plain
 from arena.schedule.columns import format_table
-from arena.schedule.contract import Cells, Complaint, Contest, Format
+from arena.schedule.contract import Complaint, Contest, Format
 from arena.schedule.fields import Part, ScheduleSpec, next_round_from
 from arena.schedule.pairing import SEATINGS, Byes, Pair, add_points, drawn, matches_in, paired_parts, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
-from arena.statistics import Played, StandingsRow
+from arena.statistics import POINTS, RECORD, Played, StandingsRow
 
 
 class SwissFormat(Format):
@@ -40,18 +41,28 @@ class SwissFormat(Format):
         """See `Format`."""
         return {row.entrant: float(place) for place, row in enumerate(self._rows(contest))}
 
-    def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> tuple[Cells, list[Cells]]:
-        """See `Format`."""
-        found = {row.entrant: row for row in self._rows(contest)}
+    def table(self, contest: Contest, rows: Sequence[StandingsRow]) -> Table[StandingsRow]:
+        """See `Format`. The house has no Buchholz and no byes."""
+        swiss = {row.entrant: row for row in self._rows(contest)}
 
-        def cells(row: StandingsRow) -> Cells:
-            if row.house:
-                return f"{row.points:g}", "-", row.record, "-"
-            mine = found[row.entrant]
-            return f"{mine.points:g}", f"{mine.buchholz:g}", row.record, str(mine.byes)
+        def points(row: StandingsRow) -> float:
+            return row.points if row.house else swiss[row.entrant].points
 
-        headings = ("points", "Buchholz", "W-T-L", "house" if contest.spec.filled else "byes")
-        return format_table(contest.labels, rows, headings, cells)
+        def buchholz(row: StandingsRow) -> float | None:
+            return None if row.house else swiss[row.entrant].buchholz
+
+        def byes(row: StandingsRow) -> int | None:
+            return None if row.house else swiss[row.entrant].byes
+
+        columns = (
+            Column("points", points, plain, meaning=POINTS.meaning),
+            Column("Buchholz", buchholz, plain, meaning="The sum of the points of the bot's opponents."),
+            RECORD,
+            Column("house", byes, meaning="Rounds against the house bot.")
+            if contest.spec.filled
+            else Column("byes", byes, meaning="Rounds without an opponent."),
+        )
+        return format_table(contest.labels, rows, columns)
 
     def as_json(self, contest: Contest) -> dict[str, Any]:
         """See `Format`."""

@@ -1,20 +1,63 @@
 """Statistics of results: standings, ratings and sequential tests. Pure."""
 
 from arena.statistics.anytime import Anytime
-from arena.statistics.bot_reports import BotReport, Loss, reports_of
+from arena.statistics.bot_reports import BotReport, Loss, Reported, reports_of
+from arena.statistics.columns import (
+    CONDUCT,
+    COUNTS_OF_MANY,
+    COUNTS_OF_TWO,
+    DEFAULTS,
+    FAULTS,
+    FOR_PROGRAMS,
+    LOSSES,
+    MEAN_POINTS,
+    PLAYED,
+    POINTS,
+    RATING_MEANING,
+    RECORD,
+    REFUSED,
+    TIES,
+    TIME_PER_MOVE,
+    US_PER_WINDOW,
+    WHOLE_US_PER_WINDOW,
+    WINDOWS,
+    WINS,
+    BotColumn,
+    conduct_columns,
+)
 from arena.statistics.hold_ups import HoldUp, SeatTimes, count_of, is_alone
 from arena.statistics.means import MeanPoints, mean_points
 from arena.statistics.ratings import ELO, Rating
 from arena.statistics.running import START, RunningRating, learn, shown, widened
 from arena.statistics.sprt import EloModel, Progress, Sprt, Verdict
-from arena.statistics.standings import Played, Score, StandingsRow, points, standings_of
+from arena.statistics.standings import Played, Score, StandingsRow, places_by_seat, points, standings_of
 from arena.statistics.summary import Digest, TimeUse, digest_of
 from arena.statistics.usage_ratio import Resource, UsageLimit, UsageState, UsageWalk, median_interval
 
 __all__ = [
+    "CONDUCT",
+    "COUNTS_OF_MANY",
+    "COUNTS_OF_TWO",
+    "DEFAULTS",
     "ELO",
+    "FAULTS",
+    "FOR_PROGRAMS",
+    "LOSSES",
+    "MEAN_POINTS",
+    "PLAYED",
+    "POINTS",
+    "RATING_MEANING",
+    "RECORD",
+    "REFUSED",
     "START",
+    "TIES",
+    "TIME_PER_MOVE",
+    "US_PER_WINDOW",
+    "WHOLE_US_PER_WINDOW",
+    "WINDOWS",
+    "WINS",
     "Anytime",
+    "BotColumn",
     "BotReport",
     "Digest",
     "EloModel",
@@ -24,6 +67,7 @@ __all__ = [
     "Played",
     "Progress",
     "Rating",
+    "Reported",
     "Resource",
     "RunningRating",
     "Score",
@@ -35,12 +79,14 @@ __all__ = [
     "UsageState",
     "UsageWalk",
     "Verdict",
+    "conduct_columns",
     "count_of",
     "digest_of",
     "is_alone",
     "learn",
     "mean_points",
     "median_interval",
+    "places_by_seat",
     "points",
     "reports_of",
     "shown",

@@ -21,7 +21,7 @@ AT_ONCE = 100
 _MEASURED = re.compile(r"(\d+\.\d+)")
 """Pattern of numbers that may differ between matches with the same cause, such as a time used."""
 
-Reported = tuple[Played, Sequence[SeatReport], str]
+Reported = tuple[Played, tuple[SeatReport, ...], str]
 """A match, its reports by seat (possibly empty), and the name or URL of its transcript."""
 
 

@@ -120,6 +120,14 @@ def points(outcome: Outcome, seat: int) -> float:
     return (sum(sizes[place + 1 :]) + (sizes[place] - 1) / 2) / (sum(sizes) - 1)
 
 
+def places_by_seat(outcome: Outcome) -> dict[int, int]:
+    """Return each seat's place, from 1 for the best; tied seats have the same place."""
+    places: dict[int, int] = {}
+    for group in outcome.ranking:
+        places |= dict.fromkeys(group, len(places) + 1)
+    return places
+
+
 def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, list[Any]]:
     """Return the fields of a row that are sums over matches, each indexed by entrant."""
     first, tied = table.places == 0, table.sizes > 1

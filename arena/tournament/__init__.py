@@ -23,7 +23,7 @@ from arena.tournament.entries import (
     keep_begun,
     keep_entry,
 )
-from arena.tournament.ledger import Ledger, LedgerTimes, Reported
+from arena.tournament.ledger import Ledger, LedgerTimes
 from arena.tournament.notices import Notice, Notify
 from arena.tournament.progress import Gauge
 from arena.tournament.provenance import Terms, begin_or_go_on, drawn_seed, left_out_now, terms_of
@@ -88,7 +88,6 @@ __all__ = [
     "NotBegun",
     "Notice",
     "Notify",
-    "Reported",
     "Results",
     "Standing",
     "Terms",

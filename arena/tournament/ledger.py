@@ -20,7 +20,7 @@ from msgspec import Struct
 from arena.errors import MachineCannot, WrongUse
 from arena.quantities import counted
 from arena.schedule import Event, Match, What, kind_of
-from arena.statistics import Played, count_of
+from arena.statistics import Played, Reported, count_of
 from arena.tournament.aside import (
     MOST_EVIDENCE,
     Again,
@@ -70,8 +70,6 @@ INTERRUPTED = "interrupted"
 """Why an attempt is void whose process was stopped: it is no fault of anyone's."""
 
 
-Reported = tuple[Played, tuple[SeatReport, ...], str]
-"""A match that counts, its seats' reports, and its transcript's name, or its URL if it is not in the folder."""
 _REPORTED = (
     "SELECT played, reports, CASE WHEN place LIKE '%://%' THEN place ELSE transcript END FROM results"
     " JOIN attempts ON attempts.id = results.attempt"

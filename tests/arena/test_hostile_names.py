@@ -18,9 +18,8 @@ from arena.config.tournament_file import read_tournament
 from arena.errors import WrongUse
 from arena.pages.report import write_beside
 from arena.reports.bracket import ASCII, draw
-from arena.reports.csv import csv_text
-from arena.reports.markdown import escaped, table_lines
-from arena.reports.match import show_match
+from arena.reports.files import csv_text, escaped, table_lines
+from arena.reports.matches import show_match
 from arena.schedule.contract import Tie
 from arena.tables import LONGEST_CELL, Grid, shortened, show
 from arena.terminal import Screen, Words, json_line

@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 
 from arena.quantities import counted, span
-from arena.reports.tournament import void_text
+from arena.reports.attempts import void_text
 from arena.schedule.balance import design_of
 from arena.schedule.blocks import SWAPPED, Block
 from arena.terminal import Screen

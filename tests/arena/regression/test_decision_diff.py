@@ -4,15 +4,17 @@ from typing import Any
 
 import pytest
 
+from arena.columns import Table
 from arena.regression.decision_diff import DecisionDiff, Place, base_matches, diff_decisions, total
 from arena.regression.model import BASE, FIELD, HEAD
-from arena.reports.divergence import (
+from arena.reports.decisions import (
+    DECISIONS,
     ROWS,
+    decision_rows,
     explained_json,
     explained_lines,
     explained_markdown,
-    explained_rows,
-    outcome_rows,
+    outcomes,
     rows_left_out,
 )
 from arena.statistics.standings import Played
@@ -28,6 +30,10 @@ class Names(Action, frozen=True):
 
     name: str
     loudly: bool = False
+
+
+def cells(matches: list[DecisionDiff], seats: int) -> list[tuple[str, ...]]:
+    return Table(DECISIONS, decision_rows(matches, seats)).cells()
 
 
 def played(seating: int, entrants: tuple[int, ...], *ranking: tuple[int, ...], block: int = 0) -> Played:
@@ -155,7 +161,7 @@ class TestReport:
             ("differ", "1", "0.000", "1.000", "+1.000"),
             ("never differ", "1", "1.000", "0.500", "-0.500"),
             ("did not differ before head dropped out", "1", "0.000", "1.000", "+1.000"),
-        ] == outcome_rows([PARTED, SAME, CUT])
+        ] == outcomes([PARTED, SAME, CUT]).cells()
 
     def test_the_counts_are_of_what_was_asked(self) -> None:
         assert [
@@ -174,18 +180,18 @@ class TestReport:
             ("00001b", "1", "3 say", "7", '{"name":"a"}', '{"name":"b"}', "lost", "won"),
             ("", "", "3 say", "7", '{"name":"a"}', "null (no answer in its time)", "", ""),
             ("00001b", "1", "", "", "", "ended by signal 9", "lost", "won"),
-        ] == explained_rows([PARTED, SAME, CUT], seats=2)
+        ] == cells([PARTED, SAME, CUT], seats=2)
 
     def test_of_more_seats_outcomes_are_points(self) -> None:
-        assert ("0.00", "1.00") == explained_rows([PARTED], seats=5)[0][-2:]
+        assert ("0.00", "1.00") == cells([PARTED], seats=5)[0][-2:]
 
     def test_of_too_many_rows_the_first_of_each_match_stays(self) -> None:
         many = [of(*(asked({"name": "a"}, said("b")) for _ in range(ROWS))), SAME, PARTED]
-        assert (2, ROWS) == (len(explained_rows(many, 2)), rows_left_out(many, 2))
+        assert (2, ROWS) == (len(decision_rows(many, 2)), rows_left_out(many, 2))
 
     def test_only_what_two_actions_do_not_agree_in_is_shown(self) -> None:
         found = of(asked({"name": "a", "loudly": True}, said("b", loudly=True)))
-        assert ('{"name":"a"}', '{"name":"b"}') == explained_rows([found], 2)[0][4:6]
+        assert ('{"name":"a"}', '{"name":"b"}') == cells([found], 2)[0][4:6]
 
     def test_the_markdown_has_both_tables_and_what_would_end_a_cell_is_escaped(self) -> None:
         told = explained_markdown([of(asked({"name": "a|b"}, said("b")))], seats=2)
@@ -202,6 +208,6 @@ class TestReport:
 
     @pytest.mark.parametrize("matches", [[], [SAME]])
     def test_no_partings_are_no_table(self, matches: list[DecisionDiff]) -> None:
-        assert [] == explained_rows(matches, 2)
+        assert [] == decision_rows(matches, 2)
         assert "| match |" not in explained_markdown(matches, 2)
         assert 0 == total(matches).partings

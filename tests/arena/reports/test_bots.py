@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from arena.reports.bots import MOST_BOTS, megabytes, note, notes, reports_json, usage_rows
+from arena.columns import Table
+from arena.reports.bots import MOST_BOTS, USAGE, megabytes, note, notes, reports_json
 from arena.statistics.bot_reports import BotReport, Loss
 from referee.match.seat_report import Complaint, SeatReport, spread_of
 
@@ -78,9 +79,9 @@ def test_unknown_usage_is_a_dash() -> None:
         spread=spread_of([1_000] * 99 + [9_000]), worst_us=9_000, cpu_us=2_500_000, peak_bytes=3 << 20
     )
     assert [
-        ("known", "1.0 ms", "1.0 ms", "9.0 ms", "2.5 s", "3.0 MB"),
-        ("unknown", "-", "-", "-", "-", "-"),
-    ] == usage_rows(("known", "unknown"), (known, SeatReport()))
+        ("1.0 ms", "1.0 ms", "9.0 ms", "2.5 s", "3.0 MB"),
+        ("-", "-", "-", "-", "-"),
+    ] == Table(USAGE, (known, SeatReport())).cells()
 
 
 @pytest.mark.parametrize(("count", "text"), [(0, "0.0 MB"), (10 << 20, "10 MB"), (3 << 30, "3,072 MB")])

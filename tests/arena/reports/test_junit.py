@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from arena.regression.model import UsageFinding
 from arena.regression.options import RegressionOptions, regression_of
-from arena.reports.junit import LONGEST, finding_junit, unplayed_junit
-from arena.reports.problems import problem, problems_of
+from arena.reports.bots import problem, problems_of
+from arena.reports.regression import LONGEST, finding_junit, unplayed_junit
 from arena.statistics.bot_reports import BotReport, Loss
 from arena.statistics.sprt import Verdict
 from arena.statistics.usage_ratio import UsageLimit, UsageState

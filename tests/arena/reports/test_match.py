@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from arena.reports.match import match_json, show_match
+from arena.reports.matches import match_json, show_match
 from protocol.refusals import Conduct
 from referee.host.plan import Plan, Result
 from referee.match.seat_report import SeatReport, spread_of

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from arena.commands.main import main
 from arena.errors import DONE, WRONG_USE
-from arena.reports import match_list, matches_csv, matches_listed
+from arena.reports import matches, matches_csv, matches_listed
 from arena.tournament import LEDGER, Ledger
 from protocol.refusals import Conduct
 from referee.match.seat_report import SeatReport
@@ -136,7 +136,7 @@ def test_a_match_that_cannot_be_among_these_bots_is_refused(tmp_path: Path) -> N
 @pytest.mark.slow
 def test_the_list_of_many_matches_is_never_held_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """2,000 matches as text are 0.6 MB, as objects 1.5 MB; a hundred at once are a twentieth."""
-    monkeypatch.setattr(match_list, "AT_ONCE", 100)
+    monkeypatch.setattr(matches, "AT_ONCE", 100)
     many = [result(block, seating, (0, 1), ((0,), (1,))) for block in range(1_000) for seating in (0, 1)]
     folder = folder_of(tmp_path / "cup", LABELS, many)
     del many

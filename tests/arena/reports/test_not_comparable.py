@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from arena.commands.main import main
 from arena.reports import NOT_COMPARABLE
-from arena.reports.tables import digest_json, ratings_table
+from arena.reports.standings import digest_json, ratings_table
 from arena.statistics import Digest, digest_of
 from arena.tables import show
 from arena.terminal import Screen

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from arena.regression.model import Regression, State, UsageFinding
 from arena.regression.options import RegressionOptions, regression_of
 from arena.regression.run import Finding
-from arena.reports.markdown import escaped
+from arena.reports.files import escaped
 from arena.reports.regression import (
     elo,
     finding_json,

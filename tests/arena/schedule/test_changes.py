@@ -176,7 +176,7 @@ def test_tables_and_orders_have_all_entrants_and_those_that_withdrew_come_last(o
     if of.format != "knockout":
         assert {row.entrant for row in rows[: len(competing(of))]} == set(competing(of))
     table = format_of(of).table(contest, rows)
-    assert table is None or len(table[1]) == of.numbers
+    assert table is None or len(table.rows) == of.numbers
     format_of(of).as_json(contest)
 
 
@@ -238,8 +238,8 @@ def test_a_new_version_of_a_gauntlets_head_is_a_head_and_who_comes_later_is_not(
     contest = Contest(spec=of, labels=tuple("abcde"), house=None, seed=SEED, played=results)
     table = format_of(of).table(contest, standings_of(5, results))
     assert table is not None
-    assert ("head", "d") == table[1][0][:2]
-    assert "against d" in table[0]
+    assert ("head", "d") == table.cells()[0][:2]
+    assert "against d" in table.headings
 
 
 def test_a_new_version_begins_a_ladder_at_its_predecessors_rating_and_others_at_the_start() -> None:

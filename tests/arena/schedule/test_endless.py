@@ -246,10 +246,10 @@ def test_the_table_has_ratings_with_their_errors() -> None:
     rows = format_.in_order(contest, standings_of(4, results))
     table = format_.table(contest, rows)
     assert table is not None
-    assert ("#", "bot", "rating", "±", "played") == table[0][:5]
-    assert ["a", "b", "c", "d"] == [row[1] for row in table[1]]
+    assert ("#", "bot", "rating", "±", "played") == table.headings[:5]
+    assert ["a", "b", "c", "d"] == [row[1] for row in table.cells()]
     found = format_.as_json(contest)["ladder"]
-    assert [f"{each['rating']:.0f}" for each in found] == [row[2] for row in table[1]]
+    assert [f"{each['rating']:.0f}" for each in found] == [row[2] for row in table.cells()]
     by_name = sorted(found, key=lambda each: str(each["bot"]))
     assert [(round(each.rating, 1), each.blocks) for each in waves.ratings()] == [
         (each["rating"], each["blocks"]) for each in by_name

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from arena.schedule.columns import conduct_columns
+from arena.columns import Table
+from arena.statistics.columns import conduct_columns
 from arena.statistics.standings import Played, points, standings_of
 from protocol.refusals import Conduct
 from tests.arena.stand_in import outcome
@@ -67,11 +68,10 @@ def test_a_row_counts_messages_that_were_refused() -> None:
 
 def test_what_was_refused_has_a_column_only_if_something_was() -> None:
     none, some = (standings_of(2, [played((0, 1), (0,), (1,), refused=refused)]) for refused in ((0, 0), (0, 3)))
-    assert ("faults", "defaults", "time per move") == conduct_columns(none)[0]
-    assert (
-        ("faults", "defaults", "refused", "time per move"),
-        [("0", "0", "0", "0 µs"), ("0", "0", "3", "0 µs")],
-    ) == conduct_columns(some)
+    assert ("faults", "defaults", "time per move") == Table(conduct_columns(none), none).headings
+    table = Table(conduct_columns(some), some)
+    assert ("faults", "defaults", "refused", "time per move") == table.headings
+    assert [("0", "0", "0", "0 µs"), ("0", "0", "3", "0 µs")] == table.cells()
 
 
 def test_who_has_not_played_has_no_time_a_window() -> None:

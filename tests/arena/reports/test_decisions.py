@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from arena.reports.asked import REFUSALS, SHOWN, compared, compared_lines
+from arena.reports.decisions import REFUSALS, SHOWN, compared, compared_lines
 from protocol.games.mist import Turn
 from protocol.messages import Closed, Opened, Rejected
 from protocol.refusals import Refusal
