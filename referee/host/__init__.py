@@ -1,7 +1,7 @@
 """Plays a match from plan to result: the host, its players, and the questions put to them."""
 
 from referee.host.feed import Feed, FeedTerms, Publish
-from referee.host.host import Host, HostIO
+from referee.host.host import Host, MatchHooks
 from referee.host.interview import Answer, Asked, Interviewed, Question, Questionnaire, questions_of
 from referee.host.kept_bots import can_stay, open_kept_bots
 from referee.host.needs import files_allowed, files_needed, processes_left, processes_needed, too_long_for_sockets
@@ -25,9 +25,9 @@ __all__ = [
     "Feed",
     "FeedTerms",
     "Host",
-    "HostIO",
     "Interviewed",
     "LocalSeat",
+    "MatchHooks",
     "Plan",
     "Player",
     "Publish",

@@ -64,7 +64,7 @@ LATER_SECONDS = 0.25
 ends."""
 
 
-class Beginning(Struct):
+class CounterSnapshot(Struct):
     """The state at the start of a seat's window, or of its bot.
 
     The object is used again for the seat's next window.
@@ -76,21 +76,21 @@ class Beginning(Struct):
     """The bot's counters at that time, or up to `STALE_SECONDS` earlier."""
     read_at: float = 0.0
     """The time at which they were read."""
-    took: list[float] = []
+    wasted: list[float] = []
     """Seconds that the event loop had spent on each seat's rejected messages; indexed by seat."""
 
 
-class Unread(Struct, frozen=True):
+class PendingEvidence(Struct, frozen=True):
     """A closed seat window whose bot's counters are not read yet."""
 
-    over: ClosedSeatWindow
-    began: Beginning
+    closed: ClosedSeatWindow
+    start: CounterSnapshot
     behind: float
     """The longest event-loop stall during the window, in seconds."""
     stopped: float
     """Seconds for which the process was stopped during the window."""
-    took: list[float]
-    """As `Beginning.took`, at the window's end."""
+    wasted: list[float]
+    """As `CounterSnapshot.wasted`, at the window's end."""
     ended: float
     """The time at which the window closed, on trio's clock."""
     rested: float
@@ -103,6 +103,41 @@ class Unread(Struct, frozen=True):
     """The last time at which it was found so."""
     progress: tuple[int, int] = (0, 0)
     """How long the thread had run at that time, and how often it had been scheduled."""
+
+
+class SeatState:
+    """The host's state of one seat."""
+
+    __slots__ = (
+        "at_pause", "bot_start", "frozen", "frozen_since", "line", "outgoing", "read_at", "reading", "rested",
+        "wasted", "window_start",
+    )  # fmt: skip
+
+    def __init__(self, line: Line) -> None:
+        self.line = line
+        self.outgoing: list[Outgoing] = []
+        """The frames of this step, which leave together."""
+        self.frozen = False
+        self.rested = 0.0
+        """Seconds for which its bot had been frozen at its latest freeze or thaw."""
+        self.frozen_since = 0.0
+        """The time at which its bot was frozen, if it is; on trio's clock."""
+        self.reading = NOTHING
+        """The latest reading of its bot's counters."""
+        self.read_at = -math.inf
+        """The time of that reading."""
+        self.window_start = CounterSnapshot(0.0)
+        """The start of its latest window."""
+        self.bot_start = CounterSnapshot(0.0)
+        """The start of its bot."""
+        self.at_pause = NOTHING
+        """Its bot's counters at the start of the pause, of its window or of the bot, the latest of these."""
+        self.wasted = 0.0
+        """Seconds that the event loop has spent on its refused messages."""
+
+    def rest(self, now: float) -> float:
+        """Return for how many seconds its bot has been frozen in this match."""
+        return self.rested + (now - self.frozen_since if self.frozen else 0.0)
 
 
 class Alarm:
@@ -128,7 +163,11 @@ class Alarm:
             self._bell.ring()
 
 
-class HostIO:
+def _nothing() -> None:
+    """Do nothing."""
+
+
+class MatchHooks:
     """Hooks that the host calls. The defaults do nothing; override what you need. Hooks must not block."""
 
     feed: Feed | None = None
@@ -142,16 +181,15 @@ class HostIO:
     measured = False
     """Whether evidence from `measure` and `behind` is passed to the match for each window."""
 
+    record: Callable[[Record], None]
+    """Writes a record to the transcript. It may be the transcript's own method, which saves a call per message."""
+    catch_up: Callable[[], None] = staticmethod(_nothing)
+    """Does work that can wait until the bots have their messages. The host calls it after each step."""
+
     def __init__(self, bell: Bell, lines: Sequence[Line]) -> None:
         """Store the lines, indexed by seat. Each of them rings `bell`."""
         self.bell = bell
         self.lines = lines
-
-    record: Callable[[Record], None]
-    """Writes a record to the transcript. It may be the transcript's own method, which saves a call per message."""
-
-    def catch_up(self) -> None:
-        """Do work that can wait until the bots have their messages. The host calls this after each step."""
 
     def told(self, told: tuple[Addressed, ...]) -> None:
         """Show spectators the events that are being sent to the seats."""
@@ -159,7 +197,7 @@ class HostIO:
     def restart(self, seat: int) -> None:
         """Start the seat's bot again."""
 
-    def hung_up(self, seat: int) -> None:
+    def hang_up(self, seat: int) -> None:
         """End the seat's bot, which plays no further part in the match."""
 
     def let_run(self, seat: int, runs: bool) -> None:
@@ -192,46 +230,27 @@ class HostIO:
 class Host:
     """The `MatchIO` of one match: sends to the bots' lines, writes the transcript, reads the clock."""
 
-    def __init__(self, io: HostIO) -> None:
+    def __init__(self, io: MatchHooks) -> None:
         self._io = io
         self._now = trio.lowlevel.current_clock().current_time
         """Cached clock; `trio.current_time()` looks it up on every call."""
         self._bell = io.bell
-        self._lines = lines = io.lines
+        self._seats = [SeatState(line) for line in io.lines]
         self._feed = io.feed
         self._log = io.log if io.log is not None and io.log.enabled else None
         self._ponder, self._counts_cpu, self._measured = io.ponder, io.counts_cpu, io.measured
-        self._stopped = [False] * len(lines)
-        self._rested = [0.0] * len(lines)
-        """Seconds for which each seat's bot had been frozen at its latest freeze or thaw; indexed by seat."""
-        self._rests_since = [0.0] * len(lines)
-        """The time at which each frozen bot was frozen; indexed by seat."""
         self._stale = STALE_SECONDS
-        self._last = [NOTHING] * len(lines)
-        """The latest reading of each bot's counters; indexed by seat."""
-        self._read_at = [-math.inf] * len(lines)
-        """The times of those readings; indexed by seat."""
-        self._before = [Beginning(0.0) for _ in lines]
-        """The start of each seat's latest window; indexed by seat."""
-        self._start = [Beginning(0.0) for _ in lines]
-        """The start of each seat's bot; indexed by seat."""
         self._paused_at: float | None = None
         """The time at which the pause started; None: the match is not paused, or not measured."""
-        self._at_pause = list(self._last)
-        """Each bot's counters at the start of the pause, of its window or of the bot, the latest of these; by
-        seat."""
-        self._took = [0.0] * len(lines)
-        """Seconds that the loop has spent on each seat's refused messages; indexed by seat."""
         self._starting: set[int] = set()
         """Seats whose bot is being started and does not run yet."""
-        self._silent = set(range(len(lines)))
+        self._silent = set(range(len(io.lines)))
         """Seats whose bot has sent no accepted message yet."""
         self._inputs: deque[Callable[[int], Input | Ended]] = deque()
         """Functions that make an input from the time at which the match applies it."""
-        self._all_heard: dict[int, trio.Event] = {}
+        self._all_processed: dict[int, trio.Event] = {}
         """Events to set when all frames received from a bot have been processed; keyed by seat."""
-        self._outgoing: list[list[Outgoing]] = [[] for _ in lines]
-        self._later: list[tuple[float, Unread]] = []
+        self._later: list[tuple[float, PendingEvidence]] = []
         """Evidence to be read later, each with its time."""
         self._begun: set[int] = set()
         """Seats that were sent a window whose starting counters are not read yet."""
@@ -243,31 +262,32 @@ class Host:
 
     def send(self, seat: int, frame: bytes, *, timed: bool = False) -> None:
         """See `MatchIO`. The frame leaves with all others of this step for the seat."""
-        self._outgoing[seat].append((frame, timed))
+        self._seats[seat].outgoing.append((frame, timed))
         if timed:
             self._begun.add(seat)
 
     def nobody_handed(self, seat: int) -> None:
         """See `MatchIO`."""
-        self._before[seat].at = self._now()
-        self._note_taken(self._before[seat].took)
+        start = self._seats[seat].window_start
+        start.at = self._now()
+        self._note_wasted(start.wasted)
         self._input(lambda at: Handed(at=at, seat=seat))
 
     def reconnected(self, seat: int) -> None:
         """See `MatchIO`."""
         self._send_out()
-        self._lines[seat].forget_unsent()
+        self._seats[seat].line.forget_unsent()
 
     def hang_up(self, seat: int) -> None:
         """See `MatchIO`."""
         self._send_out()
-        self._lines[seat].hang_up()
-        self._io.hung_up(seat)
+        self._seats[seat].line.hang_up()
+        self._io.hang_up(seat)
 
     def restart(self, seat: int) -> None:
         """See `MatchIO`."""
-        self._starts(seat)
-        self._note_running(seat, to=True)
+        self._start_counting(seat)
+        self._note_running(self._seats[seat], to=True)
         self._io.restart(seat)
 
     def told(self, told: tuple[Addressed, ...]) -> None:
@@ -280,7 +300,8 @@ class Host:
         """See `MatchIO`."""
         if self._paused_at is None and self._measured:
             self._paused_at = self._now()
-            self._at_pause = [self._read(seat, self._paused_at) for seat in range(len(self._lines))]
+            for number, seat in enumerate(self._seats):
+                seat.at_pause = self._read(number, self._paused_at)
         if self._feed is not None:
             self._feed.paused(reason)
         if self._log is not None:
@@ -300,29 +321,30 @@ class Host:
             return
         now = self._now()
         length, self._paused_at = now - self._paused_at, None
-        for seat, before in enumerate(self._before):
-            before.reading = before.reading.leaving_out(self._at_pause[seat], self._read(seat, now))
-            before.read_at += length
+        for number, seat in enumerate(self._seats):
+            start = seat.window_start
+            start.reading = start.reading.leaving_out(seat.at_pause, self._read(number, now))
+            start.read_at += length
 
     # Events other than frames. Any task of this trio run may call these.
 
     def starting(self, seat: int) -> None:
         """Note that a seat's bot is being started."""
         self._starting.add(seat)
-        self._starts(seat)
+        self._start_counting(seat)
 
     def started(self, seat: int) -> None:
         """Note that a seat's bot runs now. It is measured from here on."""
         self._starting.discard(seat)
-        self._starts(seat, self._io.measure(seat) if self._measured else NOTHING)
+        self._start_counting(seat, self._io.measure(seat) if self._measured else NOTHING)
         self._input(lambda at: Started(at=at, seat=seat))
 
-    def _starts(self, seat: int, reading: Reading = NOTHING) -> None:
+    def _start_counting(self, seat: int, reading: Reading = NOTHING) -> None:
         """Count the bot's processor time from here."""
-        now = self._now()
-        self._start[seat] = Beginning(now, reading, now, self._taken())
-        self._before[seat].reading, self._before[seat].read_at = reading, now
-        self._read_at[seat], self._last[seat], self._at_pause[seat] = now, reading, reading
+        now, state = self._now(), self._seats[seat]
+        state.bot_start = CounterSnapshot(now, reading, now, self._wasted_by_seat())
+        state.window_start.reading, state.window_start.read_at = reading, now
+        state.read_at, state.reading, state.at_pause = now, reading, reading
 
     async def left(self, seat: int, exit_code: int, why: str | UnsetType = UNSET) -> None:
         """Process a bot's exit, after all that it had sent.
@@ -335,12 +357,12 @@ class Host:
             exit_code: its process's exit code.
             why: the cause in words, where there is one.
         """
-        line = self._lines[seat]
+        line = self._seats[seat].line
         await line.settle()
         while line.has_more():
-            self._all_heard[seat] = all_heard = trio.Event()
+            self._all_processed[seat] = all_processed = trio.Event()
             self._bell.ring()
-            await all_heard.wait()
+            await all_processed.wait()
             await line.settle()  # The bot may have sent more than a line holds.
         self._input(lambda at: Left(at=at, seat=seat, exit=exit_code, why=why))
 
@@ -366,7 +388,8 @@ class Host:
         """Play the match to its end. Its clock starts at 0 now."""
         self._zero = self._now()
         self._stale = min(STALE_SECONDS, STALE_SHARE * match.shortest)
-        self._start = [Beginning(self._zero, read_at=self._zero) for _ in self._lines]
+        for seat in self._seats:
+            seat.bot_start = CounterSnapshot(self._zero, read_at=self._zero)
         async with trio.open_nursery() as nursery:
             alarm = Alarm(self._bell)
             nursery.start_soon(alarm.keep)
@@ -418,14 +441,14 @@ class Host:
         if due is None or due > woke:
             return  # The clock counts processor time, and the bot has some left.
         async with trio.open_nursery() as nursery:
-            for line in self._lines:
+            for state in self._seats:
                 # All at once: receiving one line's frames may bring in another's.
-                nursery.start_soon(line.settle)
+                nursery.start_soon(state.line.settle)
         await self._drain_all(match)
         if self._measured:
             for seat in match.silent(woke):
                 start = ClosedSeatWindow(seat, START, is_missed=True)
-                self._tell_used(match, now, self._evidence(start, self._start[seat], now))
+                self._report_usage(match, now, self._evidence(start, self._seats[seat].bot_start, now))
         due = match.next_deadline()
         if due is not None:
             match.apply(Woke(at=woke, deadline=due))
@@ -439,7 +462,7 @@ class Host:
         if self._ponder:
             self._send_out()
         else:
-            owes = [match.owes(seat) for seat in range(len(self._lines))]
+            owes = [match.owes(seat) for seat in range(len(self._seats))]
             self._set_running(owes, to=True)
             self._send_out()
             self._set_running(owes, to=False)
@@ -463,157 +486,160 @@ class Host:
         now = self._now()
         closed = match.closed()
         there_is_some = bool(closed or self._later)
-        for over in closed:
-            evidence = self._evidence(over, self._before[over.seat], now)
-            if over.is_missed:
+        for seat_window in closed:
+            evidence = self._evidence(seat_window, self._seats[seat_window.seat].window_start, now)
+            if seat_window.is_missed:
                 # The kernel counts a thread's wait for a processor only when the thread gets one.
                 self._later.append((now + LATER_SECONDS, evidence))
             else:
-                self._tell_used(match, now, evidence)
+                self._report_usage(match, now, evidence)
         if self._later:
-            self._tell_what_is_due(match, now)
+            self._report_due_evidence(match, now)
         if self._begun:
-            for seat in self._begun:
-                if now - self._read_at[seat] >= self._stale:
-                    self._read(seat, now)
-                before, reading = self._before[seat], self._last[seat]
-                before.at, before.reading, before.read_at = now, reading, self._read_at[seat]
-                self._note_taken(before.took)
-                self._at_pause[seat] = reading
+            for number in self._begun:
+                seat = self._seats[number]
+                if now - seat.read_at >= self._stale:
+                    self._read(number, now)
+                start = seat.window_start
+                start.at, start.reading, start.read_at = now, seat.reading, seat.read_at
+                self._note_wasted(start.wasted)
+                seat.at_pause = seat.reading
             self._begun.clear()
         if there_is_some:
             self._send_out()
 
-    def _tell_what_is_due(self, match: Match, now: float) -> None:
+    def _report_due_evidence(self, match: Match, now: float) -> None:
         """Pass on evidence that is due, or whose bot has answered since: it must have run for that."""
         waiting = self._later
         self._later = []
-        for due, unread in waiting:
-            if unread.answered is not None:
-                self._tell_used(match, now, unread)
+        for due, pending in waiting:
+            if pending.answered is not None:
+                self._report_usage(match, now, pending)
             elif now >= due:
-                self._tell_or_look_again(match, now, unread)
+                self._report_or_look_again(match, now, pending)
             else:
-                self._later.append((due, unread))
+                self._later.append((due, pending))
 
-    def _tell_or_look_again(self, match: Match, now: float, unread: Unread) -> None:
+    def _report_or_look_again(self, match: Match, now: float, pending: PendingEvidence) -> None:
         """Pass on the evidence of an unanswered window, or read it again soon if the bot waits for a processor.
 
         The kernel counts a wait when it ends. If the bot has run since the last reading, a wait that has not ended
         started after that reading.
         """
-        reading = self._read(unread.over.seat, now)
+        reading = self._read(pending.closed.seat, now)
         if not reading.is_ready:
-            self._tell_used(match, now, unread)
-        elif unread.looks and reading.progress > unread.progress:
-            self._tell_used(match, now, unread, uncounted=now - unread.looked)
-        elif unread.looks < MOST_LOOKS:
-            again = replace(unread, looks=unread.looks + 1, looked=now, progress=reading.progress)
+            self._report_usage(match, now, pending)
+        elif pending.looks and reading.progress > pending.progress:
+            self._report_usage(match, now, pending, uncounted=now - pending.looked)
+        elif pending.looks < MOST_LOOKS:
+            again = replace(pending, looks=pending.looks + 1, looked=now, progress=reading.progress)
             self._later.append((now + LOOK_SECONDS, again))
         else:
-            self._tell_used(match, now, unread, uncounted=math.inf)
+            self._report_usage(match, now, pending, uncounted=math.inf)
 
     def _read(self, seat: int, now: float) -> Reading:
         """Read a seat's counters. The reading is used again for `STALE_SECONDS`."""
-        self._read_at[seat], self._last[seat] = now, self._io.measure(seat)
-        return self._last[seat]
+        state = self._seats[seat]
+        state.read_at, state.reading = now, self._io.measure(seat)
+        return state.reading
 
-    def _evidence(self, over: ClosedSeatWindow, began: Beginning, now: float) -> Unread:
-        """Return the evidence of a part that closed now.
+    def _evidence(self, closed: ClosedSeatWindow, start: CounterSnapshot, now: float) -> PendingEvidence:
+        """Return the evidence of a seat window that closed now.
 
         While a bot is being started, the loop counts as behind.
         """
-        if over.number == START and over.seat in self._starting:
-            behind = now - began.at
+        if closed.number == START and closed.seat in self._starting:
+            behind = now - start.at
         else:
-            behind = self._io.behind(began.at)
-        rested = self._rest_of(over.seat, now)
+            behind = self._io.behind(start.at)
+        rested = self._seats[closed.seat].rest(now)
         # Copied: the seat's next window may begin before the counters are read.
-        kept = replace(began, took=began.took[:])
-        return Unread(over, kept, behind, self._io.stopped(began.at), self._taken(), now, rested)
+        copy = replace(start, wasted=start.wasted[:])
+        return PendingEvidence(
+            closed, copy, behind, self._io.stopped(start.at), self._wasted_by_seat(), now, rested
+        )
 
-    def _taken(self) -> list[float]:
+    def _wasted_by_seat(self) -> list[float]:
         """Return the seconds that the loop has spent on each seat's rejected messages; indexed by seat."""
-        taken: list[float] = []
-        self._note_taken(taken)
-        return taken
+        wasted: list[float] = []
+        self._note_wasted(wasted)
+        return wasted
 
-    def _note_taken(self, taken: list[float]) -> None:
+    def _note_wasted(self, wasted: list[float]) -> None:
         """Write the same into a list that is empty or was filled here before."""
-        if not taken:
-            taken.extend(self._took)
-        for seat, line in enumerate(self._lines):
-            taken[seat] = self._took[seat] + line.took
+        if not wasted:
+            wasted.extend([0.0] * len(self._seats))
+        for number, seat in enumerate(self._seats):
+            wasted[number] = seat.wasted + seat.line.wasted
 
-    def _tell_used(self, match: Match, now: float, unread: Unread, uncounted: float = 0.0) -> None:
+    def _report_usage(self, match: Match, now: float, pending: PendingEvidence, uncounted: float = 0.0) -> None:
         """Pass the measurement of a part to the match.
 
         Args:
             match: the match.
             now: the time, on trio's clock.
-            unread: the evidence so far.
+            pending: the evidence so far.
             uncounted: the longest that a wait for a processor can have lasted which has not ended yet, in seconds.
         """
-        seat, before = unread.over.seat, unread.began.reading
+        seat, before = pending.closed.seat, pending.start.reading
         reading = self._read(seat, now)
-        taken = [_to_micros(end - start) for end, start in zip(unread.took, unread.began.took, strict=False)]
-        blocking_seats = tuple(other for other, took in enumerate(taken) if other != seat and took >= BLOCKING_US)
+        wasted = [
+            _to_micros(end - start) for end, start in zip(pending.wasted, pending.start.wasted, strict=False)
+        ]
+        blocking_seats = tuple(other for other, us in enumerate(wasted) if other != seat and us >= BLOCKING_US)
         # The counters restart at 0 if the bot was restarted during the window.
         cpu, waited = max(0, reading.cpu - before.cpu), max(0, reading.waited - before.waited)
-        is_start = unread.over.number == START
+        is_start = pending.closed.number == START
         active = None if is_start or math.isinf(uncounted) else reading.active(before)
-        until = now - uncounted if unread.answered is None else unread.answered
-        rested = max(0.0, self._rest_of(seat, now) - unread.rested)
+        until = now - uncounted if pending.answered is None else pending.answered
+        rested = max(0.0, self._seats[seat].rest(now) - pending.rested)
         match.apply(
             Used(
                 at=self._micros(now),
                 seat=seat,
-                number=unread.over.number,
+                number=pending.closed.number,
                 cpu=cpu,
                 waited=waited,
-                withheld=reading.withheld(before, now - unread.began.read_at, starting=is_start),
+                withheld=reading.withheld(before, now - pending.start.read_at, starting=is_start),
                 throttled=max(0, reading.throttled - before.throttled),
-                behind=_to_micros(unread.behind),
-                stopped=_to_micros(unread.stopped),
-                taken=taken[seat] if taken else 0,
+                behind=_to_micros(pending.behind),
+                stopped=_to_micros(pending.stopped),
+                taken=wasted[seat] if wasted else 0,
                 blocking_seats=blocking_seats,
-                blocked_us=sum(taken[blocking] for blocking in blocking_seats),
+                blocked_us=sum([wasted[other] for other in blocking_seats]),
                 active=UNSET if active is None else active,
-                after=0 if active is None else _to_micros(max(0.0, until - unread.ended - rested)),
+                after=0 if active is None else _to_micros(max(0.0, until - pending.ended - rested)),
                 rested=_to_micros(rested),
             )
         )
 
     def _set_running(self, owes: Sequence[bool], *, to: bool) -> None:
-        for seat, runs in enumerate(owes):
-            if runs is to and self._stopped[seat] is to:
-                self._io.let_run(seat, to)
-                self._note_running(seat, to=to)
+        for number, runs in enumerate(owes):
+            if runs is to and self._seats[number].frozen is to:
+                self._io.let_run(number, to)
+                self._note_running(self._seats[number], to=to)
 
-    def _note_running(self, seat: int, *, to: bool) -> None:
+    def _note_running(self, seat: SeatState, *, to: bool) -> None:
         """Note that a seat's bot was frozen now, or thawed."""
         now = self._now()
-        self._rested[seat] = self._rest_of(seat, now)
-        self._stopped[seat], self._rests_since[seat] = not to, now
-
-    def _rest_of(self, seat: int, now: float) -> float:
-        """Return for how many seconds a seat's bot has been frozen in this match."""
-        return self._rested[seat] + (now - self._rests_since[seat] if self._stopped[seat] else 0.0)
+        seat.rested = seat.rest(now)
+        seat.frozen, seat.frozen_since = not to, now
 
     def _send_out(self) -> None:
         """Pass each line the frames of this step."""
-        for seat, frames in enumerate(self._outgoing):
+        for seat in self._seats:
+            frames = seat.outgoing
             if frames:
-                self._outgoing[seat] = []
-                self._lines[seat].send_burst(frames)
+                seat.outgoing = []
+                seat.line.send_burst(frames)
 
     async def _drain_all(self, match: Match) -> None:
         """Process all received frames, and let other tasks run in between."""
-        heard = [0] * len(self._lines)
-        while self._drain(match, heard):
+        processed = [0] * len(self._seats)
+        while self._drain(match, processed):
             await trio.lowlevel.checkpoint()
 
-    def _drain(self, match: Match, heard: list[int] | None = None) -> bool:
+    def _drain(self, match: Match, processed: list[int] | None = None) -> bool:
         """Process received frames for at most one time slice; return True if some are left that must be processed.
 
         At most `INBOX_FRAMES` are processed per seat, so that no seat delays the others. The bell rings if more
@@ -621,36 +647,37 @@ class Host:
 
         Args:
             match: the match.
-            heard: the number of frames processed before, indexed by seat. This call adds its own.
+            processed: the number of frames processed before, indexed by seat. This call adds its own.
         """
-        heard = [0] * len(self._lines) if heard is None else heard
-        turn = TURN_SECONDS / len(self._lines)
+        processed = [0] * len(self._seats) if processed is None else processed
+        turn = TURN_SECONDS / len(self._seats)
         more = False
-        for seat, line in enumerate(self._lines):
+        for seat, state in enumerate(self._seats):
+            line = state.line
             if not line.has_more():
                 continue
             if self._counts_cpu and seat in match.counted():
                 self._read_cpu(match, (seat,))
             began = last = self._now()
-            while heard[seat] < INBOX_FRAMES and last - began < turn:
-                last = self._hear(match, seat)
-                heard[seat] += 1
+            while processed[seat] < INBOX_FRAMES and last - began < turn:
+                last = self._receive(match, seat)
+                processed[seat] += 1
                 if not line.has_more():
                     break
             else:
                 self._bell.ring()
-                more = more or heard[seat] < INBOX_FRAMES
+                more = more or processed[seat] < INBOX_FRAMES
         while self._inputs:
             match.apply(self._inputs.popleft()(self._micros(self._now())))
-        if self._all_heard:
-            for seat in [seat for seat in self._all_heard if not self._lines[seat].has_more()]:
-                self._all_heard.pop(seat).set()
+        if self._all_processed:
+            for seat in [seat for seat in self._all_processed if not self._seats[seat].line.has_more()]:
+                self._all_processed.pop(seat).set()
         return more
 
-    def _hear(self, match: Match, seat: int) -> float:
+    def _receive(self, match: Match, seat: int) -> float:
         """Process the next item received from a seat; return the time after that, on trio's clock."""
         worked = self._io.worked()
-        item = self._lines[seat].receive_nowait()
+        item = self._seats[seat].line.receive_nowait()
         # Frames that a line held before the match started count as received at its start.
         at = max(0, self._micros(item.at))
         accepted = True
@@ -671,14 +698,19 @@ class Host:
             case _ as unreachable:
                 assert_never(unreachable)
         if not accepted:
-            self._took[seat] += self._io.worked() - worked
+            self._seats[seat].wasted += self._io.worked() - worked
         return self._now()
 
     def _note_answer(self, seat: int, at: float) -> None:
         """Note that a seat answered whose evidence is not read yet, so that this step reads it."""
         self._later = [
-            (due, replace(unread, answered=at) if unread.over.seat == seat and unread.answered is None else unread)
-            for due, unread in self._later
+            (
+                due,
+                replace(pending, answered=at)
+                if pending.closed.seat == seat and pending.answered is None
+                else pending,
+            )
+            for due, pending in self._later
         ]
 
     def _micros(self, time: float) -> int:

@@ -5,7 +5,7 @@ import platform
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -20,17 +20,17 @@ from protocol.refusals import Conduct
 from referee import __version__
 from referee.games import GAMES
 from referee.host.feed import Feed, FeedTerms, Publish
-from referee.host.host import Host, HostIO
+from referee.host.host import Host, MatchHooks
 from referee.host.kept_bots import KeptBots
 from referee.host.match_log import MatchLog
 from referee.host.plan import Plan, Result
 from referee.host.players import (
-    LocalBotHere,
     LocalSeat,
     Player,
-    PlayerHere,
+    ProcessSeat,
     RemoteBot,
     SandboxedBot,
+    SeatDriver,
     check_players,
     seated,
 )
@@ -96,21 +96,21 @@ async def play(
         async with AsyncExitStack() as own:
             if wire is None and any(isinstance(player, SandboxedBot) for player in players):
                 wire = await own.enter_async_context(open_wire())
-            one = _Play(
+            one = RecordedMatch(
                 plan, players, table, transcript, wire, kept=kept, remote=remote or {}, publish=publish,
                 watch=watch, logger=log,
             )  # fmt: skip
             return await one.play(operator)
 
 
-class MatchHere(HostIO):
+class LocalMatch(MatchHooks):
     """A match in progress, with everything that ends with it. Set `record` before `run`."""
 
     kept: KeptBots | None = None
     measured = False
 
     def __init__(
-        self, plan: Plan, table: Table, players: Sequence[PlayerHere], terms: ClockTerms, log: MatchLog
+        self, plan: Plan, table: Table, players: Sequence[SeatDriver], terms: ClockTerms, log: MatchLog
     ) -> None:
         self.plan = plan
         self.table = table
@@ -177,38 +177,44 @@ class MatchHere(HostIO):
             )
             self.match.apply(Ended.by_fault(self.match.now, why))
 
-    # Hooks for the host; see `HostIO`.
+    # Hooks for the host; see `MatchHooks`.
 
     def restart(self, seat: int) -> None:
-        """See `HostIO`."""
+        """See `MatchHooks`."""
         self.nursery.start_soon(self.players[seat].run, self.host, self.log)
 
-    def hung_up(self, seat: int) -> None:
-        """See `HostIO`."""
-        self.players[seat].is_out = True
+    def hang_up(self, seat: int) -> None:
+        """See `MatchHooks`."""
+        self.players[seat].is_hung_up = True
         self.nursery.start_soon(self._end, self.players[seat])
 
     def let_run(self, seat: int, runs: bool) -> None:
-        """See `HostIO`."""
+        """See `MatchHooks`."""
         self.players[seat].let_run(runs=runs)
 
     def started_up(self, seat: int) -> None:
-        """See `HostIO`."""
+        """See `MatchHooks`."""
         self.players[seat].note_start_up()
 
     def cpu_time(self, seat: int) -> tuple[int, int]:
-        """See `HostIO`."""
+        """See `MatchHooks`."""
         return self.players[seat].cpu_time()
 
     def worked(self) -> float:
-        """See `HostIO`. Time in which other threads had the processor does not count."""
+        """See `MatchHooks`. Time in which other threads had the processor does not count."""
         return time.thread_time()
 
     def measure(self, seat: int) -> Reading:
-        """See `HostIO`."""
+        """See `MatchHooks`."""
         return self.players[seat].measure()
 
-    async def _end(self, player: PlayerHere) -> None:
+    def release(self) -> None:
+        """Break the reference cycles of a match that is over, so that its memory is freed at once."""
+        self.feed = None
+        with suppress(AttributeError):  # It may not have been opened.
+            del self.host, self.match
+
+    async def _end(self, player: SeatDriver) -> None:
         await trio.sleep(LAST_WORD_SECONDS)
         if player.terminal is None:
             await player.kill()
@@ -240,15 +246,15 @@ class MatchHere(HostIO):
             if self.kept is not None:
                 await bot.stay(self.kept)
 
-    def _invite_again(self) -> list[LocalBotHere]:
+    def _invite_again(self) -> list[ProcessSeat]:
         """Invite the bots that behaved well to their next match, and return them."""
         ended = self.match.ended
         if ended is None or ended.outcome is None:
             return []
-        bots = [player for player in self.players if isinstance(player, LocalBotHere)]
+        bots = [player for player in self.players if isinstance(player, ProcessSeat)]
         return [bot for bot in bots if ended.conduct[bot.seat] is Conduct.OK and bot.invite()]
 
-    async def _until_back(self, invited: list[LocalBotHere]) -> None:
+    async def _until_back(self, invited: list[ProcessSeat]) -> None:
         """Wait for the invited bots, and freeze each that is ready. Remove those that exit or take too long."""
         waited_for = list(invited)
         try:
@@ -271,7 +277,7 @@ class MatchHere(HostIO):
             self.host.order(pause=pause)
 
 
-async def _debugged_to_the_end(player: PlayerHere, terminal: Terminal) -> None:
+async def _debugged_to_the_end(player: SeatDriver, terminal: Terminal) -> None:
     """Wait for a debugged bot to end: its author may still be looking at it."""
     with trio.move_on_after(END_SECONDS):
         await player.ended()
@@ -280,7 +286,7 @@ async def _debugged_to_the_end(player: PlayerHere, terminal: Terminal) -> None:
     await player.ended()
 
 
-class _Play(MatchHere):
+class RecordedMatch(LocalMatch):
     """A match in progress with its transcript and feed."""
 
     def __init__(
@@ -321,7 +327,7 @@ class _Play(MatchHere):
             self.log.failed(error)
             raise
         finally:
-            vars(self).clear()
+            self.release()
 
     async def _play(self, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
         head = ""
@@ -333,7 +339,7 @@ class _Play(MatchHere):
                     await player.take_kept(self.kept)
             self.bots = tuple(player.identity for player in self.players)
             async with open_transcript(self.path, self._header()) as transcript:
-                self.record, self.catch_up = transcript.append, transcript.catch_up  # type: ignore[method-assign]
+                self.record, self.catch_up = transcript.append, transcript.catch_up
                 await self.run(transcript.close, operator)
             head = transcript.head or ""
         finally:
@@ -346,20 +352,20 @@ class _Play(MatchHere):
         self.log.over(result)
         return result
 
-    # Hooks for the host; see `HostIO`.
+    # Hooks for the host; see `MatchHooks`.
 
     def told(self, told: tuple[Addressed, ...]) -> None:
-        """See `HostIO`."""
+        """See `MatchHooks`."""
         if self.watch is not None:
             self.watch(self.table, told)
 
     def behind(self, since: float) -> float:
-        """See `HostIO`."""
+        """See `MatchHooks`."""
         source = self.wire or next(iter(self.remote.values()), None)
         return 0.0 if source is None else source.behind(since)
 
     def stopped(self, since: float) -> float:
-        """See `HostIO`."""
+        """See `MatchHooks`."""
         source = self.wire or next(iter(self.remote.values()), None)
         return 0.0 if source is None else source.stopped(since)
 
@@ -417,7 +423,7 @@ class _Play(MatchHere):
             head=head,
         )
 
-    def _report(self, player: PlayerHere) -> SeatReport:
+    def _report(self, player: SeatDriver) -> SeatReport:
         cpu_us, peak_bytes = player.usage()
         report = self.match.seats[player.seat].report()
         quoted = report.loss or report.asked_default

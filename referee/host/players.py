@@ -105,7 +105,7 @@ class WrongPlayersError(ValueError):
     """The players do not fit the game."""
 
 
-class PlayerHere:
+class SeatDriver:
     """A player in its seat, for one match."""
 
     line: Line
@@ -113,7 +113,7 @@ class PlayerHere:
     def __init__(self, seat: int, identity: BotIdentity) -> None:
         self.seat = seat
         self.identity = identity
-        self.is_out = False
+        self.is_hung_up = False
         """Whether the match has disconnected it."""
         self.last_line = ""
         """The last line of output of a process that exited before the match was over."""
@@ -190,7 +190,7 @@ class PlayerHere:
         """Release the resources held for it. Idempotent."""
 
 
-class PersonHere(PlayerHere):
+class ConsoleSeat(SeatDriver):
     """A person at the terminal."""
 
     line: MemoryLine
@@ -201,12 +201,12 @@ class PersonHere(PlayerHere):
         self._runs: list[trio.Event] = []
 
     def open_line(self, nursery: trio.Nursery, bell: Bell) -> Line:  # noqa: ARG002 - it needs no task
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         self.line = MemoryLine(bell)
         return self.line
 
     async def run(self, host: Host, log: MatchLog) -> None:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         done = trio.Event()
         self._runs.append(done)
         log.started(self.seat, "person")
@@ -215,12 +215,12 @@ class PersonHere(PlayerHere):
         await host.left(self.seat, 0)
 
     async def ended(self) -> None:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         for done in self._runs:
             await done.wait()
 
 
-class RemoteBotHere(PlayerHere):
+class RemoteSeat(SeatDriver):
     """A bot on another machine."""
 
     line: RemoteLine
@@ -230,12 +230,12 @@ class RemoteBotHere(PlayerHere):
         self.line = line
 
     def open_line(self, nursery: trio.Nursery, bell: Bell) -> Line:  # noqa: ARG002 - it needs no task
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         self.line.begin(bell, self.identity.token)
         return self.line
 
     async def run(self, host: Host, log: MatchLog) -> None:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         log.started(self.seat, "remote")
         if self.line.awaited or self.line.connected:
             await self.line.missing(AWAY_SECONDS)
@@ -245,12 +245,12 @@ class RemoteBotHere(PlayerHere):
         await host.left(self.seat, 0, why)
 
     def dismiss(self, *, is_told: bool) -> None:  # noqa: ARG002 - to it, it is the same
-        """See `PlayerHere`. A line that outlives the match is closed by its owner."""
+        """See `SeatDriver`. A line that outlives the match is closed by its owner."""
         if not self.line.stands:
             self.line.hang_up()
 
 
-class LocalBotHere(PlayerHere):
+class ProcessSeat(SeatDriver):
     """A bot in a process here. It may be kept from an earlier match, and for the next one."""
 
     line: LocalLine
@@ -288,13 +288,13 @@ class LocalBotHere(PlayerHere):
         """The nursery of its process's tasks."""
 
     async def take_kept(self, kept: KeptBots) -> None:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         if can_stay(self._folder) and self.terminal is None:
             self.kept = await kept.take(Kind(self._folder, self._plan.isolation, self._plan.warm))
             self.identity = replace(self.identity, token=self.kept.token, kept=self.kept.matches or UNSET)
 
     def open_line(self, nursery: trio.Nursery, bell: Bell) -> Line:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         if self.kept is not None:
             self._nursery, self.line = self.kept.nursery, self.kept.line
             self.line.turn_to(bell)
@@ -304,7 +304,7 @@ class LocalBotHere(PlayerHere):
         return self.line
 
     def go_on(self, host: Host, log: MatchLog) -> None:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         # Its `hello` to this match has been received already.
         process = None if self.kept is None else self.kept.process
         if process is not None and not process.has_ended:
@@ -318,69 +318,69 @@ class LocalBotHere(PlayerHere):
             process.thaw()
 
     async def run(self, host: Host, log: MatchLog) -> None:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         if self._goes_on and self.process is not None:
             process, self._goes_on = self.process, False  # If it has ended since, it ended in this match.
         else:
             process = await self._start(host, log)
-        if self.is_out:
+        if self.is_hung_up:
             await process.kill()  # It started too late.
         exit_code = await process.wait()
         log.last_words(self.seat, process.last_line)
-        if process.lost and not self.is_out:
+        if process.lost and not self.is_hung_up:
             host.abort(process.lost)
         else:
             self.last_line = self.last_line or process.last_line
             await host.left(self.seat, exit_code, process.why_ended())
 
     def cpu_time(self) -> tuple[int, int]:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         if self.process is None:
             return 0, 1
         cores = most_cores(self._folder.limits.cpus if self.process.has_group else None)
         return self._cpu_before + self.process.cpu_us(), cores
 
     def usage(self) -> tuple[int | None, int | None]:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         return self.cpu_time()[0], None if self.process is None else self.process.peak_bytes()
 
     def note_start_up(self) -> None:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         self.start_cpu_us = self.cpu_time()[0]
 
     def unlogged_bytes(self) -> int:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         return self._unlogged_before + (0 if self.process is None else self.process.unlogged_bytes())
 
     def output_wait_us(self) -> int:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         return self._output_wait_before + (0 if self.process is None else self.process.output_wait_us())
 
     def stuck_at(self) -> str:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         return "" if self.process is None else self.process.stuck_at()
 
     def measure(self) -> Reading:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         return NOTHING if self._meter is None else self._meter.read()
 
     def let_run(self, *, runs: bool) -> None:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         if self.process is not None and self.terminal is None:
             (self.process.thaw if runs else self.process.freeze)()
 
     async def ended(self) -> None:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         if self.process is not None:
             await self.process.wait()
 
     async def kill(self) -> None:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         if self.process is not None:
             await self.process.kill()
 
     def close(self) -> None:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         if self.kept is not None:
             self.kept.end()
         self._close_meter()
@@ -393,7 +393,7 @@ class LocalBotHere(PlayerHere):
                 shutil.rmtree(self._sockets, ignore_errors=True)
 
     def dismiss(self, *, is_told: bool) -> None:
-        """See `PlayerHere`.
+        """See `SeatDriver`.
 
         The bridge ends a program at `over`, and the program's last answers are still to be read.
         """
@@ -401,9 +401,9 @@ class LocalBotHere(PlayerHere):
             self.line.hang_up()
 
     async def part(self) -> int:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         windows: set[int] = set()
-        if not self.is_out and self._folder.transport == "stdio" and self.kept is None:
+        if not self.is_hung_up and self._folder.transport == "stdio" and self.kept is None:
             await self.line.settle()
             while self.line.has_more() and len(windows) < MOST_LAST_ANSWERS:
                 item = self.line.receive_nowait()
@@ -492,22 +492,22 @@ def seated(
     transcript: Path,
     wire: Wire | None,
     remote: Mapping[str, RemoteLine],
-) -> list[PlayerHere]:
+) -> list[SeatDriver]:
     """Return the players of a match by seat. A wire is needed if a bot runs in a process here."""
-    here: list[PlayerHere] = []
+    here: list[SeatDriver] = []
     for seat, player in enumerate(players):
         who = identity(plan, seat, player, seats=len(players))
         match player:
             case LocalSeat():
-                here.append(PersonHere(seat, who, player.play))
+                here.append(ConsoleSeat(seat, who, player.play))
             case RemoteBot():
                 line = remote[player.key]
-                here.append(RemoteBotHere(seat, _credited(who, line.delay, plan.credit_ms), line))
+                here.append(RemoteSeat(seat, _credited(who, line.delay, plan.credit_ms), line))
             case SandboxedBot():
                 assert wire is not None  # noqa: S101 - `play` has made one
                 log = transcript.with_suffix(f".seat-{seat}.log")
                 here.append(
-                    LocalBotHere(seat, who, player.folder, plan=plan, wire=wire, log=log, terminal=player.terminal)
+                    ProcessSeat(seat, who, player.folder, plan=plan, wire=wire, log=log, terminal=player.terminal)
                 )
             case _ as unreachable:
                 assert_never(unreachable)

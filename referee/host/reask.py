@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from referee.bot_folder import BotFolder
 from referee.host.interview import ALL_ASKED, Interview, Interviewed, Questionnaire, interviewed, questions_of
 from referee.host.match_log import MatchLog
-from referee.host.one_match import MatchHere
+from referee.host.one_match import LocalMatch
 from referee.host.plan import Plan
-from referee.host.players import LocalBotHere, PersonHere, PlayerHere
+from referee.host.players import ConsoleSeat, ProcessSeat, SeatDriver
 from referee.log import SILENT
 from referee.match import LONGEST_MS, AnyRecord, BotIdentity, Policy, Record
 from referee.rules import Addressed, Deal, Table
@@ -61,7 +61,7 @@ async def ask(
         return Interviewed(())
     plan = _plan(asked, policy=policy, isolation=isolation, warm=warm)
     who = stand_in(asked, secrets.token_hex(16))
-    player = LocalBotHere(asked.welcome.seat, who, bot, plan=plan, wire=wire, log=log)
+    player = ProcessSeat(asked.welcome.seat, who, bot, plan=plan, wire=wire, log=log)
     return await reask(asked, player, plan, unlimited=unlimited)
 
 
@@ -77,7 +77,7 @@ async def ask_at_terminal(
     """
     plan = _plan(asked, policy=Policy(), isolation="none", warm=False)
     who = stand_in(asked, secrets.token_hex(16))
-    player = LocalBotHere(asked.welcome.seat, who, bot, plan=plan, wire=wire, log=log, terminal=terminal)
+    player = ProcessSeat(asked.welcome.seat, who, bot, plan=plan, wire=wire, log=log, terminal=terminal)
     return await reask(asked, player, plan, unlimited=True)
 
 
@@ -98,28 +98,27 @@ def stand_in(asked: Questionnaire, token: str) -> BotIdentity:
     return BotIdentity(name="", version="", content="", seed=asked.welcome.seed, token=token)
 
 
-async def reask(asked: Questionnaire, player: PlayerHere, plan: Plan, *, unlimited: bool = False) -> Interviewed:
+async def reask(asked: Questionnaire, player: SeatDriver, plan: Plan, *, unlimited: bool = False) -> Interviewed:
     """Put all windows to a player; see `ask`. It has the original's seat and its `stand_in` identity."""
     policy = replace(plan.policy, pauses=0, fault="default", unfair="note")
     if unlimited:
         policy = replace(policy, startup_ms=LONGEST_MS)
     one = _Asking(asked, player, replace(plan, policy=policy), unlimited=unlimited)
-    records = one.records
     try:
         with unwrapped():
             await one.run()
     finally:
         player.close()
-        vars(one).clear()  # See `one_match`.
-    return interviewed(asked, records)
+        one.release()
+    return interviewed(asked, one.records)
 
 
-class _Asking(MatchHere):
+class _Asking(LocalMatch):
     """A match of the game `Interview`, ended after the last question. Its records are not written to a file."""
 
-    def __init__(self, asked: Questionnaire, player: PlayerHere, plan: Plan, *, unlimited: bool) -> None:
+    def __init__(self, asked: Questionnaire, player: SeatDriver, plan: Plan, *, unlimited: bool) -> None:
         table = Table(Interview(asked, unlimited=unlimited), Deal(plan.variant, plan.seed))
-        players = [PersonHere(seat, stand_in(asked, ""), _leave) for seat in range(table.seats)]
+        players = [ConsoleSeat(seat, stand_in(asked, ""), _leave) for seat in range(table.seats)]
         here = [*players[: player.seat], player, *players[player.seat + 1 :]]
         names = ["" for _ in here]
         super().__init__(plan, table, here, asked.welcome.clock, MatchLog(SILENT, plan, names))
@@ -127,7 +126,7 @@ class _Asking(MatchHere):
         self.record = self.records.append
 
     def told(self, told: tuple[Addressed, ...]) -> None:
-        """See `HostIO`."""
+        """See `MatchHooks`."""
         del told
         if self.table.window is None:
             self.host.abort(ALL_ASKED)

@@ -136,7 +136,7 @@ class Bell:
 class Line(ABC):
     """The host's end of a bot's line. Only `settle` waits. No behaviour of the bot makes a method raise."""
 
-    took = 0.0
+    wasted = 0.0
     """Seconds that the event loop has spent on turns of this line in which `MUCH` arrived."""
     on_cut: Callable[[str], None] | None = None
     """A function called with the reason when the bot's connection is closed because of its messages."""

@@ -269,7 +269,7 @@ class SocketLine(Line):
         self._in_vain = 0 if self._inbox.arrivals > came else self._in_vain + moves
         if max(moves, self._in_vain) >= MUCH:
             # Processor time, not wall time: other threads may have had the processor.
-            self.took += time.thread_time() - worked
+            self.wasted += time.thread_time() - worked
         # If there is more, it may have been there when this started.
         self._since = max(self._since, began if more else connection.emptied)
         if self._bell is not None and self._inbox.arrivals > came:

@@ -18,7 +18,7 @@ from referee.host.kept_bots import KeptBots, Kind, open_kept_bots
 from referee.host.match_log import MatchLog
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
-from referee.host.players import LocalBotHere, SandboxedBot
+from referee.host.players import ProcessSeat, SandboxedBot
 from referee.match.records import BotIdentity, Header, In
 from referee.match.terms import Policy
 from referee.sandbox.levels import Isolation
@@ -288,13 +288,13 @@ async def test_a_bot_that_dies_before_its_end_is_waited_for_is_not_started_again
     tmp_path: Path, series: Series, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A bot that crashed in its first window, beside a busy machine, got a second life in the same match."""
-    run = LocalBotHere.run
+    run = ProcessSeat.run
 
-    async def later(player: LocalBotHere, host: Host, log: MatchLog) -> None:
+    async def later(player: ProcessSeat, host: Host, log: MatchLog) -> None:
         await trio.sleep(0.5)
         await run(player, host, log)
 
-    monkeypatch.setattr(LocalBotHere, "run", later)
+    monkeypatch.setattr(ProcessSeat, "run", later)
     bot = keeper(tmp_path / "bot", deciding="if self.matches == 2: os._exit(3)")
     matches = [await series.play(bot) for _ in range(2)]
     assert [Conduct.OK, Conduct.CRASHED] == [each.result.conduct[0] for each in matches]

@@ -10,7 +10,7 @@ from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, ServerMessage, Submit, Undo, Welcome
 from referee.games.registry import GAMES
 from referee.host.feed import Feed, FeedTerms
-from referee.host.host import Host, HostIO
+from referee.host.host import Host, MatchHooks
 from referee.host.match_log import MatchLog
 from referee.match.match import Match
 from referee.match.records import BotIdentity, Record
@@ -173,7 +173,7 @@ def set_up(
         published.append((trio.current_time(), message))
 
     feed = Feed(table, told, publish, lambda: match.now) if fed else None
-    io = HostIO(bell, [bot.line for bot in bots])
+    io = MatchHooks(bell, [bot.line for bot in bots])
     io.record, io.feed, io.log = records.append, feed, log
     io.ponder, io.counts_cpu, io.measured = let_run is None, cpu is not None, measure is not None
     given: dict[str, Any] = {

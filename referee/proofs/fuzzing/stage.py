@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from protocol.codec import encode
 from protocol.games.mist import MistOptions, Turn
 from referee.games import Mist
-from referee.host import Host, HostIO
+from referee.host import Host, MatchHooks
 from referee.match import BotIdentity, Match, Policy, Record, clock_terms
 from referee.proofs.fuzzing.drill import Choose, Drill, DrillOptions
 from referee.proofs.fuzzing.script import Script, Submits
@@ -50,7 +50,7 @@ def set_up(
     terms = policy(script)
     bell = Bell()
     lines = [MemoryLine(bell) for _ in range(script.seats)]
-    io = HostIO(bell, lines)
+    io = MatchHooks(bell, lines)
     io.record, io.catch_up, io.restart = record, step_done, restart  # type: ignore[method-assign,assignment]
     host = Host(io)
     bots = tuple(

@@ -12,7 +12,7 @@ from referee.host.host import Host
 from referee.host.interview import Interviewed, questions_of
 from referee.host.match_log import MatchLog
 from referee.host.plan import Plan
-from referee.host.players import PlayerHere
+from referee.host.players import SeatDriver
 from referee.host.reask import reask, stand_in
 from referee.match.records import FORMAT, AnyRecord, BotIdentity, Footer, Header
 from referee.match.terms import Policy, clock_terms
@@ -48,7 +48,7 @@ def whole(played: Played) -> list[AnyRecord]:
     return [header, *played.records, Footer(heads=())]
 
 
-class Virtual(PlayerHere):
+class Virtual(SeatDriver):
     """A bot at a memory line. Its process ends when `play` does."""
 
     line: MemoryLine
@@ -66,19 +66,19 @@ class Virtual(PlayerHere):
         self._done = trio.Event()
 
     def open_line(self, nursery: trio.Nursery, bell: Bell) -> Line:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         self.line = self._kind(bell)
         self.bot = Bot(self.line, self.identity.token)
         return self.line
 
     async def run(self, host: Host, log: MatchLog) -> None:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         await self._play(self.bot)
         self._done.set()
         await host.left(self.seat, self._exit_code)
 
     async def ended(self) -> None:
-        """See `PlayerHere`."""
+        """See `SeatDriver`."""
         await self._done.wait()
 
 

@@ -159,7 +159,7 @@ class Kernel:
                 )
             host._send_out()
 
-        host._io.catch_up = step  # type: ignore[method-assign]
+        host._io.catch_up = step
 
 
 async def answers(bot: Bot) -> None:
