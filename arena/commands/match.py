@@ -176,8 +176,8 @@ def play_asked(
     caps = caps_given(given["caps"])
     players = [_player(name, game, caps) for name in bots]
     awaited = [player for player in players if isinstance(player, RemoteBot)]
-    if why := cannot_play(plan, awaited, {bot.key for bot in awaited}):
-        raise WrongUse(why)
+    if conflict := cannot_play(plan, awaited, {bot.key for bot in awaited}):
+        raise WrongUse(str(conflict))
     folders = [player.folder for player in players if isinstance(player, SandboxedBot)]
     demand_room(folders, plan.isolation, seats=len(players), shares=[1], of_worker=False)
     players = [_built(player, given["isolation"]) for player in players]

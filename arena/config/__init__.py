@@ -1,9 +1,17 @@
-"""What hosts write for the arena: tournament files and caps, read and checked."""
+"""Tournament and season files, the bots that they name, and caps on those."""
 
-from arena.config.caps import BotCaps, read_caps
-from arena.config.entries import Entry, called, find_entry, find_remote, random_bot, say_link, short_name
+from arena.config.entries import (
+    BotCaps,
+    Entry,
+    called,
+    find_entry,
+    find_remote,
+    random_bot,
+    read_caps,
+    say_link,
+    short_name,
+)
 from arena.config.labels import difference, entrant_label, label_of, labels_of, look_alike, other_name
-from arena.config.notices import NoticeEvent, Notices, url_complaint
 from arena.config.season_file import (
     Season,
     Stage,
@@ -17,6 +25,8 @@ from arena.config.tournament_file import (
     HOUSE_MARK,
     THE_ARENA,
     Broken,
+    NoticeEvent,
+    Notices,
     Tournament,
     TournamentFile,
     affinity_place,
@@ -26,6 +36,7 @@ from arena.config.tournament_file import (
     read_form,
     read_tournament,
     results_of,
+    url_complaint,
     with_changes,
     without,
 )

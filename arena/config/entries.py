@@ -1,8 +1,16 @@
-"""Finds the bot that a command line or a file names, and sees that it may play here."""
+"""The bots that a command line or a file names, and the caps within which a host accepts them.
 
+A bot that exceeds a cap is refused. Its limits are not lowered instead, because then it could fail in a match for
+no visible reason.
+"""
+
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Annotated
 
-from arena.config.caps import BotCaps, Caps, EntryCaps
+import msgspec
+from msgspec import Meta, Struct
+
 from arena.terminal import say
 from referee.bot_folder import (
     BUILD_LIMITS,
@@ -14,35 +22,85 @@ from referee.bot_folder import (
     BotName,
     ContentError,
     Limits,
+    TomlError,
     built_in,
     find_bot,
     is_remote,
     last_part,
     line_of,
+    parse,
     read_bot_name,
     size_of,
 )
 from referee.games import GAMES
 from referee.host import RemoteBot
 from referee.linux.files import read_regular
+from referee.match import Positive
 from referee.suggestions import did_you_mean
 from referee.wire import MAX_KEY_FILE_BYTES, PUBLIC, KeyFileError, read_public, z85
 
+SCRATCH_MB = 1_024
+"""Default cap on scratch space. No known bot needs a hundredth of it."""
 MOST_NAMED = 5
-"""Of a bot's games, in an error: a bot.toml has room for thousands."""
-
-
+"""Maximum games of a bot named in an error; a bot.toml has room for thousands."""
 KEY_ENDINGS = (PUBLIC, ".pub")
-"""How files of public keys end; a remote bot's name goes without."""
+"""File endings of public keys, which a remote bot's name omits."""
 Entry = BotFolder | RemoteBot
-"""A bot that competes: one that plays here, or one that comes with a key."""
+"""A competing bot: local, or remote with a key."""
+
+
+class Caps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Caps on each field of `Limits`; None permits all values that bot.toml may have."""
+
+    memory_mb: Positive | None = None
+    address_space_mb: Positive | None = None
+    cpus: Annotated[float, Meta(gt=0)] | None = None
+    processes: Positive | None = None
+    files: Positive | None = None
+    scratch_mb: Positive | None = SCRATCH_MB
+    cpu_seconds: Positive | None = None
+    log_kb: Positive | None = None
+
+
+class EntryCaps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Caps on the contents of a bot's folder; None permits all that any bot may have."""
+
+    size_mb: Positive | None = None
+    """Total size of all files."""
+    files: Positive | None = None
+    """Number of files and links."""
+
+
+class BotCaps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Caps by table of bot.toml, and on the contents of its folder."""
+
+    limits: Caps = Caps()
+    build_limits: Caps = Caps()
+    entry: EntryCaps = EntryCaps()
+
+
+def read_caps(given: Iterable[str]) -> BotCaps:
+    """Parse caps from a command line, each like `limits.memory_mb=2048`.
+
+    Raises:
+        ValueError: one of them is not a cap.
+    """
+    for cap in given:
+        try:
+            msgspec.convert(parse(cap), BotCaps)
+        except (TomlError, msgspec.ValidationError, RecursionError) as error:
+            raise ValueError(f"{cap}: {error}; use, for example, limits.memory_mb=2048") from None
+    try:
+        return msgspec.convert(parse("\n".join(given)), BotCaps)
+    except TomlError:
+        raise ValueError("one field is given twice") from None
 
 
 def find_remote(name: BotName) -> RemoteBot:
-    """Find the bot that comes with the key of `remote:FILE`, called as the file is.
+    """Return the remote bot with the public key in `remote:FILE`, named after the file.
 
     Raises:
-        BotFolderError: one line that says what is wrong with the file.
+        BotFolderError: one line with what is wrong with the file.
     """
     file = name.path
     try:
@@ -57,11 +115,11 @@ def find_remote(name: BotName) -> RemoteBot:
 
 
 def short_name(given: str, beside: Path | None = None) -> str:
-    """Return the last part of a bot's path; of a remote bot's key, without the file's ending.
+    """Return the last part of a bot's path, without the file ending if it is a remote bot's key.
 
     Args:
         given: the bot's name.
-        beside: the folder that a relative path starts from; None: the current one.
+        beside: base folder of a relative path; None is the current one.
     """
     name = last_part(given, beside)
     if is_remote(given):
@@ -71,13 +129,15 @@ def short_name(given: str, beside: Path | None = None) -> str:
 
 
 def called(given: str) -> str:
-    """Return how a bot's name is shown: as it was given, but `.` and `..` as the folder that they stand for."""
+    """Return a bot's name for display: unchanged, except that `.` and `..` become the folder's name."""
     path, at, _ = given.partition("@")
-    return short_name(given) if Path(path).name in {"", ".."} and (path or not at) else given
+    if Path(path).name in {"", ".."} and (path or not at):
+        return short_name(given)
+    return given
 
 
 def _holds_secret(file: Path) -> bool:
-    """Whether a key's file is one that nobody but its owner should have."""
+    """Return True if a key file contains a secret key."""
     return any(
         line.partition("=")[0].strip() == "secret-key"
         for line in read_regular(file, MAX_KEY_FILE_BYTES).decode("utf-8-sig").splitlines()
@@ -85,17 +145,17 @@ def _holds_secret(file: Path) -> bool:
 
 
 def find_entry(given: str | BotName, game: str, caps: BotCaps, called: str | None = None) -> BotFolder:
-    """Find the bot of a name, which plays the game and asks for no more than the caps allow.
+    """Find a local bot by name, and check that it plays the game within the caps.
 
     Args:
-        given: the name of a folder, `FOLDER@REVISION`, or a built-in bot, seen from the current folder; or a name
-            that has been read.
-        game: that it is to play.
-        caps: the host's.
-        called: what an error calls it, if not `given`.
+        given: name of a folder, `FOLDER@REVISION`, or a built-in bot, relative to the current folder; or a parsed
+            name.
+        game: the game that it is to play.
+        caps: the host's caps.
+        called: name of the bot in errors, if not `given`.
 
     Raises:
-        BotFolderError: one line that says what is wrong with it.
+        BotFolderError: one line with what is wrong with the bot.
     """
     name = read_bot_name(given) if isinstance(given, str) else given
     if name.is_remote:
@@ -118,27 +178,28 @@ def find_entry(given: str | BotName, game: str, caps: BotCaps, called: str | Non
 
 
 def say_link(name: BotName) -> None:
-    """Say where the bot is, if its name on a command line is a symbolic link."""
+    """Print the target of a bot's name if it is a symbolic link."""
     if name.is_link:
         say(f"{name.given}: is a symbolic link to {name.resolved().path}")
 
 
 def random_bot(game: str) -> str:
-    """The name of the game's random sample bot, or of the one that plays any game by its schema."""
+    """Return the name of the game's random sample bot, or of the random bot for any game."""
     own = f"{game.replace('-', '_')}_random"
-    return own if own in built_in() else "any_random"
+    if own in built_in():
+        return own
+    return "any_random"
 
 
 def over(bot: BotFolder, caps: BotCaps) -> str | None:
-    """What a bot that is not yet built asks for too much of, in one line that names its bot.toml and the field."""
+    """Describe the first cap that a bot, not yet built, exceeds; None if it exceeds none."""
     asked = {"limits": (bot.limits, Limits(), caps.limits)}
     if bot.build:
         asked["build_limits"] = (bot.build_limits, BUILD_LIMITS, caps.build_limits)
     for table, (limits, defaults, most) in asked.items():
         for field in Caps.__struct_fields__:
             cap = getattr(most, field)
-            why = None if cap is None else _more(limits, defaults, field, cap)
-            if why is not None:
+            if cap is not None and (why := _more(limits, defaults, field, cap)):
                 line = line_of((bot.folder / FILE).read_text(encoding="utf-8-sig"), f"{table}.{field}")
                 place = f"{bot.given}/{FILE}:{line}: {table}.{field}"
                 return f"{place}: {why} than {cap:g}, the most that may be asked for here"
@@ -146,11 +207,11 @@ def over(bot: BotFolder, caps: BotCaps) -> str | None:
 
 
 def _too_large(name: BotName, most: EntryCaps) -> str | None:
-    """What of a folder is more than a bot may have here, before it is read and copied; None: it is no folder."""
+    """Describe how a bot's folder exceeds its caps; checked before it is read and copied. None if it does not."""
     try:
         return _larger(name.given, name.path, most) if name.is_folder else None
     except (ContentError, OSError):
-        return None  # `find_bot` says what is wrong with it.
+        return None  # `find_bot` reports what is wrong with it.
 
 
 def _larger(given: str, folder: Path, most: EntryCaps) -> str | None:
@@ -166,7 +227,7 @@ def _larger(given: str, folder: Path, most: EntryCaps) -> str | None:
 
 
 def _more(limits: Limits, defaults: Limits, field: str, cap: float) -> str | None:
-    """How a bot asks for more than a cap; one that says nothing asks for the default."""
+    """Describe how a limit exceeds a cap, or return None; a limit that is not set has its default."""
     value = getattr(limits, field)
     if value is None and field == "address_space_mb":
         return f"left out, it is memory_mb, {limits.memory_mb}, more" if limits.memory_mb > cap else None

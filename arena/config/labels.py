@@ -1,4 +1,4 @@
-"""What bots are called in a competition, and which labels look alike."""
+"""Labels of bots in a competition, and which of them look alike."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from referee.bot_folder import BotFolder
 from referee.printable import is_blank, printable_name
 
 _SPELLED = re.compile(r"\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\U(00(?:0[0-9a-f]|10)[0-9a-f]{4})")
-"""A character as `printable_name` spells it."""
+"""Pattern of an escaped character in the result of `printable_name`."""
 _SAME_SHAPE = {
     "A": "ΑАᎪ",
     "B": "ΒВᏴꞴ",
@@ -64,24 +64,24 @@ _SAME_SHAPE = {
     "8": "Ȣȣ",
     "|": "∣ǀ",
 }
-"""Letters of Latin, Greek, Cyrillic, Armenian and Cherokee in the shape of an ASCII one, from the confusables of
-Unicode's Technical Standard 39. Letters of other scripts are compared as they are."""
+"""Latin, Greek, Cyrillic, Armenian and Cherokee letters that look like an ASCII letter, from the confusables of
+Unicode's Technical Standard 39. Letters of other scripts are compared unchanged."""
 _LATIN = {ord(letter): latin for latin, letters in _SAME_SHAPE.items() for letter in letters}
 _MINUS = "\u2212"
 
 
 def label_of(given: str, beside: Path | None = None) -> str:
-    """Return what a bot is called that is named so: the last part of its path, with its revision if it has one.
+    """Return a bot's label: the last part of its path, with its revision if it has one.
 
     Args:
-        given: the name, as it was typed.
-        beside: the folder that relative paths start from; None: the current one.
+        given: the bot's name as typed.
+        beside: base folder of relative paths; None is the current one.
     """
     return printable_name(short_name(given, beside))
 
 
 def labels_of(names: Sequence[str], beside: Path | None = None) -> list[str]:
-    """Return a label for each name: the short one, or the whole name if the short ones of two bots look alike."""
+    """Return a label for each name: short labels, or whole names if two short labels look alike."""
     different = list(dict.fromkeys(names))
     short = {given: label_of(given, beside) for given in different}
     if first_alike([short[given] for given in different]):
@@ -90,12 +90,14 @@ def labels_of(names: Sequence[str], beside: Path | None = None) -> list[str]:
 
 
 def entrant_label(labels: Sequence[str], entrant: int) -> str:
-    """Return the label of an entrant; of one that these labels do not reach, its number in words."""
-    return labels[entrant] if entrant < len(labels) else f"entrant {entrant}"
+    """Return the label of an entrant, or `entrant N` if it has none."""
+    if entrant < len(labels):
+        return labels[entrant]
+    return f"entrant {entrant}"
 
 
 def first_alike(labels: Sequence[str]) -> tuple[int, int] | None:
-    """Return the places of the first two labels that look alike, the earlier place first; None: no two do."""
+    """Return the indices of the first two labels that look alike, in ascending order; None if all differ."""
     seen: dict[tuple[str, str], int] = {}
     for place, label in enumerate(labels):
         shapes = [(kind, shape) for kind, shape in zip(("folded", "as it is"), _shapes(label), strict=True)]
@@ -108,18 +110,20 @@ def first_alike(labels: Sequence[str]) -> tuple[int, int] | None:
 
 
 def look_alike(label: str, other: str) -> bool:
-    """Return whether a reader may take one label for the other."""
+    """Return True if a reader may confuse two labels."""
     return first_alike((label, other)) is not None
 
 
 def difference(label: str, other: str) -> str:
-    """Return in words how two labels differ that look alike."""
+    """Describe how two labels that look alike differ."""
     if label == other:
         return "they are the same"
     here, there = _written(label), _written(other)
     for letter in here + there:
         if not letter.isascii() and (letter not in here or letter not in there):
-            where = label if letter in here else other
+            where = other
+            if letter in here:
+                where = label
             return f"{where} has {name(letter, f'U+{ord(letter):04X}')}"
     if here.casefold() == there.casefold():
         return "only upper and lower case differ"
@@ -129,22 +133,19 @@ def difference(label: str, other: str) -> str:
 
 
 def other_name(bot: BotFolder, label: str) -> str | None:
-    """Return what to tell a host whose bot has another name in its bot.toml than its label; None: it has not.
-
-    A revision behind the label does not count.
-    """
+    """Return a warning if a bot.toml has another name than the label without a revision; None if not."""
     if bot.name in {label, label.partition("@")[0]}:
         return None
     return f'its bot.toml says name = "{printable_name(bot.name)}"; tables and replays call it {label}'
 
 
 def _shapes(label: str) -> tuple[str, str]:
-    """Return what is left of a label of which only the shapes count, not spaces: in small letters, and as it is.
+    """Return a label's shapes without spaces, case-folded and unchanged in case.
 
-    Letters that look alike in small need not do so in capitals: `I` is like `l`, and `i` is not.
+    Letters that look alike in one case need not do so in the other: `I` looks like `l`, but `i` does not.
     """
     text = "".join(_visible(letter) for letter in _written(label))
-    # Before and after: Unicode folds the lunate sigma, which looks like a C, into one that does not.
+    # Translated twice, because Unicode folds the lunate sigma, which looks like a C, into one that does not.
     text = "".join(normalize("NFKC", text.translate(_LATIN)).translate(_LATIN).split())
     folded = text.casefold().translate(_LATIN).replace("0", "o").replace("1", "l").replace("|", "l")
     as_it_is = re.sub("[1I|]", "l", text).replace("0", "O")
@@ -152,15 +153,17 @@ def _shapes(label: str) -> tuple[str, str]:
 
 
 def _visible(letter: str) -> str:
-    """Return a character as it is seen: a space for all that is white, nothing for what does not show."""
+    """Return a visible character unchanged, a space for any white space, and "" for an invisible character."""
     if letter.isspace():
         return " "
     kind = category(letter)
     if kind in {"Cc", "Cf"} or is_blank(letter):
         return ""
-    return "-" if kind == "Pd" or letter == _MINUS else letter
+    if kind == "Pd" or letter == _MINUS:
+        return "-"
+    return letter
 
 
 def _written(label: str) -> str:
-    """Return a label with the characters that `printable_name` has spelled."""
+    """Return a label with the escapes of `printable_name` replaced by their characters."""
     return _SPELLED.sub(lambda found: chr(int(found[1] or found[2] or found[3], 16)), label)

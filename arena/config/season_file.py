@@ -1,7 +1,7 @@
-"""The file that describes a season: stages, each a tournament whose field comes from the stage before it.
+"""Season files: stages, each with tournaments whose field comes from an earlier stage.
 
-The file has a tournament's fields, which hold for all stages, and a table for each stage, whose fields take their
-place there. All of it is read and checked before anything is played.
+A season file has a tournament's fields, which apply to all stages, and a table for each stage, whose fields
+override them. All stages are checked before the first match.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,35 +34,35 @@ from referee.suggestions import did_you_mean
 MOST_STAGES, MOST_GROUPS = 20, 26
 NAME = r"\A[a-z0-9][a-z0-9-]{0,29}\Z"
 RESERVED = frozenset({"checks"})
-"""Folders of a season's results that are no stage's."""
+"""Names of folders in a season's results that no stage may have."""
 FIRST_HAS_ALL = "the first stage has all bots of the file"
 
 
 class StageRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The fields of a stage that a tournament does not have."""
+    """Fields of a stage that a tournament does not have."""
 
     name: Annotated[str, Meta(pattern=NAME)]
-    """Small letters, digits and hyphens: its folder is called so."""
+    """Name of the stage and its folder: lower-case letters, digits and hyphens."""
     source: str | None = field(name="from", default=None)
-    """The stage that its field comes from; None: the one before it in the file."""
+    """Stage that the field comes from; None: the one before it in the file."""
     top: Positive | None = None
-    """So many of the best go on."""
+    """Number of best bots that advance to this stage."""
     each_group: Positive | None = None
-    """The best so many of each group go on."""
+    """Number of best bots of each group that advance to this stage."""
     rest: bool = False
-    """Those go on that no stage named before takes from the same one."""
+    """True if all bots advance that no earlier stage takes from the same source."""
     groups: Annotated[int, Meta(ge=2, le=MOST_GROUPS)] | None = None
-    """It is played in so many groups, each a tournament of its own."""
+    """Number of groups, each with its own tournament; None: one tournament."""
     draw: Literal["snake", "lots"] = "snake"
-    """How bots are drawn into groups: in their order, or by lot among as many as there are groups."""
+    """How bots are distributed to groups: in snake order, or by lot within pots of one bot per group."""
     vacant: Literal["next", "empty"] = "next"
-    """Whether the next one moves up for a bot that has withdrawn, or its place stays empty."""
+    """Replacement of a withdrawn bot: the next bot moves up, or the place stays empty."""
     until: Annotated[datetime, Meta(tz=True)] | None = None
-    """When a ladder without an end is over."""
+    """End of an endless ladder."""
     how_long: str | None = field(name="for", default=None)
-    """How long after its first match a ladder without an end is over, for example `20h`."""
+    """Duration of an endless ladder from its first match, for example `20h`."""
     versions: Literal["kept", "new"] = "kept"
-    """Whether the bots play that played before, or what is in their folders when the stage begins."""
+    """Versions that play: those of earlier stages, or the contents of the bots' folders at the stage's start."""
 
 
 SPELLED = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine", 10: "ten"}
@@ -70,7 +70,7 @@ OF_THE_SEASON = frozenset(
     {"game", "bots", "seed", "results", "limits", "build_limits", "entry", "broken", "concurrency", "workers"}
     | {"notices"}
 )
-"""Fields of a tournament's file that no stage has for itself."""
+"""Fields of a tournament's file that a stage cannot override."""
 OF_A_STAGE = tuple(each.name for each in fields(TournamentFile) if each.name not in OF_THE_SEASON)
 
 if TYPE_CHECKING:
@@ -84,11 +84,11 @@ else:
         kw_only=True,
         forbid_unknown_fields=True,
     )
-    """A stage's table: its rules, and the fields of a tournament's file that it has for itself."""
+    """A stage's table: its rules, and the fields of a tournament's file that it overrides."""
 
 
 class SeasonFile(TournamentFile, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The fields of the file. Those of a tournament's file hold for all stages."""
+    """The fields of a season file; those of a tournament's file apply to all stages."""
 
     stages: tuple[StageTable, ...]
 
@@ -98,60 +98,60 @@ class StageBot(Struct, frozen=True):
 
     label: str
     given: str
-    """Where it was found: as the file names it, or the folder that it entered from."""
+    """Name of the bot in the file, or the folder that it entered from."""
     content: str | None = None
-    """The hash of what it played before; None: nothing."""
+    """Content hash of the version that played in earlier stages; None: it has not played."""
     copy: str | None = None
-    """The folder of the copy that plays; None: it plays from where it was found."""
+    """Folder of the copy that plays; None: the bot plays from `given`."""
     field: str = ""
-    """Where the file names it; empty: it names its stage only."""
+    """Field of the file that names the bot; empty: errors name its stage."""
 
 
 class Stage(Struct, frozen=True, kw_only=True):
-    """A stage whose rules have been found right."""
+    """A stage with valid rules."""
 
     number: int
-    """Counts the file's stages from 0."""
+    """Index of the stage in the file."""
     rules: StageRules
     form: TournamentFile
-    """Of its tournaments; the bots are those of the file."""
+    """Fields of the stage's tournaments; the bots are those of the file."""
     source: int | None
-    """The number of the stage that its field comes from; None: it has the bots of the file."""
+    """Index of the stage that the field comes from; None: the field is the file's bots."""
     before: tuple[int, ...] = ()
-    """Stages named before that take from the same one."""
+    """Indices of the earlier stages with the same source."""
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name of the stage."""
         return self.rules.name
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of its tournaments and their folders: one, or one for each group."""
+        """Names of the stage's tournaments and their folders: one, or one per group."""
         if self.rules.groups is None:
             return (self.name,)
         return tuple(f"{self.name}-{chr(ord('a') + number)}" for number in range(self.rules.groups))
 
 
 class Season(Struct, frozen=True, kw_only=True):
-    """A season whose file has been found right."""
+    """A season with a valid file."""
 
     file: Path
     text: str
     form: SeasonFile
     labels: tuple[str, ...]
-    """Of the file's bots."""
+    """Labels of the file's bots."""
     stages: tuple[Stage, ...]
     results: Path
 
     def folder(self, part: str) -> Path:
-        """The results folder of a stage's tournament."""
+        """Return the results folder of a stage's tournament."""
         return self.results / part
 
     def rule_text(self, stage: Stage) -> str:
-        """Who plays in a stage, in words.
+        """Describe the field of a stage.
 
-        The stage's ledger keeps them as a term: if they change, a stage that has begun does not go on.
+        The stage's ledger stores this text as a term, so that a stage cannot continue with another field.
         """
         rules = stage.rules
         if stage.source is None:
@@ -160,18 +160,24 @@ class Season(Struct, frozen=True, kw_only=True):
         if rules.top is not None:
             return f"{_best(rules.top)} of {source}"
         if rules.each_group is not None:
-            where = "" if stage.source == stage.number - 1 else f" in {source}"
+            where = ""
+            if stage.source != stage.number - 1:
+                where = f" in {source}"
             return f"{_best(rules.each_group)} of each group{where}"
-        return f"{'the others' if rules.rest else 'all bots'} of {source}"
+        if rules.rest:
+            return f"the others of {source}"
+        return f"all bots of {source}"
 
 
 def _best(number: int) -> str:
     """Return `the winner`, `the top two`, `the top 12`."""
-    return "the winner" if number == 1 else f"the top {SPELLED.get(number, number)}"
+    if number == 1:
+        return "the winner"
+    return f"the top {SPELLED.get(number, number)}"
 
 
 def is_season(path: Path) -> bool:
-    """Whether a file is one of a season; a file that cannot be read is none."""
+    """Return True if a file is a season's; False if it cannot be read."""
     try:
         return "stages" in parse(read_text(path))
     except TomlError:
@@ -179,7 +185,7 @@ def is_season(path: Path) -> bool:
 
 
 def read_season(path: Path) -> Season:
-    """Reads a season's file, and checks all stages as far as they are known before anything is played.
+    """Read a season's file and check all stages, as far as this is possible before the first match.
 
     Raises:
         WrongUse: one line with file, line and field of what is wrong.
@@ -187,7 +193,7 @@ def read_season(path: Path) -> Season:
     try:
         form, text = read_toml_with_text(path, SeasonFile)
     except TomlError as error:
-        if ": stages: is missing" in str(error):
+        if error.missing_field == "stages":
             play = command_line("tournament", path)
             raise WrongUse(f"{path}: is the file of a tournament, not of a season; play it with: {play}") from None
         raise WrongUse(str(error)) from None
@@ -213,15 +219,15 @@ def tournament_of_stage(
     kept: Mapping[str, str],
     depends_on: Mapping[str, Any],
 ) -> Tournament:
-    """A tournament of a stage.
+    """Return a tournament of a stage.
 
     Args:
-        season: whose stage it is.
-        stage: it.
+        season: the season.
+        stage: the stage.
         part: the tournament's name, one of the stage's `parts`.
-        bots: its field, in the order of the seeding.
-        seed: of its schedule.
-        kept: folders that stand for bots that have withdrawn, by label.
+        bots: the tournament's field, in order of seeding.
+        seed: seed of the schedule.
+        kept: folders that replace bots that have withdrawn, by label.
         depends_on: see `Tournament.stage`.
 
     Raises:
@@ -249,25 +255,28 @@ def tournament_of_stage(
 
 
 def _stage(form: SeasonFile, number: int, place: FilePlace) -> Stage:
-    """A stage with all fields of its tournaments, its own rules checked."""
+    """Return a stage with the fields of its tournaments, after checking its rules."""
     rules = form.stages[number]
     names = [each.name for each in form.stages[:number]]
     here = f"stages[{number}]"
-    taken = [name for name in ("top", "each_group", "rest") if getattr(rules, name)]
+    selections = [name for name in ("top", "each_group", "rest") if getattr(rules, name)]
     if rules.name in names:
         raise place.wrong(f"{here}.name", f"{rules.name!r} is the name of stages[{names.index(rules.name)}], too")
-    if len(taken) > 1:
+    if len(selections) > 1:
+        first, second, *_ = selections
         raise place.wrong(
-            f"{here}.{taken[1]}", f"a stage takes one of top, each_group and rest; this one also has {taken[0]}"
+            f"{here}.{second}", f"a stage takes one of top, each_group and rest; this one also has {first}"
         )
     if number == 0:
-        for name, key in (("source", "from"), *((each, each) for each in taken), ("versions", "versions")):
+        for name, key in (("source", "from"), *((each, each) for each in selections), ("versions", "versions")):
             if getattr(rules, name) not in {None, "kept"}:
                 raise place.wrong(f"{here}.{key}", FIRST_HAS_ALL)
     elif rules.source is not None and rules.source not in names:
         near = did_you_mean(rules.source, names, "stages before it")
         raise place.wrong(f"{here}.from", f"no stage before it is called {rules.source!r}; {near}")
-    source = None if number == 0 else number - 1 if rules.source is None else names.index(rules.source)
+    source = None
+    if number > 0:
+        source = _source(form, number)
     if rules.each_group and source is not None and form.stages[source].groups is None:
         raise place.wrong(f"{here}.each_group", f"{names[source]} has no groups")
     known = {name: getattr(form, name) for name in TournamentFile.__struct_fields__}
@@ -285,7 +294,7 @@ def _stage(form: SeasonFile, number: int, place: FilePlace) -> Stage:
 
 
 def _check_end(rules: StageRules, form: TournamentFile, here: str, place: FilePlace, endless: str) -> None:
-    """See that a stage has an end; `endless`: where the file has the field of that name.
+    """Check that a stage has an end; `endless` is the place of that field in the file.
 
     Raises:
         WrongUse: one line with file, line and field of what is wrong.
@@ -307,22 +316,25 @@ def _check_end(rules: StageRules, form: TournamentFile, here: str, place: FilePl
 
 
 def _source(form: SeasonFile, number: int) -> int:
+    """Return the index of the stage that a stage's field comes from; not for the first stage."""
     given = form.stages[number].source
-    return number - 1 if given is None else [each.name for each in form.stages].index(given)
+    if given is None:
+        return number - 1
+    return [each.name for each in form.stages].index(given)
 
 
 def _check_names(stages: Sequence[Stage], place: FilePlace) -> None:
-    """No two tournaments have one folder."""
-    taken = set(RESERVED)
+    """Check that all tournaments have different folders."""
+    used = set(RESERVED)
     for stage in stages:
         for part in stage.parts:
-            if part in taken:
+            if part in used:
                 raise place.wrong(f"stages[{stage.number}].name", f"the folder {part} is another's")
-            taken.add(part)
+            used.add(part)
 
 
 def _check_sizes(season: Season, place: FilePlace) -> None:
-    """As many bots as the file has give each stage a field that its format takes."""
+    """Check that each stage gets a number of bots that its format accepts."""
     sizes: list[list[int]] = []
     for stage in season.stages:
         here = f"stages[{stage.number}]"
@@ -347,8 +359,12 @@ def _check_sizes(season: Season, place: FilePlace) -> None:
 
 def _check_field(season: Season, stage: Stage, sizes: set[int]) -> None:
     here = f"stages[{stage.number}]"
-    by = f"{here}.groups" if stage.rules.groups else "bots" if stage.source is None else here
-    place = _place_of(season.file, season.text, stage, by)
+    source = here
+    if stage.rules.groups:
+        source = f"{here}.groups"
+    elif stage.source is None:
+        source = "bots"
+    place = _place_of(season.file, season.text, stage, source)
     for size in sorted(sizes):
         spec = replace(spec_of(stage.form, place), entrants=size)
         if wrong := complaint(spec, stage.form.game):
@@ -356,7 +372,7 @@ def _check_field(season: Season, stage: Stage, sizes: set[int]) -> None:
 
 
 def _place_of(path: Path, text: str, stage: Stage, bots: str) -> FilePlace:
-    """Where the file has the fields of a stage's tournaments; `bots`: what settles its field."""
+    """Return the places of a stage's fields in the file; `bots` is the one that determines its bots."""
     here, common = f"stages[{stage.number}]", parse(text)
     names = {
         name: f"{here}.{name}"
@@ -367,6 +383,6 @@ def _place_of(path: Path, text: str, stage: Stage, bots: str) -> FilePlace:
 
 
 def stage_line(season: Season, stage: Stage) -> str:
-    """Where the file has a stage: `league.toml:7: stages[1]`."""
+    """Return where the file has a stage, such as `league.toml:7: stages[1]`."""
     here = f"stages[{stage.number}]"
     return f"{season.file}:{line_of(season.text, here)}: {here}"

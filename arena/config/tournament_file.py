@@ -1,20 +1,19 @@
-"""The file that describes a tournament, read and checked before anything is played."""
+"""Tournament files, and the tournaments that they describe."""
 
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from os.path import normpath
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta, Raw, Struct
 from msgspec.structs import replace
 
-from arena.config.caps import BotCaps, Caps, EntryCaps
-from arena.config.entries import Entry, find_entry, find_remote
+from arena.config.entries import BotCaps, Caps, Entry, EntryCaps, find_entry, find_remote
 from arena.config.labels import difference, first_alike, label_of, labels_of
-from arena.config.notices import Notices, url_complaint
 from arena.errors import WrongUse
 from arena.output_folders import default_folder
 from arena.schedule import (
@@ -50,128 +49,149 @@ from referee.sandbox import Isolation
 from referee.suggestions import did_you_mean, with_known_options
 
 THE_ARENA = "the arena"
-"""No bot is called so: the terms of a tournament have the content of the arena and of each bot by its label."""
+"""Reserved label: a tournament's terms list content hashes by label, and the arena's own under this one."""
 HOUSE_MARK = " (house)"
-"""Ends the label of the bot that fills seats."""
-
+"""Suffix of the label of the house's bot, which fills seats."""
 
 Broken = Literal["stop", "leave-out"]
-"""It does not begin, or it is played without that bot."""
+"""Consequence of a bot that cannot start: the tournament does not begin, or is played without the bot."""
+NoticeEvent = Literal["stopped", "void", "failing", "over"]
+"""The arena stopped early; consecutive blocks were void; a bot failed repeatedly; all matches are played."""
+NOTICE_EVENTS: tuple[NoticeEvent, ...] = get_args(NoticeEvent)
+LONGEST_URL = 2_000
+SCHEMES = ("http", "https")
 MOST_WAIT_SECONDS = 30 * 86_400
 MOST_CREDIT_MS = 10_000
 
 
 class RemoteTerms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How remote bots are waited for: the table `[remote]`."""
+    """The table `[remote]`: terms for remote bots."""
 
     wait: Annotated[float, Meta(ge=1, le=MOST_WAIT_SECONDS)] = 600
-    """A bot that is not connected for so many seconds is not waited for any more: its matches begin without it."""
+    """Maximum seconds to wait for a disconnected bot; its matches then begin without it."""
     credit_ms: Annotated[int, Meta(ge=0, le=MOST_CREDIT_MS)] = 0
-    """The most of a bot's network delay that is not charged to it, in each of its windows."""
+    """Maximum network delay per window that is not charged to a bot, in milliseconds."""
 
 
 class WorkerTerms(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the referee processes of this machine play: the table `[workers]`."""
+    """The table `[workers]`: terms for the referee processes of this machine."""
 
     affinity: bool = False
-    """Whether each of them, with its bots, has cores of its own."""
+    """True if each worker and its bots have their own cores."""
+
+
+class Notices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The table `[notices]`. Results do not depend on it, and the ledger does not store it."""
+
+    url: str | None = None
+    """URL to which notices are posted, possibly with a secret in it; None: the URL of `--notify`."""
+    events: tuple[NoticeEvent, ...] = NOTICE_EVENTS
+    void_after: Positive = 3
+    """Number of consecutive void blocks that causes a notice; each further doubling causes another."""
+    failing_after: Positive = 5
+    """Number of matches with a bot's faults that causes a notice; each further doubling causes another."""
+
+    def __repr__(self) -> str:
+        """Return a representation without the URL, which may be secret."""
+        return f"Notices(events={self.events}, void_after={self.void_after}, failing_after={self.failing_after})"
 
 
 class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The fields of the file. Paths in it are relative to its own folder."""
+    """The fields of a tournament file. Paths in it are relative to its folder."""
 
     game: str
     bots: tuple[str, ...]
-    """Folders, `FOLDER@REVISION`, built-in bots' names, or `remote:FILE` for a bot that comes with a key."""
+    """Folders, `FOLDER@REVISION`, names of built-in bots, or `remote:FILE` for a bot with a key."""
     variant: str | None = None
-    """None: the game's default."""
+    """Variant of the game; None: the default."""
     options: dict[str, Any] = {}
     format: FormatName = "round_robin"
     blocks: Positive = 1
-    """How many blocks each pair plays when it meets; with more than two seats, how many rounds, in each of which
-    every bot plays one block. A block is one deal, played once in each seating."""
+    """Number of blocks for each pair that meets; with more than two seats, of rounds in which every bot plays one
+    block. A block is one deal, played once in each seating."""
     rounds: Positive | None = None
-    """How many rounds, in formats that take this field; each format says what None means."""
+    """Number of rounds, in formats with this field; the meaning of None depends on the format."""
     heads: Positive | None = None
-    """How many bots, the first ones, play all the others, in formats that take this field; None: one."""
+    """Number of bots, from the first, that play all the others, in formats with this field; None: one."""
     rotations: Positive | None = None
-    """With more than two seats: how many of its seatings a block plays; None: as many as there are seats."""
+    """Number of seatings that a block plays with more than two seats; None: the number of seats."""
     endless: bool = False
-    """Whether a ladder goes on while there is time."""
+    """True if a ladder has no last round."""
     period: Positive | None = None
-    """How many blocks a period of such a ladder has; None: `arena.schedule.waves.PERIOD`."""
+    """Number of blocks per period of an endless ladder; None: `arena.schedule.waves.PERIOD`."""
     accuracy: Positive | None = None
-    """The standard error, in Elo, at which a bot needs no more matches; None: `arena.schedule.choice.ACCURACY`."""
+    """Standard error, in Elo, below which a bot needs no more matches; None: `arena.schedule.choice.ACCURACY`."""
     old_versions: Positive | None = None
-    """How many versions before a bot's latest stay as opponents on such a ladder; None: none."""
+    """Number of a bot's earlier versions that stay as opponents on an endless ladder; None: none."""
     budget_s: Positive | None = None
-    """How many seconds its clocks may charge a bot in a period of such a ladder; None: no limit."""
+    """Maximum charged seconds per bot and period of an endless ladder; None: no limit."""
     fill: str | None = None
-    """The house's bot, which takes the seats that are left over: with more than two seats, and in formats of two
-    that take this field."""
+    """The house's bot, which takes left-over seats with more than two seats, and in formats of two seats with this
+    field."""
     seed: int | None = None
-    """None: drawn when the tournament begins, and kept with its results."""
+    """Seed of the schedule; None: drawn when the tournament begins, and stored with its results."""
     policy: Policy = Policy()
     clock: ClockTable | None = None
-    """All times of a match; None: as the rules give them, but for what the policy sets."""
+    """All times of a match; None: the rules' times, except those that the policy sets."""
     limits: Caps = Caps()
-    """The most that a bot's bot.toml may ask for in its table of this name."""
+    """Caps on the table `[limits]` of a bot.toml."""
     build_limits: Caps = Caps()
-    """The same for those that are built."""
+    """Caps on the table `[build_limits]` of a bot.toml."""
     entry: EntryCaps = EntryCaps()
-    """The most that a bot's folder may hold."""
+    """Caps on the contents of a bot's folder."""
     remote: RemoteTerms = RemoteTerms()
-    """Of bots on their authors' own machines."""
+    """Terms for bots on their authors' own machines."""
     isolation: Isolation = "strict"
     warm: bool = True
-    """Whether Python bots are forked from a process that holds the kit: as well shut in, and sooner there."""
+    """True if Python bots are forked from a process that has imported the kit: equally confined, but faster."""
     broken: Broken = "stop"
-    """What becomes of the tournament if a bot cannot start before its first match."""
+    """Consequence of a bot that cannot start before the first match."""
     entries_until: Annotated[datetime, Meta(tz=True)] | None = None
-    """Until when bots may enter once it has begun, or come in new versions; None: as long as it is played."""
+    """Deadline for new bots and versions after the start; None: until the end."""
     concurrency: Positive | None = None
-    """Matches at once; None: one for each core."""
+    """Number of matches at once; None: one per core."""
     workers: WorkerTerms = WorkerTerms()
     results: str | None = None
-    """Folder for ledger and transcripts; None: `runs/NAME` beside the file."""
+    """Folder for ledger and transcripts; None: `runs/NAME` in the file's folder."""
     notices: Notices | None = None
-    """Whom to tell that something went wrong, or that all is played; None: `--notify` says."""
+    """Notices to the host; None: the URL of `--notify`."""
 
 
 class Tournament(Struct, frozen=True, kw_only=True):
-    """A tournament whose file has been found right."""
+    """A tournament with a valid file, and its bots."""
 
     file: Path
     form: TournamentFile
     variant: str
     options: Options
-    """All options in force."""
+    """All options of the game, with defaults filled in."""
     seats: int
     bots: tuple[Entry, ...]
-    """Those who compete and, last, the house's, if it fills seats."""
+    """Competing bots and, last, the house's bot if there is one."""
     labels: tuple[str, ...]
-    """What the bots are called: unique, and fit to be shown."""
+    """Unique printable labels, indexed as `bots`."""
     results: Path
     left_out: Mapping[str, str] = {}
-    """The bots that the file names and that do not play, for they could not start: by label, why."""
+    """Bots of the file that do not play because they cannot start: reason by label."""
     changes: tuple[Event, ...] = ()
-    """What changed since it was begun. `bots` and `labels` go on with those that entered."""
+    """Changes since the start. Bots that entered follow at the end of `bots` and `labels`."""
     fields: tuple[str, ...] = ()
-    """Where the file names each bot, the house's last; empty: in `bots` and `fill`."""
+    """Field of the file that names each bot, the house's last; empty: `bots` and `fill`."""
     stage: Mapping[str, Any] = {}
-    """Of a season's stage: what its field and its results depend on beside the rest, as plain values by name."""
-
+    """Further terms of a season's stage that its field and results depend on, as plain values by name."""
     ends: datetime | None = None
-    """When a season's stage that is a ladder without an end is over; None: it has another end, or none."""
+    """End of a season's stage that is an endless ladder; None for all others."""
 
     @property
     def house(self) -> int | None:
-        """The number of the bot that fills seats, if there is one."""
-        return None if self.form.fill is None else len(self.form.bots)
+        """Index of the house's bot, or None."""
+        if self.form.fill is None:
+            return None
+        return len(self.form.bots)
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """The bots that stay in their processes from match to match."""
+        """Labels of the bots whose processes stay from match to match."""
         if self.form.policy.processes != "kept":
             return ()
         named = zip(self.labels, self.bots, strict=True)
@@ -179,42 +199,44 @@ class Tournament(Struct, frozen=True, kw_only=True):
 
     @property
     def folders(self) -> tuple[BotFolder, ...]:
-        """The bots that play on this machine."""
+        """Bots that play on this machine."""
         return tuple(bot for bot in self.bots if isinstance(bot, BotFolder))
 
     @property
     def remote(self) -> tuple[RemoteBot, ...]:
-        """The bots that come with a key."""
+        """Bots that play on their authors' machines."""
         return tuple(bot for bot in self.bots if isinstance(bot, RemoteBot))
 
     @property
     def entries_until(self) -> str | None:
-        """Until when bots may enter, in UTC, by the file."""
+        """The file's deadline for entries in ISO format and UTC, or None."""
         until = self.form.entries_until
-        return None if until is None else until.astimezone(UTC).isoformat(timespec="seconds")
+        if until is None:
+            return None
+        return until.astimezone(UTC).isoformat(timespec="seconds")
 
     @property
     def rotations(self) -> int:
-        """How many matches a block has."""
+        """Number of matches per block."""
         return self.form.rotations or self.seats
 
     @property
     def spec(self) -> ScheduleSpec:
-        """The fields of the file that the schedule depends on."""
+        """Fields of the file that the schedule depends on, with the changes so far."""
         return replace(_spec(self.form, self.seats), changes=self.changes)
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The labels as tables have them: they say who has withdrawn."""
+        """Labels for tables, which mark bots that have withdrawn."""
         return labels_now(self.spec, self.labels[: self.spec.entrants + self.spec.filled])
 
     @property
     def schedule(self) -> Schedule:
-        """Who plays whom."""
+        """Schedule of the format."""
         return format_of(self.spec).schedule(self.spec)
 
     def plan(self) -> Plan:
-        """What every match has in common. Name and seed are the schedule's to fill in."""
+        """Return the plan of all matches; the schedule fills in name and seed."""
         return Plan(
             match="",
             game=self.form.game,
@@ -230,11 +252,11 @@ class Tournament(Struct, frozen=True, kw_only=True):
 
 
 def read_tournament(path: Path, kept: Mapping[str, str] | None = None) -> Tournament:
-    """Reads a tournament's file, and finds its bots.
+    """Read a tournament's file and find its bots.
 
     Args:
-        path: the file's.
-        kept: folders that stand for bots of the file, by label.
+        path: the file.
+        kept: folders that replace bots of the file, by label.
 
     Raises:
         WrongUse: one line with file, line and field of what is wrong.
@@ -246,7 +268,7 @@ def read_tournament(path: Path, kept: Mapping[str, str] | None = None) -> Tourna
 
 
 def read_form(path: Path) -> TournamentFile:
-    """The fields of a tournament's file.
+    """Read the fields of a tournament's file.
 
     Raises:
         WrongUse: one line with file, line and field of what is wrong.
@@ -255,11 +277,11 @@ def read_form(path: Path) -> TournamentFile:
 
 
 def _read_form(path: Path) -> tuple[TournamentFile, str]:
-    """Return the fields of a tournament's file, and its text. Raises as `read_form`."""
+    """Read the fields and the text of a tournament's file. Raises as `read_form`."""
     try:
         return read_toml_with_text(path, TournamentFile)
     except TomlError as error:
-        if ": stages: is not a known field" in str(error):
+        if error.unknown_field == "stages":
             play = command_line("season", path)
             raise WrongUse(f"{path}: is the file of a season, not of a tournament; play it with: {play}") from None
         raise WrongUse(str(error)) from None
@@ -273,14 +295,14 @@ def tournament_of(
     results: Path,
     kept: Mapping[str, str],
 ) -> Tournament:
-    """The tournament of a form whose fields have the right types.
+    """Return the tournament of a form: check its values and find its bots.
 
     Args:
-        form: its fields.
-        place: where errors are said to be.
-        labels: what its bots and last the house's are called.
-        results: its folder.
-        kept: folders that stand for bots of the form, by label.
+        form: the fields.
+        place: the file that errors name.
+        labels: labels of the bots, the house's last.
+        results: the results folder.
+        kept: folders that replace bots of the form, by label.
 
     Raises:
         WrongUse: one line with file, line and field of what is wrong.
@@ -294,9 +316,9 @@ def tournament_of(
     if wrong := complaint(_spec(form, seats), form.game):
         raise place.wrong(*wrong)
     house = () if form.fill is None else (_bot("fill", form.fill, form, place),)
-    bots = (
+    bots = [
         _bot(f"bots[{index}]", name, form, place, kept.get(labels[index])) for index, name in enumerate(form.bots)
-    )
+    ]
     tournament = Tournament(
         file=place.path,
         form=form,
@@ -312,17 +334,17 @@ def tournament_of(
 
 
 def without(tournament: Tournament, left_out: Mapping[str, str]) -> Tournament:
-    """The same tournament as if its file did not name these bots, of which it is known why they cannot start.
+    """Return the tournament without the bots in `left_out`, which has the reason by label.
 
     Raises:
-        WrongUse: without them there is no such tournament.
+        WrongUse: the remaining bots do not make a valid tournament.
     """
     form = tournament.form
     if not left_out:
         return tournament
     stay = [index for index, label in enumerate(tournament.labels) if label not in left_out]
     of_file = [index for index in stay if index != tournament.house]
-    # The first bots are the heads: who comes after them must not become one.
+    # The first bots are the heads. Bots after them must not become heads.
     heads = form.heads and sum(index < form.heads for index in of_file)
     rest = replace(form, bots=tuple(form.bots[index] for index in of_file), heads=heads)
     names = ", ".join(left_out)
@@ -343,7 +365,7 @@ def without(tournament: Tournament, left_out: Mapping[str, str]) -> Tournament:
 
 
 def with_changes(tournament: Tournament, bots: Sequence[Entry], changes: Sequence[Event]) -> Tournament:
-    """The tournament after these changes; `bots`: those that entered, in order."""
+    """Return the tournament after these changes; `bots` are those that entered, in order."""
     after = replace(tournament, changes=tuple(changes))
     return replace(
         after,
@@ -353,20 +375,20 @@ def with_changes(tournament: Tournament, bots: Sequence[Entry], changes: Sequenc
 
 
 def bot_name_of(tournament: Tournament, number: int) -> BotName:
-    """Return the name of a bot of the file, seen from the current folder."""
+    """Return the name of a bot of the file, relative to the current folder."""
     return read_bot_name(tournament.form.bots[number], tournament.file.parent)
 
 
 def find_entrant(tournament: Tournament, name: BotName, called: str | None = None) -> Entry:
-    """Find a bot that may enter a tournament.
+    """Find a bot and check that it may enter a tournament.
 
     Args:
-        tournament: that it is to play.
-        name: of the bot.
-        called: what an error calls it, if not by its name.
+        tournament: the tournament.
+        name: the bot's name.
+        called: name of the bot in errors, if not `name`.
 
     Raises:
-        BotFolderError: it may not. One line says why.
+        BotFolderError: one line with the reason why it may not.
     """
     if name.is_remote:
         bot = find_remote(name)
@@ -377,12 +399,12 @@ def find_entrant(tournament: Tournament, name: BotName, called: str | None = Non
 
 
 def _caps(form: TournamentFile) -> BotCaps:
-    """The most that its bots may ask for."""
+    """Return the caps that a form has on its bots."""
     return BotCaps(limits=form.limits, build_limits=form.build_limits, entry=form.entry)
 
 
 def entry_place(tournament: Tournament, entrant: int) -> str:
-    """Where a tournament's file names an entrant: `cup.toml:3: bots[1]`."""
+    """Return where a tournament's file names an entrant, such as `cup.toml:3: bots[1]`."""
     field = "fill" if entrant == tournament.house else f"bots[{entrant}]"
     field = tournament.fields[entrant] if tournament.fields else field
     return _field_place(tournament.file, field)
@@ -391,36 +413,36 @@ def entry_place(tournament: Tournament, entrant: int) -> str:
 def _field_place(file: Path, field: str) -> str:
     try:
         line = line_of(read_text(file), field)
-    except TomlError:  # It was there when the tournament was read.
+    except TomlError:  # The file has changed since the tournament was read.
         return f"{file}: {field}"
     return f"{file}:{line}: {field}"
 
 
 def affinity_place(tournament: Tournament) -> str | None:
-    """Return where a tournament's file gives workers cores of their own; None: it does not."""
+    """Return where a tournament's file gives workers their own cores, or None if it does not."""
     if not tournament.form.workers.affinity:
         return None
     return _field_place(tournament.file, "workers.affinity")
 
 
 def results_of(path: Path, form: TournamentFile) -> Path:
-    """The folder that a tournament's file puts its results in."""
+    """Return the results folder of a tournament's file."""
     if form.results is None:
         return Path(normpath(default_folder(f"runs/{path.stem}", path.parent)))
-    # Without the `..` that a file in a folder of examples needs: this path is shown to people.
+    # Normalised, because this path is shown to people, and files in a folder of examples need `..`.
     return Path(normpath(path.parent / form.results))
 
 
 class FilePlace(Struct, frozen=True):
-    """A file, for naming places in it."""
+    """A file whose lines and fields are named in errors."""
 
     path: Path
     text: str
     names: Mapping[str, str] = {}
-    """Where the file has a field of a form, if that is elsewhere than under its own name."""
+    """Place of a form's field in the file, if it is not under its own name."""
 
     def wrong(self, field: str, what: str) -> WrongUse:
-        """What is wrong with a field, on one line."""
+        """Return an error on one line about a field."""
         first = re.split(r"[.\[]", field, maxsplit=1)[0]
         if field in self.names or first in self.names:
             field = self.names.get(field) or f"{self.names[first]}{field.removeprefix(first)}"
@@ -453,10 +475,10 @@ def _options(form: TournamentFile, game: Game[Any], variant: str, place: FilePla
 
 
 def spec_of(form: TournamentFile, place: FilePlace) -> ScheduleSpec:
-    """The fields of a form that the schedule depends on.
+    """Return the fields of a form that the schedule depends on.
 
     Raises:
-        WrongUse: the game, its variant or options are none.
+        WrongUse: the game, its variant or options do not exist.
     """
     game = _game(form, place)
     variant = _variant(form, game, place)
@@ -464,7 +486,7 @@ def spec_of(form: TournamentFile, place: FilePlace) -> ScheduleSpec:
 
 
 def _spec(form: TournamentFile, seats: int) -> ScheduleSpec:
-    """The fields of the file that the schedule depends on."""
+    """Return the fields of the file that the schedule depends on."""
     fields = {name: getattr(form, name) for name in FILE_FIELDS}
     remote = tuple(number for number, bot in enumerate(form.bots) if is_remote(bot))
     return ScheduleSpec(
@@ -473,7 +495,7 @@ def _spec(form: TournamentFile, seats: int) -> ScheduleSpec:
 
 
 def _check_clock(form: TournamentFile, game: Game[Any], variant: str, place: FilePlace) -> None:
-    """That the table makes a clock of the game's windows, and that the policy leaves the times to it."""
+    """Check that the table has a time for each window of the game, and that the policy sets no other times."""
     try:
         clock_terms(game, variant, form.policy, form.clock)
     except BadClockError as error:
@@ -486,19 +508,37 @@ def _check_notices(form: TournamentFile, place: FilePlace) -> None:
         raise place.wrong("notices.url", wrong)
 
 
+def url_complaint(url: str) -> str | None:
+    """Return what is wrong with a URL for notices, or None; the URL may be secret and is not quoted."""
+    if len(url) > LONGEST_URL:
+        return f"is longer than {LONGEST_URL} characters"
+    if not url.isascii() or not url.isprintable() or " " in url:
+        return "holds what no URL holds"
+    try:
+        parts = urlsplit(url)
+        is_whole = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_whole = False
+    if is_whole:
+        return None
+    return "is not a URL of the form https://HOST/PATH"
+
+
 def _check_remote(tournament: Tournament, place: FilePlace) -> None:
-    """That bots on other machines can play under these terms, each with a key of its own."""
+    """Check that remote bots have different keys and can play under these terms."""
     keys = [bot.key for bot in tournament.remote]
     for number, bot in enumerate(tournament.bots):
         if isinstance(bot, RemoteBot) and keys.count(bot.key) > 1:
             raise place.wrong(f"bots[{number}]", "another bot has the same key")
     if why := cannot_play(tournament.plan(), tournament.remote, keys):
-        field, _, what = why.partition(": ")
-        raise place.wrong("policy.ponder" if field == "ponder" else field, what)
+        field = why.field
+        if field == "ponder":
+            field = "policy.ponder"
+        raise place.wrong(field, why.what)
 
 
 def _bot(field: str, text: str, form: TournamentFile, place: FilePlace, kept: str | None = None) -> Entry:
-    """The bot that a field names; `kept`: the folder that stands for it."""
+    """Find the bot that a field names; the folder `kept`, if given, replaces it."""
     name = read_bot_name(text, place.path.parent)
     if name.is_remote and field == "fill":
         raise place.wrong(field, "the house's bot plays on this machine")
@@ -510,14 +550,15 @@ def _bot(field: str, text: str, form: TournamentFile, place: FilePlace, kept: st
     try:
         if name.is_remote:
             return find_remote(name)
-        found = name if kept is None else folder_name(Path(kept))
-        return find_entry(found, form.game, _caps(form), repr(text))
+        if kept is not None:
+            name = folder_name(Path(kept))
+        return find_entry(name, form.game, _caps(form), repr(text))
     except BotFolderError as error:
         raise place.wrong(field, str(error)) from None
 
 
 def labels_of_file(form: TournamentFile, place: FilePlace) -> tuple[str, ...]:
-    """Return what each bot, and last the house's, is called.
+    """Return the label of each bot, the house's last.
 
     Raises:
         WrongUse: two labels look alike, or one is reserved.
@@ -541,5 +582,7 @@ def labels_of_file(form: TournamentFile, place: FilePlace) -> tuple[str, ...]:
 
 
 def _field(form: TournamentFile, number: int) -> str:
-    """Return the field that names a bot of the file, or the house."""
-    return f"bots[{number}]" if number < len(form.bots) else "fill"
+    """Return the field of the file that names a bot."""
+    if number < len(form.bots):
+        return f"bots[{number}]"
+    return "fill"

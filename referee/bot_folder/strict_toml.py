@@ -51,6 +51,13 @@ _UNKNOWN = re.compile(r"Object contains unknown field `(?P<key>.*)`", re.DOTALL)
 class TomlError(ValueError):
     """A file does not have the required form. The text is one line: `FILE:LINE: FIELD: what is wrong`."""
 
+    def __init__(self, text: str, *, missing_field: str = "", unknown_field: str = "") -> None:
+        super().__init__(text)
+        self.missing_field = missing_field
+        """Path of the required field that is missing, or ""."""
+        self.unknown_field = unknown_field
+        """Path of the field that the form does not have, or ""."""
+
 
 def read_toml(path: Path, form: type[FormT], *, shown: Path | None = None) -> FormT:
     """Return a file's content, which must have exactly the form's fields and types.
@@ -81,7 +88,7 @@ def read_toml_with_text(path: Path, form: type[FormT], *, shown: Path | None = N
     except RecursionError:
         raise _error(f"{shown}:{_deepest_line(text)}: is nested too deeply") from None
     except msgspec.ValidationError as error:
-        raise _error(f"{shown}:{_misfit(text, form, str(error))}") from None
+        raise _misfit(shown, text, form, str(error)) from None
 
 
 def read_text(path: Path, *, shown: Path | None = None, most: int = MOST_BYTES, follow: bool = True) -> str:
@@ -165,9 +172,9 @@ def _check(value: Any) -> None:
         raise _UnfitError("text has a NUL character")
 
 
-def _error(text: str) -> TomlError:
+def _error(text: str, *, missing_field: str = "", unknown_field: str = "") -> TomlError:
     """Return an error with one short line of text, even if it quotes a long value."""
-    return TomlError(cut(printable(text)))
+    return TomlError(cut(printable(text)), missing_field=missing_field, unknown_field=unknown_field)
 
 
 def cut(complaint: str) -> str:
@@ -256,20 +263,23 @@ def _syntax(text: str, complaint: str) -> str:
     return f"{found['line'] or _line_at(text.rstrip(), len(text))}: {found['what']}"
 
 
-def _misfit(text: str, form: type[Struct], complaint: str) -> str:
-    """Return `LINE: FIELD: complaint` for a value that does not fit."""
+def _misfit(shown: Path, text: str, form: type[Struct], complaint: str) -> TomlError:
+    """Return the error `FILE:LINE: FIELD: complaint` for a value that does not fit."""
     at = _AT.fullmatch(complaint)
     what, path = (at["what"], at["path"]) if at else (complaint, "$")
     if missing := _MISSING.fullmatch(what):
-        return f"{line_of(text, path)}: {_field(path, missing['key'])}: is missing"
+        field = _field(path, missing["key"])
+        return _error(f"{shown}:{line_of(text, path)}: {field}: is missing", missing_field=field)
     if unknown := _UNKNOWN.fullmatch(what):
         field = _field(path, unknown["key"])
         known = _known(form, _steps(path))
         said = f"; {did_you_mean(unknown['key'], known, 'fields')}" if known else ""
-        return f"{line_of(text, field)}: {field}: is not a known field{said}"
+        line = line_of(text, field)
+        return _error(f"{shown}:{line}: {field}: is not a known field{said}", unknown_field=field)
     if what.startswith(_NOT_ALLOWED) and (words := _words(_form_at(form, _steps(path)))):
         what = f"{what}; there are {words}"
-    return f"{line_of(text, path)}: {_field(path, '')}: {_value(text, _steps(path))}: {what}"
+    value = _value(text, _steps(path))
+    return _error(f"{shown}:{line_of(text, path)}: {_field(path, '')}: {value}: {what}")
 
 
 def _field(path: str, key: str) -> str:

@@ -559,7 +559,7 @@ def check_players(plan: Plan, players: Sequence[Player], seats: int, remote: Col
     if len(players) != seats:
         raise WrongPlayersError(f"{plan.game} has {seats} seats; {len(players)} players were given")
     if why := cannot_play(plan, [each for each in players if isinstance(each, RemoteBot)], remote):
-        raise WrongPlayersError(why)
+        raise WrongPlayersError(str(why))
     for player in players:
         if isinstance(player, SandboxedBot) and not player.folder.plays(plan.game):
             raise WrongPlayersError(
@@ -567,18 +567,30 @@ def check_players(plan: Plan, players: Sequence[Player], seats: int, remote: Col
             )
 
 
-def cannot_play(plan: Plan, bots: Sequence[RemoteBot], lines: Collection[str]) -> str | None:
+class TermsConflict(Struct, frozen=True):
+    """The reason why remote bots cannot play under a match's terms."""
+
+    field: str
+    """Field of the terms that rules them out, or "" if none does."""
+    what: str
+
+    def __str__(self) -> str:
+        """Return the field, if there is one, and the reason."""
+        return f"{self.field}: {self.what}" if self.field else self.what
+
+
+def cannot_play(plan: Plan, bots: Sequence[RemoteBot], lines: Collection[str]) -> TermsConflict | None:
     """Return the reason why remote bots cannot play a match, or None.
 
     `lines`: the keys for which there are lines.
     """
     keys = {bot.key for bot in bots}
     if len(keys) < len(bots):
-        return "two remote seats have the same key"
+        return TermsConflict("", "two remote seats have the same key")
     if not keys <= set(lines):
-        return "there is no line for a remote seat; `arena host` makes one"
+        return TermsConflict("", "there is no line for a remote seat; `arena host` makes one")
     if bots and not plan.policy.ponder:
-        return "ponder: a bot on another machine cannot be kept from thinking"
+        return TermsConflict("ponder", "a bot on another machine cannot be kept from thinking")
     if bots and plan.clock is not None and plan.clock.kind == "cpu":
-        return "clock: of a bot on another machine no processor time is known"
+        return TermsConflict("clock", "of a bot on another machine no processor time is known")
     return None

@@ -7,8 +7,7 @@ from click.testing import CliRunner
 from msgspec import to_builtins
 
 from arena.commands import main
-from arena.config.caps import BotCaps, Caps, read_caps
-from arena.config.entries import over
+from arena.config.entries import BotCaps, Caps, over, read_caps
 from arena.config.tournament_file import read_tournament
 from arena.errors import WRONG_USE, WrongUse
 from referee.bot_folder.manifest import Limits, built_in, find_bot
