@@ -1,11 +1,19 @@
 """Checks that bots start and play, in matches that do not count."""
 
-from arena.checks.bot import GameCheck, check_bot
-from arena.checks.field import BotCheck, FieldCheck, check_field, settled
-from arena.checks.refused import REFUSED, RefusedCheck, forget_refusal, read_refusal, write_refusal
-from arena.checks.tally import Tally, only_void
-from arena.checks.time_forecast import Forecast, forecast
-from arena.checks.trials import Trial
+from arena.checks.field import (
+    REFUSED,
+    BotCheck,
+    FieldCheck,
+    Forecast,
+    RefusedCheck,
+    check_field,
+    exclude_broken_bots,
+    forecast,
+    forget_refusal,
+    read_refusal,
+    write_refusal,
+)
+from arena.checks.trials import GameCheck, Trial, TrialSummary, check_bot, only_void
 
 __all__ = [
     "REFUSED",
@@ -14,14 +22,14 @@ __all__ = [
     "Forecast",
     "GameCheck",
     "RefusedCheck",
-    "Tally",
     "Trial",
+    "TrialSummary",
     "check_bot",
     "check_field",
+    "exclude_broken_bots",
     "forecast",
     "forget_refusal",
     "only_void",
     "read_refusal",
-    "settled",
     "write_refusal",
 ]

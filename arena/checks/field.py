@@ -1,22 +1,36 @@
-"""A tournament's bots before its first match: each is started once, and plays one short match."""
+"""Checks of a tournament's bots before its first match: each is started once and plays one short match.
 
-from collections.abc import Collection, Mapping, Sequence
+A file records a refused start for later readers of the results folder, and the matches give a forecast of the
+tournament's duration.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Generic, TypeVar
+from statistics import median
+from typing import Annotated, Generic, TypeVar
 
-from msgspec import Struct
+import msgspec
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from arena.checks.refused import forget_refusal, write_refusal
-from arena.checks.tally import Tally, tally
-from arena.checks.trials import Trial, order, play_trials
+from arena.checks.trials import Order, Trial, TrialSummary, order, play_trials, players_at, summarise_trials
 from arena.config import Tournament, entry_place, without
-from arena.errors import WrongUse
+from arena.errors import WrongUse, cannot_write
 from arena.quantities import counted
+from arena.schedule import Block
 from arena.terminal import say
 from arena.workers import Venue
 from referee.bot_folder import BotFolder
+from referee.host import Plan
+from referee.linux.files import FOLDER_MODE, MODE, read_regular, write_bytes_whole
+from referee.printable import printable, printable_name
 
+REFUSED = "refused.json"
+MOST_BYTES = 1_000_000
+MOST_BOTS, MOST_NAMED = 100, 3
+MOST_CHARACTERS = 1_000
+Text = Annotated[str, Meta(max_length=MOST_CHARACTERS)]
 MATCH_SECONDS = 30.0
 """How long a bot's match may take, its start-up time not counted."""
 WAY_ON = 'to play without bots that cannot start: --broken leave-out, or broken = "leave-out" in the file'
@@ -31,11 +45,11 @@ class FieldCheck(Struct, Generic[PlayerT], frozen=True):
     opponent: PlayerT
     """Bot in all other seats: the game's random sample bot."""
     open_venue: Venue[PlayerT]
-    """Where it is played: not where spectators are told of matches."""
+    """Opens workers without a feed for spectators."""
     unbuilt: Mapping[int, str]
     """Reason of each failed build, by entrant."""
     plays: bool = True
-    """Whether bots are started; False: a build that failed is all that is looked at."""
+    """Whether bots are started; if False, only failed builds are reported."""
 
 
 class BotCheck(Struct, frozen=True, kw_only=True):
@@ -45,13 +59,13 @@ class BotCheck(Struct, frozen=True, kw_only=True):
     label: str
     trial: Trial | None
     """Its match; None if the bot could not be built or plays on its author's machine."""
-    tally: Tally
+    tally: TrialSummary
     broken: str
-    """Why it cannot start; empty: it can, or the machine kept the check from finding out."""
+    """Reason why the bot cannot start; empty if it can, or if the machine prevented the check."""
 
     @property
     def times(self) -> tuple[float, float] | None:
-        """How many seconds its match took, and how many of them it thought; None: nothing was measured."""
+        """Seconds of its match, and of its own thinking time in it; None if not measured."""
         if self.trial is None or self.broken:
             return None
         if self.trial.result is None:
@@ -75,25 +89,12 @@ def check_field(
     """
     policy = replace(tournament.form.policy, fault="forfeit", unfair="note", pacing="prompt", processes="fresh")
     plan = replace(tournament.plan(), policy=policy)
-    seconds = policy.startup_ms / MILLISECONDS + MATCH_SECONDS
     built = [
         entrant
         for entrant, bot in enumerate(tournament.bots)
         if entrant not in check.unbuilt and isinstance(bot, BotFolder)
     ]
-    orders = [
-        order(
-            f"bot-{entrant}",
-            plan,
-            players[entrant],
-            check.opponent,
-            seats=tournament.seats,
-            seat=entrant % tournament.seats,
-            label=tournament.labels[entrant],
-            seconds=seconds,
-        )
-        for entrant in built
-    ]
+    orders = [_order(tournament, plan, entrant, players[entrant], check.opponent) for entrant in built]
     trials = dict(zip(built, play_trials(orders, check.open_venue, folder, words="checking bots"), strict=True))
     return [
         _bot_check(entrant, label, trials.get(entrant), check.unbuilt.get(entrant, ""))
@@ -101,13 +102,30 @@ def check_field(
     ]
 
 
+def _order(tournament: Tournament, plan: Plan, entrant: int, player: PlayerT, opponent: PlayerT) -> Order[PlayerT]:
+    seat = entrant % tournament.seats
+    return order(
+        f"bot-{entrant}",
+        plan,
+        players_at(seat, player, opponent, tournament.seats),
+        seat,
+        label=tournament.labels[entrant],
+        seconds=plan.policy.startup_ms / MILLISECONDS + MATCH_SECONDS,
+    )
+
+
 def _bot_check(entrant: int, label: str, trial: Trial | None, unbuilt: str) -> BotCheck:
-    found = tally([] if trial is None else [trial])
-    broken = unbuilt if trial is None or trial.started else never_started(found)
+    trials = []
+    broken = unbuilt
+    if trial is not None:
+        trials.append(trial)
+    found = summarise_trials(trials)
+    if trial is not None and not trial.started:
+        broken = never_started(found)
     return BotCheck(entrant=entrant, label=label, trial=trial, tally=found, broken=broken)
 
 
-def never_started(found: Tally) -> str:
+def never_started(found: TrialSummary) -> str:
     """Describe why a bot never started."""
     return f"never started: {'; '.join(found.said) or 'no hello'}"
 
@@ -115,19 +133,21 @@ def never_started(found: Tally) -> str:
 def _checked(
     tournament: Tournament, players: Sequence[PlayerT], check: FieldCheck[PlayerT], folder: Path
 ) -> Mapping[int, str]:
-    """Check a field and say what was found; return by entrant why it cannot start. Raises as `check_field`."""
+    """Check a field and print the results; return why bots cannot start. Raises as `check_field`."""
     found = check_field(tournament, players, check, folder)
     why = {each.entrant: each.broken for each in found if each.broken}
     for each in found:
         if each.trial is not None and not each.broken and not each.tally.is_well:
             say(f"check: {each.label}: {'; '.join(each.tally.said) or 'no result'}")
-    away = f"; {counted(len(tournament.remote), 'remote bot')} not checked" if tournament.remote else ""
+    away = ""
+    if tournament.remote:
+        away = f"; {counted(len(tournament.remote), 'remote bot')} not checked"
     here = len(found) - len(tournament.remote)
     say(f"check: {counted(here - len(why), 'bot')} of {here} start{away}; logs: {folder}")
     return why
 
 
-def settled(
+def exclude_broken_bots(
     tournament: Tournament,
     players: tuple[PlayerT, ...],
     check: FieldCheck[PlayerT] | None,
@@ -139,15 +159,15 @@ def settled(
     """Return the tournament to play and its players, without the bots that cannot start.
 
     Args:
-        tournament: as its file says.
+        tournament: the tournament of the file.
         players: its entrants.
-        check: how to find out; None: all bots are taken to start.
-        folder: for its transcripts and logs.
-        begun: the bots that are left out since the tournament was begun, and why; None: it begins now.
-        entered: the names of those that have entered since, of which nothing is said.
+        check: inputs of the check; None assumes that all bots start.
+        folder: folder for transcripts and logs.
+        begun: reasons of the bots left out at the start, by label; None if the tournament starts now.
+        entered: labels of bots that entered after the start; nothing is printed about these.
 
     Raises:
-        WrongUse: a bot cannot start, and `broken` does not say to leave it out, or no tournament is left.
+        WrongUse: a bot cannot start and `broken` is not "leave-out", or too few bots remain.
         MachineCannot: no match can be played now.
         Stopped: a signal arrived.
     """
@@ -179,3 +199,103 @@ def settled(
             say(f"left out: {label}: {text}")
     stay = [player for player, label in zip(players, tournament.labels, strict=True) if label not in left_out]
     return rest, tuple(stay)
+
+
+class RefusedCheck(Struct, frozen=True, kw_only=True):
+    """The bots that cannot start, because of which a competition was not started."""
+
+    cannot_start: Annotated[dict[Text, Text], Meta(min_length=1, max_length=MOST_BOTS)]
+    """Reason by the bot's label; the first `MOST_BOTS` bots only."""
+    count: Annotated[int, Meta(ge=1)]
+    """Number of bots that cannot start."""
+    logs: Text
+    """Name of the folder with the check's transcripts and logs, inside the folder of checks."""
+
+    @property
+    def text(self) -> str:
+        """Sentence that names the bots that cannot start."""
+        *names, last = [printable_name(label) for label in self.cannot_start][:MOST_NAMED]
+        if self.count > MOST_NAMED:
+            names, last = [*names, last], counted(self.count - MOST_NAMED, "other")
+        return f"{', '.join(names)} and {last} cannot start" if names else f"{last} cannot start"
+
+    @property
+    def lines(self) -> list[str]:
+        """One line per bot with the reason why it cannot start."""
+        return [f"{printable_name(label)}: {printable(why)}" for label, why in self.cannot_start.items()]
+
+
+def write_refusal(folder: Path, cannot_start: dict[str, str]) -> None:
+    """Record which bots cannot start, and why. `folder` is the check's, inside the folder of checks.
+
+    Raises:
+        WrongUse: the file cannot be written there.
+        MachineCannot: the disk is full.
+    """
+    first = list(cannot_start.items())[:MOST_BOTS]
+    refused = RefusedCheck(
+        cannot_start={label[:MOST_CHARACTERS]: why[:MOST_CHARACTERS] for label, why in first},
+        count=len(cannot_start),
+        logs=folder.name,
+    )
+    path = folder.parent / REFUSED
+    try:
+        path.parent.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
+        write_bytes_whole(path, msgspec.json.encode(refused), MODE)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def forget_refusal(folder: Path) -> None:
+    """Remove the record of an earlier check. `folder` is the check's, inside the folder of checks."""
+    with suppress(OSError):
+        (folder.parent / REFUSED).unlink()
+
+
+def read_refusal(checks: Path) -> RefusedCheck | None:
+    """Return the record in a folder of checks, or None if there is no valid one."""
+    try:
+        return msgspec.json.decode(read_regular(checks / REFUSED, MOST_BYTES), type=RefusedCheck)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None  # The record only helps readers, so a broken one is no error.
+
+
+class Forecast(Struct, frozen=True):
+    """Bounds on a tournament's duration, if its matches are like those of the check."""
+
+    matches: int
+    at_once: int
+    lower_seconds: float
+    """Seconds if bots think at the same time, and starts take as long as in the quickest match."""
+    upper_seconds: float
+    """Seconds if bots think one after the other, and starts take as long as in the median match."""
+
+
+def forecast(
+    blocks: Iterable[Block], matches: int, times: Mapping[int, tuple[float, float]], *, at_once: int
+) -> Forecast | None:
+    """Forecast a tournament's duration. Return None if no match was measured.
+
+    Args:
+        blocks: the blocks that are known before the first match.
+        matches: the total number of matches; later ones are assumed to be like those of `blocks`.
+        times: by entrant, the seconds that its match took, and the seconds that it thought itself.
+        at_once: the number of matches played at once.
+    """
+    if not times:
+        return None
+    rest = [whole - own for whole, own in times.values() if whole > own] or [0.0]
+    typical = sum(own for _, own in times.values()) / len(times)
+    known, longest, together = 0, 0.0, 0.0
+    for block in blocks:
+        thought = [times[each][1] if each in times else typical for each in block.entrants]
+        known += len(block.shifts)
+        longest += len(block.shifts) * max(thought)
+        together += len(block.shifts) * sum(thought)
+    share = matches / max(1, known) / at_once
+    return Forecast(
+        matches,
+        at_once,
+        share * (longest + known * min(rest)),
+        share * (together + known * median(rest)),
+    )

@@ -1,8 +1,8 @@
-"""Trial matches, which do not count: one bot under check, random bots in the other seats."""
+"""Trial matches, which do not count: a bot under check with random bots in the other seats, and their summary."""
 
 import math
 import secrets
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,18 +19,24 @@ from arena.config import random_bot
 from arena.errors import cannot_write, errors_as_exits
 from arena.quantities import duration
 from arena.schedule import SEED_BITS
+from arena.statistics import mean_points, points
 from arena.terminal import progress_bar, progress_console
 from arena.workers import Play, Roster, Venue, Worker, WorkerGoneError, Workers
 from protocol.refusals import Conduct
 from referee.host import Plan, Result
 from referee.linux.files import FOLDER_MODE
-from referee.match import MICROSECONDS_PER_MS
+from referee.match import MICROSECONDS_PER_MS, Complaint, SeatReport, Verdict, sentences, summed
 from referee.transcript import unanswered_window
 
+MOSTLY = 2
+"""A bot that returns nothing in at most one of this many windows may do so on purpose."""
+MOST_KINDS = 3
+"""Maximum kinds of refusals that are named, the most frequent first."""
 WAIT_SECONDS = 5.0
-"""A window that stays open so long is named: a bot that hangs is waited for as long as its windows are."""
+"""Seconds after which an open window is reported, because a bot that hangs delays the check."""
 
 PlayerT = TypeVar("PlayerT")
+ItemT = TypeVar("ItemT")
 
 
 class Order(Struct, Generic[PlayerT], frozen=True, kw_only=True):
@@ -53,37 +59,43 @@ class Trial(Struct, frozen=True, kw_only=True):
     result: Result | None
     """Result of the match; None if there is none, because of `trouble`."""
     trouble: str = ""
-    """Why the match says nothing of the bot, or not all: in words."""
+    """Reason why the match has no valid result, or "" if it has one."""
     seconds: float
     """Seconds that the match took."""
 
     @property
     def started(self) -> bool:
-        """Whether the bot said `hello`, as far as is known: of a void match nothing is held against it."""
+        """Whether the bot sent `hello`; True for a match without a valid result."""
         if self.result is None or self.result.outcome is None:
             return True
         return self.result.conduct[self.seat] is not Conduct.NEVER_STARTED
 
 
+def players_at(seat: int, bot: ItemT, others: ItemT, seats: int) -> tuple[ItemT, ...]:
+    """Return one item per seat: `bot` in the seat under check, `others` in the rest."""
+    seated = [others] * seats
+    seated[seat] = bot
+    return tuple(seated)
+
+
 def order(
     name: str,
     plan: Plan,
-    bot: PlayerT,
-    others: PlayerT,
-    *,
-    seats: int,
+    players: tuple[PlayerT, ...],
     seat: int,
+    *,
     label: str,
     seed: int | None = None,
     seconds: float = math.inf,
 ) -> Order[PlayerT]:
-    """Return a match of `bot`, called `label`, in a seat and `others`, random sample bots, in all the rest.
+    """Return the order for a match of a bot, named `label`, with random sample bots in the other seats.
 
-    No `seed`: it is drawn, and no tournament's. A check tells nobody which deals are to come.
+    Without a seed, one is drawn at random: a check must not reveal the deals of a tournament.
     """
-    players = tuple(bot if each == seat else others for each in range(seats))
-    deal = SystemRandom().getrandbits(SEED_BITS) if seed is None else seed
-    labels = tuple(label if each == seat else random_bot(plan.game) for each in range(seats))
+    deal = seed
+    if deal is None:
+        deal = SystemRandom().getrandbits(SEED_BITS)
+    labels = players_at(seat, label, random_bot(plan.game), len(players))
     plan = replace(plan, match=f"check-{secrets.token_hex(4)}", seed=deal, labels=labels)
     return Order(name=name, plan=plan, players=players, seat=seat, seconds=seconds)
 
@@ -94,14 +106,14 @@ def play_trials(
     """Play all orders with a progress bar, as many at once as the venue allows. Return one trial per order.
 
     Args:
-        orders: to be played.
-        open_venue: gives the workers.
-        folder: for transcripts and logs; it is made.
-        words: beside the bar.
+        orders: the matches.
+        open_venue: opens the workers.
+        folder: folder for transcripts and logs; it is created.
+        words: text next to the bar.
 
     Raises:
         WrongUse: the folder cannot be written.
-        MachineCannot: there is no sandbox, or no space.
+        MachineCannot: the machine has no sandbox or no space.
         Stopped: a signal arrived.
     """
     try:
@@ -178,3 +190,158 @@ async def _played(each: Order[PlayerT], play: Play[PlayerT], folder: Path) -> Tr
     if result is not None and result.outcome is None:
         trouble = f"the match is void: {result.void}"
     return Trial(seat=each.seat, result=result, trouble=trouble, seconds=trio.current_time() - began)
+
+
+class TrialSummary(Struct, frozen=True, kw_only=True):
+    """Totals of one bot's matches in a check."""
+
+    matches: int
+    """Number of matches with a result."""
+    started: int
+    """Number of matches in which the bot sent `hello`."""
+    conduct: dict[str, int]
+    """Number of matches by conduct."""
+    wins: int
+    mean_points: float | None
+    """Mean share of the other seats that it ranked before, as tournaments count points; None without matches."""
+    interval: tuple[float, float] | None
+    """95 % interval of the mean; None without matches."""
+    windows: int
+    refused: int
+    lost: int
+    """Number of windows that took the default by the bot's own fault."""
+    report: SeatReport
+    """Report over all matches: sums and worst cases."""
+    troubles: tuple[str, ...] = ()
+    """Reasons why matches have no result."""
+
+    @property
+    def is_well(self) -> bool:
+        """Whether it played every match to the end, lost no window by its own fault, and decided itself."""
+        is_ok = bool(self.matches) and self.conduct == {Conduct.OK.value: self.matches} and not self.lost
+        return is_ok and not self.report.raised and not self.seldom_decides
+
+    @property
+    def seldom_decides(self) -> bool:
+        """Whether its function returned nothing in most windows, as if a `return` were missing."""
+        return self.report.returned_nothing * MOSTLY > self.windows
+
+    @property
+    def said(self) -> list[str]:
+        """Sentences about each problem; empty if there was none."""
+        report = self.report
+        if self.matches > 1 and report.loss:
+            faults = self.matches - self.conduct.get(Conduct.OK.value, 0)
+            report = replace(report, loss=f"{report.loss} (in {faults} of {self.matches} matches)")
+        return [*sentences(report, windows=self.windows, refused=self.refused), *dict.fromkeys(self.troubles)]
+
+
+def only_void(found: Sequence[tuple[TrialSummary, Sequence[Trial]]]) -> str | None:
+    """Return why a match is void, if a bot has no other problem; None if it has, or if no match is void."""
+    if any(each.lost or set(each.conduct) - {Conduct.OK.value} for each, _ in found):
+        return None
+    for _, trials in found:
+        for trial in trials:
+            if trial.result is not None and trial.result.outcome is None:
+                return trial.trouble
+    return None
+
+
+def summarise_trials(trials: Sequence[Trial]) -> TrialSummary:
+    """Add up one bot's matches."""
+    seen = [(trial.result, trial.seat) for trial in trials if trial.result is not None and trial.result.outcome]
+    shares = [points(result.outcome, seat) for result, seat in seen if result.outcome is not None]
+    mean = interval = None
+    if shares:
+        found = mean_points(list(enumerate(shares)))
+        mean, interval = found.mean, (found.low, found.high)
+    return TrialSummary(
+        matches=len(seen),
+        started=sum(result.conduct[seat] is not Conduct.NEVER_STARTED for result, seat in seen),
+        conduct=dict(Counter(result.conduct[seat].value for result, seat in seen)),
+        wins=sum(result.outcome is not None and seat in result.outcome.winners for result, seat in seen),
+        mean_points=mean,
+        interval=interval,
+        windows=sum(result.windows[seat] for result, seat in seen),
+        refused=sum(result.refused[seat] for result, seat in seen if result.refused),
+        lost=sum(_lost(result, seat) for result, seat in seen),
+        report=_together([result.report(seat) for result, seat in seen]),
+        troubles=tuple(trial.trouble for trial in trials if trial.trouble),
+    )
+
+
+def _lost(result: Result, seat: int) -> int:
+    """Count defaults by the bot's own fault: it was late, had disconnected, or submitted illegal actions."""
+    report = result.report(seat)
+    by_time = report.late + report.unanswered
+    lost = by_time
+    if result.verdicts:
+        lost = min(by_time, result.verdicts[seat].get(Verdict.BOT, 0))
+    lost += report.fallbacks
+    if result.conduct[seat] is not Conduct.OK:
+        lost += max(0, result.defaults[seat] - by_time - report.asked_default)
+    return lost
+
+
+def _together(reports: Sequence[SeatReport]) -> SeatReport:
+    first = next((report for report in reports if report.loss), SeatReport())
+    kinds: Counter[tuple[str, str]] = Counter()
+    for report in reports:
+        kinds.update({(each.refusal, each.text): each.times for each in report.complaints})
+    total = summed(reports)
+    return replace(
+        total,
+        loss=first.loss,
+        last_line=first.last_line or total.last_line,
+        complaints=tuple(
+            Complaint(refusal, text, times) for (refusal, text), times in kinds.most_common(MOST_KINDS)
+        ),
+    )
+
+
+class GameCheck(Struct, Generic[PlayerT], frozen=True):
+    """A game in which the bot is checked."""
+
+    plan: Plan
+    """Plan of its matches, except for their seeds."""
+    seed: int | None
+    """Seed of the first match, increased by 1 for each later one; None: each match draws its own."""
+    seats: int
+    label: str
+    """Name of the bot in reports."""
+    opponent: PlayerT
+    """Bot in all other seats."""
+
+
+def check_bot(
+    games: Sequence[GameCheck[PlayerT]], bot: PlayerT, matches: int, open_venue: Venue[PlayerT], folder: Path
+) -> list[tuple[TrialSummary, list[Trial]]]:
+    """Play a number of matches of each game; the bot's seat rotates.
+
+    If the bot never starts in the first match of a game, no further match of that game is played.
+
+    Raises:
+        WrongUse: the folder cannot be written.
+        MachineCannot: no match can be played now.
+        Stopped: a signal arrived.
+    """
+    first = play_trials([_order(game, bot, 0) for game in games], open_venue, folder, words="starting")
+    started = [place for place, trial in enumerate(first) if trial.started]
+    rest = [(place, number) for place in started for number in range(1, matches)]
+    orders = [_order(games[place], bot, number) for place, number in rest]
+    later = []
+    if orders:
+        later = play_trials(orders, open_venue, folder, words="matches")
+    trials = [[trial] for trial in first]
+    for (place, _), trial in zip(rest, later, strict=True):
+        trials[place].append(trial)
+    return [(summarise_trials(each), each) for each in trials]
+
+
+def _order(game: GameCheck[PlayerT], bot: PlayerT, number: int) -> Order[PlayerT]:
+    seat = number % game.seats
+    players = players_at(seat, bot, game.opponent, game.seats)
+    seed = None
+    if game.seed is not None:
+        seed = game.seed + number
+    return order(f"{game.plan.game}-{number + 1:02d}", game.plan, players, seat, label=game.label, seed=seed)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from msgspec.structs import replace
 
-from arena.checks import settled
+from arena.checks import exclude_broken_bots
 from arena.commands.options import (
     broken_option,
     check_asked,
@@ -165,5 +165,5 @@ def _left_out(season: Season, everybody: Tournament, where: Where, *, plays: boo
         failed=failed,
     )
     check = check_asked(where, everybody, failed, plays=plays)
-    rest, _ = settled(everybody, players, check, folder=checks_folder(season.results), begun=None)
+    rest, _ = exclude_broken_bots(everybody, players, check, folder=checks_folder(season.results), begun=None)
     return rest.left_out

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from arena.checks import BotCheck, Forecast, Tally, Trial
+from arena.checks import BotCheck, Forecast, Trial, TrialSummary
 from arena.columns import Column, Table, three_digits
 from arena.config import Entry, Tournament
 from arena.quantities import counted, duration, rounded
@@ -36,7 +36,7 @@ class CheckedGame(Struct, frozen=True):
     game: str
     variant: str
     clock: ClockTerms
-    tally: Tally
+    tally: TrialSummary
     trials: Sequence[Trial]
     against: str
     """The bot in all other seats."""
@@ -47,7 +47,7 @@ class CheckRow(Struct, frozen=True):
 
     name: str
     """Label of the bot, or name of the game."""
-    tally: Tally
+    tally: TrialSummary
     bot: Entry
     check: BotCheck | None = None
     """The bot's part of a tournament's check."""
@@ -152,7 +152,7 @@ def strength_text(label: str, each: CheckedGame, most: int) -> str | None:
     return f"{each.game}: {cannot} ({interval}; {EVEN} is as good){_more_matches(found, most)}"
 
 
-def _more_matches(found: Tally, most: int) -> str:
+def _more_matches(found: TrialSummary, most: int) -> str:
     """Return how many matches would show a difference of this size; intervals shrink with their square root."""
     assert found.mean_points is not None  # noqa: S101 - a match was played
     assert found.interval is not None  # noqa: S101 - as above
@@ -190,7 +190,7 @@ def not_begun_json(waiting: NotBegun) -> dict[str, Any]:
     return {"results": str(waiting.folder), "not_begun": waiting.text, "cannot_start": bots, "logs": logs}
 
 
-def said_lines(name: str, found: Tally, trials: Sequence[Trial], broken: str = "") -> list[str]:
+def said_lines(name: str, found: TrialSummary, trials: Sequence[Trial], broken: str = "") -> list[str]:
     """Return a line with what went wrong and the path of a log; an empty list if all is well."""
     phrases = [broken] if broken else found.said
     if found.lost and not phrases:
@@ -251,7 +251,7 @@ def field_json(
     }
 
 
-def _tally_json(found: Tally, bot: Entry) -> dict[str, Any]:
+def _tally_json(found: TrialSummary, bot: Entry) -> dict[str, Any]:
     report = found.report
     return {
         "matches": found.matches,

@@ -9,7 +9,7 @@ from typing import TypeVar
 import trio
 
 from arena import event_loop
-from arena.checks import FieldCheck, settled
+from arena.checks import FieldCheck, exclude_broken_bots
 from arena.config import Entry, Tournament
 from arena.quantities import counted
 from arena.schedule import (
@@ -101,7 +101,7 @@ def play_tournament(
 
     def look(begun: Mapping[str, str] | None = None, events: Sequence[Event] = ()) -> None:
         folder, entered = checks_folder(tournament.results), names_entered(events)
-        looked.append(settled(tournament, players, check, folder=folder, begun=begun, entered=entered))
+        looked.append(exclude_broken_bots(tournament, players, check, folder=folder, begun=begun, entered=entered))
 
     def look_first() -> None:
         try_out(open_venue)

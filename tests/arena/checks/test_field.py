@@ -8,7 +8,7 @@ import trio
 from msgspec import Raw
 
 from arena.checks.field import FieldCheck
-from arena.checks.trials import Trial, _play_all, order
+from arena.checks.trials import Trial, _play_all, order, players_at
 from arena.config.tournament_file import read_tournament
 from arena.errors import WrongUse
 from arena.pages.report import write_beside
@@ -149,7 +149,7 @@ async def test_the_seat_and_the_window_are_named_that_a_match_waits_for(
     plan = Plan(match="", game="mist", variant="contractual-obligation", seed=0)
     play = [Worker(play=Field(endless=["slow"]), slots=2)]
     for seat in (0, 1):
-        slow = order("slow", plan, "slow", "other", seats=2, seat=seat, label="slow", seconds=40)
+        slow = order("slow", plan, players_at(seat, "slow", "other", 2), seat, label="slow", seconds=40)
         await _play_all([slow], play, tmp_path, {}, ended=lambda: None, tell=said.append)
     assert ["slow: waiting for seat 0, window 4 (turn) of 60 s"] == said
 
@@ -166,7 +166,7 @@ async def test_with_the_last_worker_gone_the_rest_is_not_checked_and_says_so(
 
     roster: Roster[Worker[str]] = Roster([Worker(play=lose, slots=1)])
     plan = Plan(match="", game="mist", variant="contractual-obligation", seed=0)
-    orders = [order(name, plan, name, "other", seats=2, seat=0, label=name) for name in ("first", "second")]
+    orders = [order(name, plan, (name, "other"), 0, label=name) for name in ("first", "second")]
     trials = dict[int, Trial]()
     await _play_all(orders, roster, tmp_path, trials, ended=lambda: None, tell=lambda _: None)
     lost = "the match was lost with its referee process: killed at first"
@@ -177,9 +177,7 @@ async def test_with_the_last_worker_gone_the_rest_is_not_checked_and_says_so(
 async def test_a_match_without_an_end_is_stopped(autojump_clock: object, tmp_path: Path) -> None:
     play, trials, ends = Field(endless=["slow"]), dict[int, Trial](), []
     plan = Plan(match="", game="mist", variant="contractual-obligation", seed=0)
-    orders = [
-        order(name, plan, name, "other", seats=2, seat=0, label=name, seconds=40) for name in ("slow", "quick")
-    ]
+    orders = [order(name, plan, (name, "other"), 0, label=name, seconds=40) for name in ("slow", "quick")]
     await _play_all(
         orders,
         [Worker(play=play, slots=1)],

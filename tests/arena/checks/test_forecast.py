@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.checks.time_forecast import forecast
+from arena.checks.field import forecast
 from arena.schedule.blocks import SWAPPED, Block
 
 

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
-from arena.checks import REFUSED, FieldCheck, settled
-from arena.checks.refused import MOST_BYTES, read_refusal, write_refusal
+from arena.checks import REFUSED, FieldCheck, exclude_broken_bots
+from arena.checks.field import MOST_BYTES, read_refusal, write_refusal
 from arena.commands.main import main
 from arena.config.season_file import read_season
 from arena.config.tournament_file import read_tournament
@@ -73,7 +73,7 @@ def refuse_season(tmp_path: Path) -> Path:
     season = read_season(file)
     tournament, field = all_bots(season), Field(broken=[GINA])
     with pytest.raises(WrongUse, match=f"{GINA}: never started"):
-        settled(
+        exclude_broken_bots(
             tournament,
             tournament.labels,
             FieldCheck("opponent", field.open_venue, {}),

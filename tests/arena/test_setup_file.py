@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from arena.commands import main
 from arena.errors import DONE, WRONG_USE, WrongUse
-from arena.game_options.setup_file import drawn_setup, read_setup
+from arena.game_options import drawn_setup, read_setup
 from protocol.words import Setup
 from referee.games.registry import GAMES
 from referee.rules.contract import Game

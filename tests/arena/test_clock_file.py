@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from arena.commands.main import main
 from arena.config.tournament_file import read_tournament
 from arena.errors import WrongUse
-from arena.game_options.clock_file import clock_text, read_clock
+from arena.game_options import clock_text, read_clock
 from arena.tournament.provenance import terms_of
 from referee.games.registry import GAMES
 from referee.match.terms import ClockTable, Policy, table_of

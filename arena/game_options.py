@@ -1,0 +1,160 @@
+"""Games as command lines request them: variants, options, and files with a clock or a setup."""
+
+import os
+import re
+from codecs import BOM_UTF8
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from arena.errors import WrongUse
+from protocol.words import Options, Setup
+from referee.bot_folder import TomlError, line_of, read_toml_with_text
+from referee.games import GAMES
+from referee.linux.files import read_regular
+from referee.match import BadClockError, ClockTable, Policy, clock_terms, table_of
+from referee.repeated_keys import RepeatedKeyError, refuse_repeated_keys
+from referee.rules import BadSetupError, Game, Luck
+from referee.suggestions import did_you_mean, with_known_options
+
+MAX_SETUP_BYTES = 1024 * 1024
+"""Far above the longest setup of any game."""
+_PLACE = re.compile(r" \(byte (\d+)\)$")
+"""Pattern of the byte offset in msgspec's messages about invalid JSON."""
+
+
+def variant_named(game: Game[Any], name: str | None) -> str:
+    """Return the requested variant's name; the game's default if it is None.
+
+    Raises:
+        WrongUse: the game has no such variant.
+    """
+    names = [variant.name for variant in game.variants]
+    if name is not None and name not in names:
+        raise WrongUse(f"--variant: {game.name} has no {name!r}; {did_you_mean(name, names, 'variants')}")
+    return name or names[0]
+
+
+def game_named(name: str, option: str) -> Game[Any]:
+    """Return the game of this name; `option`: where the command line names it.
+
+    Raises:
+        WrongUse: there is no such game.
+    """
+    if name not in GAMES:
+        raise WrongUse(f"{option}: there is no {name!r}; {did_you_mean(name, GAMES, 'games')}")
+    return GAMES[name]
+
+
+def rules_asked(game: str, variant: str | None, options: str | None) -> tuple[Game[Any], str, Options]:
+    """Return the game, variant and complete options that a command line requests; `options` is JSON.
+
+    Raises:
+        WrongUse: there is no such game, or it has no such variant or options.
+    """
+    rules = game_named(game, "GAME")
+    chosen = variant_named(rules, variant)
+    try:
+        return rules, chosen, rules.read_options(chosen, None if options is None else Raw(os.fsencode(options)))
+    except BadSetupError as error:
+        raise WrongUse(f"--{with_known_options(str(error), rules.options)}") from None
+
+
+class ClockFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """A file with nothing but the table."""
+
+    clock: ClockTable
+
+
+def clock_text(game: Game[Any], variant: str) -> str:
+    """Return a variant's published times as a `[clock]` table in TOML."""
+    table = table_of(game.variant(variant).time)
+    assert isinstance(table.main_ms, dict)  # noqa: S101 - a variant names its windows
+    return "\n".join(
+        (
+            f"# {game.name} {variant}, as its rules have it; all times in milliseconds",
+            "[clock]",
+            f'kind = "{table.kind}"',
+            f"reserve_ms = {table.reserve_ms}",
+            "",
+            "[clock.main_ms]",
+            *(f"{window} = {main_ms}" for window, main_ms in table.main_ms.items()),
+            "",
+        )
+    )
+
+
+def read_clock(path: Path, game: Game[Any], variant: str, policy: Policy) -> ClockTable:
+    """Read the table in a file and validate it against the variant's windows and the policy.
+
+    Raises:
+        WrongUse: one line with file, line and field of what is wrong.
+    """
+    try:
+        form, text = read_toml_with_text(path, ClockFile)
+        table = form.clock
+        clock_terms(game, variant, policy, table)
+    except TomlError as error:
+        raise WrongUse(str(error)) from None
+    except BadClockError as error:
+        if error.field.startswith("policy."):
+            option = error.field.removeprefix("policy.").replace("_", "-")
+            raise WrongUse(f"--{option}: {error.what}: {path}") from None
+        line = line_of(text, error.field)
+        raise WrongUse(f"{path}:{line}: {error}") from None
+    return table
+
+
+def clock_json(game: Game[Any], variant: str) -> str:
+    """Return a variant's `[clock]` table as one line of JSON."""
+    return msgspec.json.encode(ClockFile(table_of(game.variant(variant).time))).decode()
+
+
+def drawn_setup(game: Game[Any], variant: str, seed: int) -> str:
+    """Return the setup that a match draws from this seed, as indented JSON.
+
+    Raises:
+        WrongUse: the game has no secrets.
+    """
+    setup = game.read_setup(variant, game.read_options(variant, None), None, Luck(seed))
+    if type(setup) is Setup:
+        raise WrongUse(f"{game.name}: has no setup: its host has no secrets to give")
+    return msgspec.json.format(msgspec.json.encode(setup), indent=2).decode()
+
+
+def read_setup(path: Path, game: Game[Any], variant: str, options: Options) -> Raw:
+    """Read the setup in a file and validate it against the game's rules.
+
+    Raises:
+        WrongUse: one line with the file and what is wrong: the line on which it is no JSON, or the count or place
+            that is off.
+    """
+    try:
+        content = read_regular(path, MAX_SETUP_BYTES).removeprefix(BOM_UTF8)
+        content.decode()
+        msgspec.json.decode(content)
+        refuse_repeated_keys(content)
+        # Checked here so that errors name the file. The seed is only used for values that the file leaves out.
+        game.read_setup(variant, options, Raw(content), Luck(0))
+    except OSError as error:
+        raise WrongUse(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise WrongUse(f"{path}:{_line(content, error.start)}: is not UTF-8 text") from None
+    except RecursionError:
+        raise WrongUse(f"{path}: nested too deeply") from None
+    except BadSetupError as error:
+        raise WrongUse(f"{path}: {error}") from None
+    except RepeatedKeyError as error:
+        raise WrongUse(f"{path}: {error}") from None
+    except msgspec.DecodeError as error:
+        found = _PLACE.search(str(error))
+        line = _line(content, int(found[1]) if found else len(content.rstrip()))
+        raise WrongUse(f"{path}:{line}: {_PLACE.sub('', str(error))}") from None
+    return Raw(content)
+
+
+def _line(content: bytes, at: int) -> int:
+    """Return the line number, from 1, of a byte offset."""
+    return content.count(b"\n", 0, at) + 1
