@@ -15,8 +15,8 @@ from referee.bot_folder import TomlError, line_of, read_toml_with_text
 from referee.games import GAMES
 from referee.linux.files import read_regular
 from referee.match import BadClockError, ClockTable, Policy, clock_terms, table_of
-from referee.repeated_keys import RepeatedKeyError, refuse_repeated_keys
 from referee.rules import BadSetupError, Game, Luck
+from referee.strict_json import RepeatedKeyError, refuse_repeated_keys
 from referee.suggestions import did_you_mean, with_known_options
 
 MAX_SETUP_BYTES = 1024 * 1024

@@ -14,7 +14,7 @@ SMALL = 10
 """Amount of a unit below which a decimal place is shown."""
 
 
-def counted(number: int, thing: str, form: str = "") -> str:
+def pluralise(number: int, thing: str, form: str = "") -> str:
     """Return a number with its noun: `1 match`, `2 matches`. `form` is the number's format specification."""
     ending = "" if number == 1 else "es" if thing.endswith("ch") else "s"
     return f"{number:{form}} {thing}{ending}"
@@ -50,7 +50,7 @@ def rounded(value: float | None, places: int = 2) -> float | None:
     return None if value is None else round(value, places) + 0.0
 
 
-def whole(name: str, given: Any, least: int | None = None) -> int:
+def require_int(name: str, given: Any, least: int | None = None) -> int:
     """Return the argument `name` as an int. NumPy's integers are accepted; True and 1.0 are not.
 
     Raises:

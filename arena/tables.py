@@ -14,7 +14,7 @@ from rich.text import Text
 
 from arena import columns
 from arena.terminal import Screen
-from referee.printable import printable_name
+from referee.display_text import printable_name
 
 PLAIN_HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 NARROW_WORDS = 16

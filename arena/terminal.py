@@ -25,7 +25,7 @@ from rich.progress import (
 from rich.segment import Segment
 from rich.text import Text
 
-from referee.printable import printable
+from referee.display_text import printable
 
 WIDE = 200
 """Width in columns without a terminal, so that output into a file is not cut."""

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import msgspec
 from msgspec import Struct
 
+from referee.display_text import printable
 from referee.linux.files import MODE
-from referee.printable import printable
 
 if TYPE_CHECKING:
     from structlog.typing import EventDict

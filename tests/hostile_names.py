@@ -1,7 +1,7 @@
 """Names that others may choose, of entries' folders, bots and keys. Each does something where it is not text."""
 
 from arena.config import look_alike
-from referee.printable import printable_name
+from referee.display_text import printable_name
 
 NAMES = {
     "markup": "[a-team]",

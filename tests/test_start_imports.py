@@ -79,7 +79,7 @@ def test_help_imports_no_loop_and_nothing_of_a_match() -> None:
         "arena.commit",
         "arena.errors",
         "arena.manual",
-        "referee.printable",
+        "referee.display_text",
     } == ours
 
 

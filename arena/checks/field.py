@@ -17,14 +17,14 @@ from msgspec.structs import replace
 from arena.checks.trials import Order, Trial, TrialSummary, order, play_trials, players_at, summarise_trials
 from arena.config import Tournament, entry_place, without
 from arena.errors import WrongUse, cannot_write
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.schedule import Block
 from arena.terminal import say
 from arena.workers import Venue
 from referee.bot_folder import BotFolder
+from referee.display_text import printable, printable_name
 from referee.host import Plan
 from referee.linux.files import FOLDER_MODE, MODE, read_regular, write_bytes_whole
-from referee.printable import printable, printable_name
 
 REFUSED = "refused.json"
 MOST_BYTES = 1_000_000
@@ -141,9 +141,9 @@ def _checked(
             say(f"check: {each.label}: {'; '.join(each.tally.said) or 'no result'}")
     away = ""
     if tournament.remote:
-        away = f"; {counted(len(tournament.remote), 'remote bot')} not checked"
+        away = f"; {pluralise(len(tournament.remote), 'remote bot')} not checked"
     here = len(found) - len(tournament.remote)
-    say(f"check: {counted(here - len(why), 'bot')} of {here} start{away}; logs: {folder}")
+    say(f"check: {pluralise(here - len(why), 'bot')} of {here} start{away}; logs: {folder}")
     return why
 
 
@@ -216,7 +216,7 @@ class RefusedCheck(Struct, frozen=True, kw_only=True):
         """Sentence that names the bots that cannot start."""
         *names, last = [printable_name(label) for label in self.cannot_start][:MOST_NAMED]
         if self.count > MOST_NAMED:
-            names, last = [*names, last], counted(self.count - MOST_NAMED, "other")
+            names, last = [*names, last], pluralise(self.count - MOST_NAMED, "other")
         return f"{', '.join(names)} and {last} cannot start" if names else f"{last} cannot start"
 
     @property

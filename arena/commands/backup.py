@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from arena.errors import AnswerIsNo
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.season import back_up_season, check_season_backup, season_folder
 from arena.terminal import print_json, progress_bar, progress_console, results_console, say
 from arena.tournament import Backup, Checked, Told, back_up, backup_place, check_backup, results_folder_of
@@ -50,14 +50,14 @@ def command(cup: Path, dest: Path | None, *, checks: bool, as_json: bool) -> Non
 
 
 def _say(made: Backup) -> None:
-    new = counted(made.copied, "file", ",")
+    new = pluralise(made.copied, "file", ",")
     results_console().say(
-        f"{made.folder}: {counted(made.matches, 'match', ',')} that count;"
+        f"{made.folder}: {pluralise(made.matches, 'match', ',')} that count;"
         f" {new} copied, {made.kept:,} there already"
     )
     if made.elsewhere:
         are = "is" if made.elsewhere == 1 else "are"
-        say(f"not in it: {counted(made.elsewhere, 'transcript', ',')} that {are} elsewhere (--transcripts)")
+        say(f"not in it: {pluralise(made.elsewhere, 'transcript', ',')} that {are} elsewhere (--transcripts)")
     _say_some([f"not in it: {name}: is not in the results folder" for name in made.missing])
 
 
@@ -68,12 +68,14 @@ def _check(folder: Path, look: Callable[[Path, Told], Checked], *, as_json: bool
         print_json(msgspec.to_builtins(found))
     else:
         results_console().say(
-            f"{folder}: {counted(found.matches, 'match', ',')} that count,"
-            f" {counted(found.transcripts, 'transcript', ',')} and {counted(found.entries, 'bot')} verified"
+            f"{folder}: {pluralise(found.matches, 'match', ',')} that count,"
+            f" {pluralise(found.transcripts, 'transcript', ',')} and {pluralise(found.entries, 'bot')} verified"
         )
         _say_some(list(found.wrong))
     if found.wrong:
-        raise AnswerIsNo(f"{folder}: {counted(len(found.wrong), 'thing')} missing or changed since it was written")
+        raise AnswerIsNo(
+            f"{folder}: {pluralise(len(found.wrong), 'thing')} missing or changed since it was written"
+        )
 
 
 def _say_some(lines: list[str]) -> None:

@@ -40,7 +40,7 @@ from arena.config import (
 from arena.errors import AnswerIsNo, MachineCannot, WrongUse
 from arena.game_options import read_clock, rules_asked
 from arena.output_folders import default_folder, refuse_in_bot
-from arena.quantities import counted, duration
+from arena.quantities import duration, pluralise
 from arena.reports import (
     CheckedGame,
     field_json,
@@ -59,10 +59,10 @@ from arena.workers import LOCAL, Where, matches_at_once, venue_for, workers_kept
 from protocol.messages import ClockTerms
 from protocol.refusals import Conduct
 from referee.bot_folder import BotFolder, BotFolderError, find_bot, read_bot_name
+from referee.display_text import printable_name
 from referee.games import GAMES
 from referee.host import Plan
 from referee.match import MICROSECONDS_PER_MS, ClockTable, Policy, clock_terms
-from referee.printable import printable_name
 from referee.sandbox import Isolation
 from referee.suggestions import did_you_mean
 
@@ -357,7 +357,7 @@ def _check_tournament(file: Path, folder: Path, *, as_json: bool, given: dict[st
             screen.say(line)
     if broken := [each for each in found if each.broken]:
         places = ", ".join(f"{entry_place(tournament, each.entrant)} ({each.label})" for each in broken)
-        raise AnswerIsNo(f"{counted(len(broken), 'bot')} cannot start: {places}")
+        raise AnswerIsNo(f"{pluralise(len(broken), 'bot')} cannot start: {places}")
 
 
 def _names(tournament: Tournament) -> Sequence[str]:

@@ -9,7 +9,7 @@ from rich.progress import TimeElapsedColumn
 
 from arena.commit import interpreter
 from arena.errors import AnswerIsNo, MachineCannot
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.tables import Grid, show
 from arena.terminal import Screen, print_json, progress_bar, progress_console, results_console
 from referee import sandbox
@@ -150,7 +150,7 @@ def _print(reports: list[Report]) -> None:
         promised = [finding for finding in report.findings if finding.promised]
         lines.append(
             f"isolation {report.isolation}, {_start(report)}: {held} of"
-            f" {counted(len(report.findings), 'attempt')} stopped;"
+            f" {pluralise(len(report.findings), 'attempt')} stopped;"
             f" of those that the level promises to stop, {_proved(promised)}"
         )
     for line in lines:

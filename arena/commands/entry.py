@@ -70,8 +70,8 @@ from referee.bot_folder import (
     read_bot_name,
     unpacked_upload,
 )
+from referee.display_text import printable_name
 from referee.host import RemoteBot
-from referee.printable import printable_name
 
 HERE = Where(on=LOCAL, transcripts=None, concurrency=None, workers=None)
 

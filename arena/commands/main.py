@@ -22,7 +22,7 @@ from arena.commit import commit
 from arena.errors import CANNOT, DONE, SIGNALLED, WRONG_USE, Stopped, WrongUse, reason_of
 from arena.manual import manual
 from referee import __version__
-from referee.printable import printable
+from referee.display_text import printable
 
 COMMANDS = {
     "match": ("match", "Play one match and write its transcript."),

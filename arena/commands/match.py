@@ -36,7 +36,7 @@ from arena.feed import open_feed
 from arena.game_options import read_clock, read_setup, rules_asked
 from arena.live import ChatHere, Eyes, Watcher, at_terminal, in_place, person_here, play_match, presses, read_eyes
 from arena.output_folders import default_folder, refuse_in_bot
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.reports import match_json, show_match
 from arena.schedule import SEED_BITS
 from arena.terminal import print_json, progress_console, say
@@ -224,7 +224,7 @@ def _no_match(result: Result, names: Sequence[str], players: Sequence[Player]) -
 
 
 def _all_of(windows: int) -> str:
-    return f"all of its {counted(windows, 'window')}"
+    return f"all of its {pluralise(windows, 'window')}"
 
 
 def _is_person(player: Player) -> bool:
@@ -265,7 +265,7 @@ def _filled(game: str, bots: tuple[str, ...], seats: int, fill: str | None) -> t
     if len(bots) != seats:
         are = "is" if len(bots) == 1 else "are"
         more = "" if len(bots) > seats else "; --fill BOT gives one to the others"
-        raise WrongUse(f"BOT: {game} has {seats} seats, and {counted(len(bots), 'bot')} {are} named{more}")
+        raise WrongUse(f"BOT: {game} has {seats} seats, and {pluralise(len(bots), 'bot')} {are} named{more}")
     return bots
 
 

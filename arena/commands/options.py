@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from arena.checks import FieldCheck
 from arena.config import BotCaps, Broken, Tournament, affinity_place, random_bot, read_caps, url_complaint
 from arena.errors import Stopped, WrongUse, cannot_write, reason_of
-from arena.quantities import counted, seconds_in
+from arena.quantities import pluralise, seconds_in
 from arena.terminal import say
 from arena.tournament import feed_endpoint
 from arena.workers import LOCAL, MAX_CONCURRENCY, PATIENCE_SECONDS, Where, venue_for
@@ -307,7 +307,7 @@ def open_log(target: str | None) -> Iterator[OperatorLog]:
         lost = writer.close()
         if lost:
             why = "nobody takes them" if writer.failure is None else writer.failure.strerror
-            say(f"--log {target}: {counted(lost, 'line')} lost: {why}")
+            say(f"--log {target}: {pluralise(lost, 'line')} lost: {why}")
 
 
 def _tell(log: OperatorLog, error: BaseException) -> None:

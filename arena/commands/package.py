@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from arena.errors import AnswerIsNo, MachineCannot, WrongUse, cannot_write
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.reports import MOST_MATCHES, Packed, Share, archive_name, entrant_called, field_of, write_package
 from arena.season import parts_in, read_book, season_folder
 from arena.tables import Grid, show
@@ -148,7 +148,7 @@ def _pack_all(cups: _Cups, folder: Path, last: int, *, as_json: bool) -> None:
     for bot, why in refused.items():
         say(f"not packed: {bot}: {why}")
     if refused:
-        raise AnswerIsNo(f"{counted(len(refused), 'bot')} of {len(made) + len(refused)} could not be packed")
+        raise AnswerIsNo(f"{pluralise(len(refused), 'bot')} of {len(made) + len(refused)} could not be packed")
 
 
 def _with_progress(labels: list[str]) -> Iterator[str]:
@@ -176,8 +176,8 @@ def _print_one(packed: Packed, *, as_json: bool) -> None:
         return
     of_all = "" if packed.matches == packed.in_all else f" of {packed.in_all:,}: --last has more"
     results_console().say(
-        f"{packed.path}: {counted(packed.matches, 'match', ',')}{of_all},"
-        f" {counted(packed.seat_files, 'transcript', ',')} of its seats, {counted(packed.logs, 'log', ',')}"
+        f"{packed.path}: {pluralise(packed.matches, 'match', ',')}{of_all},"
+        f" {pluralise(packed.seat_files, 'transcript', ',')} of its seats, {pluralise(packed.logs, 'log', ',')}"
     )
     for line in packed.missing[:MOST_SAID]:
         say(f"not in it: {line}")
@@ -198,4 +198,4 @@ def _print_all(made: dict[str, Packed]) -> None:
     show(results_console(), table)
     missing = sum(len(packed.missing) for packed in made.values())
     if missing:
-        say(f"{counted(missing, 'file', ',')} could not go in; README.txt in each archive names them")
+        say(f"{pluralise(missing, 'file', ',')} could not go in; README.txt in each archive names them")

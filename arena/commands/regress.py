@@ -28,7 +28,7 @@ from arena.commands.options import (
 from arena.errors import AnswerIsNo, MachineCannot, Stopped, Undecided, WrongUse, cannot_write
 from arena.feed import open_feed
 from arena.output_folders import refuse_in_bot
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.regression import (
     HEAD,
     QUESTION_NAMES,
@@ -368,7 +368,7 @@ def _answer(finding: Finding, regression: Regression) -> None:
     if verdict is Verdict.REJECTED:
         raise AnswerIsNo(f"{why}{head_lost(finding)}")
     if verdict is Verdict.UNDECIDED:
-        matches = counted(finding.blocks * regression.seatings, "match", ",")
+        matches = pluralise(finding.blocks * regression.seatings, "match", ",")
         hopeless = [each.limit.resource for each in finding.usage if each.state.is_over and each.ratio is None]
         remedy = (
             f"{' and '.join(hopeless)} could not be measured"

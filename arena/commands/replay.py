@@ -9,7 +9,7 @@ from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from arena.errors import AnswerIsNo, WrongUse
 from arena.live import Eyes, read_eyes
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.replay import (
     Found,
     Recording,
@@ -159,7 +159,7 @@ def _write_seat(transcript: Path, seat: int) -> None:
 def _print(said: Found) -> None:
     screen = results_console()
     lines = [
-        f"{said['transcript']}: holds, {counted(said['lines'], 'line')}",
+        f"{said['transcript']}: holds, {pluralise(said['lines'], 'line')}",
         f"head {said['head']}",
         f"match {said['match']}, {said['game']} {said['variant']}",
     ]
@@ -228,6 +228,6 @@ def _many(files: Sequence[Path], jobs: int | None, *, as_json: bool) -> None:
             screen.say(f"and {failed - MOST_ROWS:,} more; --json lists all")
     if failed:
         do = "does" if failed == 1 else "do"
-        raise AnswerIsNo(f"{failed:,} of {counted(len(files), 'transcript', ',')} {do} not hold")
+        raise AnswerIsNo(f"{failed:,} of {pluralise(len(files), 'transcript', ',')} {do} not hold")
     if not as_json:
-        screen.say(f"{counted(len(files), 'transcript', ',')}: all hold")
+        screen.say(f"{pluralise(len(files), 'transcript', ',')}: all hold")

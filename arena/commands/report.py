@@ -7,7 +7,7 @@ import click
 from arena.commands.options import usage_option
 from arena.errors import WrongUse
 from arena.pages import write_report, write_season_report, write_waiting
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.reports import (
     asides_json,
     attempts_text,
@@ -102,7 +102,7 @@ def _print(found: Results, logs: Path, *, usage: bool) -> None:
     screen, terms, digest = results_console(), found.terms, found.digest
     matches = f"{matches_text(found)} {'match' if digest.matches == found.total == 1 else 'matches'}"
     told_words = (f"{word} processes" if name == "processes" else word for name, word in terms_told(terms).items())
-    screen.say(", ".join([f"{matches} in {counted(digest.blocks, 'block')}", *told_words]))
+    screen.say(", ".join([f"{matches} in {pluralise(digest.blocks, 'block')}", *told_words]))
     contest = found.contest
     if contest is not None and format_of(contest.spec).table(contest, digest.standings) is not None:
         print_result(screen, contest, digest.standings, digest.seats)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.reports import (
     MatchFilter,
     MatchListed,
@@ -129,4 +129,6 @@ def _show(found: Callable[[], Iterator[MatchListed]], last: int) -> None:
     for line in causes_text(shown):
         screen.say(line)
     if count > len(shown):
-        screen.say(f"the last {len(shown)} of {counted(count, 'match', ',')}: --last, --csv and --json show more")
+        screen.say(
+            f"the last {len(shown)} of {pluralise(count, 'match', ',')}: --last, --csv and --json show more"
+        )

@@ -8,7 +8,7 @@ from rich.progress import Progress as Bar
 from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from arena.errors import AnswerIsNo, WrongUse
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.terminal import print_json, progress_bar, progress_console, results_console
 from arena.web import Builder, Written, competitions_in, open_output
 from arena.workers import cores
@@ -60,7 +60,7 @@ def command(
         raise WrongUse("; ".join(done.unread))
     if done.failures:
         raise AnswerIsNo(
-            f"{counted(done.failures, 'file')} could not be made from transcripts; everything else was written"
+            f"{pluralise(done.failures, 'file')} could not be made from transcripts; everything else was written"
         )
 
 
@@ -84,11 +84,13 @@ class _Shown:
 def _say(out: Path, done: Written) -> None:
     screen = results_console()
     screen.say(
-        f"{out}: {counted(done.written, 'file', ',')} written ({done.size / MEGABYTE:,.1f} MB), "
+        f"{out}: {pluralise(done.written, 'file', ',')} written ({done.size / MEGABYTE:,.1f} MB), "
         f"{done.kept:,} kept, {done.deleted:,} deleted"
     )
     if done.left:
-        screen.say(f"{counted(done.left, 'file', ',')} no longer belongs to it, and was changed by somebody: left")
+        screen.say(
+            f"{pluralise(done.left, 'file', ',')} no longer belongs to it, and was changed by somebody: left"
+        )
     for transcript, why in done.failed[:MOST_SAID]:
         screen.say(f"{transcript}: {why}")
     if done.failures > MOST_SAID:

@@ -13,16 +13,16 @@ from click.core import ParameterSource
 from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from arena.errors import AnswerIsNo, WrongUse, errors_as_exits
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.stress import Campaign, Level, Load, play_campaign, run_load, stress_page, stress_table
 from arena.tables import show
 from arena.terminal import command_line, print_json, progress_bar, progress_console, results_console, say
 from arena.workers import MAX_CONCURRENCY, cores, keep_calibration
+from referee.exception_groups import unwrapped
 from referee.linux.files import read_regular
 from referee.match import LONGEST_MS
 from referee.proofs.fuzzing import MAX_SCRIPT_BYTES, BadScriptError, Script, judge_script, read_script, script_text
 from referee.sandbox import Isolation
-from referee.unwrapped import unwrapped
 
 SEED_BITS = 32
 PROCESSES, HOGS = click.IntRange(1, MAX_CONCURRENCY), click.IntRange(0, MAX_CONCURRENCY)
@@ -181,7 +181,7 @@ def _play_real(
     else:
         screen = results_console()
         show(screen, stress_table(found))
-        verdict = f"safe: up to {counted(safe, 'match')} at once" if safe else "no level was safe"
+        verdict = f"safe: up to {pluralise(safe, 'match')} at once" if safe else "no level was safe"
         screen.say(f"{verdict}; times in ms; seed {seed}")
     if calibrate:
         if safe is None:
@@ -212,9 +212,9 @@ def _with_bar(seed: int, windows: int, processes: int) -> Campaign:
 
 
 def _summary(campaign: Campaign) -> str:
-    windows, matches = counted(campaign.windows, "window", ","), counted(campaign.matches, "match", ",")
+    windows, matches = pluralise(campaign.windows, "window", ","), pluralise(campaign.matches, "match", ",")
     return (
-        f"seed {campaign.seed}: {windows} in {matches}, {counted(campaign.messages, 'step', ',')}:"
+        f"seed {campaign.seed}: {windows} in {matches}, {pluralise(campaign.messages, 'step', ',')}:"
         f" {'a rule is broken' if campaign.finding else 'no rule is broken'};"
         f" {campaign.pace:,.0f} windows a second"
     )

@@ -7,7 +7,7 @@ from unicodedata import category, name, normalize
 
 from arena.config.entries import short_name
 from referee.bot_folder import BotFolder
-from referee.printable import is_blank, printable_name
+from referee.display_text import is_blank, printable_name
 
 _SPELLED = re.compile(r"\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\U(00(?:0[0-9a-f]|10)[0-9a-f]{4})")
 """Pattern of an escaped character in the result of `printable_name`."""

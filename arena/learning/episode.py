@@ -15,7 +15,7 @@ import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.quantities import whole
+from arena.quantities import require_int
 from arena.simulation import new_table, seed_of
 from arena.statistics import points
 from protocol.words import Action, Outcome, View
@@ -80,7 +80,7 @@ class Refusals(Struct, frozen=True):
             words = ", ".join(get_args(OnRefused))
             raise ValueError(f"on_refused: there is no {self.on_refused!r}; there are {words}")
         if self.max_refused is not None:
-            whole("max_refused", self.max_refused, 1)
+            require_int("max_refused", self.max_refused, 1)
 
     def lost(self, refused: int) -> bool:
         """Return True if a seat with that number of refused choices loses."""
@@ -157,7 +157,7 @@ class Episode:
         self.game = table.game
         self.variant = table.deal.variant
         self.seats = table.seats
-        self.max_windows = None if max_windows is None else whole("max_windows", max_windows, 1)
+        self.max_windows = None if max_windows is None else require_int("max_windows", max_windows, 1)
         self.encoder = encoder or ENCODERS[game]
         self.pass_choice = len(table.game.choices)
         """The last choice, the only one of a seat that owes no action."""

@@ -11,7 +11,7 @@ from gymnasium.spaces import Discrete
 from arena.learning.episode import EnvironmentArguments, EnvironmentSpec, Episode
 from arena.learning.rendering import checked_mode, rendered
 from arena.learning.spaces import Observed, info_of, metadata, observation_space
-from arena.quantities import counted, whole
+from arena.quantities import pluralise, require_int
 from arena.simulation import BotGiven, Opponents
 from referee.rules import Luck, drawn
 
@@ -42,7 +42,7 @@ class GymArena(gymnasium.Env[Observed, SupportsIndex]):
             ValueError, TypeError: the seat or `render_mode` does not exist, or an opponent is not a bot for this
                 game.
         """
-        seat = whole("seat", seat)
+        seat = require_int("seat", seat)
         if seat not in range(episode.seats) or seat in opponents:
             raise ValueError(f"seat: {seat} is none of the {episode.seats}, or has a bot")
         self.episode = episode
@@ -90,7 +90,7 @@ class GymArena(gymnasium.Env[Observed, SupportsIndex]):
         episode, seat = self.episode, self.seat
         if self.done:
             raise gymnasium.error.ResetNeeded("the match is over, or not begun: call reset()")
-        if not episode.attempt(seat, whole("choice", action)):
+        if not episode.attempt(seat, require_int("choice", action)):
             episode.close()
         elif not episode.owed(seat):
             self._play_on()
@@ -192,7 +192,7 @@ def _by_seat(
         return dict(given)
     if isinstance(given, Sequence) and not isinstance(given, str):
         if len(given) != len(others):
-            many = f"a list of {len(given)} for {counted(len(others), 'seat')}"
+            many = f"a list of {len(given)} for {pluralise(len(others), 'seat')}"
             raise ValueError(f"opponents: {many}; give one bot without a list for all of them")
         return dict(zip(others, given, strict=True))
     return dict.fromkeys(others, given)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyspiel
 
 from arena.learning.episode import Episode
-from arena.quantities import whole
+from arena.quantities import require_int
 from protocol.codec import encode
 from protocol.games.hive_mind import HiveMindOptions
 from protocol.games.mist import MistOptions
@@ -69,7 +69,7 @@ def openspiel_game(
     given = {
         "variant": variant or "",
         "options": encode(dict(options or {})).decode().replace(",", COMMA),
-        "seeds": 0 if seeds is None else whole("seeds", seeds, 1),
+        "seeds": 0 if seeds is None else require_int("seeds", seeds, 1),
     }
     _seeds(game, given)
     _episode(game, given)  # An error inside OpenSpiel would end the process.

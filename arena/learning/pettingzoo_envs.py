@@ -21,7 +21,7 @@ from arena.learning.spaces import (
     state_of,
     state_space,
 )
-from arena.quantities import whole
+from arena.quantities import require_int
 
 
 class AecArena(AECEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it has no types
@@ -96,7 +96,7 @@ class AecArena(AECEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it
             return
         episode, seat = self.episode, self._seat[agent]
         self._cumulative_rewards[agent] = 0.0
-        if not episode.attempt(seat, whole("choice", action)):
+        if not episode.attempt(seat, require_int("choice", action)):
             self.infos[agent] = self._info(agent)
         elif episode.owed(seat):
             return
@@ -160,7 +160,7 @@ class ParallelArena(ParallelEnv[str, Observed, SupportsIndex]):  # type: ignore[
         """Create the environment. Raises ValueError if `render_mode` or `max_cycles` is wrong."""
         self.episode = episode
         self.render_mode = checked_mode(render_mode)
-        self.max_cycles = None if max_cycles is None else whole("max_cycles", max_cycles, 1)
+        self.max_cycles = None if max_cycles is None else require_int("max_cycles", max_cycles, 1)
         """Number of steps after which the match is truncated; None for no limit."""
         self.info_text = info_text
         self.metadata = metadata(episode, parallel=True)
@@ -198,7 +198,7 @@ class ParallelArena(ParallelEnv[str, Observed, SupportsIndex]):  # type: ignore[
         agents, episode = self.agents, self.episode
         check_begun(agents)
         for seat in episode.choosing:
-            episode.attempt(seat, whole("choice", actions[self.possible_agents[seat]]))
+            episode.attempt(seat, require_int("choice", actions[self.possible_agents[seat]]))
         episode.close()
         self._cycles += 1
         over = episode.over

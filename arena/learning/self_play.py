@@ -26,7 +26,7 @@ from rich.progress import TimeElapsedColumn
 from arena.learning.episode import SEED_BITS, EnvironmentSpec, Episode, EpisodeArguments
 from arena.learning.shards import MOST_BYTES, PATTERN, Shard, write_shard
 from arena.processes import process_pool
-from arena.quantities import whole
+from arena.quantities import require_int
 from arena.terminal import Words, progress_bar, progress_console
 from bots.kit import error_text
 from referee.linux.files import open_regular
@@ -106,8 +106,8 @@ class SelfPlay:
         """
         self._spec = EnvironmentSpec(game=game, **arguments)
         self.seats = self._spec.episode().seats
-        self._workers = len(os.sched_getaffinity(0)) if workers is None else whole("workers", workers, 1)
-        self._at_once = whole("at_once", at_once, 1)
+        self._workers = len(os.sched_getaffinity(0)) if workers is None else require_int("workers", workers, 1)
+        self._at_once = require_int("at_once", at_once, 1)
         self._block = ExitStack()
         self._pool: ProcessPoolExecutor | None = None
 
@@ -150,7 +150,7 @@ class SelfPlay:
         """
         if self._pool is None and self._workers > 1:
             raise ValueError("the processes run within a `with` block only")
-        matches, seed = whole("matches", matches, 1), whole("seed", seed, 0)
+        matches, seed = require_int("matches", matches, 1), require_int("seed", seed, 0)
         policies = (policy,) * self.seats if callable(policy) else tuple(policy)
         if len(policies) != self.seats:
             raise ValueError(f"policy: {len(policies)} for the {self.seats} seats of {self._spec.game}")

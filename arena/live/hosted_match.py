@@ -10,9 +10,9 @@ from arena.errors import AnswerIsNo
 from arena.live.single_match import Watch
 from arena.terminal import Screen, progress_console
 from arena.workers import Hosting, open_listener
+from referee.exception_groups import unwrapped
 from referee.host import Plan, Player, Publish, RemoteBot, Result, play
 from referee.log import SILENT, Logger
-from referee.unwrapped import unwrapped
 from referee.wire import Lobby
 
 LOOK_SECONDS = 1.0

@@ -18,7 +18,7 @@ from rich.text import Text
 from arena.errors import WrongUse
 from arena.live.drawing import board_text, with_names
 from arena.live.frame import joined, laid_out, part_of
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.terminal import Screen
 from protocol.text import drawing_of
 from protocol.words import Event, View
@@ -165,9 +165,9 @@ class Watcher:
 
 def _lag(behind: int, left_out: int) -> str:
     """Return a note on how far the drawing is behind the match, or ""."""
-    notes = [f"{counted(behind, 'step')} behind the match"] if behind else []
+    notes = [f"{pluralise(behind, 'step')} behind the match"] if behind else []
     if left_out:
-        notes.append(f"{counted(left_out, 'step')} {'was' if left_out == 1 else 'were'} left out")
+        notes.append(f"{pluralise(left_out, 'step')} {'was' if left_out == 1 else 'were'} left out")
     return "; ".join(notes)
 
 

@@ -12,7 +12,7 @@ from arena.pages.standings import ratings_over_time
 from arena.pages.tables import PageTable, table
 from arena.pages.template import name
 from arena.pages.words import Fact, competitors
-from arena.quantities import counted, duration
+from arena.quantities import duration, pluralise
 from arena.reports import USAGE, interval, naming_columns, note, rating_columns
 from arena.schedule import TWO, places_of
 from arena.statistics import DEFAULTS, MEAN_POINTS, PLAYED, REFUSED, TIME_PER_MOVE, BotColumn, Score, StandingsRow
@@ -88,7 +88,7 @@ def bot_context(overview: Overview, bot: int) -> dict[str, Any]:
             Fact("rating", f"{rating.elo:+z.0f}"),
             Fact("95 % interval", interval(rating)),
             Fact("mean points", MEAN_POINTS.cell(row)),
-            Fact("played", counted(row.played, "match")),
+            Fact("played", pluralise(row.played, "match")),
             *([] if content is None else [Fact("content", content[:HASH_LETTERS])]),
         ],
         "notes": note(report) if report.log else [],

@@ -8,7 +8,7 @@ from math import ceil, floor, log10
 
 from msgspec import Struct
 
-from arena.quantities import counted
+from arena.quantities import pluralise
 
 STEPS = (1, 2, 5, 10)
 MOST_TICKS = 6
@@ -183,7 +183,7 @@ def line_chart(
         ticks=[Tick(down(mark), f"{mark:zg}") for mark in marks],
         times=[Tick(100 * mark / last, str(mark)) for mark in _round_times(last)],
         bounds=[Tick(down(bound), label) for bound, label in bounds],
-        unit=counted(last, unit).partition(" ")[2],
+        unit=pluralise(last, unit).partition(" ")[2],
     )
 
 

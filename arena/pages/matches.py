@@ -9,7 +9,7 @@ from arena.columns import MISSING, Column
 from arena.pages.competition import MatchOnPage, Overview
 from arena.pages.tables import Cell, PageTable, in_line, listed, table
 from arena.pages.template import name
-from arena.quantities import counted, duration, ordinal
+from arena.quantities import duration, ordinal, pluralise
 from arena.reports import USAGE, unusual_end
 from arena.schedule import TWO, Block, match_name
 from arena.statistics import Digest, Played, places_by_seat, points
@@ -174,7 +174,7 @@ def _opponents(entrants: Sequence[int], digest: Digest, bot: int) -> Cell:
     houses = sum(entrant == digest.house for entrant in entrants) if bot != digest.house else 0
     if not houses:
         return cell
-    return in_line(*cell.parts, f"{' and ' if others else ''}{counted(houses, 'house bot')}")
+    return in_line(*cell.parts, f"{' and ' if others else ''}{pluralise(houses, 'house bot')}")
 
 
 def _matches(
@@ -364,7 +364,7 @@ def _coming(overview: Overview, blocks: Sequence[Block]) -> PageTable:
     def bots(block: Block) -> Cell:
         names = [labels[each] for each in block.entrants if each != house]
         houses = len(block.entrants) - len(names)
-        more = [f", {counted(houses, 'house bot')}"] if houses else []
+        more = [f", {pluralise(houses, 'house bot')}"] if houses else []
         return in_line(*listed(names), *more)
 
     columns: tuple[Column[Block], ...] = (

@@ -13,7 +13,7 @@ from arena.pages.standings import BracketRound, bracket_rounds
 from arena.pages.tables import PageTable, table
 from arena.pages.template import markup, render
 from arena.pages.words import State, last_result, state_of
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.reports import part_table, season_state_text, terms_told, write_whole
 from arena.season import PlannedStage, SeasonResults, cut_in, field_in, goes_on, read_book
 from arena.tournament import PAGE, NotBegun
@@ -148,7 +148,7 @@ def season_line(read: Mapping[str, Overview], fields: Sequence[tuple[str, Sequen
     told = [terms_told(overview.found.terms) for overview in read.values()]
     words = [", ".join(dict.fromkeys(each[name] for each in told if name in each)) for name in ("game", "variant")]
     bots = {label for _, field in fields for _, _, label in field}
-    return ", ".join([*filter(None, words), *([counted(len(bots), "bot")] if bots else [])])
+    return ", ".join([*filter(None, words), *([pluralise(len(bots), "bot")] if bots else [])])
 
 
 def _part(

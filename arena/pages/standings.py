@@ -11,7 +11,7 @@ from arena.pages.charts import HeatCell, Interval, IntervalChart, LineChart, hea
 from arena.pages.competition import Overview
 from arena.pages.tables import Cell, PageTable, table
 from arena.pages.words import moment, rating_text
-from arena.quantities import counted, duration
+from arena.quantities import duration, pluralise
 from arena.reports import (
     NOT_COMPARABLE,
     conduct_kinds,
@@ -235,7 +235,7 @@ def _tip(digest: Digest, row: StandingsRow, name: str, words: str) -> str:
 def _ratings(digest: Digest, rows: Sequence[StandingsRow], href: Href) -> IntervalChart:
     def drawn(row: StandingsRow, name: str) -> Interval:
         rating = digest.ratings.ratings[row.entrant]
-        words = f"{rating_text(rating)}, {counted(row.played, 'match')}"
+        words = f"{rating_text(rating)}, {pluralise(row.played, 'match')}"
         return Interval(
             name=name,
             value=rating.elo,

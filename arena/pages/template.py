@@ -14,7 +14,7 @@ from arena.pages.tables import BETWEEN, OF_COLUMNS, Cell, PageTable, anchor
 from arena.tables import LONGEST_CELL, shortened
 from referee import __version__
 from referee.bot_folder import CacheError, cache_folder, private
-from referee.printable import printable, printable_name
+from referee.display_text import printable, printable_name
 
 LONGEST_TEXT = 2_200
 """Maximum characters of a sentence, which may contain a bot's output."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from arena.config import entrant_label
 from arena.pages.competition import Overview
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.reports import interval, terms_told, verdict_text
 from arena.schedule import fields_of, match_name, withdrawn
 from arena.statistics import Digest, Rating
@@ -39,9 +39,9 @@ def state_of(overview: Overview) -> State:
         return _state_of_test(overview)
     done, total = overview.found.digest.matches, overview.total or 0
     if overview.finished:
-        return State("finished", f"finished: {counted(done, 'match')}", 1.0)
+        return State("finished", f"finished: {pluralise(done, 'match')}", 1.0)
     share = done / total if total else None
-    far = f"{done} of {counted(total, 'match')}" if total else counted(done, "match")
+    far = f"{done} of {pluralise(total, 'match')}" if total else pluralise(done, "match")
     if not overview.running:
         return State("stopped", f"unfinished: {far}", share)
     left = time_left(overview.times.ended, total - done) if total else ""
@@ -52,7 +52,7 @@ def _state_of_test(overview: Overview) -> State:
     history = overview.history
     assert history is not None  # noqa: S101 - by the caller
     digest = overview.found.digest
-    after = f"after {counted(len(history.differences) * (digest.matches // max(1, digest.blocks)), 'match')}"
+    after = f"after {pluralise(len(history.differences) * (digest.matches // max(1, digest.blocks)), 'match')}"
     if history.decided:
         return State("finished", f"{verdict_text(history.test, history)}, {after}", 1.0)
     if overview.running:
@@ -81,7 +81,7 @@ def span(time: timedelta) -> str:
         return "less than a minute"
     for unit, name in ((DAY, "day"), (HOUR, "hour"), (MINUTE, "minute")):
         if seconds >= 2 * unit or unit == MINUTE:
-            return f"about {counted(round(seconds / unit), name)}"
+            return f"about {pluralise(round(seconds / unit), name)}"
     raise AssertionError
 
 
@@ -139,7 +139,7 @@ def facts(overview: Overview) -> list[Fact]:
 def bots_text(overview: Overview) -> str:
     """Return the number of bots in words: `4 bots, 1 of them withdrawn`; a house bot is named separately."""
     digest, spec = overview.found.digest, overview.found.spec
-    bots = counted(competitors(digest), "bot")
+    bots = pluralise(competitors(digest), "bot")
     gone = 0 if spec is None else len(withdrawn(spec))
     bots = f"{bots}, {gone} of them withdrawn" if gone else bots
     return bots if digest.house is None else f"{bots} and a house bot"
@@ -162,7 +162,7 @@ def _aside_text(aside: BlockSetAside, labels: Sequence[str]) -> str:
             assert_never(unreachable)
     bot = aside.set_aside.entrant
     name = entrant_label(labels, bot)
-    attempts = counted(len(aside.set_aside.evidence), "attempt")
+    attempts = pluralise(len(aside.set_aside.evidence), "attempt")
     match_ = match_name(aside.block, 0)
     return f"{match_} and the other matches from its deal: {state}; {name} alone was held up in {attempts}"
 

@@ -16,7 +16,7 @@ from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from arena import event_loop
 from arena.errors import WrongUse, cannot_write, errors_as_exits
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.regression.model import BASE, HEAD, Regression
 from arena.statistics import Played, points
 from arena.terminal import progress_bar, progress_console, say
@@ -265,7 +265,7 @@ def explain(
         except OSError as error:
             raise cannot_write(logs, error) from None
         files = [folder / TRANSCRIPTS / names[place.block, place.seating] for place in chosen]
-        say(f"asking head for its decisions in {counted(len(chosen), 'match')} of base")
+        say(f"asking head for its decisions in {pluralise(len(chosen), 'match')} of base")
         run = _Run(list(zip(chosen, files, strict=True)), logs)
         event_loop.run(partial(run.ask_all, open_asking, at_once))
         with suppress(OSError):

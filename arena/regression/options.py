@@ -9,7 +9,7 @@ from msgspec import Struct
 from arena.config import BotCaps, Tournament, TournamentFile, called, find_entry, random_bot, say_link
 from arena.errors import WrongUse
 from arena.game_options import read_clock, rules_asked
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.regression.model import (
     BASE,
     DEFAULT,
@@ -24,8 +24,8 @@ from arena.regression.model import (
 from arena.schedule import TWO
 from arena.statistics import Anytime, EloModel, Resource, Sprt, UsageLimit
 from referee.bot_folder import BotFolder, BotFolderError, read_bot_name
+from referee.display_text import printable_name
 from referee.match import Policy
-from referee.printable import printable_name
 from referee.sandbox import Isolation
 
 SHOWN = len("sha256:") + 12
@@ -119,7 +119,7 @@ def same_content_text(regression: Regression) -> str | None:
     if base.content != head.content:
         return None
     both = f"base ({printable_name(called(base.given))}) and head ({printable_name(called(head.given))})"
-    matches = counted(regression.limit * regression.seatings, "match", ",")
+    matches = pluralise(regression.limit * regression.seatings, "match", ",")
     return (
         f"undecided: {both} have the same content, {head.content[:SHOWN]}…:"
         f" nothing is played, because up to {matches} would find no difference; --same-content plays anyway"

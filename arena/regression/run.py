@@ -19,7 +19,7 @@ from arena.checks import FieldCheck, check_field, forget_refusal, write_refusal
 from arena.config import label_of
 from arena.errors import AnswerIsNo, WrongUse
 from arena.output_folders import default_folder
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.regression.model import (
     BASE,
     HEAD,
@@ -61,9 +61,9 @@ from arena.tournament import (
     try_out,
 )
 from arena.workers import Venue
+from referee.display_text import printable_name
 from referee.host import Result
 from referee.log import SILENT, Logger
-from referee.printable import printable_name
 
 PlayerT = TypeVar("PlayerT")
 DIGITS = 12
@@ -221,7 +221,7 @@ def _play_rest(
 ) -> None:
     """Play until the test is decided, then abandon the matches in progress, which would not count."""
     done = tally.blocks
-    limit = f"at most {counted(regression.limit * regression.seatings, 'match', ',')}"
+    limit = f"at most {pluralise(regression.limit * regression.seatings, 'match', ',')}"
     say_going_on(ledger, limit, done * regression.seatings, field)
     if tally.decided or done == regression.limit:
         return
@@ -307,7 +307,7 @@ class RegressionProgress(Gauge):
         self._tell_void(match, reason)
 
     def _said(self) -> str:
-        matches = counted(self._tally.blocks * self._seatings, "match", ",")
+        matches = pluralise(self._tally.blocks * self._seatings, "match", ",")
         return f"{matches}: {self._found()}{self._lost_said()}"
 
     def _found(self) -> str:
@@ -315,6 +315,6 @@ class RegressionProgress(Gauge):
         answer, share = leaning(self._test, self._tally.state)
         said = [f"{answer}: {100 * share:.0f} % of the evidence needed"]
         for walk in self._tally.usage:
-            blocks = f"{walk.state.within} of {counted(walk.state.blocks, 'block')}"
+            blocks = f"{walk.state.within} of {pluralise(walk.state.blocks, 'block')}"
             said.append(f"{walk.limit.resource} within {walk.limit.most:g} times in {blocks}")
         return "; ".join(said)

@@ -10,7 +10,7 @@ import msgspec
 
 from arena.errors import WrongUse
 from arena.live import Eyes, clock_text
-from arena.quantities import counted, duration
+from arena.quantities import duration, pluralise
 from arena.replay.recording import (
     KINDS_KEPT,
     MOST_STEPS,
@@ -47,6 +47,7 @@ from protocol.messages import (
 )
 from protocol.refusals import Refusal
 from protocol.words import View
+from referee.display_text import printable
 from referee.match import (
     MICROSECONDS_PER_MS,
     AnyRecord,
@@ -68,7 +69,6 @@ from referee.match import (
     WindowTime,
     Woke,
 )
-from referee.printable import printable
 from referee.rules import Addressed, Table, shown
 from referee.transcript import Differs, Replayed, read_transcript, steps
 
@@ -227,7 +227,7 @@ class _Steps:
         self._pending.clear()
         for seat, times in self._notes.items():
             if times > NOTES_KEPT:
-                text = f"{seat_text(seat, self.names)}: {counted(times - NOTES_KEPT, 'more note')}"
+                text = f"{seat_text(seat, self.names)}: {pluralise(times - NOTES_KEPT, 'more note')}"
                 step.facts.append(Fact(text, seat, "note"))
         self._notes.clear()
         for part in window.seats:

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from rich.text import Text
 
 from arena.live import Eyes, board_text
-from arena.quantities import counted, duration
+from arena.quantities import duration, pluralise
 from protocol.codec import Refused as RefusedFrame
 from protocol.codec import decode_client_message, encode
 from protocol.messages import MAX_NOTE_CHARACTERS, Note
@@ -190,4 +190,4 @@ def refusal_facts(seat: int, who: str, refused: Refused, untold: int = 0) -> Ite
         yield Fact(f"{who}: refused ({reason}): {text}{often}", seat, "refused")
     more = untold + sum(times for _, times in ordered[KINDS_OF_REFUSALS:])
     if more:
-        yield Fact(f"{who}: {counted(more, 'more message')} refused", seat, "refused")
+        yield Fact(f"{who}: {pluralise(more, 'more message')} refused", seat, "refused")

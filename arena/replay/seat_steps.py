@@ -47,9 +47,9 @@ from protocol.messages import (
     Welcome,
 )
 from protocol.words import View
+from referee.display_text import printable
 from referee.games import GAMES
 from referee.match import MICROSECONDS_PER_MS, In, Left, Out, SeatEnded, SeatHeader
-from referee.printable import printable
 from referee.rules import Addressed
 from referee.transcript import Broken, read_transcript
 

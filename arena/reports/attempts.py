@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, assert_never
 
 from arena.config import entrant_label
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.regression import Finding
 from arena.tournament import Again, Asides, BlockSetAside, LeftOut, Results, left_out_now
 
@@ -33,13 +33,13 @@ def attempts_text(results: Results | Finding) -> list[str]:
 def void_text(voids: int, set_aside: int) -> str:
     """Return the number of void attempts as text. `set_aside` counts the other matches of their blocks."""
     were, of_them = ("was", "its block") if voids == 1 else ("were", "their blocks")
-    again = f"; {counted(set_aside, 'other match')} of {of_them} too" if set_aside else ""
-    return f"{counted(voids, 'attempt')} {were} void and played again{again}"
+    again = f"; {pluralise(set_aside, 'other match')} of {of_them} too" if set_aside else ""
+    return f"{pluralise(voids, 'attempt')} {were} void and played again{again}"
 
 
 def _lost_text(lost: int) -> str:
     was, its = ("was", "its") if lost == 1 else ("were", "their")
-    return f"{counted(lost, 'attempt')} {was} lost with {its} referee process and played again"
+    return f"{pluralise(lost, 'attempt')} {was} lost with {its} referee process and played again"
 
 
 def attempts_json(attempts: Sequence[tuple[int, int, str]]) -> list[dict[str, Any]]:
@@ -58,7 +58,7 @@ def asides_text(asides: Asides, labels: Sequence[str]) -> list[str]:
     blocks = sorted(asides.blocks, key=lambda each: each.decision is not None)
     lines = [aside_text(each, labels) for each in blocks[:SHOWN]]
     if len(blocks) > SHOWN:
-        lines.append(f"{counted(len(blocks) - SHOWN, 'more block')} set aside: --json has all")
+        lines.append(f"{pluralise(len(blocks) - SHOWN, 'more block')} set aside: --json has all")
     lines.extend(
         f"{entrant_label(labels, step.entrant)}: hold-ups no longer excuse it: {step.evidence}"
         for step in asides.own_doing
@@ -69,7 +69,7 @@ def asides_text(asides: Asides, labels: Sequence[str]) -> list[str]:
 def aside_text(aside: BlockSetAside, labels: Sequence[str]) -> str:
     """Return what happened to a block that was set aside, on one line."""
     bot, evidence = entrant_label(labels, aside.set_aside.entrant), aside.set_aside.evidence
-    attempts = counted(len(evidence), "attempt")
+    attempts = pluralise(len(evidence), "attempt")
     last = f", most recently in {evidence[-1]}" if evidence else ""
     return f"block {aside.block + 1} {_state(aside, labels)}: {bot} alone was held up in {attempts} at it{last}"
 

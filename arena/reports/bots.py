@@ -10,12 +10,12 @@ import msgspec
 from msgspec import Struct
 
 from arena.columns import Column
-from arena.quantities import counted, duration
+from arena.quantities import duration, pluralise
 from arena.statistics import BotColumn, BotReport, Digest, StandingsRow
 from arena.tables import Grid
 from referee.bot_folder import BotFolder
+from referee.display_text import printable
 from referee.match import SeatReport, percentile, sentences
-from referee.printable import printable
 
 MOST_BOTS = 20
 """Maximum number of bots with notes below a table."""
@@ -42,7 +42,7 @@ def notes(labels: Sequence[str], reports: Sequence[BotReport], logs: Path | None
     bad = worst_first(reports)
     lines = [f"{labels[bot]}: {'; '.join(note(reports[bot], logs))}" for bot in bad[:MOST_BOTS]]
     if len(bad) > MOST_BOTS:
-        lines.append(f"and {counted(len(bad) - MOST_BOTS, 'more bot')}: --json")
+        lines.append(f"and {pluralise(len(bad) - MOST_BOTS, 'more bot')}: --json")
     return lines
 
 
@@ -73,7 +73,7 @@ def note(report: BotReport, logs: Path | None = None) -> list[str]:
 
 def _losses(report: BotReport) -> Iterator[str]:
     """Yield the number of losses by cause: `killed: memory over 256 MB in 3 of 14 matches`."""
-    of_all = f"of {counted(report.matches, 'match', ',')}"
+    of_all = f"of {pluralise(report.matches, 'match', ',')}"
     for loss in report.losses[:MOST_CAUSES]:
         if loss.never_started:
             yield f"never started in {loss.matches:,} {of_all}: {loss.cause}"
@@ -258,13 +258,13 @@ def problems_of(label: str, bot: BotFolder, report: BotReport) -> list[Problem]:
 
 
 def _problem_texts(report: BotReport) -> Iterator[str]:
-    of_all = f"of {counted(report.matches, 'match', ',')}"
+    of_all = f"of {pluralise(report.matches, 'match', ',')}"
     for loss in report.losses[:MOST_CAUSES]:
         never = "never started: " if loss.never_started else ""
         last = f"; last line: {loss.last_line}" if loss.last_line and loss.last_line not in loss.cause else ""
         yield f"{never}{loss.cause} in {loss.matches:,} {of_all}{last}"
     if not report.losses and report.total.asked_default and report.total.last_line:
-        windows = counted(report.total.asked_default, "window", ",")
+        windows = pluralise(report.total.asked_default, "window", ",")
         yield f"asked for the default in {windows}; last line: {report.total.last_line}"
 
 

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from arena.schedule import Tie
 from arena.tables import shortened
-from referee.printable import printable_name
+from referee.display_text import printable_name
 
 
 class Strokes(Struct, frozen=True):

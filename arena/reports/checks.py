@@ -10,7 +10,7 @@ from msgspec import Struct
 from arena.checks import BotCheck, Forecast, Trial, TrialSummary
 from arena.columns import Column, Table, three_digits
 from arena.config import Entry, Tournament
-from arena.quantities import counted, duration, rounded
+from arena.quantities import duration, pluralise, rounded
 from arena.reports.matches import logs_of
 from arena.schedule import Design
 from arena.tables import Grid, grid
@@ -147,7 +147,7 @@ def strength_text(label: str, each: CheckedGame, most: int) -> str | None:
         than = "better" if low > EVEN else "worse"
         return f"{each.game}: {label} is {than} than {each.against} ({interval}; {EVEN} is as good)"
     cannot = (
-        f"{counted(found.matches, 'match')} cannot show whether {label} is better or worse than {each.against}"
+        f"{pluralise(found.matches, 'match')} cannot show whether {label} is better or worse than {each.against}"
     )
     return f"{each.game}: {cannot} ({interval}; {EVEN} is as good){_more_matches(found, most)}"
 
@@ -194,7 +194,7 @@ def said_lines(name: str, found: TrialSummary, trials: Sequence[Trial], broken: 
     """Return a line with what went wrong and the path of a log; an empty list if all is well."""
     phrases = [broken] if broken else found.said
     if found.lost and not phrases:
-        phrases = [f"{found.lost} of {counted(found.windows, 'window')} lost"]
+        phrases = [f"{found.lost} of {pluralise(found.windows, 'window')} lost"]
     if not phrases:
         return []
     logs = [f"log: {log}" for log in _logs(trials)[:1]]
@@ -206,7 +206,7 @@ def forecast_text(found: Forecast | None) -> str:
     if found is None:
         return "time: unknown, because no match was measured"
     lower, upper = _long(found.lower_seconds), _long(found.upper_seconds)
-    matches = f"{counted(found.matches, 'match', ',')}, {found.at_once} at once"
+    matches = f"{pluralise(found.matches, 'match', ',')}, {found.at_once} at once"
     about = lower if lower == upper else f"{lower} to {upper}"
     return f"time: about {about} for {matches}, if they are like those of the check"
 

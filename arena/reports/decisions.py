@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from arena.columns import Column, Table, three_digits
-from arena.quantities import counted, span
+from arena.quantities import pluralise, span
 from arena.regression import Decision, DecisionDiff, Group, Place, decision_of, total
 from arena.reports.files import escaped, markdown_table
 from arena.schedule import TWO, sortable_match_name
@@ -88,9 +88,9 @@ def explained_lines(matches: Sequence[DecisionDiff]) -> list[str]:
     """Return how often head differs from base, as lines."""
     sums = total(matches)
     share = f" ({sums.partings / sums.asked:.1%})" if sums.asked else ""
-    differing = f"{sums.partings} of {counted(sums.asked, 'decision')}{share}"
+    differing = f"{sums.partings} of {pluralise(sums.asked, 'decision')}{share}"
     lines = [
-        f"head differs from base in {differing}, in {sums.parted.matches} of {counted(len(matches), 'match')}"
+        f"head differs from base in {differing}, in {sums.parted.matches} of {pluralise(len(matches), 'match')}"
     ]
     if sums.illegal or sums.unanswered:
         were = "was" if sums.illegal == 1 else "were"
@@ -100,9 +100,9 @@ def explained_lines(matches: Sequence[DecisionDiff]) -> list[str]:
         )
     gone = [match for match in matches if match.gone]
     if gone:
-        not_asked = counted(sums.left, "decision")
+        not_asked = pluralise(sums.left, "decision")
         lines.append(
-            f"head dropped out before the end of {counted(len(gone), 'match')} ({not_asked} not asked),"
+            f"head dropped out before the end of {pluralise(len(gone), 'match')} ({not_asked} not asked),"
             f" first in {_name(gone[0].place)}: {gone[0].gone}"
         )
     return lines
@@ -336,7 +336,7 @@ def compared_lines(found: Compared, windows: int) -> list[str]:
 def _refusals(texts: Sequence[str]) -> list[str]:
     lines = [f"  refused   {_cut(text)}" for text in texts[:REFUSALS]]
     more = len(texts) - REFUSALS
-    return [*lines, f"  refused   and {counted(more, 'message')} more"] if more > 0 else lines
+    return [*lines, f"  refused   and {pluralise(more, 'message')} more"] if more > 0 else lines
 
 
 def _action(action: Any, default: Any, *, by_default: bool) -> str:

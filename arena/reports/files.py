@@ -9,8 +9,8 @@ from typing import Any
 
 from arena.columns import Table
 from arena.errors import cannot_write
+from referee.display_text import printable, printable_name
 from referee.linux.files import write_bytes_whole
-from referee.printable import printable, printable_name
 
 _FORMULA = re.compile(r"\s*[=+\-@|%＝＋－＠]")  # noqa: RUF001 - some spreadsheets treat wide letters like the others
 """Start of a text that a spreadsheet would evaluate."""

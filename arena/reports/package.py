@@ -26,8 +26,8 @@ from arena.reports.matches import MatchFilter, MatchListed, SeatListed, matches_
 from arena.terminal import json_line
 from arena.tournament import TRANSCRIPTS, Ledger
 from protocol.refusals import Conduct
+from referee.display_text import printable
 from referee.linux.files import MODE, read_regular, whole_file
-from referee.printable import printable
 from referee.transcript import Broken, Reading, TranscriptError, seat_lines
 
 MOST_MATCHES = 1_000

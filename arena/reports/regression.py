@@ -9,7 +9,7 @@ import msgspec
 
 from arena.columns import Column, Table, values
 from arena.config import called
-from arena.quantities import counted, duration
+from arena.quantities import duration, pluralise
 from arena.regression import BASE, FIELD, HEAD, Finding, History, Regression, UsageFinding, answers, evidence
 from arena.reports.attempts import asides_json, attempts_json
 from arena.reports.bots import note, notes, reports_json
@@ -34,7 +34,7 @@ from arena.statistics import (
 )
 from arena.tables import Grid, grid
 from arena.tournament import TRANSCRIPTS
-from referee.printable import printable
+from referee.display_text import printable
 
 if TYPE_CHECKING:
     from xml.etree import ElementTree as ET
@@ -104,7 +104,7 @@ def usage_text(found: UsageFinding) -> str:
     """Return the result of a test of time or memory: `time: head uses 1.03 times base's ...`."""
     limit, state = found.limit, found.state
     name = limit.resource
-    unmeasured = f"; {counted(state.unmeasured, 'block')} without a measurement" if state.unmeasured else ""
+    unmeasured = f"; {pluralise(state.unmeasured, 'block')} without a measurement" if state.unmeasured else ""
     if found.ratio is None:
         return f"{name}: not measured{unmeasured}"
     middle, low, high = found.ratio
@@ -116,7 +116,7 @@ def usage_text(found: UsageFinding) -> str:
     }
     return (
         f"{name}: head uses {middle:.2f} times base's {USED[name]} ({within});"
-        f" limit {limit.most:g}: {words[state.verdict]} after {counted(state.blocks, 'block')}{unmeasured}"
+        f" limit {limit.most:g}: {words[state.verdict]} after {pluralise(state.blocks, 'block')}{unmeasured}"
     )
 
 
@@ -132,7 +132,7 @@ def hypotheses_text(test: Sprt | Anytime) -> str:
 def finding_lines(regression: Regression, finding: Finding) -> list[str]:
     """Return the finding as lines: headline and verdict first, then problems of bots and statistics."""
     state, matches = finding.state, regression.seatings
-    played = f"{finding.blocks * matches:,} of at most {counted(regression.limit * matches, 'match', ',')}"
+    played = f"{finding.blocks * matches:,} of at most {pluralise(regression.limit * matches, 'match', ',')}"
     lines = [
         headline(regression, finding),
         f"{verdict_text(regression.test, finding)}, after {played}",
@@ -144,7 +144,7 @@ def finding_lines(regression: Regression, finding: Finding) -> list[str]:
     if isinstance(state, Progress):
         lines.append(f"blocks with 0, 0.5, 1, 1.5 and 2 points: {', '.join(map(str, state.counts))}")
     if state.blocks < finding.blocks and state.verdict is not Verdict.UNDECIDED:
-        lines.append(f"strength was decided after {counted(state.blocks * matches, 'match', ',')}")
+        lines.append(f"strength was decided after {pluralise(state.blocks * matches, 'match', ',')}")
     lines.append(difference_text(regression.test, finding.mean, finding.interval))
     if regression.arena.kept:
         kept = ", ".join(regression.arena.kept)
@@ -170,7 +170,9 @@ def finding_markdown(regression: Regression, finding: Finding) -> str:
     title = f"{escaped(arena.form.game)} ({escaped(arena.variant)}): {verdict_text(regression.test, finding)}"
     lines = [f"## {title}", ""]
     lines += [f"- {escaped(line)}" for line in finding_lines(regression, finding)]
-    lines += [f"- {counted(len(finding.voids), 'void attempt')} replayed; {seconds} of play; seed {finding.seed}"]
+    lines += [
+        f"- {pluralise(len(finding.voids), 'void attempt')} replayed; {seconds} of play; seed {finding.seed}"
+    ]
     lines += ["", *markdown_table(_table(regression, finding)), ""]
     return "\n".join(lines)
 

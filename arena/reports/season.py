@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.columns import Column, Table, three_digits, values
-from arena.quantities import counted, rounded
+from arena.quantities import pluralise, rounded
 from arena.reports.bots import field_usage, usage_table
 from arena.reports.tournament import matches_text, print_bracket, terms_told
 from arena.schedule import TWO, WITHDRAWN_MARK, Tie, bot_column, format_of, place_column
@@ -163,5 +163,5 @@ def _part_json(part: PartResults, goes_on: Mapping[str, Sequence[str]]) -> dict[
 def season_state_text(stages: int, done: int) -> str:
     """Return how many stages are finished."""
     if done == stages:
-        return f"finished: {counted(stages, 'stage')}"
-    return f"{done} of {counted(stages, 'stage')} finished"
+        return f"finished: {pluralise(stages, 'stage')}"
+    return f"{done} of {pluralise(stages, 'stage')} finished"

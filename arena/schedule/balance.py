@@ -5,7 +5,7 @@ from itertools import combinations
 
 from msgspec import Struct
 
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.schedule.blocks import Block, rotations
 
 
@@ -36,7 +36,7 @@ class Design(Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The summary as one line of text."""
-        blocks = counted(self.blocks, "block")
+        blocks = pluralise(self.blocks, "block")
         mean = "" if self.met.least == self.met.most else f" (on average {self.met_mean:.1f})"
         return (
             f"{blocks}: each bot plays {self.played}, each two bots meet in {self.met}{mean},"

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from arena.columns import Column, Table, whole_number
-from arena.quantities import counted, rounded
+from arena.quantities import pluralise, rounded
 from arena.schedule.changes import Event, Extended
 from arena.schedule.columns import format_table
 from arena.schedule.contract import Complaint, Contest, Format
@@ -49,7 +49,7 @@ class EndlessFormat(Format):
         if (spec.rotations or 0) > spec.seats:
             return "rotations", f"{spec.rotations} are too many; {game} has {spec.seats} seats"
         if not spec.filled and spec.entrants < spec.seats:
-            few = f"{counted(spec.entrants, 'bot')} cannot fill {spec.seats} seats"
+            few = f"{pluralise(spec.entrants, 'bot')} cannot fill {spec.seats} seats"
             return "bots", f'{few}; a bot of the house takes the others: fill = "BOT"'
         return None
 

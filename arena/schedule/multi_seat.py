@@ -13,7 +13,7 @@ from random import Random
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.schedule.blocks import Block
 from arena.schedule.contract import Complaint, Format
 from arena.schedule.fields import Field, Part, ScheduleSpec, next_round_from, parts_of
@@ -42,7 +42,7 @@ class TablesFormat(Format):
         if (spec.rotations or 0) > spec.seats:
             return "rotations", f"{spec.rotations} are too many; {game} has {spec.seats} seats"
         if not spec.filled and spec.entrants < spec.seats:
-            few = f"{counted(spec.entrants, 'bot')} cannot fill {spec.seats} seats"
+            few = f"{pluralise(spec.entrants, 'bot')} cannot fill {spec.seats} seats"
             return "bots", f'{few}; a bot of the house takes the others: fill = "BOT"'
         return None
 

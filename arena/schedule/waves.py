@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from random import Random
 
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.schedule.blocks import Block
 from arena.schedule.choice import ACCURACY, Choice
 from arena.schedule.fields import Field, ScheduleSpec, fields_of, remote_bots
@@ -145,7 +145,7 @@ class Waves:
         tired = [bot for bot in competing if self._is_tired(bot)]
         accuracy = self._spec.accuracy or ACCURACY
         known = f"ratings are known to ± {accuracy}, or as well as matches can tell"
-        return f"{counted(len(tired), 'bot')} have used their budgets" if len(tired) == len(competing) else known
+        return f"{pluralise(len(tired), 'bot')} have used their budgets" if len(tired) == len(competing) else known
 
     @property
     def first(self) -> int:

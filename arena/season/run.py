@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from arena.config import Season, Stage, StageBot, Tournament, stage_line, tournament_of_stage
 from arena.errors import WrongUse, cannot_write
-from arena.quantities import counted, seconds_in
+from arena.quantities import pluralise, seconds_in
 from arena.schedule import DRAWN_BITS, SEED_BITS
 from arena.season.book import BOOK, PlannedStage, SeasonBook, read_book, write_book
 from arena.season.qualification import Finish, Qualified, cut_texts, drawn, qualified
@@ -151,7 +151,7 @@ def _play_stage(season: Season, stage: Stage, book: SeasonBook, play: Play) -> N
     """Play the remaining matches of a stage."""
     fields = _field(season, stage, book)
     where = f"stage {stage.number + 1} of {len(season.stages)}: {stage.name}"
-    say(f"{where}: {season.rule_text(stage)}, {counted(sum(len(each.bots) for each in fields), 'bot')}")
+    say(f"{where}: {season.rule_text(stage)}, {pluralise(sum(len(each.bots) for each in fields), 'bot')}")
     for part, field in zip(stage.parts, fields, strict=True):
         folder = season.folder(part)
         found = part_in(folder)

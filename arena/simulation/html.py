@@ -22,8 +22,8 @@ from bots.kit import Bot, Window
 from protocol.codec import encode
 from protocol.messages import Closed
 from protocol.words import Event, View
+from referee.display_text import printable
 from referee.match import AnyRecord, Policy
-from referee.printable import printable
 from referee.rules import Table, Taken, WindowClosed
 
 LONGEST_NAME = 100

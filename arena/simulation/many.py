@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from rich.progress import TimeElapsedColumn
 
 from arena.processes import process_pool
-from arena.quantities import counted, whole
+from arena.quantities import pluralise, require_int
 from arena.simulation.bots import BotGiven, Source, check_number, source_of
 from arena.simulation.match import Given, Result, new_table, seed_of
 from arena.simulation.one_match import play_table
@@ -134,7 +134,7 @@ class Results(Sequence[Result[None]]):
 
     def __repr__(self) -> str:
         """See `__str__`."""
-        return f"<Results of {counted(len(self), 'match')}>\n{self}"
+        return f"<Results of {pluralise(len(self), 'match')}>\n{self}"
 
     def _repr_html_(self) -> str:
         """Return HTML for notebooks."""
@@ -179,9 +179,9 @@ def play_many(
         ValueError: as `play`, or the bots cannot be sent to other processes.
         IllegalActionError, BotError: as `play`; the remaining matches are not played.
     """
-    matches = whole("matches", matches, 1)
+    matches = require_int("matches", matches, 1)
     if workers is not None:
-        workers = whole("workers", workers, 1)
+        workers = require_int("workers", workers, 1)
     seats = new_table(game, variant, 0, options, setup).seats
     check_number(game, bots, seats)
     drawn = seed_of(seed)

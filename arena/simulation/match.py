@@ -6,7 +6,7 @@ from typing import Any, Generic, Literal, Self, SupportsIndex, TypedDict, TypeVa
 
 from msgspec import Raw, Struct
 
-from arena.quantities import whole
+from arena.quantities import require_int
 from arena.simulation.bots import Source
 from arena.simulation.defensive_copy import defensive_copy
 from arena.simulation.player import IllegalActionError, Player
@@ -55,7 +55,7 @@ def new_table(game: str, variant: str | None, seed: SupportsIndex | None, option
 
 def seed_of(seed: SupportsIndex | None) -> int:
     """Return the seed, or a random one for None. Raise ValueError if it is not a whole number or too large."""
-    drawn = randbits(SEED_BITS) if seed is None else whole("seed", seed)
+    drawn = randbits(SEED_BITS) if seed is None else require_int("seed", seed)
     if drawn.bit_length() > MOST_SEED_BITS:
         raise ValueError(f"seed: it has {drawn.bit_length():,} bits; at most {MOST_SEED_BITS:,}")
     return drawn
@@ -260,7 +260,7 @@ class Match(Generic[ViewT]):
         self._told += self._table.close(tuple(taken))
 
     def _seat(self, given: int | None) -> int | None:
-        seat = SPECTATOR if given is SPECTATOR else whole("seat", given, 0)
+        seat = SPECTATOR if given is SPECTATOR else require_int("seat", given, 0)
         if seat is not SPECTATOR and seat >= self.seats:
             raise ValueError(f"seat: {seat}; there are {self.seats}, the first is 0")
         return seat

@@ -5,7 +5,7 @@ from html import escape  # noqa: TID251 - one page of the arena's own words
 
 from arena.stress.campaign import Level, Load, Percentiles
 from arena.tables import Grid
-from referee.printable import printable_name
+from referee.display_text import printable_name
 
 BINS = (0, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 """Lower bounds of the histogram's bins in microseconds; the last bin has no upper bound."""

@@ -29,7 +29,7 @@ from arena.tournament.aside import Again, BlockSetAside, LeftOut
 from arena.tournament.entries import judged
 from arena.tournament.ledger import Ledger
 from arena.tournament.results import Begun
-from referee.printable import printable_name
+from referee.display_text import printable_name
 from referee.suggestions import did_you_mean
 
 LONGEST_LABEL = 900

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from arena import event_loop
 from arena.config import Tournament
 from arena.errors import WrongUse, cannot_write
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.schedule import (
     Block,
     LadderState,
@@ -162,9 +162,9 @@ def play_ladder(
     """
     ladder = Ladder.opened(tournament.results, ledger, tournament.spec, seed, tournament.labels)
     if stopped := ledger.give_up_unfinished():
-        say(f"continuing; {counted(stopped, 'match')} had been interrupted")
+        say(f"continuing; {pluralise(stopped, 'match')} had been interrupted")
     done = ledger.counting()
-    say(f"a ladder without an end, {counted(done, 'match')} played before, isolation {field.plan.isolation}")
+    say(f"a ladder without an end, {pluralise(done, 'match')} played before, isolation {field.plan.isolation}")
 
     async def stop_in_time(cancel: trio.CancelScope) -> None:
         while not time_is_up():  # noqa: ASYNC110 - nobody can tell us

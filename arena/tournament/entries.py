@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from arena.config import Entry, Tournament, entrant_label, find_entrant, with_changes
 from arena.errors import WrongUse, cannot_write
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.schedule import (
     BadChangeError,
     Closed,
@@ -236,7 +236,7 @@ def change_to_come_text(event: Event, labels: Sequence[str]) -> str:
         case Deadline(entries_until=until):
             return f"entries will be taken until {until}"
         case Extended(blocks=blocks, rounds=rounds):
-            total = counted(blocks or 0, "block") if rounds is None else counted(rounds, "round")
+            total = pluralise(blocks or 0, "block") if rounds is None else pluralise(rounds, "round")
             return f"the tournament will have {total} in all"
         case Closed():
             return "the tournament will be closed"

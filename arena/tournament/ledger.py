@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.schedule import Event, Match, What, kind_of
 from arena.statistics import Played, Reported, count_of
 from arena.tournament.aside import (
@@ -423,7 +423,7 @@ class Ledger:
             if entrant in known or not count.shows_own_doing(bots):
                 return None, []
             evidence = (
-                f"it was held up in {counted(count.alone, 'void attempt')}, in which no opponent was, though as"
+                f"it was held up in {pluralise(count.alone, 'void attempt')}, in which no opponent was, though as"
                 f" exposed; in {count.others} others at its matches another bot was held up and it was not"
             )
             found = OwnDoing(entrant=entrant, evidence=evidence)

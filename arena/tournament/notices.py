@@ -14,14 +14,14 @@ from msgspec import Struct
 
 from arena.config import NoticeEvent, Notices, Tournament
 from arena.errors import CannotGoOn, MachineCannot, Stopped, reason_of
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.schedule import Match
 from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import AlreadyPlayed
 from arena.tournament.runner import Progress
 from protocol.refusals import Conduct
+from referee.display_text import printable
 from referee.host import Result
-from referee.printable import printable
 
 MOST_CHARACTERS = 300
 _FOLDERS = re.compile(r"(?<![\w.:/-])/(?:[^\s/:;,'\"]+/)+")
@@ -103,7 +103,7 @@ class Watch:
     def over(self, leader: str, matches: int) -> None:
         """All is played, or the time of a ladder is up; nothing is told if none of it was played now."""
         if self._played:
-            many = counted(matches, "match", ",")
+            many = pluralise(matches, "match", ",")
             what = f"its time is up after {many}" if self._endless else f"all {many} are played"
             self._tell("over", f"{what}; first is {leader}", count=matches)
 
@@ -121,7 +121,7 @@ class Watch:
             count = self._failed[entrant]
             if _is_time(count, self._asked.failing_after):
                 bot, how = self._labels[entrant], conduct.value.replace("_", " ")
-                text = f"{bot} has failed in {counted(count, 'match', ',')}, most recently: {how}"
+                text = f"{bot} has failed in {pluralise(count, 'match', ',')}, most recently: {how}"
                 self._tell("failing", text, bot=printable(bot), conduct=conduct, count=count)
 
     def void(self, reason: str) -> None:

@@ -7,7 +7,7 @@ from typing import Self
 
 from rich.progress import ProgressColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.schedule import Match
 from arena.terminal import Screen, progress_bar
 from referee.host import Result
@@ -60,7 +60,7 @@ class Gauge(ABC):
         )
 
     def _lost_said(self) -> str:
-        return f", {counted(self._lost, 'attempt')} lost with a referee process" if self._lost else ""
+        return f", {pluralise(self._lost, 'attempt')} lost with a referee process" if self._lost else ""
 
     def _line(self) -> None:
         self._last_line = monotonic()
@@ -95,10 +95,10 @@ class LiveProgress(Gauge):
         self._tell_void(match, reason)
 
     def _said(self) -> str:
-        voids = f", {counted(self._voids, 'void attempt')}" if self._voids else ""
+        voids = f", {pluralise(self._voids, 'void attempt')}" if self._voids else ""
         done = (
-            counted(self._done, "match")
+            pluralise(self._done, "match")
             if self._total is None
-            else f"{self._done}/{counted(self._total, 'match')}"
+            else f"{self._done}/{pluralise(self._total, 'match')}"
         )
         return f"{done}{voids}{self._lost_said()}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import sleep
 
 from arena.errors import CannotGoOn, MachineCannot, WrongUse, cannot_write, reason_of
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.terminal import say
 from arena.tournament.ledger import Ledger
 from referee.linux.files import FOLDER_MODE, MODE
@@ -157,7 +157,7 @@ def _kept_named(ledger: Ledger) -> Iterator[None]:
             raise error from None
         kept = "no match counts yet"
         if count:
-            kept = f"kept: {counted(count, 'match', ',')} that {'counts' if count == 1 else 'count'}"
+            kept = f"kept: {pluralise(count, 'match', ',')} that {'counts' if count == 1 else 'count'}"
         raise CannotGoOn(why, kept) from error
 
 

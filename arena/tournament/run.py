@@ -11,7 +11,7 @@ import trio
 from arena import event_loop
 from arena.checks import FieldCheck, exclude_broken_bots
 from arena.config import Entry, Tournament
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.schedule import (
     TWO,
     Contest,
@@ -269,7 +269,7 @@ def say_kept(tournament: Tournament) -> None:
 def say_going_on(ledger: Ledger, most: str, done: int, field: MatchSetup[PlayerT]) -> None:
     """What is to be played, and how much of it was played before; what was interrupted then is given up."""
     if stopped := ledger.give_up_unfinished():
-        say(f"continuing; {counted(stopped, 'match')} had been interrupted")
+        say(f"continuing; {pluralise(stopped, 'match')} had been interrupted")
     done_before = f" ({done} of them played before)" if done else ""
     say(f"{most}{done_before}, isolation {field.plan.isolation}")
 
@@ -315,7 +315,7 @@ def _play_rest(
     total = max(design.matches, schedule.matches)
     finished = ledger.finished()
     done = len(finished)
-    say_going_on(ledger, counted(total, "match"), done, field)
+    say_going_on(ledger, pluralise(total, "match"), done, field)
     # What comes next depends on each result, but where all blocks are known and no other stage is made of them.
     settle: Settle = "by_host" if isinstance(schedule, Fixed) and not tournament.stage else "last"
     screen = progress_console() if remote is None else remote.screen

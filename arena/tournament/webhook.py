@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 import msgspec
 import trio
 
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.terminal import say
 from arena.tournament.notices import Notice, Notify, nobody
+from referee.display_text import printable
 from referee.log import SILENT, Logger
-from referee.printable import printable
 
 if TYPE_CHECKING:
     import httpx
@@ -76,13 +76,13 @@ class Sender:
         with suppress(trio.RunFinishedError):
             self._token.run_sync_soon(self._end)
         if not self._ended.wait(SOON):
-            left = counted(self._waiting, "notice")
+            left = pluralise(self._waiting, "notice")
             say(f"notices: {self._host}: {left} to be sent, for up to {CLOSE_SECONDS:.0f} s")
         self._thread.join(CLOSE_SECONDS + SOON)
         if self._waiting:
-            self._lost(f"{counted(self._waiting, 'notice')} could not be sent in time")
+            self._lost(f"{pluralise(self._waiting, 'notice')} could not be sent in time")
         if self._left_out:
-            self._lost(f"{counted(self._left_out, 'notice')} left out: {MOST_WAITING} waited already")
+            self._lost(f"{pluralise(self._left_out, 'notice')} left out: {MOST_WAITING} waited already")
 
     def _run(self) -> None:
         try:

@@ -14,7 +14,7 @@ from arena.live import Eyes, with_names
 from arena.replay import Fact, Recording, Step
 from protocol.games.runes_to_ruins.runes import RUNES
 from protocol.text import drawing_of
-from referee.printable import printable
+from referee.display_text import printable
 
 MOST_BYTES = 32 * 1024 * 1024
 """Limit of all boards and texts in the page together, in bytes."""

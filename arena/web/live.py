@@ -33,8 +33,8 @@ from protocol.feed import (
 )
 from protocol.text import drawing_of
 from protocol.words import MOST, Event, Outcome, View
+from referee.display_text import printable
 from referee.games import GAMES
-from referee.printable import printable
 
 MOST_MATCHES = 200
 """Maximum matches shown per feed."""

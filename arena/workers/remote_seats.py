@@ -16,7 +16,7 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.terminal import progress_console
 from arena.workers.api import Worker
 from arena.workers.listener import Hosting, open_listener
@@ -297,7 +297,7 @@ class RemoteSeats:
                 span = f"{shortest:g}" if shortest == longest else f"{shortest:g} to {longest:g}"
                 delay = f"network delay {span} ms (round trip)"
             said.append(
-                f"{self._named.get(key, key)} (remote): {counted(known.matches, 'match')}, {delay},"
+                f"{self._named.get(key, key)} (remote): {pluralise(known.matches, 'match')}, {delay},"
                 f" {_disconnected(known.cuts)}"
             )
         return said

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from arena.errors import MachineCannot
-from arena.quantities import counted
+from arena.quantities import pluralise
 from referee.bot_folder import BotFolder
 from referee.host import files_allowed, files_needed, processes_left, processes_needed, too_long_for_sockets
 from referee.sandbox import Isolation, kept_from
@@ -55,7 +55,7 @@ def demand_room(
 
 
 def _matches(at_once: int, seats: int) -> str:
-    return f"{counted(at_once, 'match')} of {counted(seats, 'bot')} at once"
+    return f"{pluralise(at_once, 'match')} of {pluralise(seats, 'bot')} at once"
 
 
 def _concurrency(at_once: int) -> str:

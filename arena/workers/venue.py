@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from arena.errors import MachineCannot, WrongUse, errors_as_exits
 from arena.feed import FeedLine
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.workers import capacity
 from arena.workers.api import Play, Venue, Worker
 from arena.workers.builds import ready
@@ -150,7 +150,7 @@ def _own_cores(affinity: str | None, concurrency: int, workers: int | None) -> l
         return []
     processes = len(capacity.shares(concurrency, concurrency=concurrency, workers=workers))
     if processes > (there := capacity.cores()):
-        lack = f"{counted(processes, 'worker')} cannot each have a core: the arena may use {there}"
+        lack = f"{pluralise(processes, 'worker')} cannot each have a core: the arena may use {there}"
         raise WrongUse(f"{affinity}: {lack}; give --workers {there}, or fewer")
     return capacity.own_cores(processes)
 

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from protocol.words import Action, Event, Options, Outcome, Setup
-from referee.repeated_keys import RepeatedKeyError, refuse_repeated_keys
+from referee.strict_json import RepeatedKeyError, refuse_repeated_keys
 
 MAX_SCENARIO_BYTES = 8 * 1024 * 1024
 """The maximum length of a scenario, far above that of the longest matches."""

@@ -26,8 +26,8 @@ from msgspec import Meta, Struct
 
 from referee.bot_folder.bot_name import FILE
 from referee.bot_folder.content import IGNORED, MEGABYTE, MOST_FILES, MOST_MB, ContentError, Item, bounded
+from referee.display_text import printable
 from referee.linux.files import open_regular
-from referee.printable import printable
 
 LONGEST_HEADER = 16 * 1024
 """Maximum bytes of a header. JSON takes at most six bytes per byte of a name."""

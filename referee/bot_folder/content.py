@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from referee.bot_folder.cache import CacheError, own_temporary_folder, private
+from referee.display_text import printable
 from referee.linux.shortage import SHORTAGES
-from referee.printable import printable
 
 IGNORED = frozenset({b"__pycache__", b".git", b".pytest_cache", b".mypy_cache", b".ruff_cache"})
 """Names of files and folders that are not part of a bot's content, at any depth."""

@@ -29,8 +29,8 @@ from referee.bot_folder.content import (
     Item,
     check_name,
 )
+from referee.display_text import printable
 from referee.linux.files import read_regular
-from referee.printable import printable
 
 SECONDS = 120
 """Maximum seconds of each run of git, since objects may be crafted to keep git busy forever."""

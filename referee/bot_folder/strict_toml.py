@@ -17,8 +17,8 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 import msgspec
 from msgspec import Struct, UnsetType
 
+from referee.display_text import printable
 from referee.linux.files import read_regular
-from referee.printable import printable
 from referee.suggestions import did_you_mean
 
 FormT = TypeVar("FormT", bound=Struct)

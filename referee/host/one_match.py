@@ -18,6 +18,8 @@ from protocol.codec import encode
 from protocol.messages import ClockTerms
 from protocol.refusals import Conduct
 from referee import __version__
+from referee.display_text import printable
+from referee.exception_groups import unwrapped
 from referee.games import GAMES
 from referee.host.feed import Feed, FeedTerms, Publish
 from referee.host.host import Host, MatchHooks
@@ -37,11 +39,9 @@ from referee.host.players import (
 from referee.linux.shortage import shortage_in, shortage_text
 from referee.log import SILENT, Logger
 from referee.match import FORMAT, TEXT, Ended, Header, Match, SeatReport, clock_terms
-from referee.printable import printable
 from referee.rules import Addressed, Deal, Table
 from referee.sandbox import Reading, Terminal
 from referee.transcript import open_transcript
-from referee.unwrapped import unwrapped
 from referee.wire import Bell, RemoteLine, Wire, open_wire
 
 LAST_WORD_SECONDS = 0.2

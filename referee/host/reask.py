@@ -11,6 +11,7 @@ import trio
 from msgspec.structs import replace
 
 from referee.bot_folder import BotFolder
+from referee.exception_groups import unwrapped
 from referee.host.interview import ALL_ASKED, Interview, Interviewed, Questionnaire, interviewed, questions_of
 from referee.host.match_log import MatchLog
 from referee.host.one_match import LocalMatch
@@ -20,7 +21,6 @@ from referee.log import SILENT
 from referee.match import LONGEST_MS, AnyRecord, BotIdentity, Policy, Record
 from referee.rules import Addressed, Deal, Table
 from referee.sandbox import Isolation, Terminal
-from referee.unwrapped import unwrapped
 from referee.wire import MemoryLine, Wire
 
 

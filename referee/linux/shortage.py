@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from referee.printable import printable
+from referee.display_text import printable
 
 NO_THREAD = "can't start new thread"
 """The text of Python's RuntimeError where the kernel creates no thread."""

@@ -7,9 +7,9 @@ from typing import Annotated, Generic, TypeVar
 
 from msgspec import Meta, Struct
 
+from referee.display_text import printable
 from referee.match.records import LARGEST, Count, Microseconds
 from referee.match.window import MICROSECONDS_PER_MS
-from referee.printable import printable
 
 ItemT = TypeVar("ItemT", bound=Hashable)
 MICROSECONDS = 1_000_000

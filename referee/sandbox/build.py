@@ -31,8 +31,8 @@ from referee.bot_folder import (
     making,
     private,
 )
+from referee.display_text import printable
 from referee.linux.files import locked
-from referee.printable import printable
 from referee.sandbox import build_process
 from referee.sandbox.bot_environment import PROJECT, importable, this_machine
 from referee.sandbox.build_process import Ended

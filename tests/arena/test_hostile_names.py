@@ -25,8 +25,8 @@ from arena.tables import LONGEST_CELL, Grid, shortened, show
 from arena.terminal import Screen, Words, json_line
 from arena.tournament.results_folder import LEDGER
 from arena.tournament.run import play_tournament
+from referee.display_text import printable, printable_name
 from referee.host.plan import Plan
-from referee.printable import printable, printable_name
 from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import AtOnce
 from tests.arena.stand_in import result as match_result

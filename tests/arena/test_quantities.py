@@ -4,7 +4,7 @@ from io import StringIO
 
 import pytest
 
-from arena.quantities import counted, span
+from arena.quantities import pluralise, span
 from arena.reports.attempts import void_text
 from arena.schedule.balance import design_of
 from arena.schedule.blocks import SWAPPED, Block
@@ -25,7 +25,7 @@ from arena.tournament.progress import LiveProgress
     ],
 )
 def test_a_number_of_things_is_said_as_people_say_it(number: int, thing: str, said: str) -> None:
-    assert said == counted(number, thing)
+    assert said == pluralise(number, thing)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_time_that_rules_give_is_said_exactly(milliseconds: int, said: str) ->
 
 
 def test_the_number_may_have_a_format() -> None:
-    assert "1,000,000 windows" == counted(1_000_000, "window", ",")
+    assert "1,000,000 windows" == pluralise(1_000_000, "window", ",")
 
 
 def test_one_void_attempt_is_one() -> None:

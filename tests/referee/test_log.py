@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from referee import log as log_module
+from referee.display_text import printable
 from referee.log import MAX_CHARACTERS, MAX_WAITING, NO_LOG, WRITE_BYTES, Writer, inherited, opened
-from referee.printable import printable
 from tests.hostile_names import NAMES
 
 

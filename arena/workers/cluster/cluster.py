@@ -18,7 +18,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot, WrongUse
-from arena.quantities import counted
+from arena.quantities import pluralise
 from arena.terminal import say
 from arena.workers.api import Worker, WorkerGoneError
 from arena.workers.cluster import bot_archive, tasks
@@ -28,9 +28,9 @@ from arena.workers.own_code import own_content
 from arena.workers.protocol import Done, decoded, encoded, error_of, order
 from arena.workers.roster import Roster
 from referee.bot_folder import BotFolder, BotFolderError
+from referee.display_text import printable
 from referee.host import Plan, Result
 from referee.log import SILENT, Logger
-from referee.printable import printable
 
 PATIENCE_SECONDS = 300
 """Seconds that the arena waits for a lost scheduler or for new workers, because a machine may restart."""
@@ -128,7 +128,7 @@ class _Cluster:
                     raise MachineCannot(f"--on {self._on}: no worker there can play: {why}")
                 self._name(refused)
                 if begun:
-                    say(f"--on {self._on}: the scheduler is back, with {counted(len(self.roster), 'worker')}")
+                    say(f"--on {self._on}: the scheduler is back, with {pluralise(len(self.roster), 'worker')}")
                     self._log.info("scheduler_back", on=self._on, workers=len(self.roster))
                 else:
                     task_status.started()
@@ -331,7 +331,7 @@ class _Cluster:
             raise RefusedError(lack)
         arrival = await self._supply(address, info["host"])
         if arrival.calibrated is not None and slots > arrival.calibrated:
-            at_once = f"{counted(slots, 'match')} at once"
+            at_once = f"{pluralise(slots, 'match')} at once"
             say(f"{address} plays {at_once}, calibrated for {arrival.calibrated}")
         worker = Worker(play=partial(self._play, address, info["host"], slots), slots=slots)
         self._numbers[address] = self.roster.add(worker)
@@ -360,8 +360,8 @@ class _Cluster:
         slots, threads = int(info["resources"].get(SLOTS, 0)), int(info["nthreads"])
         if 0 < slots <= threads:
             return slots
-        matches = counted(slots, "match")
-        lack = f"has {counted(threads, 'thread')} for {matches}" if slots else "has no slots for matches"
+        matches = pluralise(slots, "match")
+        lack = f"has {pluralise(threads, 'thread')} for {matches}" if slots else "has no slots for matches"
         scheduler = address_of(self._on)
         example = max(slots, 4)
         raise RefusedError(

@@ -15,6 +15,7 @@ from types import FrameType
 
 import trio
 
+from referee.exception_groups import unwrapped
 from referee.proofs.escapes import doomed, processes
 from referee.proofs.escapes.finding import Finding, How, Layer, Report, Result
 from referee.proofs.escapes.inside.memory import remove_segments
@@ -26,7 +27,6 @@ from referee.proofs.escapes.stage import CPUS, Stage, staged, target
 from referee.proofs.escapes.standing import look_at, view_of
 from referee.proofs.escapes.subject import GLANCE_SECONDS, ExaminationError, Subject, start
 from referee.sandbox import PROJECT
-from referee.unwrapped import unwrapped
 
 PATIENCE_SECONDS = 90.0
 SHOW_SECONDS = 3.0

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from referee.repeated_keys import RepeatedKeyError, refuse_repeated_keys
+from referee.strict_json import RepeatedKeyError, refuse_repeated_keys
 
 MAX_SCRIPT_BYTES = 8 * 1024 * 1024
 LONGEST_TICKS = 10**11

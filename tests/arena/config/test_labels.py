@@ -7,7 +7,7 @@ import pytest
 
 from arena.config import difference, label_of, labels_of, look_alike
 from arena.config.labels import _SAME_SHAPE, first_alike
-from referee.printable import printable_name
+from referee.display_text import printable_name
 
 ALIKE = (
     ("anna", "Anna", "only upper and lower case differ"),

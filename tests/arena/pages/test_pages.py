@@ -17,8 +17,8 @@ from arena.regression import Decision, DecisionDiff, Place
 from arena.schedule.knockout import Knockout
 from arena.statistics import summary
 from arena.tournament import DECISIONS, held
+from referee.display_text import printable, printable_name
 from referee.match import SeatReport
-from referee.printable import printable, printable_name
 from tests.arena.commands.test_report import OF_MANY
 from tests.arena.commands.test_report import cup as tournament_cup
 from tests.arena.pages.folders import SEED, folder_of

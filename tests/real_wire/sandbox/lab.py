@@ -27,7 +27,7 @@ MAY_IMPORT = [
     *("referee.rules", "referee.games", "referee.games.mist"),
 ]
 MAY_NOT_IMPORT = [
-    *("referee.host", "referee.match", "referee.sandbox", "referee.transcript", "referee.printable"),
+    *("referee.host", "referee.match", "referee.sandbox", "referee.transcript", "referee.display_text"),
     *("arena.commands", "bots.mist_random.bot", "tests.bots"),
 ]
 IMPORTS = f"""

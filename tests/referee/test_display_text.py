@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.printable import printable
+from referee.display_text import printable
 
 
 @pytest.mark.parametrize(
