@@ -10,9 +10,9 @@ from arena.commands.main import main
 from arena.commands.new_bot import LANGUAGES
 from protocol.text import GAME_TEXTS, Terms, explain
 from referee.games import GAMES
+from referee.proofs.escapes.guarantees import guaranteed
+from referee.proofs.escapes.host_snapshot import LAYERS
 from referee.proofs.escapes.inside.running import IN_ORDER
-from referee.proofs.escapes.promises import promised
-from referee.proofs.escapes.standing import LAYERS
 from referee.sandbox import Isolation
 from tests.outputs.running import arena, output, own_folder
 
@@ -77,7 +77,7 @@ def _doctor() -> Iterator[tuple[str, str]]:
     yield "attempts.txt", "".join(f"{each.layer}: {each.name}: {each.what}\n" for each in IN_ORDER)
     for isolation in get_args(Isolation):
         for has_filter in (True, False):
-            names = sorted(promised(isolation, has_filter=has_filter))
+            names = sorted(guaranteed(isolation, has_filter=has_filter))
             said = "with" if has_filter else "without"
             yield f"promised.{isolation}.{said}-filter.txt", "".join(f"{name}\n" for name in names)
 

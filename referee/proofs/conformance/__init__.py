@@ -8,9 +8,9 @@ seed, and tests every promise of the contract on the way:
    events are of declared types, answers of windows that answer at once commute (`promises`, `swaps`);
 3. secret swap: two matches that sent a seat the same messages so far show it the same bytes (`swaps`);
 4. sealed swap: the submissions of other seats change nothing before the window closes (`swaps`);
-5. events that are declared anonymous are the same for every arrangement of the seats (`reseating`).
+5. events that are declared anonymous are the same for every arrangement of the seats (`swaps`).
 
-The author of a game may pass a forger of histories that a seat cannot distinguish from the true one (`forging`).
+The author of a game may pass a forger of histories that a seat cannot distinguish from the true one (`Forge`).
 
 These checks cannot detect that a game reveals too much by its events: an event is sent on purpose. Tests of the
 rules must check which events a seat receives.
@@ -19,11 +19,10 @@ rules must check which events a seat receives.
 from collections.abc import Sequence
 from typing import Any
 
-from referee.proofs.conformance.finding import ConformanceError
-from referee.proofs.conformance.forging import Forge
 from referee.proofs.conformance.playing import Examination, Report
+from referee.proofs.conformance.promises import ConformanceError
 from referee.proofs.conformance.repetition import check_repetition
-from referee.proofs.conformance.reseating import ANONYMOUS, anonymous_tags
+from referee.proofs.conformance.swaps import ANONYMOUS, Forge, anonymous_tags
 from referee.rules import Game
 
 __all__ = ["ConformanceError", "Report", "check_game"]

@@ -6,10 +6,8 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from protocol.codec import encode
-from referee.proofs.conformance.finding import ConformanceError
-from referee.proofs.conformance.forging import Forge, History, check_forged
-from referee.proofs.conformance.guessing import Guesser
 from referee.proofs.conformance.promises import (
+    ConformanceError,
     Where,
     check_drawn_defaults,
     check_events,
@@ -17,9 +15,19 @@ from referee.proofs.conformance.promises import (
     check_position,
     check_replay,
 )
-from referee.proofs.conformance.reseating import Reseated
-from referee.proofs.conformance.sitting import Chooser, Sitting, open_window
-from referee.proofs.conformance.swaps import DEALS, Memory, Twin, check_commuting, check_disguised, check_sealed
+from referee.proofs.conformance.sitting import Chooser, Guesser, Sitting, open_window
+from referee.proofs.conformance.swaps import (
+    DEALS,
+    Forge,
+    History,
+    Memory,
+    Reseated,
+    Twin,
+    check_commuting,
+    check_disguised,
+    check_forged,
+    check_sealed,
+)
 from referee.rules import BadSetupError, Deal, Game, Leak, Table
 
 LONGEST_MATCH = 10_000

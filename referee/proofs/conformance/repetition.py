@@ -13,9 +13,8 @@ from random import Random
 from typing import Any
 
 from referee.games import GAMES
-from referee.proofs.conformance.finding import ConformanceError
 from referee.proofs.conformance.playing import seat_match
-from referee.proofs.conformance.promises import Where
+from referee.proofs.conformance.promises import ConformanceError, Where
 from referee.proofs.conformance.sitting import Chooser
 from referee.rules import Game
 

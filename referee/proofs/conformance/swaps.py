@@ -1,20 +1,31 @@
 """Checks of secrecy: the view of a seat depends only on the messages that were sent to it.
 
 Secret swap: `Twin` plays a second history along with a match, which sends one observer the same messages but
-otherwise differs as far as possible; `Memory` stores the views of all matches. Sealed swap: `check_sealed`, and
-`check_commuting` for `asap` windows.
+otherwise differs as far as possible; `Memory` stores the views of all matches. Random play seldom finds two such
+histories if all seats are sent totals of everyone's actions. So a forger may pass other histories (`Forge`): it
+knows from the rules which changes of the secrets look alike to the observer. It must not use the game's own code,
+or it would make the same mistakes.
+
+Sealed swap: `check_sealed`, and `check_commuting` for `asap` windows.
+
+Anonymity: an event that is declared anonymous is the same for every arrangement of the seats. Secret swap cannot
+detect a violation, because an event is sent on purpose. Therefore the match is played once more with the players
+in other seats (`Reseated`): each submits the same action, with the seats in it renamed (`Game.reseat`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from protocol.codec import encode
-from referee.proofs.conformance.finding import difference
-from referee.proofs.conformance.promises import Where
-from referee.proofs.conformance.reseating import reseat
+from referee.proofs.conformance.promises import Where, difference
 from referee.proofs.conformance.sitting import Chooser, Chosen, Observer, Sitting, answered, open_window
-from referee.rules import Taken
+from referee.rules import Deal, Game, Table, Taken
 
+ANONYMOUS = "anonymous events are the same, whoever sits where"
 CHANGES = 3
 """Number of other histories that are tried for each window, before the one that was played."""
 EXCHANGES = 6
@@ -25,10 +36,60 @@ PROBES = 4
 """Number of submissions, legal or not, that are compared for each pair of windows."""
 REMEMBERED_WINDOWS = 12
 """Number of windows per match that `Memory` stores: later, two seeds hardly ever send a seat the same messages."""
-
 SECRET = "secret swap: told the same, shown the same"  # noqa: S105 - a promise, not a password
 COMMUTE = "answers of an `asap` window commute"
 SEALED = "sealed swap: what others submit changes nothing before the window closes"
+History = tuple[Chosen, ...]
+"""The actions that each closed window took, in order of the windows."""
+Forge = Callable[[Deal, History, Observer, Random], tuple[Deal, History] | None]
+"""A function that returns another deal and a history of the same length, in which the rules send the observer the
+same messages. It returns None if it finds none."""
+
+
+def anonymous_tags(game: Game[Any]) -> set[str]:
+    """Return the JSON tags of the events that the game declares anonymous."""
+    return {str(event.__struct_config__.tag) for event in game.events if event.anonymous}
+
+
+def reseat(game: Game[Any], chosen: Chosen, seat_of: tuple[int, ...]) -> Chosen:
+    """Return the actions of a window after each player has moved from seat `s` to `seat_of[s]`."""
+    moved = {
+        seat_of[seat]: part if part.action is None else replace(part, action=game.reseat(part.action, seat_of))
+        for seat, part in chosen.items()
+    }
+    return dict(sorted(moved.items()))
+
+
+class Reseated:
+    """A copy of a match in which the players sit in other seats."""
+
+    def __init__(self, match: Sitting, luck: Random) -> None:
+        self._sitting = match.fork()
+        self._seat_of = tuple(luck.sample(range(match.table.seats), match.table.seats))
+        self._tags = anonymous_tags(match.table.game)
+        self._alike = bool(self._tags)
+        """Whether the copy still follows the match, and the game has anonymous events."""
+        self.compared = 0
+
+    def follow(self, chosen: Chosen, after: Sitting, where: Where) -> None:
+        """Close the window as the match did. Raise ConformanceError if an anonymous event differs."""
+        table = self._sitting.table
+        moved = reseat(table.game, chosen, self._seat_of)
+        # Random draws may differ in the copy; from then on it is another match.
+        self._alike = self._alike and list(moved) == [owed.seat for owed in table.owed]
+        if not self._alike:
+            return
+        self._sitting.play(moved)
+        for observer in after.observers:
+            there: Observer = None if observer is None else self._seat_of[observer]
+            one, other = self._anonymous(after, observer), self._anonymous(self._sitting, there)
+            self.compared += len(one)
+            if one != other:
+                what = difference(b"".join(one), b"".join(other))
+                raise where.error(ANONYMOUS, what, after.table.number - 1, observer)
+
+    def _anonymous(self, sitting: Sitting, observer: Observer) -> list[bytes]:
+        return [event for event in sitting.last[observer] if msgspec.json.decode(event)["type"] in self._tags]
 
 
 class Twin:
@@ -261,3 +322,50 @@ def check_commuting(match: Sitting, chooser: Chooser, where: Where) -> int:
     if ends[0] != ends[1]:
         raise where.error(COMMUTE, difference(*ends), match.table.number)
     return len(answered(chosen))
+
+
+def check_forged(
+    match: Sitting, forged: tuple[Deal, History], observer: Observer, chooser: Chooser, where: Where
+) -> int:
+    """Compare a forged history with the match: all events, views and answers that the observer receives.
+
+    Events are compared as well: by the rules they are the same, so a game in which they differ reveals too much.
+
+    Returns:
+        The number of compared submissions.
+
+    Raises:
+        ConformanceError: something differs.
+    """
+    number = match.table.number
+    other = _replayed(match, forged, observer, where)
+    last = [b"\n".join(sitting.last.get(observer, ())) for sitting in (match, other)]
+    if last[0] != last[1]:
+        raise where.error(SECRET, difference(*last), number, observer)
+    if match.told[observer] != other.told[observer]:
+        raise where.error(SECRET, "the windows that are opened, or earlier events, differ", number, observer)
+    one, two = match.shown(observer), other.shown(observer)
+    if one != two:
+        raise where.error(SECRET, difference(one, two), number, observer)
+    if observer is None or not match.owes(observer):
+        return 0
+    for _ in range(PROBES):
+        action = chooser.guess(match.table, observer)
+        one, two = match.response(observer, action), other.response(observer, action)
+        if one != two:
+            raise where.error(SECRET, f"{action.decode()}: {difference(one, two)}", number, observer)
+    return PROBES
+
+
+def _replayed(match: Sitting, forged: tuple[Deal, History], observer: Observer, where: Where) -> Sitting:
+    """Replay a forged history to its end. Raise ConformanceError if an action of the observer is illegal in it."""
+    deal, history = forged
+    other = Sitting(Table(match.table.game, deal))
+    for chosen in history:
+        part = chosen.get(observer) if observer is not None else None
+        if observer is not None and part and part.action is not None:
+            said = other.response(observer, encode(part.action))
+            if not said.startswith(b"accepted"):
+                raise where.error(SECRET, f"its own action is {said.decode()}", other.table.number, observer)
+        other.play(chosen)
+    return other

@@ -16,16 +16,22 @@ from types import FrameType
 import trio
 
 from referee.exception_groups import unwrapped
-from referee.proofs.escapes import doomed, processes
-from referee.proofs.escapes.finding import Finding, How, Layer, Report, Result
-from referee.proofs.escapes.inside.memory import remove_segments
-from referee.proofs.escapes.inside.processor import NOTHING_LEFT, idle_seconds
+from referee.proofs.escapes.fixture import CPUS, Fixture, open_fixture, target
+from referee.proofs.escapes.guarantees import FILTER, Finding, How, Layer, Report, Result, guaranteed
+from referee.proofs.escapes.host_snapshot import (
+    look_at,
+    namespace_of,
+    number_outside,
+    processes_of_bot,
+    processes_of_start,
+    snapshot_of,
+    used_between,
+    used_seconds,
+)
+from referee.proofs.escapes.inside.limits import NOTHING_LEFT, idle_seconds, remove_segments
 from referee.proofs.escapes.inside.running import IN_ORDER, LAST
 from referee.proofs.escapes.inside.scene import Scene
-from referee.proofs.escapes.promises import FILTER, promised
-from referee.proofs.escapes.stage import CPUS, Stage, staged, target
-from referee.proofs.escapes.standing import look_at, view_of
-from referee.proofs.escapes.subject import GLANCE_SECONDS, ExaminationError, Subject, start
+from referee.proofs.escapes.target_bot import GLANCE_SECONDS, ExaminationError, TargetBot, start, victim_command
 from referee.sandbox import PROJECT
 
 PATIENCE_SECONDS = 90.0
@@ -65,15 +71,15 @@ async def examine(
         ExaminationError: the program that makes the attempts did not run.
         OSError: the machine has run out of a resource.
     """
-    with staged() as stage, _signals() as signalled:
-        examination = Examination(stage, how, told, waits)
+    with open_fixture() as fixture, _signals() as signalled:
+        examination = Examination(fixture, how, told, waits)
         try:
             with unwrapped():
                 async with trio.open_nursery() as nursery:
                     await examination.run(nursery)
                     nursery.cancel_scope.cancel()
         finally:
-            remove_segments(stage.scene)
+            remove_segments(fixture.scene)
         if signalled:
             examination.got_out["signals-others"] = "the referee was signalled"
         return Report(
@@ -87,8 +93,8 @@ async def examine(
 class Examination:
     """One examination, from its first bot to its findings."""
 
-    def __init__(self, stage: Stage, how: How, told: Told, waits: Waits = lambda _attempts: None) -> None:
-        self.stage = stage
+    def __init__(self, fixture: Fixture, how: How, told: Told, waits: Waits = lambda _attempts: None) -> None:
+        self.fixture = fixture
         self.how = how
         self.told = told
         self.waits = waits
@@ -102,7 +108,7 @@ class Examination:
 
     async def run(self, nursery: trio.Nursery) -> None:
         """Start the neighbour, then the attempts; start them again if a layer killed the whole bot."""
-        neighbour = await start(nursery, self.stage.place("neighbour"), self.stage.bait, self.how)
+        neighbour = await start(nursery, self.fixture.place("neighbour"), self.fixture.bait, self.how)
         scene = await self._with(neighbour)
         while len(self.said) < len(IN_ORDER):
             before = len(self.said)
@@ -116,7 +122,7 @@ class Examination:
             raise ExaminationError("the other bot ended before the attempts at it were over")
         if neighbour.said["signalled"]:
             self.got_out["signals-others"] = "the other bot was signalled"
-        self.got_out |= self.stage.arrivals()
+        self.got_out |= self.fixture.arrivals()
         await neighbour.process.kill()
 
     async def make_again(self, nursery: trio.Nursery, scene: Scene) -> None:
@@ -134,7 +140,7 @@ class Examination:
     def findings(self) -> Iterator[Finding]:
         """Yield a finding for each attempt."""
         in_force = {layer.layer: layer.in_force for layer in self.layers}
-        must_hold = promised(self.how.isolation, has_filter=in_force[FILTER] is True)
+        must_hold = guaranteed(self.how.isolation, has_filter=in_force[FILTER] is True)
         for attempt in IN_ORDER:
             result, evidence = self._result(attempt.name)
             yield Finding(
@@ -160,28 +166,28 @@ class Examination:
             case _:
                 return "failed", evidence
 
-    async def _with(self, neighbour: Subject) -> Scene:
+    async def _with(self, neighbour: TargetBot) -> Scene:
         """Return the scene, extended by the targets in the other bot."""
         told = await neighbour.first("process")
-        pid = _outside(neighbour, self.stage.bait, told["process"])
-        scene = self.stage.scene
+        pid = _outside(neighbour, self.fixture.bait, told["process"])
+        scene = self.fixture.scene
         other = target("the other bot", pid, told["address"])
         return replace(scene, targets=(*scene.targets, other), other_scratch=told["scratch"])
 
     async def _attempts(self, nursery: trio.Nursery, scene: Scene) -> None:
         token = secrets.token_hex(16)
-        attacker = await start(nursery, self.stage.place("attacker", scene), token, self.how)
+        attacker = await start(nursery, self.fixture.place("attacker", scene), token, self.how)
         seen = (await attacker.first("seen"))["seen"]
         pid = _outside(attacker, token, seen["process"])
         if not self.layers:
-            self.layers = look_at(view_of(pid, seen))
-        namespace = processes.namespace_of(pid, "pid")
+            self.layers = look_at(snapshot_of(pid, seen))
+        namespace = namespace_of(pid, "pid")
         with trio.move_on_after(PATIENCE_SECONDS):
             await self._hear(attacker, token)
-        shared = namespace == processes.namespace_of("self", "pid")
+        shared = namespace == namespace_of("self", "pid")
         await self._end(attacker, token, None if shared else namespace, left=set(LAST) - set(scene.done))
 
-    async def _hear(self, attacker: Subject, token: str) -> None:
+    async def _hear(self, attacker: TargetBot, token: str) -> None:
         """Record the result of each attempt, until all are made or the bot has exited."""
         said = attacker.said
         goes_on = True
@@ -198,11 +204,11 @@ class Examination:
             begun = said["begin"][-1]
             self.said.setdefault(begun["begin"], _ended_within(attacker, begun))
 
-    async def _freeze(self, attacker: Subject, token: str) -> None:
+    async def _freeze(self, attacker: TargetBot, token: str) -> None:
         """Freeze the bot as in the other's turn, and measure its processor time while it is frozen."""
 
         def look() -> dict[int, float]:
-            return processes.used_seconds(processes.of_start(token, attacker.folder))
+            return used_seconds(processes_of_start(token, attacker.folder))
 
         looks = [look()]
         await trio.sleep(FREE_SECONDS)
@@ -217,7 +223,7 @@ class Examination:
         attacker.process.thaw()
         await trio.sleep(FREE_SECONDS)
         looks.append(look())
-        before, _, frozen, after = (processes.used_between(*each) for each in pairwise(looks))
+        before, _, frozen, after = (used_between(*each) for each in pairwise(looks))
         told = (
             f"{before:.2g} s in {FREE_SECONDS} s, frozen {frozen:.2g} s in {FROZEN_SECONDS} s, then {after:.2g} s"
         )
@@ -230,11 +236,11 @@ class Examination:
         else:
             self.said[FREEZING] = ("failed", f"it used no processor time when it was allowed to: {told}")
 
-    async def _end(self, attacker: Subject, token: str, namespace: str | None, left: set[str]) -> None:
+    async def _end(self, attacker: TargetBot, token: str, namespace: str | None, left: set[str]) -> None:
         """Kill the bot, and check whether processes that it left behind existed before and still exist."""
 
         def staying() -> set[str]:
-            names = processes.of_bot(token, self.stage.mark, namespace).values()
+            names = processes_of_bot(token, self.fixture.mark, namespace).values()
             return {name for name in LAST if name[:NAME_LETTERS] in names}
 
         left = {name for name in left if self.said.get(name, ("",))[0] == "sent"}
@@ -250,24 +256,24 @@ class Examination:
 
     async def _forsake(self) -> None:
         """Kill a referee while its bot is frozen, and count the remaining processes of the bot."""
-        place, token = self.stage.place("forsaken"), secrets.token_hex(16)
+        place, token = self.fixture.place("forsaken"), secrets.token_hex(16)
         with subprocess.Popen(  # noqa: ASYNC220, S603 - our own interpreter, and our own words
-            doomed.command(place, self.how), cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            victim_command(place, self.how), cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         ) as referee:
             assert referee.stdin is not None  # noqa: S101 - they are pipes
             assert referee.stdout is not None  # noqa: S101
             referee.stdin.write(f"{token}\n")
             referee.stdin.flush()
             frozen = await trio.to_thread.run_sync(referee.stdout.readline)
-            bots = processes.of_start(token, place.bot.folder)
+            bots = processes_of_start(token, place.bot.folder)
             referee.kill()
         if not frozen or not bots:
             self.said[FORSAKEN] = ("failed", "the referee that was to be killed had no bot")
             return
         with trio.move_on_after(FORSAKEN_SECONDS):
-            while processes.of_start(token, place.bot.folder):  # noqa: ASYNC110 - the kernel ends them
+            while processes_of_start(token, place.bot.folder):  # noqa: ASYNC110 - the kernel ends them
                 await trio.sleep(GLANCE_SECONDS)
-        left = len(processes.of_start(token, place.bot.folder))
+        left = len(processes_of_start(token, place.bot.folder))
         self.seen_outside[FORSAKEN] = f"{left} of {len(bots)} processes were left"
         if left:
             self.got_out[FORSAKEN] = f"{self.seen_outside[FORSAKEN]} after {FORSAKEN_SECONDS:g} s"
@@ -283,7 +289,7 @@ async def _less_busy() -> None:
             idle = (idle_seconds() - before) / QUIET_LOOK_SECONDS
 
 
-def _ended_within(attacker: Subject, begun: dict[str, str]) -> tuple[str, str]:
+def _ended_within(attacker: TargetBot, begun: dict[str, str]) -> tuple[str, str]:
     if attacker.exit is None or attacker.exit >= 0:
         return "failed", f"the program ended by itself: {attacker.complaint}"
     got = [told["got"] for told in attacker.in_order[attacker.in_order.index(begun) :] if "got" in told]
@@ -291,8 +297,8 @@ def _ended_within(attacker: Subject, begun: dict[str, str]) -> tuple[str, str]:
     return "held", f"the whole bot was ended by signal {-attacker.exit}{having}"
 
 
-def _outside(bot: Subject, token: str, inside: int) -> int:
-    pid = processes.number_outside(processes.of_start(token, bot.folder), inside)
+def _outside(bot: TargetBot, token: str, inside: int) -> int:
+    pid = number_outside(processes_of_start(token, bot.folder), inside)
     if pid is None:
         raise ExaminationError("the process of a bot that was started cannot be found on this machine")
     return pid

@@ -1,13 +1,243 @@
-"""A comparison of the referee's actions with the rules of time, up to the first difference."""
+"""A comparison of the referee's actions with the rules of time, up to the first difference.
 
+It checks the messages that each seat received (every answer, no message for another seat, all in time), then the
+record of each window.
+"""
+
+from typing import assert_never
+
+from protocol.messages import Accepted, Closed, EventMessage, Opened, Paused, Rejected, Resumed, Welcome
 from referee.match import SeatTime
-from referee.proofs.fuzzing import stage
-from referee.proofs.fuzzing.attendance import PER_MS, attendance, pauses, stalls
-from referee.proofs.fuzzing.check_messages import Wrong, check_messages, closings, expect
-from referee.proofs.fuzzing.history import History, Spoken, Window
-from referee.proofs.fuzzing.rules_of_time import FOREVER, Clocks, Part, judge, left_after
-from referee.proofs.fuzzing.script import Asks, Babbles, Leaves, Notes, Pauses, Resumes, Returns, Script, Stalls
-from referee.proofs.fuzzing.trace import Did, Trace
+from referee.proofs.fuzzing import drill
+from referee.proofs.fuzzing.rules_of_time import (
+    FOREVER,
+    PER_MS,
+    Clocks,
+    History,
+    Part,
+    Spoken,
+    Window,
+    attendance,
+    judge,
+    left_after,
+    pauses,
+    stalls,
+)
+from referee.proofs.fuzzing.script import (
+    Asks,
+    Babbles,
+    Did,
+    Forgoes,
+    Leaves,
+    Notes,
+    Pauses,
+    Resumes,
+    Returns,
+    Script,
+    Stalls,
+    Submits,
+    Trace,
+    Undoes,
+)
+
+
+class Wrong(Exception):  # noqa: N818 - a violation by the referee, not an error of ours
+    """A violation of a rule of time. The text has the place, the expected value and the actual one."""
+
+
+def expect(expected: object, actual: object, where: str) -> None:
+    """Raise Wrong if the two differ."""
+    if expected != actual:
+        raise Wrong(f"{where}: should be {expected}, is {actual}")
+
+
+def closings(trace: Trace) -> dict[tuple[int, int], int]:
+    """Return the moments at which seats received the close of a window, keyed by seat and window number.
+
+    If a seat receives the close twice, the second moment counts, which the checks then report as a violation.
+    """
+    return {
+        (seat, heard.message.window): heard.at
+        for seat, all_heard in enumerate(trace.heard)
+        for heard in all_heard
+        if isinstance(heard.message, Closed)
+    }
+
+
+def check_messages(history: History) -> None:
+    """Check all messages to every seat. Raise Wrong at the first difference."""
+    for seat in range(history.script.seats):
+        _answers(history, seat)
+        _closed(history, seat)
+        _opened(history, seat)
+        _pauses(history, seat)
+        _events(history, seat)
+
+
+def _answers(history: History, seat: int) -> None:
+    """Check that the seat's messages are answered in order, and that there are no other answers."""
+    heard = [each for each in history.trace.heard[seat] if isinstance(each.message, Accepted | Rejected)]
+    gone = history.there.gone[seat]
+    upto = 0
+    for place, each in enumerate(history.trace.did):
+        if each.seat != seat or isinstance(each.act, Leaves | Pauses | Resumes | Stalls):
+            continue
+        allowed = _answer(history, place, each)
+        if not allowed or each.told > gone:
+            continue
+        answer = heard[upto] if upto < len(heard) else None
+        moments = history.clocks.awake(each.told)
+        if answer is None or answer.at not in moments or _word(answer.message) not in allowed:
+            if max(moments) >= min(gone, history.ended):
+                continue  # A message of the last moment may have arrived too late to be read.
+            was = answer and (answer.at, _word(answer.message))
+            raise Wrong(f"seat {seat}: {each.act} at {each.at}: should be answered {sorted(allowed)}, is {was}")
+        if isinstance(answer.message, Accepted):
+            _accepted(history, each, answer.message)
+        upto += 1
+    expect(len(heard), upto, f"seat {seat}: how many messages were answered")
+
+
+def _word(message: object) -> str:
+    return message.reason.value if isinstance(message, Rejected) else "accepted"
+
+
+def _accepted(history: History, each: Did, message: Accepted) -> None:
+    if history.script.game == "drill":
+        stands = {"choice": each.act.choice} if isinstance(each.act, Submits) else None
+        expect(stands, message.action, f"seat {each.seat}: what is told to stand after {each.act}")
+
+
+def _answer(history: History, place: int, each: Did) -> set[str]:
+    """Return the permitted answers: none for a message without an answer, two if two things happen at once."""
+    act = each.act
+    if isinstance(act, Returns):
+        return set()
+    if place in history.out_of_turn and not isinstance(act, Babbles):
+        return {"out-of-turn"}
+    match act:
+        case Asks():
+            return set() if history.granted[place] else {"no-pause"}
+        case Babbles():
+            return {"malformed"}
+        case Submits() | Undoes() | Forgoes():
+            return _answer_to_window(history, place, each, act.window)
+        case Notes() | Leaves() | Pauses() | Resumes() | Stalls():
+            return set()
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _answer_to_window(history: History, place: int, each: Did, number: int) -> set[str]:
+    windows = history.windows[each.seat]
+    if not 0 <= number < len(windows):
+        return {"unknown-window"}
+    window = windows[number]
+    if each.told <= window.opened and each.opened <= number:
+        return {"unknown-window"}
+    if each.told > window.closed or each.closed > number:
+        return {"late"}
+    places = [place for place, _ in window.spoken]
+    answer = window.part.answers[places.index(place)] if place in places else "late"
+    at_once = window.closed in history.clocks.awake(each.told)
+    return {answer, "late"} if at_once and answer == "final" else {answer}
+
+
+def _closed(history: History, seat: int) -> None:
+    """Check that a bot that is present receives the close of each of its windows once."""
+    told = [each.message.window for each in history.trace.heard[seat] if isinstance(each.message, Closed)]
+    expect(sorted(set(told)), told, f"seat {seat}: windows that were closed")
+    for number, window in enumerate(history.windows[seat]):
+        if _is_there(history, seat, window.closed) and number not in told:
+            raise Wrong(f"seat {seat}: was not told that its window {number} was closed")
+
+
+def _opened(history: History, seat: int) -> None:
+    """Check that a present bot receives its window when it opens, and a returning bot the time that remains."""
+    heard = [(each.at, each.message) for each in history.trace.heard[seat] if isinstance(each.message, Opened)]
+    for at, message in heard:
+        _time_left(
+            history, history.windows[seat][message.id], at, message, f"seat {seat}, its window {message.id}"
+        )
+    first = {(at, message.id) for at, message in heard}
+    for number, window in enumerate(history.windows[seat]):
+        if _is_there(history, seat, window.opened) and (window.opened, number) not in first:
+            raise Wrong(f"seat {seat}: was not told that its window {number} was open")
+    welcomes = sum(isinstance(each.message, Welcome) for each in history.trace.heard[seat])
+    until = min(history.there.gone[seat], history.ended)
+    hellos = [each.told for each in history.trace.did if each.seat == seat and isinstance(each.act, Returns)]
+    if not sum(at < until for at in hellos) <= welcomes <= sum(at <= until for at in hellos):
+        raise Wrong(f"seat {seat}: should be welcomed {len(hellos)} times, is {welcomes}")
+
+
+def _time_left(history: History, window: Window, at: int, message: Opened, where: str) -> None:
+    reading = history.clocks.reading
+    passed = reading(at) - reading(window.opened)
+    main = history.script.main_ms * PER_MS
+    main_left, reserve_left = max(0, main - passed), window.reserve - max(0, passed - main)
+    # The referee rounds down to whole milliseconds: either the remaining time, or the used time.
+    expect(main_left // PER_MS, message.main_ms, f"{where}: main time left")
+    if abs(reserve_left // PER_MS - message.reserve_ms) > 1:
+        raise Wrong(f"{where}: reserve left should be {reserve_left // PER_MS}, is {message.reserve_ms}")
+
+
+def _pauses(history: History, seat: int) -> None:
+    """Check that a present bot receives the start and end of pauses, and a returning bot the current pause."""
+    ended = history.ended
+    heard = history.trace.heard[seat]
+    hellos = [each.told for each in history.trace.did if each.seat == seat and isinstance(each.act, Returns)]
+    began = {each.at for each in heard if isinstance(each.message, Paused) and each.at < ended}
+    over = {each.at for each in heard if isinstance(each.message, Resumed) and each.at < ended}
+    spans = history.clocks.pauses
+    back = {at for at in hellos for start, end in spans if start < at < end and at < history.there.gone[seat]}
+    starts = {start for start, _ in spans if _is_there(history, seat, start)}
+    orders = [each.told for each in history.trace.did if isinstance(each.act, Pauses)]
+    # If the operator takes over a bot's pause, the bots receive another message.
+    within = [[at for at in orders if start < at < end] for start, end in spans if start not in orders]
+    taken_over = {at for found in within for at in found[:1] if _is_there(history, seat, at)}
+    expect({at for at in starts | back | taken_over if at < ended}, began, f"seat {seat}: pauses")
+    ends = {end for _, end in spans if end < ended and _is_there(history, seat, end)}
+    expect(ends, over, f"seat {seat}: ends of pauses")
+
+
+def _events(history: History, seat: int) -> None:
+    """Check that events arrive when a window closes, and answers as soon as the action is settled."""
+    closed = {window.closed for windows in history.windows for window in windows}
+    due = {
+        number: _settled(history, window)
+        for number, window in enumerate(history.windows[seat])
+        if window.kind == "asked" and window.part.choice is not None
+    }
+    answered = {at for moments in due.values() for at in moments}
+    heard: set[int] = set()
+    for each in history.trace.heard[seat]:
+        if isinstance(each.message, EventMessage):
+            is_answer = each.message.event["type"] == "answer"
+            if each.at not in (answered if is_answer else closed):
+                raise Wrong(f"seat {seat}: is told {each.message.event} at {each.at}")
+            if is_answer:
+                heard.add(each.at)
+    for number, moments in due.items():
+        was_there = min(moments) < history.ended and _is_there(history, seat, max(moments))
+        if was_there and not heard & moments:
+            raise Wrong(f"seat {seat}, its window {number}: should be answered at {sorted(moments)}, is not")
+
+
+def _settled(history: History, window: Window) -> set[int]:
+    part, clocks = window.part, history.clocks
+    if part.by is not None:
+        moments = clocks.awake(window.spoken[part.by][1].told)
+    else:
+        moments = clocks.awake(clocks.moment(part.settled))
+    running = {at for moment in moments for at in clocks.running(moment)}
+    return running | ({window.closed} if part.gone else set())
+
+
+def _is_there(history: History, seat: int, moment: int) -> bool:
+    """Return whether the seat certainly has a bot then: False at moments at which one connects or disconnects."""
+    there = history.there
+    spans = there.absent[seat]
+    return moment < there.gone[seat] and not any(start <= moment <= end for start, end in spans)
 
 
 def check(script: Script, trace: Trace) -> str | None:
@@ -96,7 +326,7 @@ class _Windows:
         )
         if opens < self.there.gone[timed.seat] and all_ends > opened:  # Otherwise the seat has no running clock.
             expect((opened, all_ends), (timed.opened, timed.deadline), f"{where}: opened and deadline")
-        expect(stage.taken(self.script, part.choice), timed.taken, f"{where}: taken")
+        expect(drill.taken(self.script, part.choice), timed.taken, f"{where}: taken")
         expect(part.arrived, timed.arrived, f"{where}: arrived")
         expect(part.choice is None, timed.by_default, f"{where}: by default")
         expect(part.charged // PER_MS, timed.charged_ms, f"{where}: charged_ms")

@@ -34,14 +34,16 @@ from protocol.messages import (
     Welcome,
 )
 from referee.match import Ended, Record, WindowTime
-from referee.proofs.fuzzing import stage
-from referee.proofs.fuzzing.attendance import PER_MS
+from referee.proofs.fuzzing import drill
+from referee.proofs.fuzzing.rules_of_time import PER_MS
 from referee.proofs.fuzzing.script import (
     AnyAct,
     Asks,
     Babbles,
+    Did,
     Edge,
     Forgoes,
+    Heard,
     Leaves,
     Notes,
     Pauses,
@@ -51,9 +53,9 @@ from referee.proofs.fuzzing.script import (
     Stalls,
     Step,
     Submits,
+    Trace,
     Undoes,
 )
-from referee.proofs.fuzzing.trace import Did, Heard, Trace
 
 MICROSECONDS = 1_000_000
 NO_MESSAGE = b"?"
@@ -95,8 +97,8 @@ class Driver:
         self._taken_moments: set[int] = set()
         self._busy = (0, 0)
         self._sleep = trio.CancelScope()
-        self._match, self._host, self._lines = stage.set_up(script, self._record, self._look, self._started_again)
-        self._tokens = stage.tokens(script)
+        self._match, self._host, self._lines = drill.set_up(script, self._record, self._look, self._started_again)
+        self._tokens = drill.tokens(script)
 
     async def run(self) -> Trace:
         """Play the script to the end of its match, or until long after the latest expected end."""
@@ -238,7 +240,7 @@ class Driver:
         said: ClientMessage
         match act:
             case Submits():
-                said = Submit(window=act.window, action=stage.action(self._script, act), final=act.final)
+                said = Submit(window=act.window, action=drill.action(self._script, act), final=act.final)
             case Undoes():
                 said = Undo(window=act.window)
             case Forgoes():

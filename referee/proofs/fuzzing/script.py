@@ -1,8 +1,10 @@
-"""The format of a script: the terms of a match, and the timed acts of bots, operator and network. Plain data.
+"""The format of a script, and the trace of a played one. Plain data.
 
-Steps are timed from the edges of windows, not from the start of the match: removing a step leaves the others at
-their edges. Therefore scripts can be shrunk, and people can read the result. One tick is one microsecond, the unit
-of the referee's clock.
+A script has the terms of a match, and the timed acts of bots, operator and network. Steps are timed from the edges
+of windows, not from the start of the match: removing a step leaves the others at their edges. Therefore scripts
+can be shrunk, and people can read the result. One tick is one microsecond, the unit of the referee's clock.
+
+A trace has all acts, and all that the referee did. Its times are whole microseconds since the match's zero.
 """
 
 from codecs import BOM_UTF8
@@ -11,6 +13,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from protocol.messages import ServerMessage
+from referee.match import WindowTime
 from referee.strict_json import RepeatedKeyError, refuse_repeated_keys
 
 MAX_SCRIPT_BYTES = 8 * 1024 * 1024
@@ -27,6 +31,9 @@ Few = Annotated[int, Meta(ge=0, le=1_000)]
 Edge = Literal["start", "opened", "main", "reserve", "paused", "resumed"]
 """The zero of a step's time: the start of the match; the opening of a window, the end of its main time or of its
 reserve (these three stop in a pause, as the match's clocks do); the start or the end of a pause."""
+KINDS = {"drill": ("turn", "sealed", "asked"), "mist": ("turn",)}
+"""Names of the windows that a script may have, keyed by game."""
+MIST_SEATS = 2
 
 
 class When(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -150,11 +157,6 @@ class Script(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     steps: Annotated[tuple[Step, ...], Meta(max_length=100_000)] = ()
 
 
-KINDS = {"drill": ("turn", "sealed", "asked"), "mist": ("turn",)}
-"""Names of the windows that a script may have, keyed by game."""
-MIST_SEATS = 2
-
-
 class BadScriptError(ValueError):
     """A file contains no valid script. The text names the place."""
 
@@ -203,3 +205,38 @@ def script_text(script: Script) -> str:
 
 def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
+
+
+class Did(Struct, frozen=True, kw_only=True):
+    """A step that was carried out."""
+
+    at: int
+    """Time of the act; of a frame, its arrival."""
+    told: int
+    """Time at which the referee could notice the act: later, if it slept."""
+    seat: int
+    act: AnyAct
+    opened: int
+    """Number of windows that had been sent to the seat by then."""
+    closed: int
+    """Number of windows whose close the seat had received by then."""
+
+
+class Heard(Struct, frozen=True):
+    """A message that a seat received."""
+
+    at: int
+    message: ServerMessage
+
+
+class Trace(Struct, frozen=True, kw_only=True):
+    """All that happened in one match."""
+
+    did: tuple[Did, ...]
+    """Acts in the order in which the referee could notice them."""
+    heard: tuple[tuple[Heard, ...], ...]
+    windows: tuple[WindowTime, ...]
+    """The referee's own record of each window."""
+    ended: int | None
+    """Time of the match's end; None: it had not ended long after the latest expected end."""
+    failure: str | None = None

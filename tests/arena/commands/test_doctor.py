@@ -9,8 +9,8 @@ from arena.commands import main
 from arena.commit import interpreter
 from arena.errors import CANNOT, DONE, NO, WRONG_USE
 from referee.proofs.escapes.examination import Told, Waits
-from referee.proofs.escapes.finding import Finding, How, Layer, Report
-from referee.proofs.escapes.finding import Result as CameOut
+from referee.proofs.escapes.guarantees import Finding, How, Layer, Report
+from referee.proofs.escapes.guarantees import Result as CameOut
 from referee.sandbox.process import SandboxError
 from referee.sandbox.walls import Wall
 

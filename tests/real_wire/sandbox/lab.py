@@ -12,7 +12,7 @@ import trio
 
 from referee import sandbox
 from referee.bot_folder.manifest import BotFolder, find_bot
-from referee.proofs.escapes.processes import of_start
+from referee.proofs.escapes.host_snapshot import processes_of_start
 from referee.sandbox.levels import Isolation
 
 PATIENCE_SECONDS = 120
@@ -121,6 +121,8 @@ class Lab:
         return found
 
     def _processes(self) -> Iterator[Path]:
-        found = {number for folder in self.copies or [self.folder] for number in of_start(self.token, folder)}
+        found = {
+            number for folder in self.copies or [self.folder] for number in processes_of_start(self.token, folder)
+        }
         for number in found:
             yield Path("/proc", str(number))

@@ -20,13 +20,12 @@ from msgspec.structs import replace
 from referee import sandbox
 from referee.bot_folder.manifest import BotFolder, find_bot
 from referee.proofs.escapes.examination import AGAIN, Examination, examine
-from referee.proofs.escapes.finding import How, Report
+from referee.proofs.escapes.fixture import Place, open_fixture
+from referee.proofs.escapes.guarantees import GUARANTEED, ONLY_STRICT, How, Report, guaranteed
+from referee.proofs.escapes.host_snapshot import LAYERS
 from referee.proofs.escapes.inside.running import IN_ORDER
 from referee.proofs.escapes.inside.scene import Scene
-from referee.proofs.escapes.promises import ONLY_STRICT, PROMISED, promised
-from referee.proofs.escapes.stage import Place, staged
-from referee.proofs.escapes.standing import LAYERS
-from referee.proofs.escapes.subject import ExaminationError, start
+from referee.proofs.escapes.target_bot import ExaminationError, start
 from referee.sandbox.bot_environment import PROJECT
 from referee.sandbox.bwrap_args import arguments
 from referee.sandbox.levels import Isolation, Layers, landlock_version
@@ -202,23 +201,23 @@ def test_every_attempt_says_what_it_does_and_which_layer_it_is_about() -> None:
 def test_strict_promises_all_and_standard_all_but_system_calls_and_sums_over_processes() -> None:
     sums = {each.name for each in IN_ORDER if each.layer in {"memory group", "processor group"}}
     calls = {each.name for each in IN_ORDER if each.layer == "system-call filter"}
-    assert NAMES == PROMISED["strict"]
-    assert NAMES - sums - calls == PROMISED["standard"]
-    assert set() == PROMISED["none"]
+    assert NAMES == GUARANTEED["strict"]
+    assert NAMES - sums - calls == GUARANTEED["standard"]
+    assert set() == GUARANTEED["none"]
     assert set(LAYERS) >= ONLY_STRICT
 
 
 def test_where_standard_has_a_filter_of_system_calls_it_promises_what_that_holds() -> None:
     calls = {each.name for each in IN_ORDER if each.layer == "system-call filter"}
-    assert calls == promised("standard", has_filter=True) - promised("standard", has_filter=False)
-    assert set() == promised("none", has_filter=True)
+    assert calls == guaranteed("standard", has_filter=True) - guaranteed("standard", has_filter=False)
+    assert set() == guaranteed("none", has_filter=True)
     assert {"locks-shared-files", "watches-shared-files"} <= calls
 
 
 async def examined(name: str, level: Isolation) -> Examination:
     """One attempt alone."""
-    with staged() as stage:
-        examination = Examination(stage, How(isolation=level, warm=False), lambda _made, _all: None)
+    with open_fixture() as fixture:
+        examination = Examination(fixture, How(isolation=level, warm=False), lambda _made, _all: None)
         examination.said = dict.fromkeys(NAMES - {name}, ("held", ""))
         async with trio.open_nursery() as nursery:
             await examination.run(nursery)
@@ -292,7 +291,7 @@ async def test_a_folder_with_more_in_it_than_its_hash_covers_is_found(monkeypatc
     def as_it_lies(given: str) -> BotFolder:
         return replace(find_bot(given), folder=Path(given))
 
-    monkeypatch.setattr("referee.proofs.escapes.stage.find_bot", as_it_lies)
+    monkeypatch.setattr("referee.proofs.escapes.fixture.find_bot", as_it_lies)
     assert "escaped" == (await one_attempt("runs-what-its-hash-does-not-cover", "standard"))[0]
 
 
@@ -316,17 +315,17 @@ async def test_what_the_machine_was_too_busy_to_tell_is_tried_again(
     monkeypatch.setattr(Examination, "_attempts", made)
     monkeypatch.setattr("referee.proofs.escapes.examination.AGAIN", AGAIN)
     monkeypatch.setattr("referee.proofs.escapes.examination.QUIET_SECONDS", 0)
-    with staged() as stage:
-        examination = Examination(stage, How(isolation="none", warm=False), lambda _made, _all: None)
+    with open_fixture() as fixture:
+        examination = Examination(fixture, How(isolation="none", warm=False), lambda _made, _all: None)
         examination.said = dict.fromkeys(NAMES, ("held", "")) | {"burns-many-processors": ("too busy", "")}
         async with trio.open_nursery() as nursery:
-            await examination.make_again(nursery, stage.scene)
+            await examination.make_again(nursery, fixture.scene)
     assert [("burns-many-processors",)] * min(busy, AGAIN) == tried
     assert (set(NAMES), told) == (set(examination.said), examination.said["burns-many-processors"][0])
 
 
 async def test_a_machine_that_is_too_slow_for_a_bot_to_begin_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.proofs.escapes.subject.BEGIN_SECONDS", 0.01)
+    monkeypatch.setattr("referee.proofs.escapes.target_bot.BEGIN_SECONDS", 0.01)
     told = pytest.RaisesExc(
         ExaminationError, match="did not begin within 0.01 s: this machine is too busy or too slow"
     )
@@ -382,8 +381,8 @@ class WithoutIPv6(socket.socket):
 
 def test_a_machine_without_ipv6_is_examined_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "socket", WithoutIPv6)
-    with staged() as stage:
-        for found in (stage.scene.tcp, stage.scene.udp):
+    with open_fixture() as fixture:
+        for found in (fixture.scene.tcp, fixture.scene.udp):
             hosts = [host for host, _ in found]
             assert "127.0.0.1" in hosts
             assert "::1" not in hosts

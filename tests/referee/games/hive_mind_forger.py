@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from protocol.codec import encode
 from protocol.games.hive_mind import Round
-from referee.proofs.conformance.forging import History
 from referee.proofs.conformance.sitting import Chosen, Observer
+from referee.proofs.conformance.swaps import History
 from referee.rules.contract import Taken
 from referee.rules.table import Deal
 from tests.referee.games.hive_mind_random import guess, values

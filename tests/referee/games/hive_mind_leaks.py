@@ -18,7 +18,7 @@ from referee.games.hive_mind.state import (
     turn,
     wallet,
 )
-from referee.proofs.conformance.reseating import ANONYMOUS
+from referee.proofs.conformance.swaps import ANONYMOUS
 from referee.rules.contract import Addressed, Step, Taken
 from referee.rules.rng import Luck
 from tests.referee.proofs.planting import (

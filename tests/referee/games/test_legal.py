@@ -20,7 +20,7 @@ from protocol.games.runes_to_ruins.runes import NAMES
 from protocol.words import Action
 from referee.games import GAMES
 from referee.games.runes_to_ruins.symbols import draw_symbol
-from referee.proofs.conformance.guessing import Guesser
+from referee.proofs.conformance.sitting import Guesser
 from referee.rules import Deal, Game, Illegal, IllegalChoiceError, LegalActions, Table, Taken, drawn
 from tests.referee.games.naive_actions import is_legal
 

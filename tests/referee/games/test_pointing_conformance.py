@@ -10,7 +10,7 @@ from protocol.words import Event
 from referee.games.pointing.game import Pointing
 from referee.games.pointing.state import PointingState
 from referee.proofs.conformance import check_game
-from referee.proofs.conformance.reseating import ANONYMOUS
+from referee.proofs.conformance.swaps import ANONYMOUS
 from referee.rules.contract import Addressed, Step, Taken
 from referee.rules.rng import Luck
 from tests.long import mostly_slow

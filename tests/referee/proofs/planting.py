@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 
 from protocol.words import Action, Event
 from referee.proofs.conformance import ConformanceError, check_game
-from referee.proofs.conformance.forging import Forge
+from referee.proofs.conformance.swaps import Forge
 from referee.rules.contract import Addressed, Game, Illegal, Step, Taken
 from referee.rules.rng import Luck
 

@@ -5,7 +5,7 @@ import ctypes
 import pytest
 
 from referee.linux.seccomp import LIBRARY
-from referee.proofs.escapes.inside.kernel import BOTH_NUMBERS
+from referee.proofs.escapes.inside.attempt import BOTH_NUMBERS
 
 X86_64 = 0xC000003E
 AARCH64 = 0xC00000B7

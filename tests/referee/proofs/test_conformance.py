@@ -4,7 +4,7 @@ import pytest
 
 from referee.proofs import conformance
 from referee.proofs.conformance import ConformanceError, check_game
-from referee.proofs.conformance.finding import difference
+from referee.proofs.conformance.promises import difference
 from tests.referee.proofs.planted_faults import FAULTS
 from tests.referee.proofs.planted_feed_leaks import FEED_LEAKS, FeedLeak
 from tests.referee.proofs.planted_leaks import LEAKS

@@ -15,8 +15,7 @@ import pytest
 from protocol.codec import encode
 from protocol.messages import Opened
 from referee.proofs.fuzzing.driver import play_all
-from referee.proofs.fuzzing.script import Planned, Script, Step, Submits, When
-from referee.proofs.fuzzing.trace import Heard
+from referee.proofs.fuzzing.script import Heard, Planned, Script, Step, Submits, When
 from tests.long import mostly_slow
 
 WINDOWS = 1_000

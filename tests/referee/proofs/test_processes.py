@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.proofs.escapes import processes
+from referee.proofs.escapes import host_snapshot
+from referee.proofs.escapes.host_snapshot import processes_of_start
 
 
 @pytest.mark.parametrize(
@@ -19,9 +20,9 @@ from referee.proofs.escapes import processes
 def test_a_process_that_sees_a_folder_as_its_bots_own_is_found_wherever_the_folder_lies(
     is_its: bool, within: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "PROC", tmp_path)
+    monkeypatch.setattr(host_snapshot, "PROC", tmp_path)
     (tmp_path / "41").mkdir()
     mounted = within.replace(" ", "\\040")
     lines = ["300 299 0:3 / /proc rw - proc proc rw", f"301 299 8:1 {mounted} /bot ro - ext4 d ro"]
     (tmp_path / "41" / "mountinfo").write_text("\n".join(lines))
-    assert ({41} if is_its else set()) == processes.of_start("no token", Path("/home/anna/cache/copy 1"))
+    assert ({41} if is_its else set()) == processes_of_start("no token", Path("/home/anna/cache/copy 1"))

@@ -8,8 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from socket import SCM_RIGHTS, SOL_SOCKET
 
-from .attempt import Verdict, Way, any_of, attacks, done
-from .kernel import call
+from .attempt import Verdict, Way, any_of, attacks, call, done
 from .scene import Scene
 
 PATIENCE_SECONDS = 1.0

@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from .attempt import Verdict, any_of, attacks, done
-from .kernel import call
+from .attempt import Verdict, any_of, attacks, call, done
 from .scene import Scene
 
 PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/lib/openssh")

@@ -7,9 +7,8 @@ import resource
 import signal
 from collections.abc import Callable
 
-from .attempt import Verdict, Way, any_of, attacks, opened
+from .attempt import Verdict, Way, any_of, attacks, call, opened
 from .files import SOME_BYTES
-from .kernel import call
 from .scene import Scene, Target
 
 BAIT_BYTES = 64

@@ -1,36 +1,28 @@
-"""The program that makes the attempts, each in a separate process: if a layer kills one, the others continue."""
+"""The program that makes the attempts, each in a separate process: if a layer kills one, the others continue.
 
+It also reports the properties of the sandbox that only the bot itself can observe.
+"""
+
+import ctypes
 import errno
 import json
 import os
+import resource
 import select
 import signal
 import time
 from contextlib import suppress
 
-from . import (
-    bounds,
-    files,
-    memory,
-    memory_of_files,
-    network,
-    privileges,
-    processes,
-    processor,
-    sharing,
-    staying,
-    syscalls,
-)
-from .attempt import ATTEMPTS, Attempt, Verdict
-from .kernel import UnknownMachineError
-from .looking import look
-from .processor import NOTHING_LEFT, idle_seconds
+from . import files, limits, network, privileges, processes, sharing, staying, syscalls
+from .attempt import ATTEMPTS, Attempt, UnknownMachineError, Verdict, call, libc
+from .limits import NOTHING_LEFT, idle_seconds
 from .scene import FILE, Scene, read_scene
 
-FAMILIES = (
-    *(files, network, processes, privileges, syscalls, sharing, memory_of_files),
-    *(bounds, memory, processor, staying),
-)
+NO_NEW_PRIVS = 38
+MOST_RULESETS = 16
+"""Number of rulesets that Landlock can stack."""
+LIMITS = ("AS", "NPROC", "NOFILE", "FSIZE", "CORE", "MEMLOCK", "MSGQUEUE", "CPU")
+FAMILIES = (files, network, processes, privileges, syscalls, sharing, limits, staying)
 """Modules of attempts in order; those that leave processes behind are last."""
 IN_ORDER = tuple(
     attempt for family in FAMILIES for attempt in ATTEMPTS.values() if attempt.run.__module__ == family.__name__
@@ -42,6 +34,79 @@ WORD = 4096
 GLANCE_SECONDS = 0.02
 ROOM_SECONDS = 2.0
 """Longest wait for room for one more process: those of the attempt before may still be exiting."""
+
+
+def look() -> dict[str, object]:
+    """Return all observations as a JSON object."""
+    return {
+        "process": os.getpid(),
+        "mounts": _mounts(),
+        "limits": {
+            name: limit
+            for name in LIMITS
+            if (limit := resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[1]) != resource.RLIM_INFINITY
+        },
+        "variables": sorted(os.environ),
+        "descriptors": _descriptors(),
+        "landlock": _landlock(),
+        "controlling_terminal": _has_terminal(),
+    }
+
+
+def _descriptors() -> list[str]:
+    found = []
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):
+            # The descriptor of the listing itself is already closed.
+            found.append(f"{name} {os.readlink(f'/proc/self/fd/{name}')}")
+    return found
+
+
+def _mounts() -> dict[str, str]:
+    found = {}
+    with open("/proc/self/mounts", encoding="utf-8") as file:
+        for line in file:
+            _, place, kind, options, *_ = line.split()
+            if place in {"/", os.environ["TMPDIR"], "/dev/shm"}:
+                found[place] = f"{kind},{options}"
+    return found
+
+
+def _has_terminal() -> bool:
+    with suppress(OSError):
+        os.close(os.open("/dev/tty", os.O_RDONLY))
+        return True
+    return False
+
+
+def _landlock() -> int | None:
+    """Return the number of rulesets in force, from the number that can still be added; None: it is unknown."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, bytes([_rulesets_that_fit()]))
+        os._exit(0)
+    os.close(writing)
+    told = os.read(reading, 1)
+    os.close(reading)
+    os.waitpid(child, 0)
+    return None if not told or told[0] > MOST_RULESETS else MOST_RULESETS - told[0]
+
+
+def _rulesets_that_fit() -> int:
+    """Return the number of rulesets that can still be added; 255: Landlock is missing or not permitted."""
+    libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0)
+    execute = (ctypes.c_uint64 * 1)(1)
+    fitting = 0
+    try:
+        rules = call("landlock_create_ruleset", execute, ctypes.sizeof(execute), 0)
+    except (OSError, UnknownMachineError):
+        return 255
+    with suppress(OSError):
+        while fitting < MOST_RULESETS:
+            call("landlock_restrict_self", rules, 0)
+            fitting += 1
+    return fitting
 
 
 def main() -> None:

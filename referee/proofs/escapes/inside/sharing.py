@@ -1,14 +1,21 @@
-"""Attempts on read-only things that all bots share: two bots could communicate through them, or one could spy."""
+"""Attempts on read-only things that all bots share: two bots could communicate through them, or one could spy.
+
+That includes the page cache: a page that was read is in memory, a page that was dropped is not, and a bot of the
+next match could query that.
+"""
 
 import ctypes
+import errno
 import fcntl
+import mmap
 import os
 import select
 import struct
-from collections.abc import Callable, Iterable
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 
-from .attempt import Verdict, any_of, attacks, opened
-from .kernel import call
+from .attempt import Verdict, Way, any_of, attacks, call, opened
 from .scene import Scene
 
 SHARED = os.__file__
@@ -19,6 +26,27 @@ WHOLE_FILE = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
 WRITING_TO_WHOLE_FILE = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 IN_ACCESS, IN_OPEN = 0x1, 0x20
 WATCH_SECONDS = 1.0
+LIBRARY = sysconfig.get_path("stdlib")
+HERE = -100
+NOT_WAITING, NOT_KEEPING = 0x8, 0x80
+"""Flags of `preadv2`: read only pages that are in memory; drop pages again that were not."""
+ONLY_KNOWN_NAMES = 0x20
+"""Flag of `openat2`: fail for names that are not in the kernel's cache."""
+WHERE_IT_LIES = 3
+WILL_NEED, DO_NOT_NEED = 3, 4
+ADVICE = {
+    "will need": WILL_NEED,
+    "remove": 9,
+    "mergeable": 12,
+    "cold": 20,
+    "pageout": 21,
+    "populate": 22,
+    "collapse": 25,
+}
+UPPER_HALF = 1 << 32
+"""A bit that the kernel ignores in an int, but a filter may compare."""
+LOOKED_AT = 5_000
+SOME_BYTES = 16
 
 
 def _with_file(path: str, use: Callable[[int], object]) -> Callable[[], str]:
@@ -72,3 +100,134 @@ def sees_others_terminals(scene: Scene) -> Verdict:
         return f"terminals {', '.join(found)}" if found else ""
 
     return any_of([(TERMINALS, lambda: others(os.listdir(TERMINALS)))])
+
+
+def _asked(name: str, *arguments: object) -> str:
+    """Make a system call, and describe its answer. EAGAIN counts as an answer, since it reveals something."""
+    try:
+        return f"the kernel answered {call(name, *arguments)}"
+    except OSError as error:
+        if error.errno != errno.EAGAIN:
+            raise
+        return "the kernel answered that it would have to wait"
+
+
+def _of_file(name: str, *arguments: object) -> Way:
+    """Return a way to make a call with a descriptor of `SHARED` as first argument."""
+
+    def way() -> str:
+        with opened(SHARED) as file:
+            return _asked(name, file, *arguments)
+
+    return name, way
+
+
+def _of_mapping(ask: Callable[[int, int], str]) -> Callable[[], str]:
+    """Return a function that calls `ask` with the address and the length of `SHARED` mapped into memory."""
+
+    def way() -> str:
+        with open(SHARED, "rb") as file, mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE) as pages:
+            view = ctypes.c_char.from_buffer(pages)
+            try:
+                length = -(-len(pages) // mmap.PAGESIZE) * mmap.PAGESIZE
+                return ask(ctypes.addressof(view), length)
+            finally:
+                del view
+
+    return way
+
+
+def _read(flags: int) -> Way:
+    def way() -> str:
+        buffer = ctypes.create_string_buffer(SOME_BYTES)
+        vector = (ctypes.c_size_t * 2)(ctypes.addressof(buffer), SOME_BYTES)
+        return _of_file("preadv2", vector, 1, 0, 0, flags)[1]()
+
+    return f"preadv2 {flags:#x}", way
+
+
+def _advised(advice: int) -> Callable[[], str]:
+    return _of_mapping(lambda address, length: _asked("madvise", address, length, advice))
+
+
+@attacks("system-call filter")
+def asks_what_lies_in_memory(scene: Scene) -> Verdict:
+    """Asks which pages of a file that all bots may read lie in memory, and which names were looked up lately."""
+    how = (ctypes.c_uint64 * 3)(0, 0, ONLY_KNOWN_NAMES)
+    span, counts = (ctypes.c_uint64 * 2)(0, mmap.PAGESIZE), (ctypes.c_uint64 * 5)()
+    node, status = ctypes.c_int(), ctypes.c_int()
+
+    def bits(address: int, length: int) -> str:
+        return _asked("mincore", address, length, ctypes.create_string_buffer(length // mmap.PAGESIZE))
+
+    def moved(address: int, _: int) -> str:
+        return _asked("move_pages", 0, 1, (ctypes.c_size_t * 1)(address), None, ctypes.byref(status), 0)
+
+    def placed(address: int, _: int) -> str:
+        return _asked("get_mempolicy", ctypes.byref(node), None, 0, address, WHERE_IT_LIES)
+
+    name = ctypes.c_char_p(SHARED.encode())
+    return any_of(
+        [
+            _read(NOT_WAITING),
+            _of_file("cachestat", span, counts, 0),
+            ("mincore", _of_mapping(bits)),
+            ("move_pages", _of_mapping(moved)),
+            ("get_mempolicy", _of_mapping(placed)),
+            ("openat2", lambda: _asked("openat2", HERE, name, how, ctypes.sizeof(how))),
+        ]
+    )
+
+
+@attacks("system-call filter")
+def steers_what_lies_in_memory(scene: Scene) -> Verdict:
+    """Has pages of a file that all bots may read dropped from memory, kept there, or fetched beforehand."""
+
+    def of_process(address: int, length: int) -> str:
+        vector = (ctypes.c_size_t * 2)(address, length)
+        return _asked("process_madvise", os.pidfd_open(os.getpid()), vector, 1, ADVICE["cold"], 0)
+
+    def rearranged(address: int, _: int) -> str:
+        return _asked("remap_file_pages", address, mmap.PAGESIZE, 0, 0, 0)
+
+    advised = [(f"madvise {word}", _advised(advice)) for word, advice in ADVICE.items()]
+    hidden = [(f"{word}, hidden", _advised(advice | UPPER_HALF)) for word, advice in ADVICE.items()]
+    return any_of(
+        [
+            _of_file("fadvise64", 0, 0, DO_NOT_NEED),
+            _of_file("fadvise64", 0, 0, WILL_NEED),
+            _of_file("readahead", 0, mmap.PAGESIZE),
+            _of_file("sync_file_range", 0, 0, 0),
+            _read(NOT_KEEPING),
+            *advised,
+            *hidden,
+            ("process_madvise", _of_mapping(of_process)),
+            ("remap_file_pages", _of_mapping(rearranged)),
+        ]
+    )
+
+
+@attacks("read-only root")
+def leaves_marks_by_reading(scene: Scene) -> Verdict:
+    """Reads files that all bots see, so that the time at which they were last read tells the next bot."""
+    due = list(islice(_due(), SOME_BYTES))
+    return any_of([(path, _marked(path)) for path in due], "no file's time of reading is due to be written down")
+
+
+def _due() -> Iterator[str]:
+    """Yield files whose access time the kernel would update now: those not read since they were changed."""
+    files = (os.path.join(folder, name) for folder, _, names in os.walk(LIBRARY) for name in names)
+    for path in islice(files, LOOKED_AT):
+        seen = os.stat(path)
+        if seen.st_size and seen.st_atime_ns <= max(seen.st_mtime_ns, seen.st_ctime_ns):
+            yield path
+
+
+def _marked(path: str) -> Callable[[], str]:
+    def way() -> str:
+        before = os.stat(path).st_atime_ns
+        with open(path, "rb") as file:
+            file.read(SOME_BYTES)
+        return "the time of reading was written down" if os.stat(path).st_atime_ns != before else ""
+
+    return way

@@ -5,9 +5,9 @@ import mmap
 import os
 import platform
 from collections.abc import Callable
+from typing import Any
 
-from .attempt import Verdict, any_of, attacks
-from .kernel import call, libc
+from .attempt import Verdict, any_of, attacks, call, libc
 from .scene import Scene
 
 NAMESPACES = {
@@ -44,82 +44,99 @@ def _zeros(size: int, *words: int) -> ctypes.Array[ctypes.c_char]:
     return ctypes.create_string_buffer(data.ljust(size, b"\0"), size)
 
 
-@attacks("system-call filter")
-def sets_up_io_uring(scene: Scene) -> Verdict:
-    """Sets up io_uring: calls that no filter sees."""
-    return any_of([_made("io_uring_setup", 4, _zeros(120))])
-
-
-@attacks("system-call filter")
-def uses_userfaultfd(scene: Scene) -> Verdict:
-    """Takes over page faults, with which races in the kernel are won."""
-    return any_of([_made("userfaultfd", 0), _made("userfaultfd", USER_MODE_ONLY)])
-
-
-@attacks("system-call filter")
-def uses_bpf(scene: Scene) -> Verdict:
-    """Loads programs and makes maps in the kernel."""
-    array = _zeros(128, 2, 4, 4, 1)
-    code = (ctypes.c_uint64 * 2)(0xB7, 0x95)
-    licence = ctypes.create_string_buffer(b"GPL")
+def _bpf_program() -> ctypes.Array[ctypes.c_char]:
+    """Return the description of a program for the kernel that returns 0."""
     program = _zeros(128, 1, 2)
-    ctypes.memmove(ctypes.addressof(program) + 8, ctypes.byref(ctypes.c_uint64(ctypes.addressof(code))), 8)
-    ctypes.memmove(ctypes.addressof(program) + 16, ctypes.byref(ctypes.c_uint64(ctypes.addressof(licence))), 8)
-    return any_of([_made("bpf", BPF_MAP_CREATE, array, 128), _made("bpf", BPF_PROG_LOAD, program, 128)])
+    for at, part in ((8, _BPF_CODE), (16, _BPF_LICENCE)):
+        ctypes.memmove(ctypes.addressof(program) + at, ctypes.byref(ctypes.c_uint64(ctypes.addressof(part))), 8)
+    return program
 
 
-@attacks("system-call filter")
-def uses_keyrings(scene: Scene) -> Verdict:
-    """Keeps keys in the kernel, and asks for those of others."""
-    word = ctypes.c_char_p(b"user")
-    name = ctypes.c_char_p(b"arena-doctor")
-    return any_of(
-        [
-            _made("keyctl", 0, PROCESS_KEYRING, 1),
-            _made("add_key", word, name, name, 4, PROCESS_KEYRING),
-            _made("request_key", word, name, None, 0),
-        ]
-    )
-
-
-@attacks("system-call filter")
-def opens_performance_events(scene: Scene) -> Verdict:
-    """Counts what the processor does."""
+def _performance_event() -> ctypes.Array[ctypes.c_char]:
+    """Return the description of an event that counts the time of this task."""
     software, task_clock, exclude_kernel_and_hypervisor = 1, 1, 0b110_0000
     event = _zeros(128, software, 128, task_clock, 0)
     event[40] = bytes([exclude_kernel_and_hypervisor])
-    return any_of([_made("perf_event_open", event, 0, -1, -1, 0)])
+    return event
 
 
-@attacks("system-call filter")
-def traces_itself(scene: Scene) -> Verdict:
-    """Uses ptrace at all, on a process of its own."""
-    return any_of([_made("ptrace", 0, 0, 0, 0)])
+# The kernel reads these while it looks at the program, so they must stay in memory.
+_BPF_CODE = (ctypes.c_uint64 * 2)(0xB7, 0x95)
+_BPF_LICENCE = ctypes.create_string_buffer(b"GPL")
+_NAME = ctypes.c_char_p(b"arena-doctor")
+Call = tuple[Any, ...]
+"""The name of a system call, and its arguments."""
+REFUSED: tuple[tuple[str, str, tuple[Call, ...]], ...] = (
+    (
+        "sets_up_io_uring",
+        "Sets up io_uring: calls that no filter sees.",
+        (("io_uring_setup", 4, _zeros(120)),),
+    ),
+    (
+        "uses_userfaultfd",
+        "Takes over page faults, with which races in the kernel are won.",
+        (("userfaultfd", 0), ("userfaultfd", USER_MODE_ONLY)),
+    ),
+    (
+        "uses_bpf",
+        "Loads programs and makes maps in the kernel.",
+        (("bpf", BPF_MAP_CREATE, _zeros(128, 2, 4, 4, 1), 128), ("bpf", BPF_PROG_LOAD, _bpf_program(), 128)),
+    ),
+    (
+        "uses_keyrings",
+        "Keeps keys in the kernel, and asks for those of others.",
+        (
+            ("keyctl", 0, PROCESS_KEYRING, 1),
+            ("add_key", ctypes.c_char_p(b"user"), _NAME, _NAME, 4, PROCESS_KEYRING),
+            ("request_key", ctypes.c_char_p(b"user"), _NAME, None, 0),
+        ),
+    ),
+    (
+        "opens_performance_events",
+        "Counts what the processor does.",
+        (("perf_event_open", _performance_event(), 0, -1, -1, 0),),
+    ),
+    (
+        "traces_itself",
+        "Uses ptrace at all, on a process of its own.",
+        (("ptrace", 0, 0, 0, 0),),
+    ),
+    (
+        "changes_its_personality",
+        "Switches off the shuffling of addresses.",
+        (("personality", ADDR_NO_RANDOMIZE),),
+    ),
+    (
+        "reads_the_kernels_log",
+        "Reads the kernel's messages.",
+        (("syslog", SYSLOG_READ_ALL, _zeros(4096), 4096),),
+    ),
+    (
+        "opens_new_file_systems",
+        "Uses the newer doors to mounts, hidden memory, and watches on whole file systems.",
+        (
+            ("fsopen", ctypes.c_char_p(b"tmpfs"), 0),
+            ("open_tree", -100, ctypes.c_char_p(b"/"), 1),
+            ("fanotify_init", 0, 0),
+            ("memfd_secret", 0),
+        ),
+    ),
+)
+"""Attempts that only make system calls which the filter refuses: name, sentence, and the calls."""
 
 
-@attacks("system-call filter")
-def changes_its_personality(scene: Scene) -> Verdict:
-    """Switches off the shuffling of addresses."""
-    return any_of([_made("personality", ADDR_NO_RANDOMIZE)])
+def _register_calls(name: str, what: str, calls: tuple[Call, ...]) -> None:
+    """Register an attempt of `REFUSED`."""
+
+    def run(scene: Scene) -> Verdict:
+        return any_of([_made(*call) for call in calls])
+
+    run.__name__, run.__doc__ = name, what
+    attacks("system-call filter")(run)
 
 
-@attacks("system-call filter")
-def reads_the_kernels_log(scene: Scene) -> Verdict:
-    """Reads the kernel's messages."""
-    return any_of([_made("syslog", SYSLOG_READ_ALL, _zeros(4096), 4096)])
-
-
-@attacks("system-call filter")
-def opens_new_file_systems(scene: Scene) -> Verdict:
-    """Uses the newer doors to mounts, hidden memory, and watches on whole file systems."""
-    return any_of(
-        [
-            _made("fsopen", ctypes.c_char_p(b"tmpfs"), 0),
-            _made("open_tree", -100, ctypes.c_char_p(b"/"), 1),
-            _made("fanotify_init", 0, 0),
-            _made("memfd_secret", 0),
-        ]
-    )
+for _row in REFUSED:
+    _register_calls(*_row)
 
 
 @attacks("system-call filter")

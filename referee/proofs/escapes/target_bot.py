@@ -1,15 +1,23 @@
-"""A bot under examination: it is started as every bot is, and writes JSON lines to its log."""
+"""A bot under examination: it is started as every bot is, and writes JSON lines to its log.
+
+One is started by a referee of its own, the victim, which is killed while its bot is frozen.
+"""
 
 import json
 import signal
+import sys
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import trio
+from msgspec import convert
 
 from referee import sandbox
-from referee.proofs.escapes.finding import How
-from referee.proofs.escapes.stage import Place
+from referee.bot_folder import find_bot
+from referee.proofs.escapes.fixture import Place
+from referee.proofs.escapes.guarantees import How
+from referee.sandbox import Isolation
 
 GLANCE_SECONDS = 0.02
 BEGIN_SECONDS = 120.0
@@ -20,7 +28,7 @@ class ExaminationError(Exception):
     """The attempts could not be made. The text has the reason."""
 
 
-class Subject:
+class TargetBot:
     """A bot under examination. Made by `start`."""
 
     def __init__(self, place: Place, process: sandbox.Process) -> None:
@@ -83,11 +91,36 @@ class Subject:
         self.exit = await self.process.wait()
 
 
-async def start(nursery: trio.Nursery, place: Place, token: str, how: How) -> Subject:
+async def start(nursery: trio.Nursery, place: Place, token: str, how: How) -> TargetBot:
     """Start a bot in its place. Raise the errors of `sandbox.start`."""
     process = await sandbox.start(
         nursery, place.bot, line=place.line, token=token, isolation=how.isolation, log=place.log, warm=how.warm
     )
-    subject = Subject(place, process)
-    nursery.start_soon(subject.follow)
-    return subject
+    target_bot = TargetBot(place, process)
+    nursery.start_soon(target_bot.follow)
+    return target_bot
+
+
+def victim_command(place: Place, how: How) -> list[str]:
+    """Return the command that starts the victim. The token of its bot goes to its standard input.
+
+    It prints a line when the bot is frozen, and then waits to be killed.
+    """
+    words = (place.bot.folder, place.line, place.log, how.isolation, "warm" if how.warm else "cold")
+    # With `-m`, Python would warn about a module that its package has already imported.
+    begin = f"import sys, trio; from {__name__} import run_victim; trio.run(run_victim, *sys.argv[1:])"
+    return [sys.executable, "-c", begin, *map(str, words)]
+
+
+async def run_victim(*words: str) -> None:
+    """Start the bot, freeze it, and wait to be killed."""
+    folder, line, log, isolation, warm = words
+    how = How(isolation=convert(isolation, Isolation), warm=warm == "warm")
+    place = Place(find_bot(folder), Path(line), Path(log))
+    async with trio.open_nursery() as nursery:
+        bot = await start(nursery, place, sys.stdin.readline().strip(), how)
+        await bot.first("process")
+        bot.process.freeze()
+        sys.stdout.write("frozen\n")
+        sys.stdout.flush()
+        await trio.sleep_forever()

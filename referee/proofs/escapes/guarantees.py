@@ -1,9 +1,10 @@
-"""The results of an examination: plain data."""
+"""The results of an examination, and the attempts that each level of isolation guarantees to stop."""
 
 from typing import Literal
 
 from msgspec import Struct
 
+from referee.proofs.escapes.inside.running import IN_ORDER
 from referee.sandbox import Isolation
 
 Result = Literal["held", "escaped", "not tried", "too busy", "failed"]
@@ -57,3 +58,25 @@ class Report(Struct, frozen=True, kw_only=True):
     def holds(self) -> bool:
         """Whether every promise of the level held."""
         return all(finding.is_proved for finding in self.findings)
+
+
+FILTER = "system-call filter"
+ONLY_STRICT = frozenset({FILTER, "memory group", "processor group"})
+"""Layers that `standard` does not guarantee: the filter of system calls, and limits on the sum of a bot's
+processes."""
+_STANDARD = frozenset(attempt.name for attempt in IN_ORDER if attempt.layer not in ONLY_STRICT)
+_FILTERED = frozenset(attempt.name for attempt in IN_ORDER if attempt.layer == FILTER)
+GUARANTEED: dict[Isolation, frozenset[str]] = {
+    "strict": frozenset(attempt.name for attempt in IN_ORDER),
+    "standard": _STANDARD,
+    "none": frozenset(),
+}
+"""Names of the attempts that must fail, keyed by level."""
+
+
+def guaranteed(isolation: Isolation, *, has_filter: bool) -> frozenset[str]:
+    """Return the names of the attempts that must fail.
+
+    `standard` does not require a filter of system calls, but if there is one, it must hold.
+    """
+    return GUARANTEED[isolation] | (_FILTERED if isolation == "standard" and has_filter else frozenset())

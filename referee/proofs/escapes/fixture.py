@@ -21,9 +21,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.bot_folder import BotFolder, find_bot
-from referee.proofs.escapes.inside.kernel import call
+from referee.proofs.escapes.host_snapshot import groups_of
+from referee.proofs.escapes.inside.attempt import call
 from referee.proofs.escapes.inside.scene import FILE, Scene, Target, write_scene
-from referee.proofs.escapes.processes import groups_of
 from referee.sandbox import PROJECT
 
 SECRETS = (
@@ -52,8 +52,8 @@ class Place(Struct, frozen=True):
     log: Path
 
 
-class Stage:
-    """The prepared scene with its files and listeners. Made by `staged`."""
+class Fixture:
+    """The prepared scene with its files and listeners. Made by `open_fixture`."""
 
     def __init__(self, folder: Path, held: ExitStack) -> None:
         """Prepare everything in an empty folder; `held` removes it again."""
@@ -240,13 +240,13 @@ class Stage:
 
 
 @contextmanager
-def staged() -> Iterator[Stage]:
+def open_fixture() -> Iterator[Fixture]:
     """Prepare a stage, and remove it at the end."""
     with ExitStack() as held:
         folder = Path(tempfile.mkdtemp(prefix="arena-doctor-"))
         held.callback(shutil.rmtree, folder, ignore_errors=True)
         folder.chmod(0o755)
-        yield Stage(folder, held)
+        yield Fixture(folder, held)
 
 
 def _hide_a_program(file: Path) -> None:
