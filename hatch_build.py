@@ -1,7 +1,7 @@
 """Build hooks that add the commit, the manual, and a page without relative links to wheel and sdist.
 
-`arena/commit.py` determines and reads the commit; `arena/manual.py` finds the manual. A package index shows the
-page without the docs, so relative links would be dead.
+`arena/installation.py` determines the commit and finds the manual. A package index shows the page without the docs,
+so relative links would be dead.
 """
 
 import re
@@ -59,7 +59,7 @@ class CommitHook(BuildHookInterface):  # type: ignore[type-arg]  # of no configu
         if self.target_name == "wheel" and version != "editable":
             for file, there in manual_files(Path(self.root)).items():
                 build_data["force_include"][str(file)] = there
-        source = runpy.run_path(str(Path(self.root, "arena/commit.py")))
+        source = runpy.run_path(str(Path(self.root, "arena/installation.py")))
         commit = source["commit"]()
         if version == "editable" or commit is None or source["WRITTEN"].exists():
             return

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.commit import interpreter
+from arena.installation import interpreter
 
 BENCH = Path(__file__).parents[1] / "scripts" / "bench"
 

@@ -76,9 +76,8 @@ def test_help_imports_no_loop_and_nothing_of_a_match() -> None:
     assert {
         "arena.commands",
         "arena.commands.main",
-        "arena.commit",
+        "arena.installation",
         "arena.errors",
-        "arena.manual",
         "referee.display_text",
     } == ours
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.commit import commit
 from arena.errors import MachineCannot
+from arena.installation import commit
 from referee.bot_folder.manifest import built_in
 from referee.sandbox.process import SandboxError, find_isolation
 from tests.docs_pages import HOUSE

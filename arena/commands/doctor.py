@@ -7,8 +7,8 @@ import msgspec
 import trio
 from rich.progress import TimeElapsedColumn
 
-from arena.commit import interpreter
 from arena.errors import AnswerIsNo, MachineCannot
+from arena.installation import interpreter
 from arena.quantities import pluralise
 from arena.tables import Grid, show
 from arena.terminal import Screen, print_json, progress_bar, progress_console, results_console

@@ -11,7 +11,7 @@ import msgspec
 from arena.commands.completion import complete_games, complete_variants
 from arena.errors import WrongUse
 from arena.game_options import clock_json, clock_text, drawn_setup, game_named, variant_named
-from arena.manual import rules_page
+from arena.installation import rules_page
 from arena.schedule import SEED_BITS
 from arena.tables import Grid, show
 from arena.terminal import print_json, results_console, say

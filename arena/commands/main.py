@@ -18,9 +18,8 @@ from typing import Any, NoReturn
 import click
 from click.shell_completion import CompletionItem
 
-from arena.commit import commit
 from arena.errors import CANNOT, DONE, SIGNALLED, WRONG_USE, Stopped, WrongUse, reason_of
-from arena.manual import manual
+from arena.installation import commit, manual
 from referee import __version__
 from referee.display_text import printable
 

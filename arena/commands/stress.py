@@ -14,7 +14,7 @@ from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from arena.errors import AnswerIsNo, WrongUse, errors_as_exits
 from arena.quantities import pluralise
-from arena.stress import Campaign, Level, Load, play_campaign, run_load, stress_page, stress_table
+from arena.stress import Campaign, Load, LoadResult, play_campaign, run_load, stress_page, stress_table
 from arena.tables import show
 from arena.terminal import command_line, print_json, progress_bar, progress_console, results_console, say
 from arena.workers import MAX_CONCURRENCY, cores, keep_calibration
@@ -199,7 +199,7 @@ def _levels(text: str) -> tuple[int, ...]:
     return levels
 
 
-def _real_with_bar(load: Load) -> list[Level]:
+def _real_with_bar(load: Load) -> list[LoadResult]:
     with progress_bar(progress_console(), TimeElapsedColumn(), transient=True) as bar:
         tasks = {level: bar.add_task(f"{level} at once", total=load.matches or 2 * level) for level in load.levels}
         return run_load(load, lambda level, done: bar.update(tasks[level], completed=done))

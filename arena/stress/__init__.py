@@ -1,13 +1,12 @@
-"""Stress tests of the timing rules over the real wire."""
+"""Stress tests of the timing rules: load over the real wire, and campaigns in virtual time."""
 
-from arena.stress.campaign import Level, Load, resident_bytes, run_load
-from arena.stress.report import stress_page, stress_table
-from arena.stress.virtual import Campaign, play_campaign
+from arena.stress.campaign import Campaign, play_campaign
+from arena.stress.load import Load, LoadResult, resident_bytes, run_load, stress_page, stress_table
 
 __all__ = [
     "Campaign",
-    "Level",
     "Load",
+    "LoadResult",
     "play_campaign",
     "resident_bytes",
     "run_load",

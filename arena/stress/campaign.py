@@ -1,275 +1,90 @@
-"""Stress tests: many simultaneous matches over the real wire, with bots that answer close to their deadlines.
+"""Fuzzing campaigns in virtual time, split into portions that any number of processes share.
 
-The bots are `stress_edge`, in the sandbox like any other; each logs when it really answered. These logs are
-compared with the referee's transcripts.
+A portion's seed is derived from the campaign's seed and the portion's number, so the number of processes does not
+change what is played. Scripts and their checks are in `referee.proofs.fuzzing`.
 """
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
-from pathlib import Path
+import gc
+from collections.abc import Callable, Iterator
+from itertools import count
+from time import monotonic
 
-import trio
-from msgspec import Raw, Struct
+from msgspec import Struct
 
-from arena import event_loop
-from referee.bot_folder import find_bot
-from referee.host import Plan, Result, SandboxedBot, play
-from referee.match import Judged, Policy, SeatTime, Used, Verdict, WindowTime
-from referee.sandbox import Isolation
-from referee.transcript import read_transcript
-from referee.wire import Wire, open_wire
+from arena.event_loop import GARBAGE
+from arena.processes import process_pool
+from referee.proofs.fuzzing import Finding, Tally, fuzz
 
-BOT = "stress_edge"
-TURNS = 10
-MARGIN_US = 5_000
-"""Nearer to the end of main time than that, a bot's own log cannot say whether it was in time: it counts from when
-it heard of the window, and the referee from when it was handed over."""
-SAFE_LATENESS_US = 20_000
-"""Limit of the 99.9th percentile of the referee's lateness, below which it is not overloaded."""
-PERCENTILES = (50.0, 99.0, 99.9, 100.0)
-GLANCE_SECONDS = 0.1
-LEVEL_SEEDS = 1_000_000
-"""Distance between the first seeds of two levels."""
-STARTUP_MS = 120_000
+PORTION = 2_000
+"""Windows per portion, about one second of work."""
 
 
-class Percentiles(Struct, frozen=True):
-    """Percentiles of times in microseconds."""
+class Campaign(Struct, frozen=True, kw_only=True):
+    """Result of a fuzzing campaign."""
 
-    p50: int
-    p99: int
-    p999: int
-    max: int
-
-
-class Level(Struct, frozen=True, kw_only=True):
-    """Measurements of one level: a number of matches played at once."""
-
-    concurrent: int
-    matches: int
-    seconds: float
+    seed: int
     windows: int
-    lateness: Percentiles
-    """Delay of the referee's wake-up after the deadlines that it acted on."""
-    behind: Percentiles
-    """Longest event-loop stall per window."""
-    charged: Percentiles
-    """Charged time in excess of the bot's own time, according to its log."""
-    verdicts: dict[str, int]
-    wrong_defaults: int
-    """Windows that took the default by the bot's fault, although by its own log it was in time, by MARGIN_US."""
-    wrong_answers: int
-    """Windows that accepted an answer although it was late according to the bot's own log."""
-    cpu_ms: float
-    """Processor time of the referee per match, in milliseconds."""
-    memory_kb: float
-    """Growth of the referee's memory per simultaneous match, in KiB."""
-    void: int
-    latenesses: tuple[int, ...]
-    overcharges: tuple[int, ...]
+    matches: int
+    messages: int
+    """Number of steps by bots, operators and the network."""
+    seconds: float
+    finding: Finding | None
 
     @property
-    def is_safe(self) -> bool:
-        """Whether nothing went wrong that a smaller load would have spared."""
-        unfair = self.verdicts.get("referee", 0) + self.verdicts.get("host", 0)
-        wrong = self.wrong_defaults + self.wrong_answers + self.void
-        return unfair == wrong == 0 and self.lateness.p999 <= SAFE_LATENESS_US
+    def pace(self) -> float:
+        """Windows per second."""
+        return self.windows / self.seconds
 
 
-class Load(Struct, frozen=True, kw_only=True):
-    """Parameters of a stress test."""
+def play_campaign(
+    seed: int, windows: int, processes: int = 1, progress: Callable[[int], object] = lambda _: None
+) -> Campaign:
+    """Check a number of windows, or all up to the first finding.
 
-    levels: tuple[int, ...]
-    """Number of simultaneous matches of each level, in order."""
-    matches: int | None = None
-    """Number of matches per level; None: twice the number of simultaneous ones."""
-    main_ms: int = 200
-    hogs: int = 0
-    """Number of additional processes that only use processor time."""
-    seed: int = 0
-    isolation: Isolation = "strict"
-
-
-def run_load(load: Load, ended: Callable[[int, int], None]) -> list[Level]:
-    """Play all levels. After each match, call `ended` with the level and the number of its finished matches.
-
-    Raises:
-        SandboxError: the isolation cannot be had.
-        Stopped: a signal arrived.
+    Args:
+        seed: seed of the campaign; the same seed produces the same matches.
+        windows: minimum number of windows to play.
+        processes: number of processes that share the work; 1 uses this process alone.
+        progress: called with the number of windows judged since the last call.
     """
-    with _hogs(load.hogs):
-        return event_loop.run(lambda: _levels(load, ended))
+    began = monotonic()
+    total, finding = Tally(), None
+    for tally, finding in _portions(seed, windows, processes):
+        total.windows += tally.windows
+        total.matches += tally.matches
+        total.messages += tally.messages
+        progress(tally.windows)
+        if finding is not None:
+            break
+    return Campaign(
+        seed=seed,
+        windows=total.windows,
+        matches=total.matches,
+        messages=total.messages,
+        seconds=monotonic() - began,
+        finding=finding,
+    )
 
 
-async def _levels(load: Load, ended: Callable[[int, int], None]) -> list[Level]:
-    found = []
-    async with open_wire() as wire:
-        for number, concurrent in enumerate(load.levels):
-            with tempfile.TemporaryDirectory(prefix="arena-stress-") as folder:
-                deck = _Deck(load, concurrent, number, Path(folder), wire, ended=partial(ended, concurrent))
-                found.append(await deck.play(load.matches or 2 * concurrent))
-    return found
+def _portions(seed: int, windows: int, processes: int) -> Iterator[tuple[Tally, Finding | None]]:
+    """Yield the result of each portion, in order."""
+    portions = [
+        (f"{seed}/{number}", min(PORTION, windows - start))
+        for number, start in zip(count(), range(0, windows, PORTION), strict=False)
+    ]
+    if processes == 1:
+        yield from (_fuzz(*portion) for portion in portions)
+        return
+    with process_pool(processes) as pool:
+        for future in [pool.submit(_fuzz, *portion) for portion in portions]:
+            yield future.result()
 
 
-class _Deck:
-    """One level being played."""
-
-    def __init__(
-        self, load: Load, concurrent: int, number: int, folder: Path, wire: Wire, *, ended: Callable[[int], None]
-    ) -> None:
-        self._load = load
-        self._concurrent = concurrent
-        self._number = number
-        self._folder = folder
-        self._wire = wire
-        self._ended = ended
-        self._results: list[Result] = []
-        self._peak = 0
-
-    async def play(self, matches: int) -> Level:
-        """Play a number of matches and summarise them."""
-        left = iter(range(matches))
-        before = self._peak = resident_bytes()
-        began, used = time.monotonic(), time.process_time()
-        async with trio.open_nursery() as watching:
-            watching.start_soon(self._watch)
-            async with trio.open_nursery() as playing:
-                for _ in range(self._concurrent):
-                    playing.start_soon(self._work, left)
-            seconds, cpu = time.monotonic() - began, time.process_time() - used
-            watching.cancel_scope.cancel()
-        seen = _Seen(self._load.main_ms * 1000)
-        for result in self._results:
-            seen.take(result)
-        verdicts = Counter[str]()
-        for result in self._results:
-            for of_seat in result.verdicts:
-                verdicts.update(of_seat)
-        return Level(
-            concurrent=self._concurrent,
-            matches=matches,
-            seconds=seconds,
-            windows=seen.windows,
-            lateness=percentiles(seen.lateness),
-            behind=percentiles(seen.behind),
-            charged=percentiles(seen.overcharged),
-            verdicts=dict(verdicts),
-            wrong_defaults=seen.wrong_defaults,
-            wrong_answers=seen.wrong_answers,
-            cpu_ms=cpu / matches * 1000,
-            memory_kb=(self._peak - before) / 1024 / self._concurrent,
-            void=sum(result.outcome is None for result in self._results),
-            latenesses=tuple(sorted(seen.lateness)),
-            overcharges=tuple(sorted(seen.overcharged)),
-        )
-
-    async def _work(self, left: Iterator[int]) -> None:
-        bot, load = SandboxedBot(find_bot(BOT)), self._load
-        for match in left:
-            plan = Plan(
-                match=f"{self._number}-{match}",
-                game="mist",
-                variant="contractual-obligation",
-                seed=load.seed + LEVEL_SEEDS * self._number + match,
-                options=Raw(b'{"first":0,"max_turns":%d}' % TURNS),
-                policy=Policy(main_ms=load.main_ms, reserve_ms=0, startup_ms=STARTUP_MS, unfair="note"),
-                isolation=load.isolation,
-            )
-            transcript = self._folder / f"{plan.match}.jsonl"
-            self._results.append(await play(plan, (bot, bot), transcript=transcript, wire=self._wire))
-            self._ended(len(self._results))
-
-    async def _watch(self) -> None:
-        while True:
-            self._peak = max(self._peak, resident_bytes())
-            await trio.sleep(GLANCE_SECONDS)
-
-
-class _Seen:
-    """Measurements from transcripts and the bots' own logs."""
-
-    def __init__(self, main: int) -> None:
-        """Start to compare, given the main time in microseconds."""
-        self._main = main
-        self.windows = self.wrong_defaults = self.wrong_answers = 0
-        self.lateness: list[int] = []
-        self.behind: list[int] = []
-        self.overcharged: list[int] = []
-
-    def take(self, result: Result) -> None:
-        """Add the measurements of one match."""
-        path = Path(result.transcript)
-        own_logs = [_own_log(path, seat) for seat in (0, 1)]
-        records = tuple(read_transcript(path))
-        judged = {(each.seat, each.number): each.verdict for each in records if isinstance(each, Judged)}
-        counts = [0, 0]
-        for record in records:
-            if isinstance(record, Used):
-                self.behind.append(record.behind)
-            elif isinstance(record, WindowTime):
-                self.windows += 1
-                if record.lateness:
-                    self.lateness.append(record.lateness)
-                for part in record.seats:
-                    number = counts[part.seat]
-                    self._compare(part, own_logs[part.seat].get(number), judged.get((part.seat, number)))
-                    counts[part.seat] += 1
-
-    def _compare(self, part: SeatTime, after: int | None, verdict: Verdict | None) -> None:
-        """Compare the referee's result with the bot's log: how long after the window's arrival it answered."""
-        if after is None:
-            return
-        in_time = after < self._main - MARGIN_US
-        self.wrong_defaults += part.by_default and in_time and verdict is Verdict.BOT
-        self.wrong_answers += not part.by_default and after > self._main + MARGIN_US
-        if part.arrived is not None:
-            self.overcharged.append(part.arrived - part.opened - after)
-
-
-def _own_log(transcript: Path, seat: int) -> dict[int, int]:
-    """Return the bot's answer times in microseconds from its own log, by window."""
-    found = {}
+def _fuzz(seed: str, windows: int) -> tuple[Tally, Finding | None]:
+    """Run one portion with rare garbage collection; Python's default takes a fifth of the time here."""
+    usual = gc.get_threshold()
+    gc.set_threshold(*GARBAGE)
     try:
-        lines = transcript.with_suffix(f".seat-{seat}.log").read_text().splitlines()
-    except OSError:
-        return {}
-    for line in lines:
-        try:
-            entry = json.loads(line)
-            found[int(entry["window"])] = int(entry["after"])
-        except (ValueError, KeyError, TypeError):
-            continue  # The log is bounded, so its last line may be cut.
-    return found
-
-
-def percentiles(values: Sequence[int]) -> Percentiles:
-    """Return percentiles of the values; zeros if there are none."""
-    ordered = sorted(values) or [0]
-    at = [ordered[min(len(ordered) - 1, int(len(ordered) * part / 100))] for part in PERCENTILES]
-    return Percentiles(*at)
-
-
-def resident_bytes() -> int:
-    """Return the resident memory of this process in bytes."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-@contextmanager
-def _hogs(count: int) -> Iterator[None]:
-    """Run processes that use all available processor time; they end with this process."""
-    hog = "import ctypes, signal\nctypes.CDLL(None).prctl(1, signal.SIGKILL)\nwhile True: pass"
-    running = [subprocess.Popen([sys.executable, "-c", hog]) for _ in range(count)]  # noqa: S603 - our own
-    try:
-        yield
+        return fuzz(seed, windows)
     finally:
-        for process in running:
-            process.kill()
-            process.wait()
+        gc.set_threshold(*usual)

@@ -19,8 +19,7 @@ from arena.statistics.bot_reports import BotReport
 from arena.statistics.ratings import Rating
 from arena.statistics.sprt import Progress, Sprt, Verdict
 from arena.statistics.summary import Digest, digest_of
-from arena.stress.campaign import Level, Percentiles
-from arena.stress.report import stress_table
+from arena.stress.load import LoadResult, Percentiles, stress_table
 
 ROOT = Path(__file__).parents[2]
 FILES = [*sorted((ROOT / "arena").rglob("*.py")), *sorted((ROOT / "scripts").glob("*.py"))]
@@ -90,8 +89,8 @@ def test_what_a_regression_test_found_has_no_minus_zero() -> None:
 
 def test_a_stress_table_has_no_minus_zero() -> None:
     none = Percentiles(0, 0, 0, 0)
-    zeros: dict[str, Any] = dict.fromkeys(Level.__struct_fields__, 0) | {"matches": 1, "seconds": 1.0}
-    level = Level(
+    zeros: dict[str, Any] = dict.fromkeys(LoadResult.__struct_fields__, 0) | {"matches": 1, "seconds": 1.0}
+    level = LoadResult(
         **zeros | {"verdicts": {}, "lateness": none, "behind": none, "charged": Percentiles(-2, 0, 0, 0)}
     )
     charged = [

@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from arena.commands import main
-from arena.commit import interpreter
 from arena.errors import CANNOT, DONE, NO, WRONG_USE
+from arena.installation import interpreter
 from referee.proofs.escapes.examination import Told, Waits
 from referee.proofs.escapes.guarantees import Finding, How, Layer, Report
 from referee.proofs.escapes.guarantees import Result as CameOut

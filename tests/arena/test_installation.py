@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from arena import commit
+from arena import installation
 from arena.commands import main
 
 
@@ -26,8 +26,8 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", "file")
     git(tmp_path, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x")
-    monkeypatch.setattr(commit, "_GIT", tmp_path / ".git")
-    monkeypatch.setattr(commit, "WRITTEN", tmp_path / "commit.txt")
+    monkeypatch.setattr(installation, "_GIT", tmp_path / ".git")
+    monkeypatch.setattr(installation, "WRITTEN", tmp_path / "commit.txt")
     return tmp_path
 
 
@@ -51,7 +51,7 @@ def test_what_was_written_counts(clone: Path) -> None:
 
 
 def test_without_either_only_the_version_is_told(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commit, "_GIT", clone / "nowhere")
+    monkeypatch.setattr(installation, "_GIT", clone / "nowhere")
     assert version().startswith("arena, version ")
     assert "commit" not in version()
 
@@ -80,4 +80,4 @@ def test_how_the_interpreter_was_built(
     monkeypatch.setattr(sys, "base_prefix", prefix)
     monkeypatch.setattr(sysconfig, "get_config_var", build.get)
     monkeypatch.setattr("platform.python_version", lambda: "3.14.1")
-    assert commit.interpreter().startswith(f"CPython 3.14.1{said}")
+    assert installation.interpreter().startswith(f"CPython 3.14.1{said}")

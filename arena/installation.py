@@ -1,6 +1,7 @@
-"""The arena's commit, and the build of its Python interpreter.
+"""The installation of the arena: its commit, its Python interpreter, and its documentation.
 
-Packaging writes the commit into a file (`hatch_build.py`); in a clone, git returns it.
+Packaging writes the commit and the documentation into this package (`hatch_build.py`); in a clone,
+both are outside it.
 """
 
 import platform
@@ -10,7 +11,9 @@ import sysconfig
 from pathlib import Path
 
 WRITTEN = Path(__file__).with_name("commit.txt")
-_GIT = Path(__file__).parents[1] / ".git"
+PACKED = Path(__file__).with_name("manual")
+_CLONE = Path(__file__).parents[1]
+_GIT = _CLONE / ".git"
 
 
 def commit() -> str | None:
@@ -45,3 +48,18 @@ def interpreter() -> str:
         # Debian's build uses profiles, but its configuration does not show it.
         return f"{name}; whether it was built with profiles, its build does not say"
     return f"{name}, built without profile-guided optimisation: 7 to 11 % slower"
+
+
+def manual() -> Path:
+    """Return the folder that holds README.md, the page that lists all others, and `docs`."""
+    if PACKED.is_dir():
+        return PACKED
+    return _CLONE
+
+
+def rules_page(game: str) -> Path | None:
+    """Return the page with a game's rules; None if there is none, as for a game of another package."""
+    page = manual() / "docs" / "games" / f"{game.replace('-', '_')}.md"
+    if page.is_file():
+        return page
+    return None

@@ -1,0 +1,390 @@
+"""Load tests: many simultaneous matches over the real wire, with bots that answer close to their deadlines.
+
+The bots are `stress_edge`, in the sandbox like any other; each logs when it really answered. These logs are
+compared with the referee's transcripts.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from html import escape  # noqa: TID251 - one page of the arena's own words
+from pathlib import Path
+
+import trio
+from msgspec import Raw, Struct
+
+from arena import event_loop
+from arena.tables import Grid
+from referee.bot_folder import find_bot
+from referee.display_text import printable_name
+from referee.host import Plan, Result, SandboxedBot, play
+from referee.match import Judged, Policy, SeatTime, Used, Verdict, WindowTime
+from referee.sandbox import Isolation
+from referee.transcript import read_transcript
+from referee.wire import Wire, open_wire
+
+BOT = "stress_edge"
+TURNS = 10
+MARGIN_US = 5_000
+"""Distance to the end of main time within which a bot's log cannot tell whether an answer was in time. The log
+counts from the window's arrival at the bot, and the referee from its handover."""
+SAFE_LATENESS_US = 20_000
+"""Limit of the 99.9th percentile of the referee's lateness, below which it is not overloaded."""
+PERCENTILES = (50.0, 99.0, 99.9, 100.0)
+GLANCE_SECONDS = 0.1
+LEVEL_SEEDS = 1_000_000
+"""Distance between the first seeds of two levels."""
+STARTUP_MS = 120_000
+BINS = (0, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
+"""Lower bounds of the histogram's bins in microseconds; the last bin has no upper bound."""
+WIDTH, HEIGHT, BAR = 640, 160, 50
+STYLE = (
+    "body{font:15px sans-serif;margin:2em;max-width:60em}td,th{padding:.2em .8em;text-align:right}rect{fill:#47a}"
+)
+
+
+class Percentiles(Struct, frozen=True):
+    """Percentiles of times in microseconds."""
+
+    p50: int
+    p99: int
+    p999: int
+    max: int
+
+
+class LoadResult(Struct, frozen=True, kw_only=True):
+    """Measurements of one level: a number of matches played at once."""
+
+    concurrent: int
+    matches: int
+    seconds: float
+    windows: int
+    lateness: Percentiles
+    """Delay of the referee's wake-up after the deadlines that it acted on."""
+    behind: Percentiles
+    """Longest event-loop stall per window."""
+    charged: Percentiles
+    """Charged time in excess of the bot's own time, according to its log."""
+    verdicts: dict[str, int]
+    wrong_defaults: int
+    """Windows with a default by the bot's fault, although its own log shows it in time by more than MARGIN_US."""
+    wrong_answers: int
+    """Windows that accepted an answer although it was late according to the bot's own log."""
+    cpu_ms: float
+    """Processor time of the referee per match, in milliseconds."""
+    memory_kb: float
+    """Growth of the referee's memory per simultaneous match, in KiB."""
+    void: int
+    latenesses: tuple[int, ...]
+    overcharges: tuple[int, ...]
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether nothing went wrong that a smaller load would have spared."""
+        unfair = self.verdicts.get("referee", 0) + self.verdicts.get("host", 0)
+        wrong = self.wrong_defaults + self.wrong_answers + self.void
+        return unfair == wrong == 0 and self.lateness.p999 <= SAFE_LATENESS_US
+
+
+class Load(Struct, frozen=True, kw_only=True):
+    """Parameters of a stress test."""
+
+    levels: tuple[int, ...]
+    """Number of simultaneous matches of each level, in order."""
+    matches: int | None = None
+    """Number of matches per level; None: twice the number of simultaneous ones."""
+    main_ms: int = 200
+    hogs: int = 0
+    """Number of additional processes that only use processor time."""
+    seed: int = 0
+    isolation: Isolation = "strict"
+
+
+def run_load(load: Load, ended: Callable[[int, int], None]) -> list[LoadResult]:
+    """Play all levels. After each match, call `ended` with the level and the number of its finished matches.
+
+    Raises:
+        SandboxError: the machine does not provide the isolation.
+        Stopped: a signal arrived.
+    """
+    with _hogs(load.hogs):
+        return event_loop.run(lambda: _levels(load, ended))
+
+
+async def _levels(load: Load, ended: Callable[[int, int], None]) -> list[LoadResult]:
+    found = []
+    async with open_wire() as wire:
+        for number, concurrent in enumerate(load.levels):
+            with tempfile.TemporaryDirectory(prefix="arena-stress-") as folder:
+                level = _LoadRun(load, concurrent, number, Path(folder), wire, ended=partial(ended, concurrent))
+                found.append(await level.play(load.matches or 2 * concurrent))
+    return found
+
+
+class _LoadRun:
+    """One level in progress."""
+
+    def __init__(
+        self, load: Load, concurrent: int, number: int, folder: Path, wire: Wire, *, ended: Callable[[int], None]
+    ) -> None:
+        self._load = load
+        self._concurrent = concurrent
+        self._number = number
+        self._folder = folder
+        self._wire = wire
+        self._ended = ended
+        self._results: list[Result] = []
+        self._peak = 0
+
+    async def play(self, matches: int) -> LoadResult:
+        """Play a number of matches and summarise them."""
+        left = iter(range(matches))
+        before = self._peak = resident_bytes()
+        began, used = time.monotonic(), time.process_time()
+        async with trio.open_nursery() as watching:
+            watching.start_soon(self._watch)
+            async with trio.open_nursery() as playing:
+                for _ in range(self._concurrent):
+                    playing.start_soon(self._work, left)
+            seconds, cpu = time.monotonic() - began, time.process_time() - used
+            watching.cancel_scope.cancel()
+        seen = _Seen(self._load.main_ms * 1000)
+        for result in self._results:
+            seen.take(result)
+        verdicts = Counter[str]()
+        for result in self._results:
+            for of_seat in result.verdicts:
+                verdicts.update(of_seat)
+        return LoadResult(
+            concurrent=self._concurrent,
+            matches=matches,
+            seconds=seconds,
+            windows=seen.windows,
+            lateness=percentiles(seen.lateness),
+            behind=percentiles(seen.behind),
+            charged=percentiles(seen.overcharged),
+            verdicts=dict(verdicts),
+            wrong_defaults=seen.wrong_defaults,
+            wrong_answers=seen.wrong_answers,
+            cpu_ms=cpu / matches * 1000,
+            memory_kb=(self._peak - before) / 1024 / self._concurrent,
+            void=sum(result.outcome is None for result in self._results),
+            latenesses=tuple(sorted(seen.lateness)),
+            overcharges=tuple(sorted(seen.overcharged)),
+        )
+
+    async def _work(self, left: Iterator[int]) -> None:
+        bot, load = SandboxedBot(find_bot(BOT)), self._load
+        for match in left:
+            plan = Plan(
+                match=f"{self._number}-{match}",
+                game="mist",
+                variant="contractual-obligation",
+                seed=load.seed + LEVEL_SEEDS * self._number + match,
+                options=Raw(b'{"first":0,"max_turns":%d}' % TURNS),
+                policy=Policy(main_ms=load.main_ms, reserve_ms=0, startup_ms=STARTUP_MS, unfair="note"),
+                isolation=load.isolation,
+            )
+            transcript = self._folder / f"{plan.match}.jsonl"
+            self._results.append(await play(plan, (bot, bot), transcript=transcript, wire=self._wire))
+            self._ended(len(self._results))
+
+    async def _watch(self) -> None:
+        while True:
+            self._peak = max(self._peak, resident_bytes())
+            await trio.sleep(GLANCE_SECONDS)
+
+
+class _Seen:
+    """Measurements from transcripts and the bots' own logs."""
+
+    def __init__(self, main: int) -> None:
+        """Start to compare, given the main time in microseconds."""
+        self._main = main
+        self.windows = self.wrong_defaults = self.wrong_answers = 0
+        self.lateness: list[int] = []
+        self.behind: list[int] = []
+        self.overcharged: list[int] = []
+
+    def take(self, result: Result) -> None:
+        """Add the measurements of one match."""
+        path = Path(result.transcript)
+        own_logs = [_own_log(path, seat) for seat in (0, 1)]
+        records = tuple(read_transcript(path))
+        judged = {(each.seat, each.number): each.verdict for each in records if isinstance(each, Judged)}
+        counts = [0, 0]
+        for record in records:
+            if isinstance(record, Used):
+                self.behind.append(record.behind)
+            elif isinstance(record, WindowTime):
+                self.windows += 1
+                if record.lateness:
+                    self.lateness.append(record.lateness)
+                for part in record.seats:
+                    number = counts[part.seat]
+                    self._compare(part, own_logs[part.seat].get(number), judged.get((part.seat, number)))
+                    counts[part.seat] += 1
+
+    def _compare(self, part: SeatTime, after: int | None, verdict: Verdict | None) -> None:
+        """Compare the referee's result with the bot's log: how long after the window's arrival it answered."""
+        if after is None:
+            return
+        in_time = after < self._main - MARGIN_US
+        self.wrong_defaults += part.by_default and in_time and verdict is Verdict.BOT
+        self.wrong_answers += not part.by_default and after > self._main + MARGIN_US
+        if part.arrived is not None:
+            self.overcharged.append(part.arrived - part.opened - after)
+
+
+def _own_log(transcript: Path, seat: int) -> dict[int, int]:
+    """Return the bot's answer times in microseconds from its own log, by window."""
+    found = {}
+    try:
+        lines = transcript.with_suffix(f".seat-{seat}.log").read_text().splitlines()
+    except OSError:
+        return {}
+    for line in lines:
+        try:
+            entry = json.loads(line)
+            found[int(entry["window"])] = int(entry["after"])
+        except (ValueError, KeyError, TypeError):
+            continue  # The log is bounded, so its last line may be cut.
+    return found
+
+
+def percentiles(values: Sequence[int]) -> Percentiles:
+    """Return percentiles of the values; zeros if there are none."""
+    ordered = sorted(values) or [0]
+    at = [ordered[min(len(ordered) - 1, int(len(ordered) * part / 100))] for part in PERCENTILES]
+    return Percentiles(*at)
+
+
+def resident_bytes() -> int:
+    """Return the resident memory of this process in bytes."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def _hogs(count: int) -> Iterator[None]:
+    """Run processes that use all available processor time; they end with this process."""
+    hog = "import ctypes, signal\nctypes.CDLL(None).prctl(1, signal.SIGKILL)\nwhile True: pass"
+    running = [subprocess.Popen([sys.executable, "-c", hog]) for _ in range(count)]  # noqa: S603 - our own
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def stress_table(levels: Sequence[LoadResult]) -> Grid:
+    """Return a table with one row per level."""
+    made = Grid(
+        {
+            "at once": True,
+            "matches": True,
+            "a second": True,
+            "late p50": True,
+            "p99": True,
+            "p99.9": True,
+            "max": True,
+            "behind p99.9": True,
+            "charged - actual p50": True,
+            "charged - actual p99.9": True,
+            "bot": True,
+            "referee": True,
+            "host": True,
+            "wrong": True,
+            "CPU ms": True,
+            "KiB": True,
+        }
+    )
+    for level in levels:
+        made.add_row(*_row(level))
+    return made
+
+
+def _row(level: LoadResult) -> list[str]:
+    verdicts = [str(level.verdicts.get(name, 0)) for name in ("bot", "referee", "host")]
+    late = level.lateness
+    return [
+        str(level.concurrent),
+        str(level.matches),
+        f"{level.matches / level.seconds:.1f}",
+        *(_ms(value) for value in (late.p50, late.p99, late.p999, late.max, level.behind.p999)),
+        _ms(level.charged.p50),
+        _ms(level.charged.p999),
+        *verdicts,
+        str(level.wrong_defaults + level.wrong_answers + level.void),
+        f"{level.cpu_ms:.0f}",
+        f"{level.memory_kb:.0f}",
+    ]
+
+
+def _ms(micros: int) -> str:
+    return f"{micros / 1000:z.2f}"
+
+
+def stress_page(load: Load, levels: Sequence[LoadResult], machine: str) -> str:
+    """Return a self-contained HTML page."""
+    head = ["at once", "matches a second", "late p50", "p99", "p99.9", "max", "verdicts", "wrong"]
+    rows = [
+        [
+            str(level.concurrent),
+            f"{level.matches / level.seconds:.1f}",
+            *(_ms(value) for value in _all(level.lateness)),
+            ", ".join(f"{name} {count}" for name, count in sorted(level.verdicts.items())) or "none",
+            str(level.wrong_defaults + level.wrong_answers + level.void),
+        ]
+        for level in levels
+    ]
+    heading = f"{machine}. Windows of {load.main_ms} ms; {load.hogs} hogs beside; isolation {load.isolation}."
+    parts = [
+        f"<h1>arena stress</h1><p>{_text(heading)} Times in milliseconds.</p>",
+        "<table><tr>" + "".join(f"<th>{_text(name)}</th>" for name in head) + "</tr>",
+        *("<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows),
+        "</table>",
+    ]
+    for level in levels:
+        parts.append(f"<h2>{level.concurrent} at once</h2>")
+        parts += [
+            "<h3>How late the referee woke for deadlines</h3>",
+            _histogram(level.latenesses),
+            "<h3>Charged beyond what the bot itself took</h3>",
+            _histogram(level.overcharges),
+        ]
+    body = "\n".join(parts)
+    return f"<!doctype html><meta charset=utf-8><title>arena stress</title><style>{STYLE}</style>\n{body}\n"
+
+
+def _all(percentiles: Percentiles) -> tuple[int, ...]:
+    return percentiles.p50, percentiles.p99, percentiles.p999, percentiles.max
+
+
+def _histogram(values: Sequence[int]) -> str:
+    """Draw the number of values per bin as SVG."""
+    counts = [0] * len(BINS)
+    for value in values:
+        counts[max((at for at, bound in enumerate(BINS) if value >= bound), default=0)] += 1
+    most = max([*counts, 1])
+    drawn = []
+    for at, (bound, count) in enumerate(zip(BINS, counts, strict=True)):
+        tall = round(count / most * (HEIGHT - 40))
+        left, top = at * BAR + 5, HEIGHT - 20 - tall
+        drawn.append(f'<rect x="{left}" y="{top}" width="{BAR - 8}" height="{tall}"/>')
+        drawn.append(f'<text x="{left}" y="{HEIGHT - 5}" font-size="11">{bound / 1000:g}</text>')
+        drawn.append(f'<text x="{left}" y="{top - 3}" font-size="11">{count or ""}</text>')
+    size = f'width="{WIDTH}" height="{HEIGHT}"'
+    return f'<svg {size} xmlns="http://www.w3.org/2000/svg">{"".join(drawn)}</svg>'
+
+
+def _text(text: str) -> str:
+    """Escape the text for an HTML element, on one line."""
+    return escape(printable_name(text))
