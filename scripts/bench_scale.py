@@ -16,7 +16,7 @@ import trio
 
 from arena.schedule import Match, round_robin
 from arena.stress import resident_bytes
-from arena.tournament import Ledger, MatchSetup, play_blocks
+from arena.tournament import BlockRunner, Ledger, MatchSetup
 from arena.workers import Worker
 from protocol.refusals import Conduct
 from protocol.words import Outcome
@@ -105,13 +105,13 @@ async def play(folder: Path, deals: int, heard: Counted) -> float:
         return await no_time(plan, players, transcript=transcript)
 
     with heard.scope:
-        await play_blocks(
+        await BlockRunner(
             field,
             partial(round_robin, BOTS, deals, 1),
             ledger,
             workers=[Worker(play=timed, slots=SLOTS)] * WORKERS,
             progress=heard,
-        )
+        ).play()
     ledger.close()
     return first[0]
 

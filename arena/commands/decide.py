@@ -8,7 +8,7 @@ import click
 from arena.errors import WrongUse
 from arena.reports import aside_text
 from arena.terminal import say
-from arena.tournament import Ledger, begun_in, decide, ledger_of, standing_of
+from arena.tournament import Ledger, decide, field_state_of, find_ledger, load_start_terms
 
 
 @click.command("decide")
@@ -27,8 +27,8 @@ def command(cup: Path, block: int, *, again: bool, no_excuse: str | None, leave_
     """
     if [again, no_excuse is not None, leave_out].count(True) != 1:
         raise WrongUse("give one of --again, --no-excuse BOT and --leave-out")
-    with closing(Ledger(ledger_of(cup))) as ledger:
-        standing = standing_of(ledger, begun_in(ledger))
+    with closing(Ledger(find_ledger(cup))) as ledger:
+        standing = field_state_of(ledger, load_start_terms(ledger))
         bots = [] if no_excuse is None else [standing.entrant(no_excuse)]
         found = decide(ledger, block - 1, unexcused=tuple(bots), leave_out=leave_out)
     say(aside_text(found, standing.labels))

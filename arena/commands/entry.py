@@ -39,19 +39,19 @@ from arena.terminal import print_json, progress_bar, progress_console, results_c
 from arena.tournament import (
     CHECKS,
     LEDGER,
-    Begun,
+    FieldState,
     Ledger,
-    Standing,
-    begun_in,
+    StartTerms,
     change_to_come_text,
     copies_of_file,
     enter,
+    field_state_of,
+    find_ledger,
     keep_begun,
     keep_entry,
-    ledger_of,
+    load_start_terms,
     now,
     results_folder_of,
-    standing_of,
     unchanged_text,
     update,
     withdraw,
@@ -117,12 +117,12 @@ def add(cup: Path, bot: str, *, label: str | None, results: Path | None, checks:
         if is_upload(name.path):
             label = label_of_upload(label) or label
     with workers_kept(), closing(Ledger(tournament.results / LEDGER)) as ledger:
-        begun = begun_in(ledger)
-        standing_of(ledger, begun).check_deadline(now())
+        begun = load_start_terms(ledger)
+        field_state_of(ledger, begun).check_deadline(now())
         field = _Field(tournament, ledger, begun, checks=checks)
         field.take_in(found, label, name.resolved().given)
         _say_other_name(found, label)
-        _tell(standing_of(ledger, begun), ())
+        _tell(field_state_of(ledger, begun), ())
 
 
 @command.command("update", short_help="Let a new version of a bot take its place.")
@@ -135,8 +135,8 @@ def update_command(cup: Path, label: str, bot: str | None, *, results: Path | No
     """Let a new version take the place of the bot called LABEL: what is in its folder now, or BOT."""
     tournament = _tournament(cup, results)
     with workers_kept(), closing(Ledger(tournament.results / LEDGER)) as ledger:
-        begun = begun_in(ledger)
-        standing = standing_of(ledger, begun)
+        begun = load_start_terms(ledger)
+        standing = field_state_of(ledger, begun)
         standing.check_deadline(now())
         before = standing.entrant(label)
         name = _former_name(tournament, standing, before) if bot is None else read_bot_name(bot)
@@ -147,7 +147,7 @@ def update_command(cup: Path, label: str, bot: str | None, *, results: Path | No
         field = _Field(tournament, ledger, begun, checks=checks)
         field.take_in(found, label, given, before)
         _say_other_name(found, standing.labels[standing.teams[before]])
-        _tell(standing_of(ledger, begun), standing.labels)
+        _tell(field_state_of(ledger, begun), standing.labels)
 
 
 @command.command("sync", short_help="Enter all new and changed bots of a folder.")
@@ -168,8 +168,8 @@ def sync_command(
     """
     tournament = _tournament(cup, results)
     with workers_kept(), closing(Ledger(tournament.results / LEDGER)) as ledger:
-        begun = begun_in(ledger)
-        standing_of(ledger, begun).check_deadline(now())
+        begun = load_start_terms(ledger)
+        field_state_of(ledger, begun).check_deadline(now())
         field = _Field(tournament, ledger, begun, checks=checks)
         found = Sync(field, dry_run=dry_run).run(folder)
     if as_json:
@@ -186,11 +186,11 @@ def sync_command(
 @click.argument("label")
 def withdraw_command(cup: Path, label: str) -> None:
     """Withdraw the bot called LABEL. Its results stay."""
-    with closing(Ledger(ledger_of(cup))) as ledger:
-        begun = begun_in(ledger)
+    with closing(Ledger(find_ledger(cup))) as ledger:
+        begun = load_start_terms(ledger)
         keep_begun(ledger.path.parent, begun)
         withdraw(ledger, begun, label)
-        standing = standing_of(ledger, begun)
+        standing = field_state_of(ledger, begun)
         _tell(standing, standing.labels)
 
 
@@ -199,9 +199,9 @@ def withdraw_command(cup: Path, label: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def list_command(cup: Path, *, as_json: bool) -> None:
     """List the bots of a tournament: versions, since when they play, and the changes to come."""
-    with closing(Ledger(ledger_of(cup))) as ledger:
-        begun, events = begun_in(ledger), ledger.events()
-        standing = Standing.of(begun, events, ledger.begun())
+    with closing(Ledger(find_ledger(cup))) as ledger:
+        begun, events = load_start_terms(ledger), ledger.events()
+        standing = FieldState.of(begun, events, ledger.begun())
     if as_json:
         print_json(entries_json(standing, events))
     else:
@@ -231,7 +231,7 @@ class Synced(Struct, frozen=True, kw_only=True):
 class _Field:
     """The bots of a tournament that has begun, which a command changes."""
 
-    def __init__(self, tournament: Tournament, ledger: Ledger, begun: Begun, *, checks: bool) -> None:
+    def __init__(self, tournament: Tournament, ledger: Ledger, begun: StartTerms, *, checks: bool) -> None:
         """`checks`: start each bot before it is taken in."""
         self.tournament = tournament
         self._ledger = ledger
@@ -239,9 +239,9 @@ class _Field:
         self._checks = checks
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> FieldState:
         """The field as the ledger has it now."""
-        return standing_of(self._ledger, self._begun)
+        return field_state_of(self._ledger, self._begun)
 
     def take_in(self, bot: Entry, label: str, given: str, before: int | None = None) -> None:
         """Check a bot, keep a copy of it, and enter it.
@@ -412,7 +412,7 @@ def _of_stage(cup: Path, results: Path | None) -> Tournament:
     return tournament_as_begun(season, parts[results.name], results.name)
 
 
-def _former_name(tournament: Tournament, standing: Standing, entrant: int) -> BotName:
+def _former_name(tournament: Tournament, standing: FieldState, entrant: int) -> BotName:
     """Return the name by which an entrant's bot was found.
 
     Raises:
@@ -471,7 +471,7 @@ def _found_in(tournament: Tournament, path: Path) -> Entry:
     return replace(bot, given=str(path.absolute()))
 
 
-def _check(tournament: Tournament, begun: Begun, bot: Entry, label: str, *, plays: bool) -> None:
+def _check(tournament: Tournament, begun: StartTerms, bot: Entry, label: str, *, plays: bool) -> None:
     """Builds the bot, and sees that it starts; of a remote one nothing can be seen.
 
     Raises:
@@ -502,7 +502,7 @@ def _say_other_name(bot: Entry, label: str) -> None:
         say(f"check: {label}: {text}")
 
 
-def _tell(standing: Standing, labels: Sequence[str]) -> None:
+def _tell(standing: FieldState, labels: Sequence[str]) -> None:
     """Say what was written down, and when it is taken in at the earliest."""
     event = standing.events[-1]
     say(f"{change_to_come_text(event, labels)} at block {(event.block or 0) + 1} or later")

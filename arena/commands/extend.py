@@ -9,7 +9,7 @@ import click
 from arena.errors import WrongUse
 from arena.schedule import MOST_BLOCKS
 from arena.terminal import say
-from arena.tournament import Ledger, begun_in, change_to_come_text, extend, extend_entries, ledger_of
+from arena.tournament import Ledger, change_to_come_text, extend, extend_entries, find_ledger, load_start_terms
 
 OTHERS = 2
 """Options that are not given with the one that is."""
@@ -51,8 +51,8 @@ def command(cup: Path, *, blocks: int | None, rounds: int | None, entries_until:
     """
     if [blocks, rounds, entries_until].count(None) != OTHERS:
         raise WrongUse("give a new total or a later time: --blocks, --rounds or --entries-until")
-    with closing(Ledger(ledger_of(cup))) as ledger:
-        begun = begun_in(ledger)
+    with closing(Ledger(find_ledger(cup))) as ledger:
+        begun = load_start_terms(ledger)
         if entries_until is not None:
             event = extend_entries(ledger, begun, entries_until)
         else:

@@ -13,7 +13,7 @@ from arena.reports import MOST_MATCHES, Packed, Share, archive_name, entrant_cal
 from arena.season import parts_in, read_book, season_folder
 from arena.tables import Grid, show
 from arena.terminal import print_json, progress_bar, progress_console, results_console, say
-from arena.tournament import LEDGER, Ledger, Standing, ledger_of
+from arena.tournament import LEDGER, FieldState, Ledger, find_ledger
 from referee.suggestions import did_you_mean
 
 MOST_SAID = 10
@@ -65,7 +65,7 @@ def command(
 class _Cups:
     """The tournament, or the begun stages and groups of a season, that archives are made of."""
 
-    def __init__(self, place: Path, season: Path | None, fields: dict[Ledger, Standing]) -> None:
+    def __init__(self, place: Path, season: Path | None, fields: dict[Ledger, FieldState]) -> None:
         """`season`: the season's folder; None: it is one tournament."""
         self.place = place
         self.season = season
@@ -86,7 +86,7 @@ class _Cups:
 def _cups(cup: Path, stack: ExitStack) -> _Cups:
     """Open the ledgers that a file or folder names; they close with the stack."""
     season = season_folder(cup)
-    files = [ledger_of(cup)] if season is None else [folder / LEDGER for folder in parts_in(season)]
+    files = [find_ledger(cup)] if season is None else [folder / LEDGER for folder in parts_in(season)]
     ledgers = [stack.enter_context(closing(Ledger(file))) for file in files]
     return _Cups(cup, season, {ledger: field_of(ledger) for ledger in ledgers})
 

@@ -13,7 +13,7 @@ from arena.config import Tournament, TournamentFile, affinity_place
 from arena.errors import CannotGoOn, Stopped, WrongUse
 from arena.feed import FeedLine
 from arena.terminal import command_line, say
-from arena.tournament import FinalResults, Notify, Results, play_tournament
+from arena.tournament import FinalResults, Notify, Results, TournamentRun
 from arena.workers import LOCAL, Hosting, RemoteSeats, Venue, Where, matches_at_once, venue_for
 from referee.host import Player, Publish, RemoteBot
 from referee.log import Logger, OperatorLog
@@ -64,7 +64,7 @@ def play_to_its_end(
         checks: start every bot once before the first match of a new tournament.
 
     Raises:
-        WrongUse, MachineCannot, Stopped: see `play_tournament` and `venue_for`.
+        WrongUse, MachineCannot, Stopped: see `TournamentRun` and `venue_for`.
     """
     form = tournament.form
     failed: dict[int, str] = {}
@@ -102,11 +102,10 @@ def play_to_its_end(
 
     if where.on == LOCAL and ends_with_login(form.isolation):
         say("systemd ends this arena when you log out; loginctl enable-linger, typed once, keeps it running")
-    found = play_tournament(
+    found = TournamentRun(
         tournament,
         players,
         venue,
-        fresh=fresh,
         write_reports=_write_reports,
         time_is_up=time_is_up,
         enlist=enlist,
@@ -115,7 +114,7 @@ def play_to_its_end(
         notify=notify,
         remote=remote,
         log=log.logger,
-    )
+    ).play(fresh=fresh)
     for text in () if remote is None else remote.lines():
         say(text)
     return found

@@ -36,7 +36,7 @@ from arena.schedule import format_of
 from arena.season import SeasonResults, season_folder, season_in
 from arena.tables import show
 from arena.terminal import print_json, results_console
-from arena.tournament import TRANSCRIPTS, NotBegun, Results, entries_until, ledger_of, results_in
+from arena.tournament import TRANSCRIPTS, NotBegun, Results, entries_until, find_ledger, load_results
 
 OUT = click.Path(path_type=Path, dir_okay=False)
 
@@ -56,14 +56,14 @@ def command(results: Path, *, html: Path | None, table: Path | None, usage: bool
         if (folder := season_folder(results)) is not None:
             _report_season(season_in(folder), html=html, table=table, usage=usage, as_json=as_json)
         else:
-            _report_tournament(ledger_of(results), html=html, table=table, usage=usage, as_json=as_json)
+            _report_tournament(find_ledger(results), html=html, table=table, usage=usage, as_json=as_json)
     except NotBegun as waiting:
         _report_waiting(waiting, html=html, table=table, as_json=as_json)
 
 
 def _report_tournament(ledger: Path, *, html: Path | None, table: Path | None, usage: bool, as_json: bool) -> None:
     """Report one tournament. Raises NotBegun."""
-    found = results_in(ledger)
+    found = load_results(ledger)
     terms, digest = found.terms, found.digest
     logs = ledger.parent / TRANSCRIPTS
     if html is not None:

@@ -23,7 +23,7 @@ from arena.reports import (
 )
 from arena.tables import show
 from arena.terminal import print_json_list, results_console, say
-from arena.tournament import Ledger, NotBegun, ledger_of
+from arena.tournament import Ledger, NotBegun, find_ledger
 from protocol.refusals import Conduct
 
 IN_TABLE = 50
@@ -65,7 +65,7 @@ def command(
     """
     if as_csv and as_json:
         raise click.UsageError("give --csv or --json, not both")
-    with closing(Ledger(ledger_of(cup))) as ledger:
+    with closing(Ledger(find_ledger(cup))) as ledger:
         try:
             standing = field_of(ledger)
         except NotBegun as waiting:

@@ -33,7 +33,7 @@ from arena.tournament import (
     NotBegun,
     Results,
     is_held,
-    results_in,
+    load_results,
 )
 from referee.match import SeatReport
 
@@ -209,7 +209,7 @@ class Competition:
                 with closing(self._open()) as ledger:
                     times = ledger.times()
                 try:
-                    results = results_in(self.ledger)
+                    results = load_results(self.ledger)
                     with closing(Ledger(self.ledger)) as ledger:
                         reports = reports_of_test(ledger)
                     found = overview_of(results, times, reports, running=self.running)

@@ -46,6 +46,7 @@ from arena.statistics import (
 from arena.terminal import Screen, Words, progress_console
 from arena.tournament import (
     Asides,
+    BlockRunner,
     Gauge,
     Ledger,
     MatchSetup,
@@ -54,7 +55,6 @@ from arena.tournament import (
     checks_folder,
     match_setup,
     open_ledger,
-    play_blocks,
     say_going_on,
     say_kept,
     terms_of,
@@ -222,7 +222,7 @@ def _play_rest(
     """Play until the test is decided, then abandon the matches in progress, which would not count."""
     done = tally.blocks
     limit = f"at most {pluralise(regression.limit * regression.seatings, 'match', ',')}"
-    say_going_on(ledger, limit, done * regression.seatings, field)
+    say_going_on(ledger, limit, done * regression.seatings, field.plan.isolation)
     if tally.decided or done == regression.limit:
         return
     # An earlier run with a higher limit may have finished matches beyond this one.
@@ -234,7 +234,7 @@ def _play_rest(
         async def play_all() -> None:
             with playing:
                 async with open_venue(left) as workers:
-                    await play_blocks(
+                    await BlockRunner(
                         field,
                         lambda: blocks(regression.blocks(seed)),
                         ledger,
@@ -243,7 +243,7 @@ def _play_rest(
                         log=log,
                         settle="at_once",
                         tell_aside=progress.say,
-                    )
+                    ).play()
 
         event_loop.run(play_all)
     ledger.give_up_unfinished()

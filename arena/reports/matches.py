@@ -19,7 +19,7 @@ from arena.schedule import match_name
 from arena.statistics import Reported, places_by_seat, points
 from arena.tables import Grid, grid, show
 from arena.terminal import results_console
-from arena.tournament import Ledger, Standing, begun_in
+from arena.tournament import FieldState, Ledger, load_start_terms
 from protocol.refusals import Conduct
 from protocol.words import Outcome
 from referee.host import Result
@@ -189,17 +189,17 @@ class MatchFilter(Struct, frozen=True, kw_only=True):
         )
 
 
-def field_of(ledger: Ledger) -> Standing:
+def field_of(ledger: Ledger) -> FieldState:
     """Return a tournament's entrants, including those that wait to be accepted.
 
     Raises:
         WrongUse: the ledger is not that of a tournament.
         MachineCannot: the ledger cannot be read.
     """
-    return Standing.of(begun_in(ledger), ledger.events(), ledger.begun())
+    return FieldState.of(load_start_terms(ledger), ledger.events(), ledger.begun())
 
 
-def entrant_called(standing: Standing, label: str) -> int:
+def entrant_called(standing: FieldState, label: str) -> int:
     """Return the number of the entrant with exactly this label, whether it competes or has withdrawn.
 
     Raises:

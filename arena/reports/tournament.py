@@ -41,7 +41,7 @@ from arena.statistics import (
 )
 from arena.tables import Grid, fits, grid, show
 from arena.terminal import Screen
-from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, Results, Standing, Terms, change_text
+from arena.tournament import PAGE, TRANSCRIPTS, FieldState, FinalResults, Results, Terms, change_text
 from referee.host import RemoteBot
 
 SHOWN_TERMS = {
@@ -205,12 +205,12 @@ ENTRANTS: tuple[Column[dict[str, Any]], ...] = (
 )
 
 
-def entries_table(standing: Standing, events: Sequence[Event]) -> Grid:
+def entries_table(standing: FieldState, events: Sequence[Event]) -> Grid:
     """Return a table with one row per entrant."""
     return grid(Table(ENTRANTS, entries_json(standing, events)["entrants"]))
 
 
-def entries_json(standing: Standing, events: Sequence[Event]) -> dict[str, Any]:
+def entries_json(standing: FieldState, events: Sequence[Event]) -> dict[str, Any]:
     """Return entrants and changes as plain values. Blocks are counted from 0.
 
     Args:
@@ -239,7 +239,7 @@ def entries_json(standing: Standing, events: Sequence[Event]) -> dict[str, Any]:
     return {"entrants": entrants, "entries_until": standing.entries_until, "changes": changes}
 
 
-def _blocks_of(standing: Standing, events: Sequence[Event]) -> tuple[dict[int, int | str], dict[int, int | str]]:
+def _blocks_of(standing: FieldState, events: Sequence[Event]) -> tuple[dict[int, int | str], dict[int, int | str]]:
     """Return the first block of each later entrant, and the block from which each withdrawn one does not play."""
     blocks = {event.id: NOT_YET if event.block is None else event.block for event in events}
     first: dict[int, int | str] = {}

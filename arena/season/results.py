@@ -15,7 +15,7 @@ from arena.errors import WrongUse
 from arena.schedule import Closed, Entered, Withdrawn, entered, format_of
 from arena.season.book import BOOK, PlannedStage, SeasonBook, read_book
 from arena.season.qualification import Finish
-from arena.tournament import CHECKS, LEDGER, Ledger, NotBegun, Results, Terms, results_in
+from arena.tournament import CHECKS, LEDGER, Ledger, NotBegun, Results, Terms, load_results
 
 FIELD = "stage.field"
 """Term with a stage's bots in order: each bot's previous tournament, its place there, and its label."""
@@ -202,7 +202,7 @@ def part_in(folder: Path) -> PartResults | None:
         if not ledger.terms():
             return None
         events = ledger.events()
-    results = results_in(path)
+    results = load_results(path)
     if results.spec is None:
         raise WrongUse(f"{path}: holds no tournament, but a regression test")
     labels = _labels(results)

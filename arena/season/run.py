@@ -26,12 +26,12 @@ from arena.tournament import (
     LEDGER,
     Ledger,
     Terms,
-    begun_in,
     close,
     copies_of_file,
     copy_of_entry,
     drawn_seed,
     held,
+    load_start_terms,
     now,
     set_aside,
 )
@@ -281,7 +281,7 @@ def _closed(season: Season, stage: Stage, reason: str) -> bool:
         part = part_in(season.folder(name))
         if part is not None and not part.closed:
             with held(part.folder), closing(Ledger(part.folder / LEDGER)) as ledger:
-                if not close(ledger, begun_in(ledger), reason):
+                if not close(ledger, load_start_terms(ledger), reason):
                     return False
     return True
 

@@ -3,14 +3,14 @@
 from arena.tournament.aside import Again, Asides, BlockSetAside, LeftOut
 from arena.tournament.backup import Backup, Checked, Told, back_up, backup_place, check_backup
 from arena.tournament.changes import (
-    Standing,
+    FieldState,
     close,
     decide,
     enter,
     extend,
     extend_entries,
+    field_state_of,
     now,
-    standing_of,
     unchanged_text,
     update,
     withdraw,
@@ -28,14 +28,14 @@ from arena.tournament.notices import Notice, Notify
 from arena.tournament.progress import Gauge
 from arena.tournament.provenance import Terms, begin_or_go_on, drawn_seed, left_out_now, terms_of
 from arena.tournament.results import (
-    Begun,
     NotBegun,
     Results,
-    begun_in,
+    StartTerms,
     entries_until,
-    ledger_of,
+    find_ledger,
+    load_results,
+    load_start_terms,
     results_folder_of,
-    results_in,
 )
 from arena.tournament.results_folder import (
     CHECKS,
@@ -54,14 +54,14 @@ from arena.tournament.results_folder import (
 )
 from arena.tournament.run import (
     FinalResults,
+    TournamentRun,
     checks_folder,
     match_setup,
-    play_tournament,
     say_going_on,
     say_kept,
     try_out,
 )
-from arena.tournament.runner import MatchSetup, play_blocks
+from arena.tournament.runner import BlockRunner, MatchSetup
 from arena.tournament.webhook import open_notices
 
 __all__ = [
@@ -76,9 +76,10 @@ __all__ = [
     "Again",
     "Asides",
     "Backup",
-    "Begun",
+    "BlockRunner",
     "BlockSetAside",
     "Checked",
+    "FieldState",
     "FinalResults",
     "Gauge",
     "Ledger",
@@ -89,13 +90,13 @@ __all__ = [
     "Notice",
     "Notify",
     "Results",
-    "Standing",
+    "StartTerms",
     "Terms",
     "Told",
+    "TournamentRun",
     "back_up",
     "backup_place",
     "begin_or_go_on",
-    "begun_in",
     "change_text",
     "change_to_come_text",
     "check_backup",
@@ -110,24 +111,23 @@ __all__ = [
     "extend",
     "extend_entries",
     "feed_endpoint",
+    "field_state_of",
+    "find_ledger",
     "held",
     "is_held",
     "keep_begun",
     "keep_entry",
-    "ledger_of",
     "left_out_now",
+    "load_results",
+    "load_start_terms",
     "match_setup",
     "now",
     "open_ledger",
     "open_notices",
-    "play_blocks",
-    "play_tournament",
     "results_folder_of",
-    "results_in",
     "say_going_on",
     "say_kept",
     "set_aside",
-    "standing_of",
     "terms_of",
     "try_out",
     "unchanged_text",

@@ -26,9 +26,9 @@ from arena.schedule import (
     labels_now,
 )
 from arena.tournament.aside import Again, BlockSetAside, LeftOut
-from arena.tournament.entries import judged
+from arena.tournament.entries import resolve_changes
 from arena.tournament.ledger import Ledger
-from arena.tournament.results import Begun
+from arena.tournament.results import StartTerms
 from referee.display_text import printable_name
 from referee.suggestions import did_you_mean
 
@@ -38,19 +38,19 @@ NAMED = 10
 """The most bots that a message names."""
 
 
-class Standing(Struct, frozen=True):
+class FieldState(Struct, frozen=True):
     """The field once all changes that wait are taken in."""
 
-    begun: Begun
+    begun: StartTerms
     events: tuple[Event, ...]
     """Those that stand, the ones that wait with the block at which they would be taken in now."""
     blocks: int
     """How many blocks were begun."""
 
     @classmethod
-    def of(cls, begun: Begun, events: Sequence[Event], blocks: int) -> "Standing":
+    def of(cls, begun: StartTerms, events: Sequence[Event], blocks: int) -> "FieldState":
         """By the ledger's events."""
-        waiting = {event.id: event for event in judged(begun.spec, begun.game, events, blocks)}
+        waiting = {event.id: event for event in resolve_changes(begun.spec, begun.game, events, blocks)}
         all_events = (waiting.get(event.id, event) for event in events)
         return cls(begun, tuple(event for event in all_events if event.refused is None), blocks)
 
@@ -128,7 +128,7 @@ class Standing(Struct, frozen=True):
             if same:
                 raise WrongUse(f"{what.label}: {same[0]} has the same key")
         event = Event(id=max((each.id for each in self.events), default=0) + 1, at="", block=None, what=what)
-        (found,) = judged(self.begun.spec, self.begun.game, (*self.events, event), self.blocks)
+        (found,) = resolve_changes(self.begun.spec, self.begun.game, (*self.events, event), self.blocks)
         if found.refused is not None:
             raise WrongUse(found.refused)
         after = replace(self.begun.spec, changes=(*self.events, found))
@@ -152,21 +152,21 @@ class Standing(Struct, frozen=True):
         return {label for label, team in zip(self.labels, teams, strict=True) if team in active}
 
 
-def _change(ledger: Ledger, begun: Begun, what: Callable[[Standing], What]) -> Event:
+def _change(ledger: Ledger, begun: StartTerms, what: Callable[[FieldState], What]) -> Event:
     def change(events: Sequence[Event], blocks: int) -> What:
-        standing = Standing.of(begun, events, blocks)
+        standing = FieldState.of(begun, events, blocks)
         return standing.checked(what(standing))
 
     return ledger.change(change)
 
 
-def standing_of(ledger: Ledger, begun: Begun) -> Standing:
+def field_state_of(ledger: Ledger, begun: StartTerms) -> FieldState:
     """The field as it is now."""
     events = ledger.events()
-    return Standing.of(begun, events, ledger.begun())
+    return FieldState.of(begun, events, ledger.begun())
 
 
-def enter(ledger: Ledger, begun: Begun, bot: Entry, label: str, folder: str) -> Event:
+def enter(ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: str) -> Event:
     """A bot enters, whose content is kept already.
 
     Raises:
@@ -180,21 +180,21 @@ def enter(ledger: Ledger, begun: Begun, bot: Entry, label: str, folder: str) -> 
         raise WrongUse(f"{label}: is the name of the arena's own content; give another --label")
     entry = Entered(label=label, folder=folder, content=bot.content, version=bot.version)
 
-    def what(standing: Standing) -> What:
+    def what(standing: FieldState) -> What:
         standing.check_deadline(now())
         return entry
 
     return _change(ledger, begun, what)
 
 
-def update(ledger: Ledger, begun: Begun, bot: Entry, label: str, folder: str) -> Event:
+def update(ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: str) -> Event:
     """A new version takes the place of the bot of a label; its content is kept already.
 
     Raises:
         WrongUse: it cannot.
     """
 
-    def what(standing: Standing) -> What:
+    def what(standing: FieldState) -> What:
         standing.check_deadline(now())
         before = standing.entrant(label)
         if standing.content(before) == bot.content:
@@ -215,7 +215,7 @@ def unchanged_text(folder: str, label: str) -> str:
     return f"{folder} has not changed since {label}, the version that is playing"
 
 
-def withdraw(ledger: Ledger, begun: Begun, label: str) -> Event:
+def withdraw(ledger: Ledger, begun: StartTerms, label: str) -> Event:
     """The bot of a label plays no more.
 
     Raises:
@@ -224,7 +224,7 @@ def withdraw(ledger: Ledger, begun: Begun, label: str) -> Event:
     return _change(ledger, begun, lambda standing: Withdrawn(entrant=standing.entrant(label)))
 
 
-def extend(ledger: Ledger, begun: Begun, *, blocks: int | None, rounds: int | None) -> Event:
+def extend(ledger: Ledger, begun: StartTerms, *, blocks: int | None, rounds: int | None) -> Event:
     """More is to be played: a new total of one of the two.
 
     Raises:
@@ -233,7 +233,7 @@ def extend(ledger: Ledger, begun: Begun, *, blocks: int | None, rounds: int | No
     return _change(ledger, begun, lambda _: Extended(blocks=blocks, rounds=rounds))
 
 
-def extend_entries(ledger: Ledger, begun: Begun, until: datetime) -> Event:
+def extend_entries(ledger: Ledger, begun: StartTerms, until: datetime) -> Event:
     """Bots may enter until a later time.
 
     Raises:
@@ -241,7 +241,7 @@ def extend_entries(ledger: Ledger, begun: Begun, until: datetime) -> Event:
     """
     text = until.astimezone(UTC).isoformat(timespec="seconds")
 
-    def what(standing: Standing) -> What:
+    def what(standing: FieldState) -> What:
         if standing.entries_until is not None and moment_of(standing.entries_until) >= moment_of(text):
             raise WrongUse(f"entries are taken until {standing.entries_until}: {text} is not later")
         return Deadline(entries_until=text)
@@ -266,7 +266,7 @@ def moment_of(text: str) -> datetime:
         raise WrongUse(f"the tournament's ledger: entries_until: {text!r} is not a time") from None
 
 
-def close(ledger: Ledger, begun: Begun, reason: str) -> bool:
+def close(ledger: Ledger, begun: StartTerms, reason: str) -> bool:
     """No change is to be taken in any more; whether that is so now: else a change waits that comes before.
 
     Call it when all is played, and while nobody else plays.
@@ -275,13 +275,13 @@ def close(ledger: Ledger, begun: Begun, reason: str) -> bool:
     def change(events: Sequence[Event], blocks: int) -> What:
         if any(event.block is None and event.refused is None for event in events):
             raise _WaitingError
-        return Standing.of(begun, events, blocks).checked(Closed(reason=reason))
+        return FieldState.of(begun, events, blocks).checked(Closed(reason=reason))
 
     try:
         ledger.change(change)
     except _WaitingError:
         return False
-    ledger.take_in(lambda events, blocks: judged(begun.spec, begun.game, events, blocks))
+    ledger.take_in(lambda events, blocks: resolve_changes(begun.spec, begun.game, events, blocks))
     return True
 
 

@@ -33,7 +33,7 @@ from arena.schedule import (
 )
 from arena.tournament.ledger import Ledger
 from arena.tournament.provenance import CONTENT
-from arena.tournament.results import Begun
+from arena.tournament.results import StartTerms
 from arena.tournament.results_folder import ENTRIES, LEDGER
 from referee.bot_folder import (
     MEGABYTE,
@@ -89,7 +89,7 @@ def keep_entry(results: Path, bot: BotFolder) -> None:
             raise cannot_write(place, error) from None
 
 
-def keep_begun(results: Path, begun: Begun, needed: int | None = None) -> None:
+def keep_begun(results: Path, begun: StartTerms, needed: int | None = None) -> None:
     """Copies the bots that a tournament was begun with, unless they were: an older arena did not.
 
     Their own folders may have changed; what they were run from may still be there.
@@ -151,7 +151,7 @@ def _leaves(event: Event) -> int | None:
             assert_never(unreachable)
 
 
-def judged(spec: ScheduleSpec, game: str, events: Sequence[Event], begun: int) -> list[Event]:
+def resolve_changes(spec: ScheduleSpec, game: str, events: Sequence[Event], begun: int) -> list[Event]:
     """The changes that wait, each with the block at which it can be taken in, or with why it cannot.
 
     Args:
@@ -187,7 +187,7 @@ def judged(spec: ScheduleSpec, game: str, events: Sequence[Event], begun: int) -
     return found
 
 
-def take_in(tournament: Tournament, ledger: Ledger) -> list[tuple[Event, str]]:
+def accept_changes(tournament: Tournament, ledger: Ledger) -> list[tuple[Event, str]]:
     """Takes in the changes that wait in the ledger; those that were settled, some perhaps refused, each in words.
 
     Args:
@@ -197,7 +197,7 @@ def take_in(tournament: Tournament, ledger: Ledger) -> list[tuple[Event, str]]:
     spec, game = tournament.spec, tournament.form.game
     if not ledger.waiting():
         return []
-    settled = ledger.take_in(lambda events, begun: judged(spec, game, events, begun))
+    settled = ledger.take_in(lambda events, begun: resolve_changes(spec, game, events, begun))
     labels = list(tournament.labels)
     texts = {}
     for event in ledger.events():
@@ -244,7 +244,7 @@ def change_to_come_text(event: Event, labels: Sequence[str]) -> str:
             assert_never(unreachable)
 
 
-def changed(tournament: Tournament, ledger: Ledger, found: dict[str, Entry]) -> Tournament:
+def apply_changes(tournament: Tournament, ledger: Ledger, found: dict[str, Entry]) -> Tournament:
     """The tournament with all changes that were taken in.
 
     Args:

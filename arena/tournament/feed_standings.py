@@ -1,4 +1,4 @@
-"""A tournament's standings on the live feed: read from the ledger as blocks are completed, and told again."""
+"""Publishes a tournament's standings on the live feed, as blocks are completed, and again for late spectators."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -9,37 +9,22 @@ from arena.config import Tournament
 from arena.schedule import Match, withdrawn
 from arena.statistics import Played, StandingsRow, standings_of
 from arena.tournament.ledger import Ledger
-from arena.tournament.runner import Progress, Write
+from arena.tournament.runner import LedgerCall
 from protocol.codec import encode
 from protocol.feed import STANDINGS, FeedRow, FeedStandings
 from referee.host import Publish, Result
 
 LOOK_SECONDS = 0.5
-"""At most so often the standings are made anew."""
+"""Seconds between two looks for completed blocks."""
 AGAIN_SECONDS = 3.0
-"""So often they are published again, for spectators that come late."""
+"""Seconds after which unchanged standings are published again, for spectators that connect late."""
 BLOCKS_AT_ONCE = 1_000
 SUMS = ("played", "wins", "ties", "losses", "points", "faults", "defaults")
-"""The fields of a row that add up."""
-
-
-class AlsoFed:
-    """Passes on progress, and tells the standings which blocks may have become complete."""
-
-    def __init__(self, progress: Progress, fed: "FedStandings") -> None:
-        self._fed = fed
-        self._progress = progress
-        self.lost = progress.lost
-        self.void = progress.void
-
-    def ended(self, match: Match, result: Result) -> None:
-        """See `runner.Progress`."""
-        self._progress.ended(match, result)
-        self._fed.ended(match)
+"""The fields of a row that are sums over matches."""
 
 
 class FedStandings:
-    """The standings so far."""
+    """The standings so far, published while matches are played. It observes their ends."""
 
     def __init__(self, tournament: Tournament, publish: Publish) -> None:
         self._publish = publish
@@ -48,26 +33,36 @@ class FedStandings:
         self._played = 0
         self._n = 0
         self._counted: set[int] = set()
-        """Blocks that are in the sums."""
+        """Blocks that the sums include."""
         self._ended: set[int] = set()
-        """Blocks of which a match has ended since they were last looked for."""
+        """Blocks of which a match has ended since the last look."""
 
     def change(self, tournament: Tournament) -> None:
-        """The tournament goes on with another field: bots have entered, or withdrawn."""
+        """Continue with a field in which bots have entered or withdrawn."""
         self._tournament = tournament
         self._rows += [
             StandingsRow(entrant=entrant, house=entrant == tournament.house)
             for entrant in range(len(self._rows), len(tournament.labels))
         ]
 
-    def ended(self, match: Match) -> None:
-        """A match has its result: its block may be complete."""
+    def ended(self, match: Match, result: Result) -> None:
+        """See `runner.Progress`. The match's block may be complete now."""
+        del result
         self._ended.add(match.block)
 
-    async def keep(self, ledger: Ledger, write: Write, blocks: int) -> None:
-        """Tells the standings whenever they have changed, and now and then, until it is cancelled.
+    def lost(self, match: Match, reason: str) -> None:
+        """See `runner.Progress`."""
 
-        `blocks`: of so many, the first, some may have been played before.
+    def void(self, match: Match, reason: str, set_aside: int) -> None:
+        """See `runner.Progress`."""
+
+    async def keep(self, ledger: Ledger, write: LedgerCall, blocks: int) -> None:
+        """Publish the standings whenever they have changed, and now and then, until cancelled.
+
+        Args:
+            ledger: the tournament's ledger.
+            write: makes its calls.
+            blocks: number of blocks, from the first, that may have been played before.
         """
         for first in range(0, blocks, BLOCKS_AT_ONCE):
             self._count(await write(partial(ledger.results, first, min(blocks, first + BLOCKS_AT_ONCE))))
@@ -79,8 +74,8 @@ class FedStandings:
                 await trio.sleep(LOOK_SECONDS)
                 changed = await self._read_new(ledger, write)
 
-    async def _read_new(self, ledger: Ledger, write: Write) -> bool:
-        """Adds the blocks that have become complete; whether there are any."""
+    async def _read_new(self, ledger: Ledger, write: LedgerCall) -> bool:
+        """Add the blocks that have become complete; return whether there are any."""
         ended, self._ended = self._ended - self._counted, set()
         found = [await write(partial(ledger.results, block, block + 1)) for block in sorted(ended)]
         self._count(match for matches in found for match in matches)
@@ -96,7 +91,7 @@ class FedStandings:
                 setattr(mine, field, getattr(mine, field) + getattr(row, field))
 
     def tell(self) -> None:
-        """Publishes them, by mean points; those that have withdrawn come last."""
+        """Publish the standings by mean points; bots that have withdrawn come last."""
         gone = withdrawn(self._tournament.spec)
 
         def place(row: StandingsRow) -> tuple[bool, bool, float, int]:
@@ -105,7 +100,7 @@ class FedStandings:
         self._say(sorted(self._rows, key=place))
 
     def tell_final(self, rows: Sequence[StandingsRow], played: int) -> None:
-        """Publishes what came out at the end of so many matches, in the format's order."""
+        """Publish the final standings after this number of matches, in the format's order."""
         self._played = played
         self._say(rows, final=True)
 

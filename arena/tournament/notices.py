@@ -1,6 +1,6 @@
-"""Notices to a tournament's host: what is worth one, and what it says.
+"""Notices to a tournament's host: the events that cause one, and their texts.
 
-A notice names the tournament, bots and counts; never a seed, a move, what a bot wrote, or where a file is.
+A notice names the tournament, bots and counts; never a seed, a move, a bot's output, or the path of a file.
 """
 
 import re
@@ -18,44 +18,43 @@ from arena.quantities import pluralise
 from arena.schedule import Match
 from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import AlreadyPlayed
-from arena.tournament.runner import Progress
 from protocol.refusals import Conduct
 from referee.display_text import printable
 from referee.host import Result
 
 MOST_CHARACTERS = 300
 _FOLDERS = re.compile(r"(?<![\w.:/-])/(?:[^\s/:;,'\"]+/)+")
-"""The folders of a path."""
-_MARKUP = str.maketrans("<>&@[]", "‹›＆＠()")  # noqa: RUF001 - what no chat takes for a mention or a link
+"""The folders in a path."""
+_MARKUP = str.maketrans("<>&@[]", "‹›＆＠()")  # noqa: RUF001 - no chat reads these as a mention or a link
 
 
 class Notice(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One of them, as it is posted."""
+    """A notice as it is posted."""
 
     event: NoticeEvent
     tournament: str
     at: str
-    """Wall time, ISO 8601, UTC."""
+    """Wall time in ISO 8601, in UTC."""
     text: str
-    """For people: a line."""
+    """A line for people."""
     bot: str | None = None
-    """Its label, if a bot fails."""
+    """The label of the bot that fails."""
     conduct: Conduct | None = None
-    """How that bot behaved in the match that it failed in last."""
+    """The conduct of that bot in the last match in which it failed."""
     count: int | None = None
-    """Void blocks in a row, matches in which the bot failed, or matches in all."""
+    """Number of void blocks in a row, of matches in which the bot failed, or of all matches."""
 
 
 Notify = Callable[[Notice], None]
-"""Takes a notice. Never waits."""
+"""Receives a notice, without waiting."""
 
 
-def nobody(notice: Notice) -> None:
-    """Tells no one."""
+def no_notices(notice: Notice) -> None:
+    """Ignore a notice."""
 
 
 class Watch:
-    """Finds what is worth a notice while a tournament is played."""
+    """Observes a tournament while it is played, and sends notices."""
 
     def __init__(self, tournament: Tournament, notify: Notify) -> None:
         self._asked = tournament.form.notices or Notices()
@@ -65,24 +64,23 @@ class Watch:
         self._notify = notify
         self._labels = tournament.labels
         self._voids = 0
-        """In a row."""
+        """Number of void attempts in a row."""
         self._failed: Counter[int] = Counter()
-        """By entrant: matches."""
+        """Number of matches in which an entrant failed; by entrant."""
         self._played = 0
 
     def go_on(self, ledger: Ledger) -> None:
-        """Counts on from what was played before; not for nobody: of a million matches that takes seconds."""
-        if self._notify is not nobody and "failing" in self._asked.events:
+        """Include the failures of matches played earlier, if notices are sent. A million matches take seconds."""
+        if self._notify is not no_notices and "failing" in self._asked.events:
             self._failed = Counter(ledger.failed())
 
-    def beside(self, progress: Progress, labels: tuple[str, ...]) -> "Watched":
-        """Hears what `progress` hears; `labels`: of all entrants now."""
+    def change(self, labels: tuple[str, ...]) -> None:
+        """Continue with a field in which bots have entered; `labels` are those of all entrants now."""
         self._labels = labels
-        return Watched(progress, self)
 
     @contextmanager
     def until_stopped(self) -> Iterator[None]:
-        """Tells if its block ends by an exception, unless another arena goes on playing."""
+        """Send a notice if the block ends by an exception, unless another arena is playing the tournament."""
         try:
             yield
         except AlreadyPlayed:
@@ -95,20 +93,20 @@ class Watch:
                 why = f"{reason.why}; {reason.kept}"
             elif isinstance(reason, MachineCannot):
                 why = reason.format_message()
-            else:  # What is said of terms that have changed names the seed.
+            else:  # An error about changed terms names the seed.
                 why = "the arena's last line says why"
             self._tell("stopped", f"stopped: {why}")
             raise
 
     def over(self, leader: str, matches: int) -> None:
-        """All is played, or the time of a ladder is up; nothing is told if none of it was played now."""
+        """Send a notice of the end, if any match was played in this run."""
         if self._played:
             many = pluralise(matches, "match", ",")
             what = f"its time is up after {many}" if self._endless else f"all {many} are played"
             self._tell("over", f"{what}; first is {leader}", count=matches)
 
     def ended(self, match: Match, result: Result) -> None:
-        """A match has its result."""
+        """See `runner.Progress`."""
         self._voids = 0
         self._played += 1
         failed = {
@@ -124,15 +122,19 @@ class Watch:
                 text = f"{bot} has failed in {pluralise(count, 'match', ',')}, most recently: {how}"
                 self._tell("failing", text, bot=printable(bot), conduct=conduct, count=count)
 
-    def void(self, reason: str) -> None:
-        """A block is void, and played again."""
+    def lost(self, match: Match, reason: str) -> None:
+        """See `runner.Progress`."""
+
+    def void(self, match: Match, reason: str, set_aside: int) -> None:
+        """See `runner.Progress`."""
+        del match, set_aside
         self._voids += 1
         if _is_time(self._voids, self._asked.void_after):
             times = "once" if self._voids == 1 else f"{self._voids:,} times in a row"
             self._tell("void", f"a block was void {times}, most recently because {reason}", count=self._voids)
 
     def telling_aside(self, say: Callable[[str], None]) -> Callable[[str], None]:
-        """Return what shows a line about a block that was set aside, and tells the host of it."""
+        """Return a function that shows a line about a block that was set aside, and sends it as a notice."""
 
         def tell(line: str) -> None:
             say(line)
@@ -148,32 +150,13 @@ class Watch:
         self._notify(Notice(event=event, tournament=printable(self._name), at=at, text=whole, **facts))
 
 
-class Watched:
-    """Passes on progress, and lets `Watch` hear it."""
-
-    def __init__(self, progress: Progress, watch: Watch) -> None:
-        self._progress = progress
-        self._watch = watch
-        self.lost = progress.lost
-
-    def ended(self, match: Match, result: Result) -> None:
-        """See `runner.Progress`."""
-        self._progress.ended(match, result)
-        self._watch.ended(match, result)
-
-    def void(self, match: Match, reason: str, set_aside: int) -> None:
-        """See `runner.Progress`."""
-        self._progress.void(match, reason, set_aside)
-        self._watch.void(reason)
-
-
 def _is_time(count: int, first: int) -> bool:
-    """Whether a count is the first, or twice, four times, … as much."""
+    """Return whether a count is `first` times a power of two."""
     times, rest = divmod(count, first)
     return rest == 0 and times & (times - 1) == 0 and times > 0
 
 
 def _plain(text: str) -> str:
-    """Text that a chat shows as it stands, and that names no folder of this machine."""
+    """Return a text that chats show unchanged and that names no folder of this machine."""
     short = printable(_FOLDERS.sub("…/", text)).translate(_MARKUP)
     return short if len(short) <= MOST_CHARACTERS else f"{short[: MOST_CHARACTERS - 1]}…"

@@ -1,4 +1,4 @@
-"""How far a tournament is, on standard error: a bar at a terminal, otherwise a line now and then."""
+"""The progress of a tournament on standard error: a bar at a terminal, otherwise a line now and then."""
 
 from abc import ABC, abstractmethod
 from time import monotonic
@@ -13,7 +13,7 @@ from arena.terminal import Screen, progress_bar
 from referee.host import Result
 
 LINE_SECONDS = 10
-"""At least so long from one line to the next, where there is no terminal."""
+"""Least seconds between two lines, if there is no terminal."""
 
 
 class Gauge(ABC):
@@ -39,7 +39,7 @@ class Gauge(ABC):
 
     @abstractmethod
     def _said(self) -> str:
-        """How far it is, in words."""
+        """Return the progress in words."""
 
     def _say_now_and_then(self) -> None:
         if not self._console.is_terminal and monotonic() - self._last_line >= LINE_SECONDS:
@@ -69,10 +69,10 @@ class Gauge(ABC):
 
 
 class LiveProgress(Gauge):
-    """A tournament's. The runner calls `ended` and `void`."""
+    """The progress of a tournament. It observes the runner."""
 
     def __init__(self, console: Screen, done: int, total: int | None) -> None:
-        """`total`: None if it has no end."""
+        """Begin after `done` of `total` matches; `total` is None if there is no end."""
         columns = (TimeElapsedColumn(),) if total is None else (TimeElapsedColumn(), TimeRemainingColumn())
         super().__init__(console, *columns)
         self._done, self._total, self._voids = done, total, 0
@@ -82,7 +82,7 @@ class LiveProgress(Gauge):
         """See `runner.Progress`."""
         del match, result
         self._done += 1
-        # Tie-breaks come on top of what could be known.
+        # Tie-breaks are not known in advance.
         self._total = None if self._total is None else max(self._total, self._done)
         self._bar.update(self._task, completed=self._done, total=self._total)
         self._say_now_and_then()

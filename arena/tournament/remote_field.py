@@ -1,4 +1,4 @@
-"""What remote bots need while their tournament is played: where they stand, and who of them withdraws."""
+"""Informs remote bots of their standings while their tournament is played, and its door of withdrawals."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -10,28 +10,30 @@ from arena.schedule import Contest, Entered, Event, Withdrawn, competing, format
 from arena.statistics import Played, RunningRating, digest_of
 from arena.tournament.ledger import Ledger
 from arena.tournament.results import results_that_count
-from arena.tournament.runner import Write
+from arena.tournament.runner import LedgerCall
 from arena.workers import RemoteSeats
 from protocol.news import TableRow
 from referee.host import RemoteBot, remote_bot
 
 LOOK_SECONDS = 1.0
 IDLE_SHARE = 20
-"""To count takes at most one part in so many of the time."""
+"""Computing the standings takes at most this fraction of the time, as its reciprocal."""
 SURE = 1.96
-"""Standard errors to each side of a rating: 95 %."""
+"""Standard errors on each side of a rating for an interval of 95 %."""
 
 
 def keys_of(tournament: Tournament, *, competing_now: bool) -> set[str]:
-    """The keys of its remote bots that compete, or of the others."""
+    """Return the keys of the remote bots that compete now, or of the other remote bots."""
     active = set(competing(tournament.spec))
     named = {number: bot.key for number, bot in enumerate(tournament.bots) if isinstance(bot, RemoteBot)}
     here = {key for number, key in named.items() if number in active}
     return here if competing_now else set(named.values()) - here
 
 
-async def keep_up(remote: RemoteSeats, tournament: Tournament, seed: int, ledger: Ledger, write: Write) -> None:
-    """Tells the seats who withdraws, and where bots stand, until it is cancelled."""
+async def keep_up(
+    remote: RemoteSeats, tournament: Tournament, seed: int, ledger: Ledger, write: LedgerCall
+) -> None:
+    """Inform the remote seats of withdrawals and standings, until cancelled."""
     counted, next_count = -1, trio.current_time()
     while True:
         events = await write(ledger.events) if await write(ledger.waiting) else []
@@ -47,7 +49,7 @@ async def keep_up(remote: RemoteSeats, tournament: Tournament, seed: int, ledger
 
 
 def withdrawing(tournament: Tournament, events: Sequence[Event]) -> set[str]:
-    """The keys of the bots that withdraw, or for which a next version comes; not those that enter again later."""
+    """Return the keys of the bots that withdraw or are replaced, without those that enter again later."""
     keys: set[str] = set()
     for event in events:
         what = event.what
@@ -68,9 +70,13 @@ def withdrawing(tournament: Tournament, events: Sequence[Event]) -> set[str]:
 def standings_by_key(
     tournament: Tournament, seed: int, played: list[Played], running: tuple[RunningRating, ...] = ()
 ) -> dict[str, TableRow]:
-    """Where each remote bot stands, by its key.
+    """Return the row of each remote bot in the standings, by its key.
 
-    `played`: what counts, in schedule order; `running`: a ladder's ratings, if it is one without an end.
+    Args:
+        tournament: the tournament.
+        seed: its seed.
+        played: the matches that count, in schedule order.
+        running: the ratings of an endless ladder; empty for other formats.
     """
     spec, labels, house = tournament.spec, tournament.shown, tournament.house
     contest = Contest(spec=spec, labels=labels, house=house, seed=seed, played=played, running=running)

@@ -99,7 +99,7 @@ class NotBegun(WrongUse):
         return None if self.refused is None else self.folder / CHECKS / self.refused.logs
 
 
-class Begun(Struct, frozen=True, kw_only=True):
+class StartTerms(Struct, frozen=True, kw_only=True):
     """A tournament as it was begun, by its ledger."""
 
     game: str
@@ -113,7 +113,7 @@ class Begun(Struct, frozen=True, kw_only=True):
     """Until when bots may enter, as it was begun."""
 
 
-def begun_in(ledger: Ledger) -> Begun:
+def load_start_terms(ledger: Ledger) -> StartTerms:
     """What a tournament was begun with.
 
     Raises:
@@ -132,7 +132,7 @@ def begun_in(ledger: Ledger) -> Begun:
         raise WrongUse(f"{ledger.path}: holds no tournament, but a regression test")
     contents = (terms.get(f"{CONTENT}{label}") for label in labels)
     texts = tuple(content if isinstance(content, str) else None for content in contents)
-    return Begun(
+    return StartTerms(
         game=terms["game"],
         labels=labels,
         contents=texts,
@@ -149,7 +149,7 @@ def entries_until(terms: Terms, events: Sequence[Event]) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def results_in(path: Path) -> Results:
+def load_results(path: Path) -> Results:
     """What a ledger says.
 
     Raises:
@@ -301,7 +301,7 @@ def _seats(terms: Terms) -> int:
     return game.seats(game.read_options(terms["variant"], Raw(msgspec.json.encode(options))))
 
 
-def ledger_of(place: Path) -> Path:
+def find_ledger(place: Path) -> Path:
     """The ledger that a tournament's file, its results folder, or its own path names.
 
     Raises:
@@ -329,12 +329,12 @@ def ledger_of(place: Path) -> Path:
 
 
 def results_folder_of(place: Path) -> Path:
-    """Return the results folder that `place` names as it does for `ledger_of`.
+    """Return the results folder that `place` names as it does for `find_ledger`.
 
     Raises:
         WrongUse: there is none, or it names a file that is no ledger of a results folder.
     """
-    ledger = ledger_of(place)
+    ledger = find_ledger(place)
     if ledger.name != LEDGER:  # Else another ledger beside the file would be taken, or made.
         raise WrongUse(f"{place}: is neither a results folder nor the {LEDGER} in one")
     return ledger.parent

@@ -1,12 +1,14 @@
-"""Plays a tournament from where it stands to its end."""
+"""Plays a tournament from what its ledger holds to its end."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import trio
+from msgspec import Struct
 
 from arena import event_loop
 from arena.checks import FieldCheck, exclude_broken_bots
@@ -14,11 +16,13 @@ from arena.config import Entry, Tournament
 from arena.quantities import pluralise
 from arena.schedule import (
     TWO,
+    Block,
     Contest,
     Design,
     EndlessLadder,
     Event,
     Fixed,
+    Later,
     blocks_so_far,
     competing,
     design_of,
@@ -27,32 +31,35 @@ from arena.schedule import (
 )
 from arena.statistics import Played, StandingsRow, digest_of, reports_of
 from arena.terminal import progress_console, say
-from arena.tournament.endless import blocks_played, play_ladder
-from arena.tournament.entries import changed, keep_entry, take_in
-from arena.tournament.feed_standings import AlsoFed, FedStandings
+from arena.tournament.endless import Ladder, blocks_played
+from arena.tournament.entries import accept_changes, apply_changes, keep_entry
+from arena.tournament.feed_standings import FedStandings
 from arena.tournament.ledger import Ledger
-from arena.tournament.notices import Notify, Watch, nobody
+from arena.tournament.notices import Notify, Watch, no_notices
 from arena.tournament.progress import LiveProgress
 from arena.tournament.provenance import as_begun, begin_or_go_on, left_out_of, names_entered, remedy_of, terms_of
 from arena.tournament.remote_field import keep_up, keys_of
 from arena.tournament.results import Results, results_that_count
 from arena.tournament.results_folder import CHECKS, TRANSCRIPTS, open_ledger
-from arena.tournament.runner import InThread, MatchSetup, Settle, play_blocks
+from arena.tournament.runner import BlockRunner, LedgerThread, MatchSetup, Observers, Progress, Settle
 from arena.workers import RemoteSeats, Venue, workers_kept
 from referee.bot_folder import BotFolder
 from referee.host import Publish
 from referee.log import SILENT, Logger
 
+LOOK_SECONDS = 0.5
+"""Seconds between two looks whether an endless ladder's time is up or, while it idles, whether a change waits."""
+MANY = 1_000_000
+"""Number of matches for which workers are opened if it is unknown."""
 PlayerT = TypeVar("PlayerT")
 
 
 class FinalResults(Results, frozen=True, kw_only=True):
-    """How a tournament came out."""
+    """The results of a tournament at its end."""
 
     tournament: Tournament
-    """As it was played: without the bots that were left out."""
+    """The tournament as it was played, without the bots that were left out."""
     contest: Contest
-    """The results as the format counts them."""
     design: Design
 
     @property
@@ -61,169 +68,293 @@ class FinalResults(Results, frozen=True, kw_only=True):
         return self.digest.standings
 
 
-def play_tournament(
-    tournament: Tournament,
-    players: tuple[PlayerT, ...],
-    open_venue: Venue[PlayerT],
-    *,
-    fresh: bool,
-    write_reports: Callable[[Path, Results], None],
-    time_is_up: Callable[[], bool] | None = None,
-    enlist: Callable[[Tournament], tuple[tuple[PlayerT, ...], Venue[PlayerT]]] | None = None,
-    check: FieldCheck[PlayerT] | None = None,
-    publish: Publish | None = None,
-    notify: Notify = nobody,
-    remote: RemoteSeats | None = None,
-    log: Logger = SILENT,
-) -> FinalResults:
-    """Plays what is left, and takes in what hosts change meanwhile.
+class _Stretch(Struct, frozen=True, kw_only=True):
+    """The blocks to play until a change in the ledger can be accepted."""
 
-    Args:
-        tournament: what is to be played.
-        players: the entrants, as the venue's workers want them.
-        open_venue: gives the workers.
-        fresh: begin anew.
-        write_reports: writes what people read of it into the results folder, while no other arena may.
-        time_is_up: whether a ladder without an end is to stop; None: it goes on until a signal comes.
-        enlist: gives the players and the workers of a field in which bots have entered; None: none can.
-        check: how bots are checked before the first match of a new tournament; None: they are not.
-        publish: takes the standings for the live feed; None: there is none.
-        notify: takes notices to the host.
-        remote: the seats of bots that come with a key, which is the venue's; None: there are none.
-        log: the operator's.
+    rounds: Iterable[Callable[[], Iterator[Block | Later]]]
+    """The blocks of each round. The next round is requested when one has been played."""
+    done: int
+    """Number of matches played before."""
+    total: int | None
+    """Number of matches in all; None: there is no end."""
+    first: int = 0
+    """Number of the first block."""
+    blocks_before: int
+    """Number of blocks, from the first, that may have been played before."""
+    settle: Settle
+    ladder: Ladder | None = None
+    """The ladder that chooses the blocks, if it has no end."""
 
-    Raises:
-        WrongUse: the results there are were played under other terms; or a bot cannot start.
-        MachineCannot: it cannot be played to its end now.
-        Stopped: a signal came; run again, it goes on.
-    """
-    looked: list[tuple[Tournament, tuple[PlayerT, ...]]] = []
 
-    def look(begun: Mapping[str, str] | None = None, events: Sequence[Event] = ()) -> None:
-        folder, entered = checks_folder(tournament.results), names_entered(events)
-        looked.append(exclude_broken_bots(tournament, players, check, folder=folder, begun=begun, entered=entered))
+@dataclass
+class TournamentRun(Generic[PlayerT]):
+    """One run of a tournament: it plays the matches that are left, and accepts changes of the host meanwhile."""
 
-    def look_first() -> None:
-        try_out(open_venue)
-        look()
+    tournament: Tournament
+    players: tuple[PlayerT, ...]
+    """The entrants, in the form that the workers take."""
+    open_venue: Venue[PlayerT]
+    _: KW_ONLY
+    write_reports: Callable[[Path, Results], None]
+    """Writes the files for people into the results folder, before another arena may open it."""
+    time_is_up: Callable[[], bool] | None = None
+    """Returns whether an endless ladder is to stop; None: only a signal stops it."""
+    enlist: Callable[[Tournament], tuple[tuple[PlayerT, ...], Venue[PlayerT]]] | None = None
+    """Returns the players and the workers of a field into which bots have entered; None: no bot can enter."""
+    check: FieldCheck[PlayerT] | None = None
+    """Checks the bots before the first match of a new tournament; None: they are not checked."""
+    publish: Publish | None = None
+    """Publishes the standings on the live feed."""
+    notify: Notify = no_notices
+    """Receives notices to the host."""
+    remote: RemoteSeats | None = None
+    """The seats of remote bots, which the venue has, too."""
+    log: Logger = SILENT
 
-    watch = Watch(tournament, notify)
-    with (
-        workers_kept(),
-        watch.until_stopped(),
-        open_ledger(tournament.results, fresh=fresh, try_out=look_first) as ledger,
-    ):
-        if not looked:
-            look(left_out_of(ledger.terms()), ledger.events())
-        [(tournament, players)] = looked
-        tournament, seed = _begun(tournament, ledger)
-        watch.go_on(ledger)
-        fed = None if publish is None else FedStandings(tournament, publish)
-        entries = dict[str, Entry]()
-        while True:
-            _take_in(tournament, ledger, log)
-            now = changed(tournament, ledger, entries)
-            _bar(now, remote)
-            if len(now.bots) > len(players):
-                if enlist is None:
-                    raise ValueError("nobody enlists the bots that have entered")
-                players, open_venue = enlist(now)
-            if fed is not None:
-                fed.change(now)
-            design, over = _play_rest(
-                now,
-                players,
-                ledger,
-                seed,
-                open_venue=open_venue,
-                time_is_up=time_is_up or _never,
-                fed=fed,
-                watch=watch,
-                remote=remote,
-                log=log,
+    def play(self, *, fresh: bool) -> FinalResults:
+        """Play what is left.
+
+        Args:
+            fresh: whether to set earlier results aside and begin anew.
+
+        Raises:
+            WrongUse: the earlier results were played under other terms, or a bot cannot start.
+            MachineCannot: it cannot be played to its end now.
+            Stopped: a signal came. Another run goes on.
+        """
+        checked = False
+
+        def check_first() -> None:
+            nonlocal checked
+            try_out(self.open_venue)
+            self._check_field()
+            checked = True
+
+        self._watch = Watch(self.tournament, self.notify)
+        with (
+            workers_kept(),
+            self._watch.until_stopped(),
+            open_ledger(self.tournament.results, fresh=fresh, try_out=check_first) as ledger,
+        ):
+            if not checked:
+                self._check_field(left_out_of(ledger.terms()), ledger.events())
+            self._ledger = ledger
+            begun, self._seed = self._begin()
+            self._watch.go_on(ledger)
+            self._fed = None if self.publish is None else FedStandings(begun, self.publish)
+            entries = dict[str, Entry]()
+            is_over, design = False, None
+            while not is_over:
+                self._accept_changes(begun)
+                self._enter_field(apply_changes(begun, ledger, entries))
+                design, is_over = self._play_until_change()
+            found = self._final_results(design)
+            if self._fed is not None:
+                self._fed.tell_final(found.standings, len(found.played))
+            self.write_reports(self.tournament.results, found)
+            self._watch.over(self.tournament.shown[found.standings[0].entrant], len(found.played))
+            return found
+
+    def _check_field(self, begun: Mapping[str, str] | None = None, events: Sequence[Event] = ()) -> None:
+        """Check the bots, and leave out those that the terms allow to be left out."""
+        folder, entered = checks_folder(self.tournament.results), names_entered(events)
+        self.tournament, self.players = exclude_broken_bots(
+            self.tournament, self.players, self.check, folder=folder, begun=begun, entered=entered
+        )
+
+    def _begin(self) -> tuple[Tournament, int]:
+        """Return the tournament as it is or was begun, and its seed. Copies the folders of all its bots.
+
+        Raises:
+            WrongUse: it was begun under other terms.
+            MachineCannot: there is no space.
+        """
+        tournament = as_begun(self.tournament, self._ledger)
+        otherwise = f"{tournament.file}: has changed since its results in {tournament.results} were begun"
+        terms, remedy = partial(terms_of, tournament), partial(remedy_of, tournament)
+        seed = begin_or_go_on(self._ledger, tournament.form.seed, terms, otherwise, remedy)
+        for number, bot in enumerate(tournament.bots):
+            if number != tournament.house and isinstance(bot, BotFolder):
+                keep_entry(tournament.results, bot)
+        say_kept(tournament)
+        return tournament, seed
+
+    def _accept_changes(self, begun: Tournament) -> None:
+        """Accept or refuse the changes that wait in the ledger, and report each."""
+        for event, text in accept_changes(begun, self._ledger):
+            if event.refused is not None:
+                say(f"refused: {text}: {event.refused}")
+                self.log.warning("change_refused", change=text, reason=event.refused)
+            else:
+                say(f"from block {(event.block or 0) + 1} on: {text}")
+                self.log.info("change_taken_in", change=text, block=event.block)
+
+    def _enter_field(self, tournament: Tournament) -> None:
+        """Continue with the field of this tournament, which changes may have altered."""
+        self.tournament = tournament
+        if self.remote is not None:
+            # The key of a bot that has withdrawn admits it no longer.
+            self.remote.barred = keys_of(tournament, competing_now=False)
+        if len(tournament.bots) > len(self.players):
+            if self.enlist is None:
+                raise ValueError("bots have entered, and there is no function that enlists them")
+            self.players, self.open_venue = self.enlist(tournament)
+        if self._fed is not None:
+            self._fed.change(tournament)
+        self._watch.change(tournament.labels)
+
+    def _play_until_change(self) -> tuple[Design | None, bool]:
+        """Play the matches that are left, up to the block from which a change in the ledger is accepted.
+
+        Returns:
+            The design of the schedule, if it was computed; and whether no change waits, or the time is up.
+        """
+        if isinstance(self.tournament.schedule, EndlessLadder):
+            self._play(self._ladder_stretch())
+            return None, self._is_time_up()
+        schedule, ledger = self.tournament.schedule, self._ledger
+        # Fixed schedules need no results, which take gigabytes for a million matches.
+        so_far = [] if isinstance(schedule, Fixed) else ledger.results()
+        design = _design(self.tournament, self._seed, so_far)
+        if self.tournament.seats > TWO:
+            say(design.text)
+        # Rounds that depend on results are not known yet, nor does `matches` include tie-breaks.
+        total = max(design.matches, schedule.matches)
+        finished = ledger.finished()
+        say_going_on(ledger, pluralise(total, "match"), len(finished), self.tournament.plan().isolation)
+        # The blocks to come may depend on each result, unless all are known and no later stage is made of them.
+        independent = isinstance(schedule, Fixed) and not self.tournament.stage
+        self._play(
+            _Stretch(
+                rounds=rounds_of(schedule.rounds(self._seed), ledger.results),
+                done=len(finished),
+                total=total,
+                blocks_before=max((block for block, _ in finished), default=-1) + 1,
+                settle="by_host" if independent else "last",
             )
-            if over:
-                break
-        found = _final_results(now, ledger, seed, design)
-        if fed is not None:
-            fed.tell_final(found.standings, len(found.played))
-        write_reports(tournament.results, found)
-        watch.over(now.shown[found.standings[0].entrant], len(found.played))
-        return found
+        )
+        return design, not ledger.waiting()
 
+    def _ladder_stretch(self) -> _Stretch:
+        """Return the blocks of an endless ladder, which are chosen while it is played.
 
-def _bar(tournament: Tournament, remote: RemoteSeats | None) -> None:
-    """Lets nobody in any more with the key of a bot that has withdrawn."""
-    if remote is not None:
-        remote.barred = keys_of(tournament, competing_now=False)
+        Raises:
+            WrongUse: the ledger holds results of other matches, or the folder cannot be written.
+            MachineCannot: it cannot be read.
+        """
+        tournament = self.tournament
+        ladder = Ladder.opened(tournament.results, self._ledger, tournament.spec, self._seed, tournament.labels)
+        if stopped := self._ledger.give_up_unfinished():
+            say(f"continuing; {pluralise(stopped, 'match')} had been interrupted")
+        done = self._ledger.counting()
+        isolation = tournament.plan().isolation
+        say(f"a ladder without an end, {pluralise(done, 'match')} played before, isolation {isolation}")
+        return _Stretch(
+            rounds=[lambda: ladder],
+            done=done,
+            total=None,
+            first=ladder.first,
+            blocks_before=ladder.first,
+            settle="last",
+            ladder=ladder,
+        )
 
+    def _play(self, stretch: _Stretch) -> None:
+        """Play a stretch, and show its progress."""
+        screen = progress_console() if self.remote is None else self.remote.screen
+        with LiveProgress(screen, stretch.done, stretch.total) as progress:
+            event_loop.run(partial(self._play_rounds, stretch, progress))
 
-def _begun(tournament: Tournament, ledger: Ledger) -> tuple[Tournament, int]:
-    """The tournament as it is or was begun, and its seed. From now on all its bots have been copied.
+    async def _play_rounds(self, stretch: _Stretch, progress: LiveProgress) -> None:
+        ledger, write, ladder = self._ledger, LedgerThread(), stretch.ladder
+        observers: list[Progress] = [progress]
+        if self._fed is not None:
+            observers.append(self._fed)
+        observers.append(self._watch)
+        matches = MANY if stretch.total is None else stretch.total - stretch.done
+        async with trio.open_nursery() as nursery:
+            idle = trio.CancelScope()
+            if ladder is not None:
+                nursery.start_soon(self._stop_in_time, idle)
+            async with self.open_venue(matches) as workers:
+                if self._fed is not None:
+                    nursery.start_soon(self._fed.keep, ledger, write, stretch.blocks_before)
+                if self.remote is not None:
+                    nursery.start_soon(keep_up, self.remote, self.tournament, self._seed, ledger, write)
+                for blocks in stretch.rounds:
+                    await BlockRunner(
+                        match_setup(self.tournament, self.players),
+                        blocks,
+                        ledger,
+                        first=stretch.first,
+                        on_block_finished=None if ladder is None else ladder.observe,
+                        workers=workers,
+                        progress=Observers(tuple(observers)),
+                        write=write,
+                        log=self.log,
+                        change_at=self.tournament.schedule.change_at,
+                        time_is_up=None if ladder is None else self._is_time_up,
+                        settle=stretch.settle,
+                        tell_aside=self._watch.telling_aside(progress.say),
+                    ).play()
+                    if await write(ledger.waiting):
+                        break
+                if self.remote is not None and ladder is None:
+                    self.remote.over = not await write(ledger.waiting)
+            if ladder is not None:
+                with idle:
+                    await self._wait_for_change(ladder, write)
+            nursery.cancel_scope.cancel()
 
-    Raises:
-        WrongUse: it was begun under other terms.
-        MachineCannot: there is no space.
-    """
-    tournament = as_begun(tournament, ledger)
-    otherwise = f"{tournament.file}: has changed since its results in {tournament.results} were begun"
-    terms, remedy = partial(terms_of, tournament), partial(remedy_of, tournament)
-    seed = begin_or_go_on(ledger, tournament.form.seed, terms, otherwise, remedy)
-    for number, bot in enumerate(tournament.bots):
-        if number != tournament.house and isinstance(bot, BotFolder):
-            keep_entry(tournament.results, bot)
-    say_kept(tournament)
-    return tournament, seed
+    async def _wait_for_change(self, ladder: Ladder, write: LedgerThread) -> None:
+        """Wait until a change in the ledger waits, when no match would improve the ratings of a ladder."""
+        if not (self._is_time_up() or await write(self._ledger.waiting)):
+            say(f"no match would improve a rating now: {ladder.why_idle()}; waiting for bots to enter")
+        while not await write(self._ledger.waiting):  # noqa: ASYNC110 - another process writes it
+            await trio.sleep(LOOK_SECONDS)
 
+    async def _stop_in_time(self, idle: trio.CancelScope) -> None:
+        while not self._is_time_up():  # noqa: ASYNC110 - nothing reports it
+            await trio.sleep(LOOK_SECONDS)
+        idle.cancel()
 
-def _take_in(tournament: Tournament, ledger: Ledger, log: Logger) -> None:
-    """Takes in the changes that wait, and says which."""
-    for event, text in take_in(tournament, ledger):
-        if event.refused is not None:
-            say(f"refused: {text}: {event.refused}")
-            log.warning("change_refused", change=text, reason=event.refused)
-        else:
-            say(f"from block {(event.block or 0) + 1} on: {text}")
-            log.info("change_taken_in", change=text, block=event.block)
+    def _is_time_up(self) -> bool:
+        return self.time_is_up is not None and self.time_is_up()
 
-
-def _never() -> bool:
-    return False
-
-
-def _final_results(tournament: Tournament, ledger: Ledger, seed: int, design: Design | None) -> FinalResults:
-    """What it came to; `design`: as it was before the last matches, if it was known."""
-    spec, labels, house = tournament.spec, tournament.shown, tournament.house
-    first, results, running, _ = results_that_count(ledger, spec, seed)
-    contest = Contest(spec=spec, labels=labels, house=house, seed=seed, played=results, running=running)
-    in_order = partial(format_of(tournament.spec).in_order, contest)
-    return FinalResults(
-        tournament=tournament,
-        terms=ledger.terms(),
-        design=design
-        if design is not None and isinstance(tournament.schedule, Fixed)
-        else _design(tournament, seed, results),
-        played=results,
-        spec=tournament.spec,
-        contest=contest,
-        digest=digest_of(labels, results, house, in_order),
-        reports=reports_of(len(labels), ledger.reports(first=first)),
-        voids=ledger.voids(),
-        set_aside=ledger.set_aside(),
-        lost=ledger.lost_with_workers(),
-        asides=ledger.asides(),
-        events=tuple(ledger.events()),
-        total=len(results),
-    )
+    def _final_results(self, design: Design | None) -> FinalResults:
+        """Return the results at the end; `design` is the schedule's before the last matches, if it was known."""
+        tournament, ledger, seed = self.tournament, self._ledger, self._seed
+        spec, labels, house = tournament.spec, tournament.shown, tournament.house
+        first, results, running, _ = results_that_count(ledger, spec, seed)
+        contest = Contest(spec=spec, labels=labels, house=house, seed=seed, played=results, running=running)
+        in_order = partial(format_of(spec).in_order, contest)
+        if design is None or not isinstance(tournament.schedule, Fixed):
+            design = _design(tournament, seed, results)
+        return FinalResults(
+            tournament=tournament,
+            terms=ledger.terms(),
+            design=design,
+            played=results,
+            spec=spec,
+            contest=contest,
+            digest=digest_of(labels, results, house, in_order),
+            reports=reports_of(len(labels), ledger.reports(first=first)),
+            voids=ledger.voids(),
+            set_aside=ledger.set_aside(),
+            lost=ledger.lost_with_workers(),
+            asides=ledger.asides(),
+            events=tuple(ledger.events()),
+            total=len(results),
+        )
 
 
 def checks_folder(results: Path) -> Path:
-    """A new folder for what a check writes, among a tournament's results."""
+    """Return a new folder for the output of a check, in a tournament's results folder."""
     return results / CHECKS / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
 
 
 def match_setup(tournament: Tournament, players: tuple[PlayerT, ...]) -> MatchSetup[PlayerT]:
-    """What all matches of a tournament, or of a regression test, have in common."""
+    """Return the common part of all matches of a tournament or a regression test."""
     return MatchSetup(
         plan=tournament.plan(),
         players=players,
@@ -233,10 +364,10 @@ def match_setup(tournament: Tournament, players: tuple[PlayerT, ...]) -> MatchSe
 
 
 def try_out(open_venue: Venue[PlayerT]) -> None:
-    """Opens a venue, and plays nothing there.
+    """Open a venue, and play nothing there.
 
     Raises:
-        WrongUse: it cannot be as it was asked for.
+        WrongUse: it cannot be opened with these options.
         MachineCannot: it cannot be opened now.
         Stopped: a signal came.
     """
@@ -249,7 +380,7 @@ def try_out(open_venue: Venue[PlayerT]) -> None:
 
 
 def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Design:
-    """What the schedule comes to: where it depends on results, as far as these lead."""
+    """Return the design of the schedule, as far as it is known after these results."""
     schedule = tournament.schedule
     if isinstance(schedule, EndlessLadder):
         return design_of(blocks_played(results), competing(tournament.spec), tournament.seats)
@@ -259,96 +390,16 @@ def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Des
 
 
 def say_kept(tournament: Tournament) -> None:
-    """Which bots are kept, where that is asked for: one may have thought that more were."""
+    """Print which bots are kept, if the tournament keeps bots: it may be fewer than the host expects."""
     if tournament.form.policy.processes == "kept":
         say(
             f"bots kept from match to match: {', '.join(tournament.kept) or 'none, because none of them can stay'}"
         )
 
 
-def say_going_on(ledger: Ledger, most: str, done: int, field: MatchSetup[PlayerT]) -> None:
-    """What is to be played, and how much of it was played before; what was interrupted then is given up."""
+def say_going_on(ledger: Ledger, most: str, done: int, isolation: str) -> None:
+    """Print how much is to be played and was played before; give up the matches that were interrupted."""
     if stopped := ledger.give_up_unfinished():
         say(f"continuing; {pluralise(stopped, 'match')} had been interrupted")
     done_before = f" ({done} of them played before)" if done else ""
-    say(f"{most}{done_before}, isolation {field.plan.isolation}")
-
-
-def _play_rest(
-    tournament: Tournament,
-    players: tuple[PlayerT, ...],
-    ledger: Ledger,
-    seed: int,
-    *,
-    open_venue: Venue[PlayerT],
-    time_is_up: Callable[[], bool],
-    fed: FedStandings | None,
-    watch: Watch,
-    remote: RemoteSeats | None,
-    log: Logger,
-) -> tuple[Design | None, bool]:
-    """Plays the matches that are left, up to where a change that waits in the ledger can be taken in.
-
-    Returns what the schedule came to before, if it was known, and whether no change waits or the time is up.
-    """
-    schedule, field = tournament.schedule, match_setup(tournament, players)
-    if isinstance(schedule, EndlessLadder):
-        return None, play_ladder(
-            tournament,
-            field,
-            ledger,
-            seed,
-            open_venue=open_venue,
-            time_is_up=time_is_up,
-            fed=fed,
-            watch=watch,
-            beside=None if remote is None else partial(keep_up, remote, tournament, seed, ledger),
-            screen=None if remote is None else remote.screen,
-            log=log,
-        )
-    # Not read for nothing: of a million matches they are gigabytes.
-    so_far = [] if isinstance(schedule, Fixed) else ledger.results()
-    design = _design(tournament, seed, so_far)
-    if tournament.seats > TWO:
-        say(design.text)
-    # Rounds that depend on results are not known yet, nor does `matches` know of tie-breaks.
-    total = max(design.matches, schedule.matches)
-    finished = ledger.finished()
-    done = len(finished)
-    say_going_on(ledger, pluralise(total, "match"), done, field)
-    # What comes next depends on each result, but where all blocks are known and no other stage is made of them.
-    settle: Settle = "by_host" if isinstance(schedule, Fixed) and not tournament.stage else "last"
-    screen = progress_console() if remote is None else remote.screen
-    with LiveProgress(screen, done, total) as progress:
-
-        async def play_all() -> None:
-            write = InThread()
-            followed = watch.beside(progress if fed is None else AlsoFed(progress, fed), tournament.labels)
-            async with open_venue(total - done) as workers, trio.open_nursery() as nursery:
-                if fed is not None:
-                    before = max((block for block, _ in finished), default=-1) + 1
-                    nursery.start_soon(fed.keep, ledger, write, before)
-                if remote is not None:
-                    nursery.start_soon(keep_up, remote, tournament, seed, ledger, write)
-                # The next round is made when this one is played: it may depend on it.
-                for blocks in rounds_of(schedule.rounds(seed), ledger.results):
-                    await play_blocks(
-                        field,
-                        blocks,
-                        ledger,
-                        workers=workers,
-                        progress=followed,
-                        write=write,
-                        log=log,
-                        change_at=schedule.change_at,
-                        settle=settle,
-                        tell_aside=watch.telling_aside(progress.say),
-                    )
-                    if await write(ledger.waiting):
-                        break
-                if remote is not None:
-                    remote.over = not await write(ledger.waiting)
-                nursery.cancel_scope.cancel()
-
-        event_loop.run(play_all)
-    return design, not ledger.waiting()
+    say(f"{most}{done_before}, isolation {isolation}")

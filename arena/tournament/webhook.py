@@ -16,7 +16,7 @@ import trio
 
 from arena.quantities import pluralise
 from arena.terminal import say
-from arena.tournament.notices import Notice, Notify, nobody
+from arena.tournament.notices import Notice, Notify, no_notices
 from referee.display_text import printable
 from referee.log import SILENT, Logger
 
@@ -43,7 +43,7 @@ OK, REDIRECT, REFUSED, FAULT = 200, 300, 400, 500
 def open_notices(url: str | None, log: Logger = SILENT) -> Iterator[Notify]:
     """Sends notices until its block ends; None: there are none."""
     if url is None:
-        yield nobody
+        yield no_notices
         return
     sender = Sender(url, log)
     try:

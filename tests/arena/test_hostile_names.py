@@ -24,7 +24,7 @@ from arena.schedule.contract import Tie
 from arena.tables import LONGEST_CELL, Grid, shortened, show
 from arena.terminal import Screen, Words, json_line
 from arena.tournament.results_folder import LEDGER
-from arena.tournament.run import play_tournament
+from arena.tournament.run import TournamentRun
 from referee.display_text import printable, printable_name
 from referee.host.plan import Plan
 from tests.arena.ledgers import OpenLedger
@@ -172,7 +172,7 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file.write_text(f'game = "mist"\nformat = "gauntlet"\nseed = 7\nbots = {bots}\n')
     tournament = read_tournament(file)
     assert list(kinds) == list(tournament.labels)
-    play_tournament(tournament, tournament.labels, venue(AtOnce()), fresh=False, write_reports=write_beside)
+    TournamentRun(tournament, tournament.labels, venue(AtOnce()), write_reports=write_beside).play(fresh=False)
     return place / "runs/cup"
 
 

@@ -56,21 +56,20 @@ def main() -> None:
     from arena.reports.tournament import results_json  # noqa: PLC0415
     from arena.tournament import runner  # noqa: PLC0415
     from arena.tournament.entries import copies_of_file  # noqa: PLC0415
-    from arena.tournament.run import play_tournament  # noqa: PLC0415
+    from arena.tournament.run import TournamentRun  # noqa: PLC0415
     from referee.bot_folder.strict_toml import read_toml  # noqa: PLC0415
 
     runner.INTERRUPTIONS = sys.maxsize
     file = Path(sys.argv[1])
     kept = copies_of_file(results_of(file, read_toml(file, TournamentFile)), withdrawn_only=True)
     tournament = read_tournament(file, kept)
-    results = play_tournament(
+    results = TournamentRun(
         tournament,
         tournament.labels,
         crew,
-        fresh=False,
         write_reports=write_beside,
         enlist=lambda changed: (changed.labels, crew),
-    )
+    ).play(fresh=False)
     sys.stdout.buffer.write(msgspec.json.encode(results_json(results.tournament, results)))
 
 

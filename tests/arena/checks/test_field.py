@@ -14,7 +14,7 @@ from arena.errors import WrongUse
 from arena.pages.report import write_beside
 from arena.reports.attempts import attempts_text
 from arena.reports.tournament import results_json
-from arena.tournament.run import FinalResults, play_tournament
+from arena.tournament.run import FinalResults, TournamentRun
 from arena.workers.api import Worker, WorkerGoneError
 from arena.workers.roster import Roster
 from protocol.codec import encode
@@ -45,9 +45,9 @@ def playing(
 ) -> FinalResults:
     tournament = read_tournament(file)
     check = FieldCheck("opponent", play.open_venue, unbuilt or {})
-    return play_tournament(
-        tournament, tournament.labels, play.open_venue, fresh=fresh, write_reports=write_beside, check=check
-    )
+    return TournamentRun(
+        tournament, tournament.labels, play.open_venue, write_reports=write_beside, check=check
+    ).play(fresh=fresh)
 
 
 def test_every_bot_plays_the_random_bot_once_before_the_first_match(file: Path) -> None:

@@ -18,7 +18,7 @@ from arena.config.tournament_file import read_tournament
 from arena.errors import WRONG_USE, MachineCannot
 from arena.pages.report import write_beside
 from arena.tournament.results_folder import LEDGER, PAGE, TABLE, set_aside
-from arena.tournament.run import play_tournament
+from arena.tournament.run import TournamentRun
 from arena.workers.api import Play
 from protocol.refusals import Conduct
 from referee.host.plan import Plan
@@ -43,8 +43,8 @@ def cup(folder: Path, text: str = TEXT, play: Play[str] | None = None) -> Path:
     file = folder / "cup.toml"
     file.write_text(text)
     tournament = read_tournament(file)
-    play_tournament(
-        tournament, tournament.labels, venue(play or AtOnce()), fresh=False, write_reports=write_beside
+    TournamentRun(tournament, tournament.labels, venue(play or AtOnce()), write_reports=write_beside).play(
+        fresh=False
     )
     return file
 

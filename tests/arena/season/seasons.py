@@ -10,7 +10,7 @@ from arena.pages.report import write_beside
 from arena.reports.season import season_json
 from arena.season.results import season_in
 from arena.season.run import play_season
-from arena.tournament.run import play_tournament
+from arena.tournament.run import TournamentRun
 from arena.workers.api import Play, Venue
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_formats import BOT
@@ -54,14 +54,13 @@ def playing(file: Path, play: Play[str] | None = None, **how: Any) -> Any:
         return changed.labels, venue(stand_in)
 
     def play_one(tournament: Tournament) -> None:
-        play_tournament(
+        TournamentRun(
             tournament,
             tournament.labels,
             venue(stand_in),
-            fresh=False,
             write_reports=write_beside,
             enlist=enlist,
-        )
+        ).play(fresh=False)
 
     check: Callable[[Tournament], dict[str, str]] = how.pop("check", lambda _: {})
     play_season(season, play_one, check=check, **how)

@@ -15,7 +15,7 @@ from arena.errors import WRONG_USE
 from arena.pages import Website
 from arena.pages.report import write_beside
 from arena.season.results import part_in
-from arena.tournament.run import FinalResults, play_tournament
+from arena.tournament.run import FinalResults, TournamentRun
 from arena.web.catalog import competitions_in, seasons_in
 from arena.workers.api import Venue
 from tests.arena.pages.test_pages import words
@@ -31,9 +31,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool, str]]:
 
     def play(tournament: Tournament, *_: Any, checks: bool, **__: Any) -> FinalResults:
         found.append((tournament.results.name, checks, tournament.form.isolation))
-        return play_tournament(
-            tournament, tournament.labels, venue(AtOnce()), fresh=False, write_reports=write_beside, enlist=enlist
-        )
+        return TournamentRun(
+            tournament, tournament.labels, venue(AtOnce()), write_reports=write_beside, enlist=enlist
+        ).play(fresh=False)
 
     def enlist(changed: Tournament) -> tuple[tuple[str, ...], Venue[str]]:
         return changed.labels, venue(AtOnce())
@@ -148,15 +148,14 @@ def timed(monkeypatch: pytest.MonkeyPatch) -> list[Timed]:
         return changed.labels, venue(AtOnce())
 
     def play(tournament: Tournament, *_: Any, time_is_up: Any, **__: Any) -> FinalResults:
-        results = play_tournament(
+        results = TournamentRun(
             tournament,
             tournament.labels,
             venue(AtOnce()),
-            fresh=False,
             write_reports=write_beside,
             enlist=enlist,
             time_is_up=time_is_up,
-        )
+        ).play(fresh=False)
         found.append((tournament.results.name, len(results.played), tournament.ends))
         return results
 

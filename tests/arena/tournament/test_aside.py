@@ -19,7 +19,7 @@ from arena.schedule.round_robin import round_robin
 from arena.statistics.standings import Played
 from arena.tournament.aside import Again, Asides, LeftOut, OwnDoing, SetAside, StepTaken
 from arena.tournament.ledger import Ledger
-from arena.tournament.runner import ATTEMPTS, MatchSetup, Settle, play_blocks
+from arena.tournament.runner import ATTEMPTS, BlockRunner, MatchSetup, Settle
 from arena.workers.api import Worker
 from referee.host.plan import Plan, Result
 from referee.host.players import RemoteBot
@@ -81,7 +81,7 @@ async def play_all(
 ) -> None:
     plan = Plan(match="", game="g", variant="v", seed=0)
     field = MatchSetup(plan=plan, players=players, names=BOTS, transcripts=folder)
-    await play_blocks(
+    await BlockRunner(
         field,
         BLOCKS,
         ledger,
@@ -90,7 +90,7 @@ async def play_all(
         write=at_once,
         settle=settle,
         tell_aside=None if said is None else said.append,
-    )
+    ).play()
 
 
 @pytest.fixture
@@ -275,7 +275,7 @@ class TestOwnDoing:
         field = MatchSetup(
             plan=Plan(match="", game="g", variant="v", seed=0), players=BOTS, names=BOTS, transcripts=folder
         )
-        await play_blocks(
+        await BlockRunner(
             field,
             self.BLOCKS,
             ledger,
@@ -283,7 +283,7 @@ class TestOwnDoing:
             progress=Heard(),
             write=at_once,
             tell_aside=said.append,
-        )
+        ).play()
         return plans
 
     async def test_a_bot_that_is_held_up_alone_again_and_again_is_excused_no_more(

@@ -20,7 +20,7 @@ from arena.schedule.changes import Extended
 from arena.tournament import LEDGER, TRANSCRIPTS, Ledger, backup, backup_place
 from arena.tournament import ledger as ledger_module
 from arena.tournament.results_folder import ENTRIES, held
-from arena.tournament.run import FinalResults, play_tournament
+from arena.tournament.run import FinalResults, TournamentRun
 from referee.host.plan import Plan, Result
 from tests.arena.reports.played import played_folder
 from tests.arena.stand_in import AtOnce
@@ -282,9 +282,9 @@ def test_copies_of_bots_are_in_it(tmp_path: Path) -> None:
     file = tmp_path / "cup.toml"
     file.write_text(TEXT)
     tournament = read_tournament(file)
-    found: FinalResults = play_tournament(
-        tournament, tournament.labels, venue(AtOnce()), fresh=False, write_reports=write_beside
-    )
+    found: FinalResults = TournamentRun(
+        tournament, tournament.labels, venue(AtOnce()), write_reports=write_beside
+    ).play(fresh=False)
     stdout, _ = asked(file, tmp_path / "b")
     assert "; 3 files copied, 0 there already" in stdout
     assert len(found.played) == 12

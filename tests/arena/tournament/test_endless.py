@@ -25,14 +25,14 @@ from arena.schedule.changes import Event
 from arena.schedule.formats import format_of
 from arena.schedule.rounds import blocks_so_far
 from arena.statistics.standings import Played
-from arena.tournament import endless
+from arena.tournament import endless, run
 from arena.tournament.endless import Ladder, ladder_so_far
 from arena.tournament.entries import copies_of_file
 from arena.tournament.ledger import Ledger
-from arena.tournament.notices import Notice, Notify, nobody
-from arena.tournament.results import results_in
+from arena.tournament.notices import Notice, Notify, no_notices
+from arena.tournament.results import load_results
 from arena.tournament.results_folder import LADDER, LEDGER, PAGE, PERIODS
-from arena.tournament.run import FinalResults, play_tournament
+from arena.tournament.run import FinalResults, TournamentRun
 from arena.workers.api import Play, Venue
 from referee.host.plan import Plan
 from referee.host.plan import Result as Attempted
@@ -74,13 +74,13 @@ def idle(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return said[-1]
 
     monkeypatch.setattr(Ladder, "why_idle", why_idle)
-    monkeypatch.setattr(endless, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(run, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(endless, "EVERY", 5)
     return said
 
 
 def playing(
-    file: Path, play: Play[str], idle: list[str], name: str = "cup", notify: Notify = nobody
+    file: Path, play: Play[str], idle: list[str], name: str = "cup", notify: Notify = no_notices
 ) -> FinalResults:
     tournament = read_tournament(file, copies_of_file(file.parent / "runs" / name, withdrawn_only=True))
     idle.clear()
@@ -88,16 +88,15 @@ def playing(
     def enlist(changed: Tournament) -> tuple[tuple[str, ...], Venue[str]]:
         return changed.labels, venue(play)
 
-    return play_tournament(
+    return TournamentRun(
         tournament,
         tournament.labels,
         venue(play),
-        fresh=False,
         write_reports=write_beside,
         time_is_up=lambda: bool(idle),
         enlist=enlist,
         notify=notify,
-    )
+    ).play(fresh=False)
 
 
 def in_ledger(file: Path) -> tuple[list[Played], list[Event]]:
@@ -123,7 +122,7 @@ def test_it_ends_idle_and_its_report_and_page_have_its_ratings(
     assert all(event.block is not None for event in in_ledger(file)[1])
     ladder = json.loads(json.dumps(results_json(found.tournament, found)["ladder"]))
     assert len(found.tournament.labels) == len(ladder)
-    report = results_in(file.parent / "runs/cup" / LEDGER)
+    report = load_results(file.parent / "runs/cup" / LEDGER)
     assert report.contest is not None
     assert found.contest == report.contest
     assert report.total == len(found.played) == report.digest.matches
@@ -141,7 +140,7 @@ def test_killed_at_every_few_writes_it_comes_out_the_same(
     found = None
     while found is None:
         with monkeypatch.context() as patched:
-            patched.setattr(endless, "InThread", dying_after(8 + 2 * kills, after=after))
+            patched.setattr(run, "LedgerThread", dying_after(8 + 2 * kills, after=after))
             try:
                 found = playing(file, host, idle)
             except BaseExceptionGroup as group:
@@ -236,7 +235,7 @@ def test_a_copy_that_does_not_fit_the_ledger_is_left_aside(tmp_path: Path, idle:
     )
     for forge in forged:
         copy.write_text(json.dumps(forge))
-        assert found.contest == results_in(tmp_path / "runs/cup" / LEDGER).contest
+        assert found.contest == load_results(tmp_path / "runs/cup" / LEDGER).contest
     copy.write_text(json.dumps(written))
     with closing(Ledger(tmp_path / "runs/cup" / LEDGER)) as ledger:
         kept = endless._kept_state(ledger, found.tournament.spec, 4)

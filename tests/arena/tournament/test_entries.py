@@ -22,10 +22,10 @@ from arena.schedule.fields import ScheduleSpec
 from arena.tournament import entries, run
 from arena.tournament.entries import copies_of_file
 from arena.tournament.ledger import Ledger
-from arena.tournament.results import results_in
+from arena.tournament.results import load_results
 from arena.tournament.results_folder import ENTRIES, LEDGER, held
-from arena.tournament.run import FinalResults, play_tournament
-from arena.tournament.runner import InThread
+from arena.tournament.run import FinalResults, TournamentRun
+from arena.tournament.runner import LedgerThread
 from arena.workers.api import Play, Venue
 from referee.host.plan import Plan
 from referee.host.plan import Result as Attempted
@@ -84,9 +84,9 @@ def playing(file: Path, play: Play[str]) -> FinalResults:
     def enlist(changed: Tournament) -> tuple[tuple[str, ...], Venue[str]]:
         return changed.labels, venue(play)
 
-    return play_tournament(
-        tournament, tournament.labels, venue(play), fresh=False, write_reports=write_beside, enlist=enlist
-    )
+    return TournamentRun(
+        tournament, tournament.labels, venue(play), write_reports=write_beside, enlist=enlist
+    ).play(fresh=False)
 
 
 def undisturbed(file: Path) -> FinalResults:
@@ -104,9 +104,9 @@ def undisturbed(file: Path) -> FinalResults:
     def enlist(changed: Tournament) -> tuple[tuple[str, ...], Venue[str]]:
         return changed.labels, venue(AtOnce())
 
-    return play_tournament(
-        tournament, tournament.labels, venue(AtOnce()), fresh=False, write_reports=write_beside, enlist=enlist
-    )
+    return TournamentRun(
+        tournament, tournament.labels, venue(AtOnce()), write_reports=write_beside, enlist=enlist
+    ).play(fresh=False)
 
 
 def told(results: FinalResults) -> Any:
@@ -150,7 +150,7 @@ def test_a_running_arena_takes_changes_in_and_ends_as_if_it_had_known_them(file:
     assert {event.block is not None for event in events(file)} == {True}
     assert sum(map(len, changes_of(file).values())) == len(events(file))
     assert told(found) == told(undisturbed(file))
-    report = results_in(file.parent / "runs/cup" / LEDGER)
+    report = load_results(file.parent / "runs/cup" / LEDGER)
     assert (report.digest.standings, report.digest.labels) == (found.standings, found.digest.labels)
     assert report.total == len(found.played) == report.digest.matches
 
@@ -177,7 +177,7 @@ def test_killed_at_every_few_writes_it_comes_out_the_same(
     found = None
     while found is None:
         with monkeypatch.context() as patched:
-            patched.setattr(run, "InThread", dying_after(4 + kills // 4, after=after))
+            patched.setattr(run, "LedgerThread", dying_after(4 + kills // 4, after=after))
             try:
                 found = playing(file, host)
             except BaseExceptionGroup as group:
@@ -191,7 +191,7 @@ def test_killed_at_every_few_writes_it_comes_out_the_same(
 def dying_after(calls: int, *, after: bool) -> Callable[[], Any]:
     """Makes the ledger's calls; the one after so many is the last thing that its process does, or does not."""
 
-    class Killing(InThread):
+    class Killing(LedgerThread):
         def __init__(self) -> None:
             super().__init__()
             self._left = calls
@@ -217,7 +217,7 @@ def pairs(tmp_path: Path) -> Path:
 
 
 def test_a_change_of_a_tournament_that_is_over_makes_it_go_on(pairs: Path) -> None:
-    before = results_in(pairs.parent / "runs/cup" / LEDGER)
+    before = load_results(pairs.parent / "runs/cup" / LEDGER)
     assert 0 == change(pairs, "update", "a", "f2", "--no-check").exit_code
     again = AtOnce()
     found = playing(pairs, again)
@@ -357,7 +357,7 @@ def test_a_knock_out_that_began_meanwhile_refuses_who_waits_and_goes_on(
 ) -> None:
     """Nothing was begun yet when the bot entered; now something is."""
     file = field(tmp_path, "knockout")
-    monkeypatch.setattr("arena.tournament.changes.judged", judged_at_start)
+    monkeypatch.setattr("arena.tournament.changes.resolve_changes", judged_at_start)
     found = playing(file, Host(file, {3: (("add", "f", "--no-check"), ("withdraw", "b"))}))
     assert "refused: f enters: no bot can enter a knock-out that has begun" in capsys.readouterr().err
     assert [None, None] == [event.block for event in events(file)]
@@ -370,7 +370,7 @@ def test_a_knock_out_that_began_meanwhile_refuses_who_waits_and_goes_on(
 
 def judged_at_start(spec: ScheduleSpec, game: str, events: Sequence[Event], begun: int) -> list[Event]:
     """What a command finds that looks before the first match."""
-    return entries.judged(spec, game, events, 0 * begun)
+    return entries.resolve_changes(spec, game, events, 0 * begun)
 
 
 def test_the_list_says_who_plays_since_when_and_what_waits(pairs: Path) -> None:

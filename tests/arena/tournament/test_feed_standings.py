@@ -12,9 +12,10 @@ from arena.config.tournament_file import Tournament, TournamentFile, read_tourna
 from arena.pages.report import write_beside
 from arena.schedule.blocks import Match
 from arena.schedule.changes import Entered, Event
-from arena.tournament.feed_standings import AGAIN_SECONDS, LOOK_SECONDS, AlsoFed, FedStandings
+from arena.tournament.feed_standings import AGAIN_SECONDS, LOOK_SECONDS, FedStandings
 from arena.tournament.ledger import Ledger
-from arena.tournament.run import play_tournament
+from arena.tournament.run import TournamentRun
+from arena.tournament.runner import Observers
 from protocol.feed import FeedMessage, FeedStandings
 from protocol.refusals import Conduct
 from protocol.words import Options
@@ -77,7 +78,7 @@ class Book:
     def played(self, match: Match, result: Result) -> None:
         attempt = self.ledger.try_match(match, self.folder, match.name.replace("/", "-"))
         self.ledger.finish(match, attempt, result, 2)
-        self.fed.ended(match)
+        self.fed.ended(match, result)
 
     async def write(self, call: Callable[[], AnswerT]) -> AnswerT:
         await trio.lowlevel.checkpoint()
@@ -161,7 +162,7 @@ def test_whoever_follows_the_progress_hears_of_matches_as_before(tmp_path: Path)
             heard.append(f"void {match.name} {reason} {set_aside}")
 
     with closing(Ledger(tmp_path / "ledger")) as ledger:
-        followed = AlsoFed(Progress(), Book(ledger, tmp_path).fed)
+        followed = Observers((Progress(), Book(ledger, tmp_path).fed))
         one = match(0, 0, 0, 1)
         followed.ended(one, result((0,), (1,)))
         followed.lost(one, "gone")
@@ -175,14 +176,13 @@ def test_of_a_tournament_that_goes_on_with_another_field_they_have_its_rows_from
     assert 0 == change(file, "add", "f", "--no-check").exit_code
     said: list[FeedStandings] = []
     tournament = read_tournament(file)
-    play_tournament(
+    TournamentRun(
         tournament,
         tournament.labels,
         venue(AtOnce()),
-        fresh=False,
         write_reports=write_beside,
         enlist=lambda changed: (changed.labels, venue(AtOnce())),
         publish=lambda _, message: said.append(msgspec.json.decode(message, type=FeedMessage)),
-    )
+    ).play(fresh=False)
     assert said
     assert all("f" in [row.bot for row in each.rows] for each in said)

@@ -17,7 +17,7 @@ from arena.schedule.rounds import rounds_of
 from arena.schedule.swiss import swiss_rounds
 from arena.statistics.standings import Played, StandingsRow
 from arena.terminal import Screen
-from arena.tournament.results import results_in
+from arena.tournament.results import load_results
 from arena.tournament.results_folder import LEDGER, PAGE, TABLE
 from arena.tournament.run import FinalResults
 from referee.transcript.chain import TranscriptError
@@ -133,7 +133,7 @@ def test_the_table_has_a_row_for_each_bot_and_the_json_the_format_and_its_design
 def test_a_report_has_the_order_of_the_tournaments_own_table_in_all_of_its_tables(file: Path) -> None:
     results = playing(file)
     folder = read_tournament(file).results
-    found = results_in(folder / LEDGER)
+    found = load_results(folder / LEDGER)
     assert results.standings == found.digest.standings
     assert found.contest is not None
     assert format_table(results.contest, results.standings) == format_table(found.contest, found.digest.standings)
@@ -149,7 +149,7 @@ def test_a_report_can_be_had_of_a_tournament_that_was_stopped_half_way(file: Pat
     full = TranscriptError("cannot be written: No space left on device", Path("/t/x.jsonl"))
     with pytest.raises(MachineCannot):
         playing(file, AtOnce(fails_after=after, failure=full))
-    found = results_in(read_tournament(file).results / LEDGER)
+    found = load_results(read_tournament(file).results / LEDGER)
     assert found.contest is not None
     table = format_table(found.contest, found.digest.standings)
     assert table is None or len(table) - 1 == len(found.digest.standings) == len(found.digest.labels)

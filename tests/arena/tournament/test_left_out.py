@@ -14,7 +14,7 @@ from arena.config.tournament_file import Tournament, read_tournament
 from arena.pages.report import write_beside
 from arena.reports.attempts import attempts_text
 from arena.reports.tournament import results_json
-from arena.tournament.run import FinalResults, play_tournament
+from arena.tournament.run import FinalResults, TournamentRun
 from arena.workers.api import Venue
 from tests.arena.checks.bots import WHY, Field
 from tests.arena.tournament.test_entries import change, field
@@ -29,15 +29,14 @@ def playing(file: Path, broken: Collection[str] = ()) -> FinalResults:
     def enlist(changed: Tournament) -> tuple[tuple[str, ...], Venue[str]]:
         return changed.labels, play.open_venue
 
-    return play_tournament(
+    return TournamentRun(
         tournament,
         tournament.labels,
         play.open_venue,
-        fresh=False,
         write_reports=write_beside,
         enlist=enlist,
         check=FieldCheck("opponent", play.open_venue, {}),
-    )
+    ).play(fresh=False)
 
 
 @pytest.fixture

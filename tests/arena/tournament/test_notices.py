@@ -21,7 +21,8 @@ from arena.schedule.round_robin import round_robin
 from arena.tournament import Notice
 from arena.tournament.notices import Watch
 from arena.tournament.results_folder import held
-from arena.tournament.run import play_tournament
+from arena.tournament.run import TournamentRun
+from arena.tournament.runner import Observers
 from protocol.refusals import Conduct
 from referee.host.plan import Plan, Result
 from tests.arena.stand_in import AtOnce, result
@@ -53,14 +54,13 @@ def told(folder: Path, play: AtOnce, table: str = "", text: str = TEXT) -> list[
     tournament = read_tournament(_file(folder, table, text))
     found: list[Notice] = []
     try:
-        play_tournament(
+        TournamentRun(
             tournament,
             tournament.labels,
             venue(play),
-            fresh=False,
             write_reports=write_beside,
             notify=found.append,
-        )
+        ).play(fresh=False)
     except* (MachineCannot, Stopped, WrongUse):
         pass
     return found
@@ -127,7 +127,7 @@ def test_a_series_of_void_blocks_ends_with_a_match_that_is_not(tmp_path: Path) -
     done = result(Plan(match="m", game="g", variant="v", seed=1), ("a", "b"), Path("t"))
     for voids in (1, 3, 8):
         for _ in range(voids):
-            watch.void("no memory")
+            watch.void(match, "no memory", 0)
         watch.ended(match, done)
     assert [2, 2, 4, 8] == [one.count for one in found]
     assert "cup: a block was void 4 times in a row, most recently because no memory" == found[2].text
@@ -228,7 +228,7 @@ def test_what_is_posted_is_one_flat_object() -> None:
 def test_whoever_follows_the_progress_hears_all_of_it_as_before(tmp_path: Path) -> None:
     watch, heard = Watch(read_tournament(_file(tmp_path, "")), list[Notice]().append), Heard()
     (first, _) = next(iter(round_robin(2, 1, 1))).matches
-    watched = watch.beside(heard, ("a", "b"))
+    watched = Observers((heard, watch))
     watched.void(first, "no memory", 0)
     watched.lost(first, "exit code 3")
     watched.ended(first, result(Plan(match="m", game="g", variant="v", seed=0), ("a", "b"), tmp_path / "t"))

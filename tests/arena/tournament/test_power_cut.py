@@ -10,7 +10,7 @@ from arena.errors import MachineCannot
 from arena.pages.report import write_beside
 from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import LEDGER, TRANSCRIPTS
-from arena.tournament.run import FinalResults, play_tournament
+from arena.tournament.run import FinalResults, TournamentRun
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_run import TEXT, venue
 
@@ -21,7 +21,7 @@ PAGE_BYTES, HEADER_BYTES = 4_096 + 24, 32
 
 def played(file: Path, play: AtOnce) -> FinalResults:
     tournament = read_tournament(file)
-    return play_tournament(tournament, tournament.labels, venue(play), fresh=False, write_reports=write_beside)
+    return TournamentRun(tournament, tournament.labels, venue(play), write_reports=write_beside).play(fresh=False)
 
 
 @pytest.mark.parametrize("lost", [0, 1, 5, 20, 10_000])

@@ -15,7 +15,7 @@ from arena.pages.report import write_beside
 from arena.reports.tournament import crosstable, results_json
 from arena.tournament import provenance
 from arena.tournament.results_folder import held
-from arena.tournament.run import FinalResults, play_tournament
+from arena.tournament.run import FinalResults, TournamentRun
 from arena.workers.api import Play, Worker
 from arena.workers.own_code import own_files
 from referee.bot_folder.manifest import find_bot
@@ -50,8 +50,8 @@ def venue(play: Play[str]) -> Callable[[int], AbstractAsyncContextManager[list[W
 
 def playing(file: Path, play: Play[str] | None = None, *, fresh: bool = False) -> FinalResults:
     tournament = read_tournament(file)
-    return play_tournament(
-        tournament, tournament.labels, venue(play or AtOnce()), fresh=fresh, write_reports=write_beside
+    return TournamentRun(tournament, tournament.labels, venue(play or AtOnce()), write_reports=write_beside).play(
+        fresh=fresh
     )
 
 
@@ -177,7 +177,7 @@ def test_fresh_moves_nothing_where_nothing_could_be_played(file: Path, open_ledg
     before = sorted(results.iterdir())
     tournament = read_tournament(file)
     with pytest.RaisesGroup(MachineCannot, allow_unwrapped=True, flatten_subgroups=True):
-        play_tournament(tournament, tournament.labels, nobody, fresh=True, write_reports=write_beside)
+        TournamentRun(tournament, tournament.labels, nobody, write_reports=write_beside).play(fresh=True)
     assert before == sorted(results.iterdir())
     assert MATCHES == len(open_ledger(results / "ledger.sqlite").results())
 

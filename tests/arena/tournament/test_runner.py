@@ -18,7 +18,7 @@ from arena.schedule.blocks import Match
 from arena.schedule.round_robin import round_robin
 from arena.statistics.standings import standings_of
 from arena.tournament.ledger import Ledger
-from arena.tournament.runner import ATTEMPTS, INTERRUPTIONS, MatchSetup, play_blocks
+from arena.tournament.runner import ATTEMPTS, INTERRUPTIONS, BlockRunner, MatchSetup
 from arena.workers.api import Play, Worker, WorkerGoneError
 from referee.host.plan import Plan, Result
 from referee.host.players import LocalSeat, RemoteBot, identity
@@ -66,7 +66,7 @@ async def play_all(
     plan = Plan(match="", game="g", variant="v", seed=0)
     field = MatchSetup(plan=plan, players=BOTS, names=BOTS, transcripts=folder)
     workers = [Worker(play=play, slots=concurrency)]
-    await play_blocks(field, BLOCKS, ledger, workers=workers, progress=heard or Heard(), write=at_once)
+    await BlockRunner(field, BLOCKS, ledger, workers=workers, progress=heard or Heard(), write=at_once).play()
 
 
 def table(ledger: Ledger) -> bytes:
@@ -117,14 +117,14 @@ async def test_a_bot_that_may_remember_a_deal_does_not_play_it_again(
     field = MatchSetup(
         plan=Plan(match="", game="g", variant="v", seed=0), players=players, names=BOTS, transcripts=tmp_path
     )
-    await play_blocks(
+    await BlockRunner(
         field,
         BLOCKS,
         open_ledger(tmp_path / "l"),
         workers=[Worker(play=play, slots=3)],
         progress=Heard(),
         write=at_once,
-    )
+    ).play()
     deals = {plan.match: plan.seed for plan in play.played}
     for block in BLOCKS():
         one, other = (deals[match.name] for match in block.matches)
@@ -374,5 +374,5 @@ async def test_of_matches_that_stop_the_run_at_once_each_is_recorded_with_its_re
     )
     workers = [Worker[str](play=fails, slots=3)]
     with pytest.RaisesGroup(*[pytest.RaisesExc(MachineCannot, match="no sandbox")] * 3):
-        await play_blocks(field, BLOCKS, ledger, workers=workers, progress=Heard(), write=slowly)
+        await BlockRunner(field, BLOCKS, ledger, workers=workers, progress=Heard(), write=slowly).play()
     assert ["no sandbox"] * 3 == [reason for _, _, reason in ledger.voids()]

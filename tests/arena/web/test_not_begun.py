@@ -18,7 +18,7 @@ from arena.pages import Website
 from arena.pages.report import write_beside
 from arena.regression import HeadBrokenError, RegressionOptions, play_regression, regression_of
 from arena.season.run import all_bots
-from arena.tournament import LEDGER, Ledger, checks_folder, play_tournament
+from arena.tournament import LEDGER, Ledger, TournamentRun, checks_folder
 from arena.tournament.results_folder import held
 from arena.web.catalog import competitions_in, folders_in, seasons_in
 from referee.match import Policy
@@ -46,14 +46,13 @@ def arena(*words: object) -> Result:
 def play(file: Path, *broken: str) -> None:
     field = Field(broken=broken)
     tournament = read_tournament(file)
-    play_tournament(
+    TournamentRun(
         tournament,
         tournament.labels,
         field.open_venue,
-        fresh=False,
         write_reports=write_beside,
         check=FieldCheck("opponent", field.open_venue, {}),
-    )
+    ).play(fresh=False)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import trio
 from arena.schedule.queue import MatchQueue
 from arena.schedule.round_robin import round_robin
 from arena.tournament.ledger import INTERRUPTED, Ledger
-from arena.tournament.runner import MatchSetup, play_blocks
+from arena.tournament.runner import BlockRunner, MatchSetup
 from arena.workers.api import Worker, WorkerGoneError
 from arena.workers.roster import Roster
 from referee.host.plan import Plan, Result
@@ -21,7 +21,7 @@ from tests.arena.tournament.test_runner import BLOCKS, BOTS, MATCHES, Heard, at_
 async def play_all(ledger: Ledger, folder: Path, roster: Roster[Worker[str]]) -> None:
     plan = Plan(match="", game="g", variant="v", seed=0)
     field = MatchSetup(plan=plan, players=BOTS, names=BOTS, transcripts=folder)
-    await play_blocks(field, BLOCKS, ledger, workers=roster, progress=Heard(), write=at_once)
+    await BlockRunner(field, BLOCKS, ledger, workers=roster, progress=Heard(), write=at_once).play()
 
 
 async def test_who_comes_plays_too_also_where_nobody_was(
@@ -79,7 +79,7 @@ async def test_a_roster_that_changes_serves_round_after_round(
     roster.remove(0)
     for deals in (1, 2):
         blocks = partial(round_robin, len(BOTS), deals, 5)
-        await play_blocks(field, blocks, ledger, workers=roster, progress=Heard(), write=at_once)
+        await BlockRunner(field, blocks, ledger, workers=roster, progress=Heard(), write=at_once).play()
     assert ([], MATCHES * 2 // 3) == (gone.played, len(here.played))
 
 
