@@ -24,7 +24,7 @@ import numpy as np
 from bench_openskill import GOAL, MOST, Array, first_wins, rightly_ranked, strengths
 from bench_yardsticks import HERE, python
 
-from arena.schedule import Block, ScheduleSpec, Waves
+from arena.schedule import Block, EndlessLadderState, ScheduleSpec
 from arena.statistics import START, Played, learn
 from arena.tournament import Ledger
 from arena.tournament.endless import Ladder, ladder_so_far
@@ -76,7 +76,7 @@ def results(blocks: Sequence[Block], strength: Array, luck: np.random.Generator)
 def by_ladder(bots: int, spread: float, seed: int) -> float:
     """Matches a bot until the goal is reached; results come one wave late, as when many cores play."""
     strength, luck = strengths(bots, spread, seed), np.random.default_rng(seed + 1)
-    waves, late, matches, look = Waves(spec(bots), seed), list[Played](), 0, 0
+    waves, late, matches, look = EndlessLadderState(spec(bots), seed), list[Played](), 0, 0
     while matches * 2 < MOST * bots:
         wave = waves.next() or []
         waves.hear(late)
@@ -140,7 +140,7 @@ def _by_library(library: Path, bots: int, spread: float, seed: int) -> float:
 def fill(path: Path, matches: int) -> None:
     """Fills a ledger with so many results of a ladder."""
     strength, luck = strengths(BOTS, 300, 1), np.random.default_rng(2)
-    waves, number = Waves(spec(BOTS), 1), 0
+    waves, number = EndlessLadderState(spec(BOTS), 1), 0
     with closing(Ledger(path)) as ledger:
         book = ledger._db  # noqa: SLF001 - a million calls of `finish` would take an hour
         while number < matches:

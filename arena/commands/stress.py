@@ -13,8 +13,9 @@ from click.core import ParameterSource
 from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from arena.errors import AnswerIsNo, WrongUse, errors_as_exits
+from arena.pages import stress_page
 from arena.quantities import pluralise
-from arena.stress import Campaign, Load, LoadResult, play_campaign, run_load, stress_page, stress_table
+from arena.stress import Campaign, Load, LoadResult, play_campaign, run_load, stress_context, stress_table
 from arena.tables import show
 from arena.terminal import command_line, print_json, progress_bar, progress_console, results_console, say
 from arena.workers import MAX_CONCURRENCY, cores, keep_calibration
@@ -169,7 +170,7 @@ def _play_real(
     safe = max((level.concurrent for level in takewhile(lambda level: level.is_safe, levels_up)), default=None)
     machine = f"{platform.system()} {platform.release()}, {cores()} cores"
     if html is not None:
-        html.write_text(stress_page(load, found, machine))
+        html.write_text(stress_page(stress_context(load, found, machine)))
     if as_json:
         left_out = {"latenesses", "overcharges"}
         rows = [

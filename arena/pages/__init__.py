@@ -2,7 +2,7 @@
 
 from arena.pages.competition import UNFORESEEN, Competition, Overview
 from arena.pages.contents import NoReplayError, replay_page, replay_path, transcript_bytes, transcript_path
-from arena.pages.report import write_beside, write_report, write_waiting
+from arena.pages.report import stress_page, write_beside, write_report, write_waiting
 from arena.pages.season import SeasonPages, write_season_beside, write_season_report
 from arena.pages.website import Page, Website
 
@@ -16,6 +16,7 @@ __all__ = [
     "Website",
     "replay_page",
     "replay_path",
+    "stress_page",
     "transcript_bytes",
     "transcript_path",
     "write_beside",

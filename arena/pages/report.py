@@ -1,8 +1,10 @@
 """A competition's report: the standings as one self-contained HTML file."""
 
 import os
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from arena.pages.assets import content
@@ -36,6 +38,11 @@ def write_waiting(path: Path, waiting: NotBegun) -> None:
     values = {"title": title_of(waiting.folder), "css": css, "state": State("stopped", waiting.text)}
     lines = [] if waiting.refused is None else waiting.refused.lines
     write_whole(path, render("waiting_report", lines=lines, **values))
+
+
+def stress_page(values: Mapping[str, Any]) -> str:
+    """Return the page of a stress test as one self-contained HTML file; `values` are those of its template."""
+    return render("stress", **values)
 
 
 def write_report(path: Path, folder: Path, found: Results) -> None:

@@ -278,7 +278,7 @@ def _listed(row: Reported, labels: Sequence[str]) -> MatchListed:
 
 SeatRow = tuple[MatchListed, SeatListed]
 COLUMNS: tuple[Column[SeatRow], ...] = (
-    Column("match", lambda row: row[0].match, key="match", is_text=True),
+    Column("match", lambda row: row[0].match, key="match"),
     Column("block", lambda row: row[0].block, key="block"),
     Column("seating", lambda row: row[0].seating, key="seating"),
     Column("seat", lambda row: row[1].seat, key="seat"),

@@ -40,11 +40,11 @@ from arena.schedule.fields import (
 from arena.schedule.formats import FORMATS, TWO, FormatName, complaint, format_of, refusal
 from arena.schedule.knockout import round_title
 from arena.schedule.ladder_state import LadderState
-from arena.schedule.queue import Later, MatchQueue, Ticket
+from arena.schedule.queue import MatchQueue, NotYetScheduled, Ticket
 from arena.schedule.round_robin import round_robin
 from arena.schedule.rounds import Blocks, Fixed, Schedule, blocks_so_far, next_round, rounds_of
 from arena.schedule.seating import shifts_of
-from arena.schedule.waves import StrangeResultError, Waves
+from arena.schedule.waves import EndlessLadderState, StrangeResultError
 
 __all__ = [
     "DRAWN_BITS",
@@ -64,21 +64,21 @@ __all__ = [
     "Deadline",
     "Design",
     "EndlessLadder",
+    "EndlessLadderState",
     "Entered",
     "Event",
     "Extended",
     "Fixed",
     "FormatName",
     "LadderState",
-    "Later",
     "Match",
     "MatchQueue",
+    "NotYetScheduled",
     "Schedule",
     "ScheduleSpec",
     "StrangeResultError",
     "Ticket",
     "Tie",
-    "Waves",
     "What",
     "Withdrawn",
     "blocks_so_far",

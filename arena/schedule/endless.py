@@ -1,6 +1,6 @@
 """A ladder without an end: it plays the most informative matches for as long as there is time. Pure.
 
-`Waves` makes the blocks, wave after wave; `Choice` chooses the tables of a wave.
+`EndlessLadderState` makes the blocks, wave after wave; `Choice` chooses the tables of a wave.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from arena.schedule.columns import format_table
 from arena.schedule.contract import Complaint, Contest, Format
 from arena.schedule.fields import ScheduleSpec
 from arena.schedule.rounds import Rounds, at_once
-from arena.schedule.waves import Waves
+from arena.schedule.waves import EndlessLadderState
 from arena.statistics import (
     PLAYED,
     POINTS,
@@ -88,7 +88,7 @@ def _running(contest: Contest) -> tuple[RunningRating, ...]:
     """Return the ratings by entrant, computed from all results if the contest does not have them."""
     if contest.running:
         return contest.running
-    waves = Waves(contest.spec, contest.seed)
+    waves = EndlessLadderState(contest.spec, contest.seed)
     waves.replay(lambda first, end: [each for each in contest.played if first <= each.block < end])
     return waves.ratings()
 
@@ -109,7 +109,7 @@ class EndlessLadder(Struct, frozen=True):
 
     def rounds(self, seed: int) -> Rounds:
         """See `Schedule`. The rounds end when no bot needs more matches."""
-        waves = Waves(self.spec, seed)
+        waves = EndlessLadderState(self.spec, seed)
         # All results of a wave are present before the next call, so `next` never returns None here.
         while wave := waves.next():
             waves.hear((yield wave.__iter__))

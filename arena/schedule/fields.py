@@ -17,8 +17,8 @@ WITHDRAWN_MARK = " (withdrawn)"
 """Suffix of the label of a bot that withdrew."""
 
 
-class ScheduleSpec(Struct, frozen=True, kw_only=True):
-    """Everything that a schedule depends on. The first fields are those of a tournament's file, see there."""
+class ScheduleTerms(Struct, frozen=True, kw_only=True):
+    """The fields of a tournament's file that its schedule depends on; see there for their meaning."""
 
     format: str
     blocks: Total
@@ -30,6 +30,15 @@ class ScheduleSpec(Struct, frozen=True, kw_only=True):
     accuracy: Total | None = None
     old_versions: Total | None = None
     budget_s: Total | None = None
+
+
+FILE_FIELDS = ScheduleTerms.__struct_fields__
+"""Names of the fields of a tournament's file that its schedule depends on."""
+
+
+class ScheduleSpec(ScheduleTerms, frozen=True, kw_only=True):
+    """Everything that a schedule depends on."""
+
     entrants: int
     """Number of bots in the file."""
     seats: int
@@ -51,15 +60,11 @@ class ScheduleSpec(Struct, frozen=True, kw_only=True):
         return self.entrants + self.filled + sum(isinstance(event.what, Entered) for event in self.changes)
 
 
-FILE_FIELDS = ScheduleSpec.__struct_fields__[:-5]
-"""Names of the fields that a tournament's file shares."""
-
-
 class BadChangeError(ValueError):
     """An event concerns an entrant or a block that it cannot change. The message names it, on one line."""
 
 
-class Field(Struct, frozen=True, kw_only=True):
+class FieldPeriod(Struct, frozen=True, kw_only=True):
     """The competing bots from one block to the next change."""
 
     first: int
@@ -70,7 +75,7 @@ class Field(Struct, frozen=True, kw_only=True):
     """Number of bots, from the first, that are the heads of a gauntlet."""
     blocks: int
     rounds: int | None
-    came: tuple[tuple[int, int | None], ...] = ()
+    entered: tuple[tuple[int, int | None], ...] = ()
     """Bots that entered with this change, each with its predecessor or None."""
 
     def spec(self, spec: ScheduleSpec) -> ScheduleSpec:
@@ -80,13 +85,13 @@ class Field(Struct, frozen=True, kw_only=True):
         return replace(spec, changes=(), **fields)
 
 
-def fields_of(spec: ScheduleSpec) -> tuple[Field, ...]:
+def fields_of(spec: ScheduleSpec) -> tuple[FieldPeriod, ...]:
     """Return the file's field, then one for each block at which the field changes.
 
     Raises:
         BadChangeError: an event concerns a bot that does not compete, or an earlier block than the event before.
     """
-    now = Field(
+    now = FieldPeriod(
         first=0,
         active=tuple(range(spec.entrants)),
         heads=spec.heads or 1,
@@ -100,7 +105,7 @@ def fields_of(spec: ScheduleSpec) -> tuple[Field, ...]:
         block = last.first if event.block is None else event.block
         if block < last.first:
             raise BadChangeError(f"event {event.id} concerns an earlier block than the one before")
-        now = _changed(last if block == last.first else replace(last, first=block, came=()), event, number)
+        now = _changed(last if block == last.first else replace(last, first=block, entered=()), event, number)
         number += isinstance(event.what, Entered)
         fields = [*fields[:-1], now] if block == last.first else [*fields, now]
     return tuple(fields)
@@ -111,7 +116,7 @@ def competing(spec: ScheduleSpec) -> tuple[int, ...]:
     return fields_of(spec)[-1].active
 
 
-def _changed(field: Field, event: Event, number: int) -> Field:
+def _changed(field: FieldPeriod, event: Event, number: int) -> FieldPeriod:
     """Return the field after an event; a bot that enters has the number `number`."""
     what = event.what
     match what:
@@ -119,7 +124,7 @@ def _changed(field: Field, event: Event, number: int) -> Field:
             before, end = what.predecessor, len(field.active)
             place = end if before is None else _place(field, event, before)
             active = (*field.active[:place], number, *field.active[place + 1 :])
-            return replace(field, active=active, came=(*field.came, (number, before)))
+            return replace(field, active=active, entered=(*field.entered, (number, before)))
         case Withdrawn(entrant=entrant):
             place = _place(field, event, entrant)
             active = tuple(each for each in field.active if each != entrant)
@@ -132,7 +137,7 @@ def _changed(field: Field, event: Event, number: int) -> Field:
             assert_never(unreachable)
 
 
-def _place(field: Field, event: Event, entrant: int) -> int:
+def _place(field: FieldPeriod, event: Event, entrant: int) -> int:
     if entrant not in field.active:
         raise BadChangeError(f"event {event.id} concerns entrant {entrant}, which does not compete then")
     return field.active.index(entrant)
@@ -161,10 +166,10 @@ def labels_now(spec: ScheduleSpec, of_file: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{label}{WITHDRAWN_MARK}" if number in gone else label for number, label in enumerate(labels))
 
 
-class Part(Struct, frozen=True):
+class RoundSpan(Struct, frozen=True):
     """Consecutive rounds with the same field, in formats whose rounds have a known size."""
 
-    field: Field
+    field: FieldPeriod
     first: int
     """Number of the first block of the first round; a change takes effect at a round's start."""
     turn: int
@@ -174,7 +179,9 @@ class Part(Struct, frozen=True):
     """Number of blocks in a round."""
 
 
-def parts_of(spec: ScheduleSpec, turns: Callable[[Field], int], size: Callable[[Field], int]) -> Iterator[Part]:
+def parts_of(
+    spec: ScheduleSpec, turns: Callable[[FieldPeriod], int], size: Callable[[FieldPeriod], int]
+) -> Iterator[RoundSpan]:
     """Yield the rounds of each field.
 
     Args:
@@ -189,11 +196,11 @@ def parts_of(spec: ScheduleSpec, turns: Callable[[Field], int], size: Callable[[
         rounds = max(0, turns(field) - turn)
         if later is not None and a_round:
             rounds = min(rounds, -(-max(0, later.first - first) // a_round))
-        yield Part(field, first, turn, rounds, a_round)
+        yield RoundSpan(field, first, turn, rounds, a_round)
         first, turn = first + rounds * a_round, turn + rounds
 
 
-def next_round_from(parts: Iterable[Part], begun: int) -> int:
+def next_round_from(parts: Iterable[RoundSpan], begun: int) -> int:
     """Return the first block of the first round that has not started after the start of `begun` blocks."""
     for part in parts:
         if begun <= part.first:

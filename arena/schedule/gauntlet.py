@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from arena.columns import Column, Table, percent
 from arena.schedule.columns import format_table
 from arena.schedule.contract import Complaint, Contest, Format
-from arena.schedule.fields import Field, ScheduleSpec, fields_of
+from arena.schedule.fields import FieldPeriod, ScheduleSpec, fields_of
 from arena.schedule.round_robin import all_meetings
 from arena.schedule.rounds import Fixed
 from arena.statistics import POINTS, RECORD, BotColumn, Score, StandingsRow
@@ -45,7 +45,7 @@ class GauntletFormat(Format):
         return format_table(contest.labels, order, (POINTS, RECORD, SHARE, *against), places)
 
 
-def _pairs(field: Field) -> list[tuple[int, int]]:
+def _pairs(field: FieldPeriod) -> list[tuple[int, int]]:
     """Return the pairs of each head with each bot of the field."""
     return [(head, other) for other in field.active[field.heads :] for head in field.active[: field.heads]]
 

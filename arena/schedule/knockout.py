@@ -14,7 +14,7 @@ from arena.columns import Column, Table
 from arena.schedule.changes import Entered, Event
 from arena.schedule.columns import format_table
 from arena.schedule.contract import Contest, Format, Tie
-from arena.schedule.fields import Field, ScheduleSpec, fields_of
+from arena.schedule.fields import FieldPeriod, ScheduleSpec, fields_of
 from arena.schedule.pairing import SEATINGS, add_points
 from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import MEAN_POINTS, RECORD, BotColumn, Played, StandingsRow
@@ -123,7 +123,7 @@ def _tie(one: int | None, other: int | None) -> Tie:
     return Tie(one=one, other=other, points=[0.0, 0.0], tie_breaks=[0.0, 0.0])
 
 
-def _forfeit(ties: Sequence[Tie], field: Field) -> None:
+def _forfeit(ties: Sequence[Tie], field: FieldPeriod) -> None:
     """Decide the ties of bots that withdrew."""
     for tie in ties:
         if tie.winner is None and tie.other is not None and not {tie.one, tie.other} <= set(field.active):

@@ -14,7 +14,7 @@ from arena.columns import Column, Table, whole_number
 from arena.quantities import rounded
 from arena.schedule.columns import format_table
 from arena.schedule.contract import Complaint, Contest, Format
-from arena.schedule.fields import Part, ScheduleSpec, next_round_from
+from arena.schedule.fields import RoundSpan, ScheduleSpec, next_round_from
 from arena.schedule.pairing import Byes, Pair, matches_in, paired_parts, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import (
@@ -100,7 +100,7 @@ class Ladder(Struct, frozen=True):
         last: dict[int, int] = {}
         for part in self._parts():
             byes.admit(part.field)
-            for number, predecessor in part.field.came:
+            for number, predecessor in part.field.entered:
                 ratings[number] = START if predecessor is None else ratings[predecessor]
             for turn in range(part.turn, part.turn + part.rounds):
                 luck = Random(f"{seed}/{turn}/stir")
@@ -111,7 +111,7 @@ class Ladder(Struct, frozen=True):
                 results = yield blocks.__iter__
                 move(results, ratings)
 
-    def _parts(self) -> list[Part]:
+    def _parts(self) -> list[RoundSpan]:
         return paired_parts(self.spec, 0)
 
     def _pairs(

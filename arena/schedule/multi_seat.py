@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from arena.quantities import pluralise
 from arena.schedule.blocks import Block
 from arena.schedule.contract import Complaint, Format
-from arena.schedule.fields import Field, Part, ScheduleSpec, next_round_from, parts_of
+from arena.schedule.fields import FieldPeriod, RoundSpan, ScheduleSpec, next_round_from, parts_of
 from arena.schedule.pairing import drawn
 from arena.schedule.rounds import Fixed
 from arena.schedule.seating import Seating, shifts_of
@@ -47,12 +47,12 @@ class TablesFormat(Format):
         return None
 
 
-def _tables(spec: ScheduleSpec, field: Field) -> int:
+def _tables(spec: ScheduleSpec, field: FieldPeriod) -> int:
     """Return the number of tables in a round."""
     return len(table_sizes(len(field.active), spec.seats, filled=spec.filled))
 
 
-def _blocks(spec: ScheduleSpec, parts: Sequence[Part], seed: int) -> Iterator[Block]:
+def _blocks(spec: ScheduleSpec, parts: Sequence[RoundSpan], seed: int) -> Iterator[Block]:
     """Yield all blocks. Each field has its own design, made for all rounds that remain at its start."""
     for part in parts:
         active = part.field.active

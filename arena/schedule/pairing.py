@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from hashlib import sha256
 
-from arena.schedule.fields import Field, Part, ScheduleSpec, parts_of
+from arena.schedule.fields import FieldPeriod, RoundSpan, ScheduleSpec, parts_of
 from arena.schedule.matching import MayMeet, complete
 from arena.statistics import Played, points
 
@@ -13,18 +13,18 @@ SEATINGS = 2
 Pair = tuple[int, int]
 
 
-def round_size(spec: ScheduleSpec, field: Field) -> int:
+def round_size(spec: ScheduleSpec, field: FieldPeriod) -> int:
     """Return the number of blocks in a round in which bots play in pairs, and the house plays a bot left over."""
     bots = len(field.active)
     return (bots // 2 + (spec.filled and bots % 2)) * field.blocks
 
 
-def paired_parts(spec: ScheduleSpec, turns: int) -> list[Part]:
+def paired_parts(spec: ScheduleSpec, turns: int) -> list[RoundSpan]:
     """Return the rounds of each field in a format of pairs; `turns` is the total if the file has no `rounds`."""
     return list(parts_of(spec, lambda field: field.rounds or turns, partial(round_size, spec)))
 
 
-def matches_in(parts: Iterable[Part]) -> int:
+def matches_in(parts: Iterable[RoundSpan]) -> int:
     """Return the number of matches of two seats in these rounds."""
     return sum(part.rounds * part.size for part in parts) * SEATINGS
 
@@ -38,9 +38,9 @@ class Byes:
         self._turns = [0] * entrants
         """The same, plus the initial count of a bot that entered later."""
 
-    def admit(self, field: Field) -> None:
+    def admit(self, field: FieldPeriod) -> None:
         """Set the count of the field's new bots to the least count of the others."""
-        new = {number for number, _ in field.came}
+        new = {number for number, _ in field.entered}
         least = min((self._turns[bot] for bot in field.active if bot not in new), default=0)
         for number in new:
             self._turns[number] = least

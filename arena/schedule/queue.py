@@ -21,7 +21,7 @@ def _always(match: Match) -> bool:
     return True
 
 
-class Later(Struct, frozen=True):
+class NotYetScheduled(Struct, frozen=True):
     """Placeholder for blocks that depend on results of running matches."""
 
 
@@ -60,7 +60,7 @@ class MatchQueue:
 
     def __init__(
         self,
-        blocks: Iterator[Block | Later],
+        blocks: Iterator[Block | NotYetScheduled],
         finished: Collection[tuple[int, int]],
         *,
         aside: Collection[int] = (),
@@ -70,7 +70,7 @@ class MatchQueue:
         """Create the queue.
 
         Args:
-            blocks: blocks in schedule order; at `Later`, the queue continues after more matches have ended.
+            blocks: blocks in schedule order; after `NotYetScheduled`, the queue waits for more matches to end.
             finished: block and seating of finished matches; they are replayed only if their block restarts.
             aside: numbers of blocks that were set aside before.
             left_out: numbers of blocks that are never played.
@@ -196,12 +196,12 @@ class MatchQueue:
                 return ticket
         while len(self._ahead) < AHEAD:
             coming = next(self._coming, None)
-            if isinstance(coming, Later) and self._end is None:
+            if isinstance(coming, NotYetScheduled) and self._end is None:
                 return None
             # Later blocks have higher numbers than all known ones, so a fixed end is before them.
             if (
                 coming is None
-                or isinstance(coming, Later)
+                or isinstance(coming, NotYetScheduled)
                 or (self._end is not None and coming.number >= self._end)
             ):
                 self._all_begun = not self._ahead

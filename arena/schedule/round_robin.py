@@ -7,11 +7,11 @@ from itertools import combinations, zip_longest
 
 from arena.schedule.blocks import SWAPPED, Block
 from arena.schedule.contract import Format
-from arena.schedule.fields import Field, ScheduleSpec, fields_of
+from arena.schedule.fields import FieldPeriod, ScheduleSpec, fields_of
 from arena.schedule.rounds import Fixed
 
 Pair = tuple[int, int]
-Pairs = Callable[[Field], Sequence[Pair]]
+Pairs = Callable[[FieldPeriod], Sequence[Pair]]
 """Returns the pairs of a field that are to meet."""
 
 
@@ -39,7 +39,7 @@ def all_meetings(spec: ScheduleSpec, pairs: Pairs) -> Fixed:
     return Fixed(partial(meetings, fields, pairs), (met.total() + rest) * len(SWAPPED))
 
 
-def meetings(fields: Sequence[Field], pairs: Pairs, seed: int) -> Iterator[Block]:
+def meetings(fields: Sequence[FieldPeriod], pairs: Pairs, seed: int) -> Iterator[Block]:
     """Yield the `blocks` blocks of two seats of each pair; blocks played in earlier fields count.
 
     A round has one block per pair. Rounds are played one after the other, so that a tournament that stops half-way
@@ -64,7 +64,7 @@ def meetings(fields: Sequence[Field], pairs: Pairs, seed: int) -> Iterator[Block
 
 def round_robin(entrants: int, blocks: int, seed: int) -> Iterator[Block]:
     """Yield `blocks` blocks of two seats for every pair of entrants; a round has one block per pair."""
-    whole = Field(first=0, active=tuple(range(entrants)), heads=1, blocks=blocks, rounds=None)
+    whole = FieldPeriod(first=0, active=tuple(range(entrants)), heads=1, blocks=blocks, rounds=None)
     return meetings((whole,), _all_pairs, seed)
 
 
@@ -74,5 +74,5 @@ def _known(pair: Sequence[int]) -> Pair:
     return (one, other) if one < other else (other, one)
 
 
-def _all_pairs(field: Field) -> list[Pair]:
+def _all_pairs(field: FieldPeriod) -> list[Pair]:
     return list(combinations(field.active, 2))

@@ -11,7 +11,7 @@ from msgspec import Struct
 from arena.columns import Column, Table, plain
 from arena.schedule.columns import format_table
 from arena.schedule.contract import Complaint, Contest, Format
-from arena.schedule.fields import Part, ScheduleSpec, next_round_from
+from arena.schedule.fields import RoundSpan, ScheduleSpec, next_round_from
 from arena.schedule.pairing import SEATINGS, Byes, Pair, add_points, drawn, matches_in, paired_parts, pairs_of
 from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import POINTS, RECORD, Played, StandingsRow
@@ -121,7 +121,7 @@ class Swiss(Struct, frozen=True):
                 if out is not None and house is None:
                     score.points[out] += part.field.blocks * SEATINGS
 
-    def _parts(self) -> list[Part]:
+    def _parts(self) -> list[RoundSpan]:
         return paired_parts(self.spec, swiss_rounds(self.spec.entrants))
 
 

@@ -12,7 +12,7 @@ from random import Random
 from arena.quantities import pluralise
 from arena.schedule.blocks import Block
 from arena.schedule.choice import ACCURACY, Choice
-from arena.schedule.fields import Field, ScheduleSpec, fields_of, remote_bots
+from arena.schedule.fields import FieldPeriod, ScheduleSpec, fields_of, remote_bots
 from arena.schedule.ladder_state import LadderState
 from arena.schedule.seating import shifts_of
 from arena.statistics import START, Played, RunningRating, learn, shown, widened
@@ -34,7 +34,7 @@ class StrangeResultError(ValueError):
     """A result has other bots than the block it belongs to. The message names the block, on one line."""
 
 
-class Waves:
+class EndlessLadderState:
     """Makes the waves of a ladder, one after the other, and updates the ratings by their results."""
 
     def __init__(
@@ -163,7 +163,7 @@ class Waves:
         return max(0, self._state.period - 1) * self.period_blocks
 
     @property
-    def _field(self) -> Field:
+    def _field(self) -> FieldPeriod:
         return self._fields[max(0, self._state.fields - 1)]
 
     def _begins(self) -> bool:
@@ -190,7 +190,7 @@ class Waves:
             field = self._fields[state.fields]
             state.fields += 1
             self._admit(max((*field.active, spec.house or 0), default=0) + 1)
-            for number, predecessor in field.came:
+            for number, predecessor in field.entered:
                 self._admit(number + 1)
                 if predecessor is not None:
                     state.means[number] = state.means[predecessor]
@@ -243,7 +243,7 @@ class Waves:
 
     def _opponents(self) -> list[int]:
         """Return the competing bots and kept old versions that have budget left, then the house."""
-        before = {number: one for field in self._fields[: self._state.fields] for number, one in field.came}
+        before = {number: one for field in self._fields[: self._state.fields] for number, one in field.entered}
         stay = list[int]()
         for bot in self._field.active:
             older = list[int]()

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rich.progress import TimeElapsedColumn
 
+from arena.columns import Column, Table, three_digits
 from arena.processes import process_pool
 from arena.quantities import pluralise, require_int
 from arena.simulation.bots import BotGiven, Source, check_number, source_of
@@ -67,6 +68,21 @@ class BotSummary(Struct, frozen=True, kw_only=True):
     illegal: int
 
 
+def _interval(points: MeanPoints) -> str:
+    return f"{points.low:.3f} to {points.high:.3f}"
+
+
+COLUMNS: tuple[Column[BotSummary], ...] = (
+    Column("bot", lambda summary: summary.bot, is_text=True),
+    Column("points", lambda summary: summary.points.mean, three_digits),
+    Column("95 % interval", lambda summary: summary.points, _interval),
+    Column("played", lambda summary: summary.played),
+    Column("first", lambda summary: summary.wins),
+    Column("defaults", lambda summary: summary.defaults),
+)
+"""Columns of the table of results."""
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Results(Sequence[Result[None]]):
     """The results of many matches, as a sequence: a slice is a `Results`, too."""
@@ -118,17 +134,8 @@ class Results(Sequence[Result[None]]):
 
     def __str__(self) -> str:
         """Return the summary as a table."""
-        rows: list[tuple[str, ...]] = [("bot", "points", "95 % interval", "played", "first", "defaults")]
-        for each in self.summary:
-            points = each.points
-            cells = (
-                f"{points.mean:.3f}",
-                f"{points.low:.3f} to {points.high:.3f}",
-                each.played,
-                each.wins,
-                each.defaults,
-            )
-            rows.append((each.bot, *map(str, cells)))
+        table = Table(COLUMNS, self.summary)
+        rows = [table.headings, *table.cells()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 

@@ -19,11 +19,11 @@ from msgspec.structs import replace
 from arena.errors import WrongUse, cannot_write
 from arena.schedule import (
     Block,
+    EndlessLadderState,
     LadderState,
-    Later,
+    NotYetScheduled,
     ScheduleSpec,
     StrangeResultError,
-    Waves,
     fields_of,
     ladder_json,
 )
@@ -54,7 +54,7 @@ class _Copy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Ladder:
     """An iterator over the blocks of a ladder, which `BlockRunner` informs of their results."""
 
-    def __init__(self, waves: Waves) -> None:
+    def __init__(self, waves: EndlessLadderState) -> None:
         """Continue after these waves."""
         self._waves = waves
         self._ready = deque(waves.pending())
@@ -75,11 +75,11 @@ class Ladder:
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Block | Later:
+    def __next__(self) -> Block | NotYetScheduled:
         if not self._ready:
             wave = self._waves.next()
             if wave is None:
-                return Later()
+                return NotYetScheduled()
             if not wave:
                 raise StopIteration
             self._ready.extend(wave)
@@ -137,14 +137,14 @@ def ladder_so_far(
     before_wave: Callable[[LadderState], None] | None = None,
     *,
     end: int = LAST,
-) -> Waves:
+) -> EndlessLadderState:
     """Return a ladder after the results of the blocks before `end`. The results are read part by part.
 
     Raises:
         WrongUse: the ledger holds results of other matches.
         MachineCannot: it cannot be read.
     """
-    waves = Waves(spec, seed, _kept_state(ledger, spec, seed), period_over)
+    waves = EndlessLadderState(spec, seed, _kept_state(ledger, spec, seed), period_over)
     waves.before_wave = before_wave
     try:
         waves.replay(lambda first, last: ledger.results(first, min(last, end)))

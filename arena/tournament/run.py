@@ -22,7 +22,7 @@ from arena.schedule import (
     EndlessLadder,
     Event,
     Fixed,
-    Later,
+    NotYetScheduled,
     blocks_so_far,
     competing,
     design_of,
@@ -71,7 +71,7 @@ class FinalResults(Results, frozen=True, kw_only=True):
 class _Stretch(Struct, frozen=True, kw_only=True):
     """The blocks to play until a change in the ledger can be accepted."""
 
-    rounds: Iterable[Callable[[], Iterator[Block | Later]]]
+    rounds: Iterable[Callable[[], Iterator[Block | NotYetScheduled]]]
     """The blocks of each round. The next round is requested when one has been played."""
     done: int
     """Number of matches played before."""

@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot, errors_as_exits, shortage
-from arena.schedule import Block, Later, Match, MatchQueue, Ticket, sortable_match_name
+from arena.schedule import Block, Match, MatchQueue, NotYetScheduled, Ticket, sortable_match_name
 from arena.statistics import Played
 from arena.tournament.aside import Held, is_alone_in
 from arena.tournament.ledger import Attempt, Ledger
@@ -123,7 +123,7 @@ class BlockRunner(Generic[PlayerT]):
     """Plays every match of some blocks that the ledger has no result of."""
 
     setup: MatchSetup[PlayerT]
-    blocks: Callable[[], Iterator[Block | Later]]
+    blocks: Callable[[], Iterator[Block | NotYetScheduled]]
     """Returns the schedule from block `first` on, anew at each call."""
     ledger: Ledger
     _: KW_ONLY

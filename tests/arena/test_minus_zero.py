@@ -19,7 +19,8 @@ from arena.statistics.bot_reports import BotReport
 from arena.statistics.ratings import Rating
 from arena.statistics.sprt import Progress, Sprt, Verdict
 from arena.statistics.summary import Digest, digest_of
-from arena.stress.load import LoadResult, Percentiles, stress_table
+from arena.stress.load import LoadResult, Percentiles
+from arena.stress.report import stress_table
 
 ROOT = Path(__file__).parents[2]
 FILES = [*sorted((ROOT / "arena").rglob("*.py")), *sorted((ROOT / "scripts").glob("*.py"))]

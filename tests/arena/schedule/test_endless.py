@@ -20,7 +20,7 @@ from arena.schedule.fields import ScheduleSpec
 from arena.schedule.formats import complaint, format_of, refusal
 from arena.schedule.ladder_state import LadderState
 from arena.schedule.rounds import blocks_so_far
-from arena.schedule.waves import FEWEST_TABLES, NEW_PERIOD, StrangeResultError, Waves
+from arena.schedule.waves import FEWEST_TABLES, NEW_PERIOD, EndlessLadderState, StrangeResultError
 from arena.statistics.ratings import ELO
 from arena.statistics.running import START_ERROR, RunningRating
 from arena.statistics.standings import Played, standings_of
@@ -47,9 +47,11 @@ def played(blocks: Sequence[Block], gap: float = 0.3, charged: int = 0) -> list[
     return found
 
 
-def wave_after_wave(spec: ScheduleSpec, most: int, **how: Any) -> tuple[Waves, list[Block], list[Played]]:
+def wave_after_wave(
+    spec: ScheduleSpec, most: int, **how: Any
+) -> tuple[EndlessLadderState, list[Block], list[Played]]:
     """At least so many blocks, or until it is idle; each wave's results are heard one wave late."""
-    waves, blocks, results, late = Waves(spec, SEED), list[Block](), list[Played](), list[Played]()
+    waves, blocks, results, late = EndlessLadderState(spec, SEED), list[Block](), list[Played](), list[Played]()
     while len(blocks) < most:
         wave = waves.next()
         if wave == []:
@@ -81,7 +83,7 @@ def test_the_same_results_give_the_same_blocks_whenever_they_were_heard(spec: Sc
     assert list(range(len(blocks))) == [block.number for block in blocks]
     again = list(blocks_so_far(format_of(spec).schedule(spec).rounds(SEED), results))
     assert blocks == again[: len(blocks)]
-    shuffled = Waves(spec, SEED)
+    shuffled = EndlessLadderState(spec, SEED)
     shuffled.replay(lambda first, end: Random(1).sample(mine := between(results, first, end), len(mine)))
     assert waves.ratings() == shuffled.ratings()
 
@@ -95,14 +97,14 @@ def between(results: Sequence[Played], first: int, end: int) -> list[Played]:
 def test_it_goes_on_from_what_it_noted_before_any_wave(spec: ScheduleSpec) -> None:
     """Through JSON, and as if nothing had been between."""
     states = list[bytes]()
-    waves = Waves(spec, SEED)
+    waves = EndlessLadderState(spec, SEED)
     waves.before_wave = lambda state: states.append(msgspec.json.encode(state))
     _, _, results = wave_after_wave(spec, 40)
     waves.replay(lambda first, end: between(results, first, end))
     for text in states[:: max(1, len(states) // 5)]:
         state = msgspec.json.decode(text, type=LadderState)
         assert state.fits(spec.numbers, spec.seats)
-        resumed = Waves(spec, SEED, state)
+        resumed = EndlessLadderState(spec, SEED, state)
         resumed.replay(lambda first, end: between(results, first, end))
         assert waves.ratings() == resumed.ratings()
         assert list(waves.pending()) == list(resumed.pending())
@@ -157,7 +159,7 @@ def test_bots_of_about_the_same_rating_meet(seats: int) -> None:
 def test_a_new_version_begins_at_its_predecessors_rating_with_a_wider_error() -> None:
     spec = changed(ladder(6), (80, enters("y", 5)), (80, enters("z")))
     before, _, _ = wave_after_wave(ladder(6), 80)
-    waves = Waves(spec, SEED)
+    waves = EndlessLadderState(spec, SEED)
     _, _, results = wave_after_wave(ladder(6), 80)
     waves.replay(lambda first, end: between(results, first, min(end, 80)))
     known, version, new = before.ratings()[5], *waves.ratings()[6:8]
@@ -188,7 +190,7 @@ def test_an_old_version_of_a_remote_bot_does_not_stay_for_its_key_is_not_let_in(
 def test_a_new_period_widens_what_is_known_and_tells_how_it_stood() -> None:
     periods = dict[int, tuple[RunningRating, ...]]()
     spec = ladder(5, period=40)
-    waves = Waves(spec, SEED, None, periods.__setitem__)
+    waves = EndlessLadderState(spec, SEED, None, periods.__setitem__)
     _, _, results = wave_after_wave(spec, 79)
     waves.replay(lambda first, end: between(results, first, min(end, 40)))
     assert [1] == list(periods)
@@ -230,7 +232,7 @@ def test_a_bot_far_above_all_others_does_not_keep_the_ladder_busy() -> None:
     ],
 )
 def test_results_of_other_matches_are_refused(forged: Callable[[Played], Played]) -> None:
-    waves = Waves(ladder(4), SEED)
+    waves = EndlessLadderState(ladder(4), SEED)
     blocks = waves.next() or []
     waves.next()
     waves.hear([forged(each) for each in played(blocks)])
@@ -286,7 +288,7 @@ def test_which_changes_it_takes(what: What, said: str | None) -> None:
 
 def test_a_forged_state_does_not_fit() -> None:
     state = LadderState()
-    waves = Waves(ladder(4), SEED, state)
+    waves = EndlessLadderState(ladder(4), SEED, state)
     waves.next()
     assert state.fits(4, 2)
     for forged in (
@@ -340,13 +342,13 @@ def test_a_match_of_two_equals_tells_a_quarter_of_each_and_a_match_of_five_more(
 
 
 def test_the_first_wave_has_the_fewest_tables_that_a_wave_may_have_also_of_two_bots() -> None:
-    wave = Waves(ladder(2), SEED).next()
+    wave = EndlessLadderState(ladder(2), SEED).next()
     assert wave is not None
     assert FEWEST_TABLES == len(wave)
 
 
 def test_it_notes_how_many_matches_are_in_the_ratings_and_the_head_of_the_last() -> None:
-    waves = Waves(ladder(4), SEED)
+    waves = EndlessLadderState(ladder(4), SEED)
     rated = list[Played]()
     for _ in range(4):
         wave = waves.next()
@@ -360,7 +362,7 @@ def test_it_notes_how_many_matches_are_in_the_ratings_and_the_head_of_the_last()
 
 
 def test_one_match_of_a_block_that_others_played_is_enough_to_refuse_it() -> None:
-    waves = Waves(ladder(4), SEED)
+    waves = EndlessLadderState(ladder(4), SEED)
     blocks = waves.next()
     assert blocks
     *others, last = played(blocks)
@@ -379,7 +381,7 @@ def test_a_block_may_have_as_many_rotations_as_seats() -> None:
 
 @pytest.mark.parametrize("bots", [1, 2, 3, 4])
 def test_a_bot_of_the_house_takes_the_seats_for_which_there_are_too_few_bots(bots: int) -> None:
-    blocks = Waves(ladder(bots, 5, filled=True), SEED).next()
+    blocks = EndlessLadderState(ladder(bots, 5, filled=True), SEED).next()
     assert blocks
     expected = Counter(dict.fromkeys(range(bots), 1) | {bots: 5 - bots})
     assert all(expected == Counter(block.entrants) for block in blocks)

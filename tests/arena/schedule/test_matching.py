@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.schedule.fields import Field
+from arena.schedule.fields import FieldPeriod
 from arena.schedule.matching import complete
 from arena.schedule.pairing import Byes, pairs_of
 from arena.schedule.swiss import Swiss
@@ -132,7 +132,11 @@ def test_bots_that_come_later_begin_level_with_those_that_were_left_over_least_o
     for _ in range(2):
         for bot in (0, 1, 2):
             byes.add(bot)
-    byes.admit(Field(first=9, active=(0, 1, 2, 3, 4), heads=0, blocks=1, rounds=None, came=((3, None), (4, None))))
+    byes.admit(
+        FieldPeriod(
+            first=9, active=(0, 1, 2, 3, 4), heads=0, blocks=1, rounds=None, entered=((3, None), (4, None))
+        )
+    )
     assert [0, 1, 2, 3, 4] == byes.candidates([0, 1, 2, 3, 4])
     byes.add(3)
     assert [4, 2, 1, 0] == byes.candidates([4, 3, 2, 1, 0])

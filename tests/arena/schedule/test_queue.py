@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from arena.schedule.blocks import Block, Match
 from arena.schedule.multi_seat import Tables
-from arena.schedule.queue import AHEAD, Later, MatchQueue, Ticket
+from arena.schedule.queue import AHEAD, MatchQueue, NotYetScheduled, Ticket
 from arena.schedule.round_robin import round_robin
 
 FIVE_A_BLOCK = Tables(entrants=5, seats=5, rounds=3, rotations=5, filled=False)
@@ -145,7 +145,9 @@ def test_a_change_comes_right_after_the_blocks_that_were_played_in_an_earlier_ru
 
 def test_blocks_that_depend_on_results_are_asked_for_again() -> None:
     """Nothing is handed out meanwhile, and it is not over."""
-    coming = list[Block | Later]([Block(0, 0, (0, 1), (0, 1), 1), Later(), Block(1, 1, (0, 1), (0, 1), 1)])
+    coming = list[Block | NotYetScheduled](
+        [Block(0, 0, (0, 1), (0, 1), 1), NotYetScheduled(), Block(1, 1, (0, 1), (0, 1), 1)]
+    )
     queue = MatchQueue(iter(coming), set())
     first, second = queue.take(1), queue.take(1)
     assert first is not None
@@ -162,7 +164,7 @@ def test_blocks_that_depend_on_what_a_change_dropped_are_waited_for_no_more() ->
     """A wave whose last block waits for an absent bot, and a change before it: nothing would ever end the wait."""
     seats = [(1, 2), (0, 1)]
     wave = [Block(number, 0, entrants, (0, 1), 1) for number, entrants in enumerate(seats)]
-    agenda = MatchQueue(iter([*wave, Later(), Later(), Later()]), set())
+    agenda = MatchQueue(iter([*wave, NotYetScheduled(), NotYetScheduled(), NotYetScheduled()]), set())
     first, second = agenda.take(0, without(0)), agenda.take(0, without(0))
     assert first is not None
     assert second is not None
