@@ -40,7 +40,7 @@ from referee.bot_folder.manifest import (
     find_bot,
     kept_bot,
 )
-from referee.bot_folder.strict_toml import TomlError, line_of, parse, read_text, read_toml, read_toml_with_text
+from referee.bot_folder.strict_toml import TomlError, line_of, parse, read_text, read_toml_with_text
 
 __all__ = [
     "BUILD_LIMITS",
@@ -85,7 +85,6 @@ __all__ = [
     "private",
     "read_bot_name",
     "read_text",
-    "read_toml",
     "read_toml_with_text",
     "size_of",
     "unpacked",

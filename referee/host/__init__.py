@@ -8,7 +8,6 @@ from referee.host.needs import files_allowed, files_needed, processes_left, proc
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import (
-    KEY_CONTENT,
     LocalSeat,
     Player,
     RemoteBot,
@@ -16,10 +15,9 @@ from referee.host.players import (
     cannot_play,
     remote_bot,
 )
-from referee.host.reask import ask, ask_at_terminal, reask, stand_in
+from referee.host.reask import ask, ask_at_terminal, reask
 
 __all__ = [
-    "KEY_CONTENT",
     "Answer",
     "Asked",
     "Feed",
@@ -49,6 +47,5 @@ __all__ = [
     "questions_of",
     "reask",
     "remote_bot",
-    "stand_in",
     "too_long_for_sockets",
 ]

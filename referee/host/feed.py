@@ -44,7 +44,7 @@ class FeedTerms(Struct, frozen=True, kw_only=True):
     clock: ClockTerms
     started: str
     alone: bool = False
-    """Whether no other match is played from the same deal."""
+    """True if no other match is played from the same deal."""
 
 
 class Feed:
@@ -59,7 +59,7 @@ class Feed:
         self._main_ms = terms.clock.main_ms
         self._n = 0
         self._between = True
-        """Whether no window was announced since the last one closed."""
+        """True if no window was announced since the last one closed."""
         self._opened = 0, 0
         """The number of the message that announced the open window, and its time in milliseconds."""
         self._reserve = _reserves(terms.clock, table.seats)

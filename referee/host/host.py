@@ -58,7 +58,7 @@ SNAPSHOT_SECONDS = 3.0
 LOOK_SECONDS = 0.025
 """Seconds until counters are read again if the bot's main thread was waiting for a processor."""
 MOST_LOOKS = 20
-"""How often counters are read again at most, for that reason."""
+"""The most repeated readings for that reason."""
 LATER_SECONDS = 0.25
 """Seconds from a missed window until the bot's counters are read: the kernel counts a thread's wait when it
 ends."""
@@ -98,11 +98,12 @@ class PendingEvidence(Struct, frozen=True):
     answered: float | None = None
     """The time of the bot's first frame after the close, usually its late submission; on trio's clock."""
     looks: int = 0
-    """How often the bot's main thread was found ready to run, so that its latest wait may not be counted yet."""
+    """Number of readings that found the bot's main thread ready to run, so that its latest wait may not be counted
+    yet."""
     looked: float = 0.0
     """The last time at which it was found so."""
     progress: tuple[int, int] = (0, 0)
-    """How long the thread had run at that time, and how often it had been scheduled."""
+    """The time that the thread had run by then, and the number of times that it had been scheduled."""
 
 
 class SeatState:
@@ -175,11 +176,11 @@ class MatchHooks:
     log: MatchLog | None = None
     """The operator's log."""
     ponder = True
-    """Whether bots run all the time. If not, `let_run` freezes those that owe nothing."""
+    """True if bots run all the time. If False, `let_run` freezes those that owe nothing."""
     counts_cpu = False
-    """Whether the match's clock counts `cpu_time` instead of wall time."""
+    """True if the match's clock counts `cpu_time` instead of wall time."""
     measured = False
-    """Whether evidence from `measure` and `behind` is passed to the match for each window."""
+    """True if evidence from `measure` and `behind` is passed to the match for each window."""
 
     record: Callable[[Record], None]
     """Writes a record to the transcript. It may be the transcript's own method, which saves a call per message."""

@@ -277,7 +277,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     illegal: str = ""
     """The reason why the last illegal action was illegal, if no action was valid at the end."""
     chosen: bool = False
-    """Without an action: whether the bot chose the default."""
+    """True if there is no action because the bot chose the default."""
     refused: tuple[str, ...] = ()
     """The texts with which its actions were refused."""
 

@@ -74,7 +74,7 @@ class KeptBot:
 
     @property
     def says_too_much(self) -> bool:
-        """Whether it has sent too many messages since it was invited."""
+        """True if it has sent too many messages since it was invited."""
         return self._said > MOST_SAID
 
     def end(self) -> None:

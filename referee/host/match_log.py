@@ -38,7 +38,7 @@ class MatchLog:
         self._log = logger.bind(match=plan.match, **block)
         self._seats = [self._log.bind(seat=seat, bot=name) for seat, name in enumerate(bots)]
         self.enabled = logger.is_enabled_for(logging.INFO)
-        """Whether `record` should be called."""
+        """True if `record` should be called."""
         self._plan = plan
         self._bots = bots
         self._starts = [0] * len(bots)

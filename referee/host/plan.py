@@ -38,7 +38,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     credit_ms: NotNegative = 0
     """Milliseconds of a remote bot's network delay, per window, that are not charged to it at most."""
     warm: bool = True
-    """Whether sandboxed Python bots are forked from a process that has imported the kit already; see `prefork`."""
+    """True if sandboxed Python bots are forked from a process that has imported the kit already; see `prefork`."""
 
 
 class Result(Struct, frozen=True, kw_only=True):
@@ -48,7 +48,7 @@ class Result(Struct, frozen=True, kw_only=True):
     outcome: Outcome | None
     """None: the attempt is void."""
     conduct: tuple[Conduct, ...]
-    """By seat."""
+    """The conduct of each bot; indexed by seat."""
     void: str | None
     """The reason why the attempt does not count: a fault of the referee or the machine. None: it counts."""
     held_up: HeldUp | None = None

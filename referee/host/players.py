@@ -114,7 +114,7 @@ class SeatDriver:
         self.seat = seat
         self.identity = identity
         self.is_hung_up = False
-        """Whether the match has disconnected it."""
+        """True if the match has disconnected it."""
         self.last_line = ""
         """The last line of output of a process that exited before the match was over."""
         self.start_cpu_us: int | None = None
@@ -273,7 +273,7 @@ class ProcessSeat(SeatDriver):
         self.kept: KeptBot | None = None
         """This bot among the kept ones, while it plays this match; None: it is not to be kept."""
         self._goes_on = False
-        """Whether it was resumed from an earlier match, and `run` has not started to wait for its end yet."""
+        """True if it was resumed from an earlier match, and `run` has not started to wait for its end yet."""
         self._folder = folder
         self._plan = plan
         self._wire = wire

@@ -85,7 +85,9 @@ def clear(folders: Iterable[Path], seconds: float) -> None:
     give_up = time.monotonic() + seconds
     left = list(folders)
     while left and time.monotonic() < give_up:
-        groups = [group for folder in left for group in (*_below(folder), folder)]
+        groups: list[Path] = []
+        for folder in left:
+            groups += [*_below(folder), folder]
         for group in groups:
             _kill(group)
         for group in groups:

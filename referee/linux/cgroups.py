@@ -319,13 +319,20 @@ class Group:
             self._counters[name] = os.open(f"{self._folders[controller]}/{name}", os.O_RDONLY | os.O_CLOEXEC)
         return os.pread(self._counters[name], 1024, 0)
 
+    def _members(self) -> set[int]:
+        """Return the numbers of its processes."""
+        found: set[int] = set()
+        for folder in self._folders.values():
+            found.update(map(int, _words(folder / "cgroup.procs")))
+        return found
+
     def kill(self) -> None:
         """Kill all its processes, and block until they have ended, for a second at most."""
         give_up = time.monotonic() + 1
-        while left := {pid for folder in self._folders.values() for pid in _words(folder / "cgroup.procs")}:
+        while left := self._members():
             for pid in left:
                 with suppress(ProcessLookupError):
-                    os.kill(int(pid), signal.SIGKILL)
+                    os.kill(pid, signal.SIGKILL)
             if time.monotonic() >= give_up:
                 break
             time.sleep(0.001)
@@ -375,7 +382,10 @@ def _own_places() -> Iterator[tuple[int, list[str], Path]]:
 
 
 def _first_version() -> Tree | None:
-    places = {name: place for version, names, place in _own_places() if version == 1 for name in names}
+    places: dict[str, Path] = {}
+    for version, names, place in _own_places():
+        if version == 1:
+            places |= dict.fromkeys(names, place)
     if not {*CONTROLLERS, "cpuacct"} <= set(places):
         return None
     wanted = [name for name in (*CONTROLLERS, "cpuacct", FREEZER) if name in places]

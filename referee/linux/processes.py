@@ -74,7 +74,10 @@ def descendants(*roots: int) -> list[int]:
 
 def children(process: int) -> list[int]:
     """Return the numbers of a process's children as they are now, zombies among them."""
-    return [child for task in tasks(process) for child in _children(task)]
+    found: list[int] = []
+    for task in tasks(process):
+        found += _children(task)
+    return found
 
 
 def threads(*roots: int) -> Iterator[str]:

@@ -110,7 +110,7 @@ class Match:
         self.table = table
         self.seats = [Seat(number, bot, terms, policy) for number, bot in enumerate(bots)]
         self.over = False
-        """Whether the match accepts no more input."""
+        """True if the match accepts no more input."""
         self.ended: Ended | None = None
         self.held_up: HeldUp | None = None
         """The bot that voided the match by stalling; None: the match is not void, or for another reason."""
@@ -611,7 +611,8 @@ def forfeited_at_once(seats: int, forfeited: frozenset[int]) -> Outcome | None:
     left = tuple(seat for seat in range(seats) if seat not in forfeited)
     if len(left) > 1 or not forfeited:
         return None
-    ranking = tuple(group for group in (left, tuple(sorted(forfeited))) if group)
+    lost = tuple(sorted(forfeited))
+    ranking = (left, lost) if left else (lost,)
     eliminated = min(forfeited) if len(forfeited) == 1 else None
     return Outcome(ranking=ranking, winners=left, eliminated=eliminated, scores=None, reason="forfeit")
 
@@ -620,8 +621,12 @@ def with_forfeits(outcome: Outcome, forfeited: frozenset[int]) -> Outcome:
     """Return the outcome of a match that continued without some seats: they are last, tied, and win nothing."""
     if not forfeited:
         return outcome
-    kept = [tuple(seat for seat in group if seat not in forfeited) for group in outcome.ranking]
-    ranking = (*(group for group in kept if group), tuple(sorted(forfeited)))
+    groups: list[tuple[int, ...]] = []
+    for group in outcome.ranking:
+        kept = tuple(seat for seat in group if seat not in forfeited)
+        if kept:
+            groups.append(kept)
+    ranking = (*groups, tuple(sorted(forfeited)))
     winners = tuple(seat for seat in outcome.winners if seat not in forfeited)
     return replace(
         outcome,

@@ -116,7 +116,7 @@ class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
     started: str
     """Wall-clock time of the start, ISO 8601, UTC. For people only; no rule uses it."""
     measured: bool = False
-    """Whether measurements (`Used`) follow seat windows that took the default, used the reserve, or took 100
+    """True if measurements (`Used`) follow seat windows that took the default, used the reserve, or took 100
     ms."""
     unexcused: tuple[SeatNumber, ...] | UnsetType = UNSET
     """The seats that a verdict `host` does not excuse; see `Match`. Absent: all seats are excused."""
@@ -331,7 +331,7 @@ class Used(
 
     @property
     def flooded(self) -> bool:
-        """Whether the bot kept the loop busy itself, so that withheld processor time is no excuse."""
+        """True if the bot kept the loop busy itself, so that withheld processor time is no excuse."""
         return self.taken >= FLOOD_US
 
 
@@ -348,9 +348,9 @@ class Evidence(Struct, frozen=True, kw_only=True, rename={"blocking_seats": "hog
     """The facts about a seat window that took the default or used the reserve, in microseconds."""
 
     gone: bool
-    """Whether its bot had left the match."""
+    """True if its bot had left the match."""
     own: bool = False
-    """Whether its bot is at fault in any case: it had no budget left, or used all that is charged as processor
+    """True if its bot is at fault in any case: it had no budget left, or used all that is charged as processor
     time, or flooded the referee in this window; see `records.Used`."""
     time: int
     reserve: int

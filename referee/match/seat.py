@@ -150,9 +150,9 @@ class LineProgram:
 
     def __init__(self) -> None:
         self.bridged = False
-        """Whether the bridge has sent `hello` for it."""
+        """True if the bridge has sent `hello` for it."""
         self.spoke = False
-        """Whether it has sent a message itself, and so has started."""
+        """True if it has sent a message itself, and so has started."""
         self.heard_by: int | None = None
         """The time until which the match waits for that message before the seat wins by others' forfeits."""
         self.printed = ""
@@ -165,7 +165,7 @@ class LineProgram:
 
     @property
     def is_unheard(self) -> bool:
-        """Whether it may not have started: only the bridge has sent messages."""
+        """True if it may not have started: only the bridge has sent messages."""
         return self.bridged and not (self.spoke or self._waited_out)
 
     def prints(self, line: bytes, windows: int) -> bool:
@@ -247,12 +247,12 @@ class Seat:
         self.number = number
         self.bot = bot
         self.welcomed = False
-        """Whether its bot has sent a valid `hello`, and is connected as far as is known."""
+        """True if its bot has sent a valid `hello`, and is connected as far as is known."""
         self.hellos = 0
         """Number of valid `hello`s. More than one means that the bot has reconnected."""
         self.program = LineProgram()
         self.gone = False
-        """Whether its bot has left the match, so that its frames are not read any more."""
+        """True if its bot has left the match, so that its frames are not read any more."""
         self.conduct = Conduct.OK
         """The bot's first fault, which it keeps after a restart."""
         self.forfeited = False
@@ -368,12 +368,12 @@ class Seat:
 
     @property
     def started(self) -> bool:
-        """Whether its bot has sent a valid `hello`; if the bridge sent it, also a message of its own."""
+        """True if its bot has sent a valid `hello`; if the bridge sent it, also a message of its own."""
         return self.hellos > 0 and (self.program.spoke or not self.program.bridged)
 
     @property
     def present(self) -> bool:
-        """Whether its bot can receive messages."""
+        """True if its bot can receive messages."""
         return self.welcomed and not self.gone
 
     @property

@@ -43,7 +43,8 @@ class ClockTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     increment_ms: AnyOrNone = 0
     """The time added to a seat's reserve or budget after each window of its own."""
     delay: Literal["simple", "bronstein"] | None = None
-    """Whether `delay_ms` passes before the budget runs, or is refunded as far as it was used. None: simple."""
+    """`simple`: `delay_ms` passes before the budget runs. `bronstein`: it is refunded as far as it was used. None:
+    simple."""
     delay_ms: Some | None = None
 
 
@@ -133,16 +134,16 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pause_ms: AnyOrNone = 10_000
     pacing: Literal["prompt", "fixed"] = "prompt"
     ponder: bool = True
-    """Whether a bot may think while it owes nothing. If not, it is frozen then, and during pauses."""
+    """True if a bot may think while it owes nothing. If False, it is frozen then, and during pauses."""
     processes: Literal["fresh", "kept"] = "fresh"
-    """Whether a bot that supports it (`keeps` in its bot.toml) keeps its process for the next matches of its
-    tournament. If not, it is started for each."""
+    """`kept`: a bot that supports it (`keeps` in its bot.toml) keeps its process for the next matches of its
+    tournament. `fresh`: it is started for each."""
     fault: Literal["default", "forfeit", "restart"] = "default"
     """The cost of a fault: defaults in all further windows, the match, or a restart."""
     unfair: Literal["void", "note"] = "void"
     """The treatment of a match in which a default was used by a fault of the referee or the machine."""
     restarts: NotNegative = 3
-    """With `restart`: the number of restarts of a seat, after which `default` applies."""
+    """The number of restarts of a seat with `restart`, after which `default` applies."""
     messages_per_window: Positive = 100
     """A bot's messages from one window to the next. Further ones are refused as a flood."""
     bytes_per_window: Positive = 262_144

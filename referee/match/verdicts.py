@@ -32,7 +32,7 @@ class ClosedSeatWindow(Struct, frozen=True):
     seat: int
     number: int
     is_missed: bool
-    """Whether its bot let its time pass without an answer."""
+    """True if its bot let its time pass without an answer."""
 
 
 class HeldUp(Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class Case(Struct):
 
     @property
     def by_default(self) -> bool:
-        """Whether the default was used."""
+        """True if the default was used."""
         return self.seat_window.action is None
 
 

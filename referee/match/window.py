@@ -48,7 +48,7 @@ class Stopwatch:
 
     @property
     def paused(self) -> bool:
-        """Whether it is stopped now."""
+        """True if it is stopped now."""
         return self._paused_at is not None
 
     def pause(self, at: int) -> None:
@@ -90,7 +90,7 @@ class Account:
 
     def __init__(self) -> None:
         self.stale = True
-        """Whether a reading is needed now: there is none yet, or the stopwatch was stopped or started since."""
+        """True if a reading is needed now: there is none yet, or the stopwatch was stopped or started since."""
         self._points: deque[_Point] = deque(maxlen=KEPT)
         self._began = 0
         self._counter = 0
@@ -161,7 +161,7 @@ class SeatClock(Struct, frozen=True):
     account: Account | None = None
     """The bot's processor time in this window, which a `cpu` clock counts. None: only wall time counts."""
     stands: bool = False
-    """Whether the clock never runs, so that it is main time until the bot has answered."""
+    """True if the clock never runs, so that it is main time until the bot has answered."""
 
     @property
     def main_ends(self) -> int:
@@ -247,13 +247,13 @@ class SeatWindow:
         self.used = 0
         """The time used when the submission arrived."""
         self.final = False
-        """Whether the submission is final."""
+        """True if the submission is final."""
         self.settled = False
         self.charged = 0
         self.reserve_used = 0
         """The part of `charged` that was used from the reserve."""
         self.refused = False
-        """Whether a submission was illegal."""
+        """True if a submission was illegal."""
         self.late_by: int | None = None
         """The delay of the first submission after the end of its time; None: there was none."""
         self.no_action: NoAction | None = None

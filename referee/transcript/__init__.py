@@ -5,7 +5,7 @@ from referee.transcript.checks import BadTermsError, check_seat_terms, dealt
 from referee.transcript.reader import Reading, Verified, read_transcript, unanswered_window, verify_transcript
 from referee.transcript.replayer import Differs, Replayed, replay, steps
 from referee.transcript.seat import seat_lines
-from referee.transcript.writer import Transcript, open_transcript, write_transcript
+from referee.transcript.writer import open_transcript, write_transcript
 
 __all__ = [
     "BadTermsError",
@@ -13,7 +13,6 @@ __all__ = [
     "Differs",
     "Reading",
     "Replayed",
-    "Transcript",
     "TranscriptError",
     "Verified",
     "check_seat_terms",

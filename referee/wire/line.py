@@ -25,7 +25,7 @@ MAX_TAKEN_BYTES = 4 * MAX_FRAME_BYTES
 connection."""
 OUTBOX_FRAMES = 4_000
 OUTBOX_BYTES = 512 * 1024
-"""If more than this is unsent, in frames or bytes, the bot counts as not reading."""
+"""The most unsent frames, or bytes, of a bot that still counts as reading."""
 MUCH = 32
 """Reads and messages in one turn of a line that count as too many: no legal action needs half of them."""
 FAREWELL_SECONDS = 1.0
@@ -33,7 +33,7 @@ FAREWELL_SECONDS = 1.0
 Outgoing = tuple[bytes, bool]
 """A frame, and whether it is timed: then a `HandedOver` follows when the transport accepts it."""
 UNREAD_FRAMES = 10_000
-"""If more frames are unread, the bot counts as not reading."""
+"""The most unread frames of a bot that still counts as reading."""
 
 
 class Arrived(Struct, frozen=True):

@@ -61,7 +61,7 @@ class LocalLine(SocketLine):
         """Number of connections accepted so far."""
         self._nursery: trio.Nursery
         self._listens = False
-        """Whether connections are accepted: `own` runs, and there were not too many."""
+        """True if connections are accepted: `own` runs, and there were not too many."""
         self._listener = kernel.socket(kernel.AF_UNIX, kernel.SOCK_STREAM | kernel.SOCK_NONBLOCK)
         try:
             # A received descriptor would be closed here: to free a file of gigabytes takes a second.

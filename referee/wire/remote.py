@@ -75,7 +75,7 @@ class RemoteLine(SocketLine):
         super().__init__(poll)
         self.stands = stands
         self.awaited = True
-        """Whether a match waits for a bot that is not connected."""
+        """True if a match waits for a bot that is not connected."""
         self.cuts = 0
         """Number of connections that have ended."""
         self.away_since = self._came = trio.current_time()
@@ -103,7 +103,7 @@ class RemoteLine(SocketLine):
 
     @property
     def connected(self) -> bool:
-        """Whether a bot is connected, as far as is known."""
+        """True if a bot is connected, as far as is known."""
         return self._connection is not None
 
     @property
@@ -117,7 +117,7 @@ class RemoteLine(SocketLine):
 
     @property
     def ready(self) -> bool:
-        """Whether a bot is connected, and the network's delay is known or cannot be measured."""
+        """True if a bot is connected, and the network's delay is known or cannot be measured."""
         connection = self._connection
         if connection is None or self._is_closed():
             return False
@@ -294,7 +294,7 @@ class Address(Struct, frozen=True):
 
     @property
     def loopback(self) -> bool:
-        """Whether only programs on this machine can connect."""
+        """True if only programs on this machine can connect."""
         return ipaddress.ip_address(self.host).is_loopback
 
     def endpoint(self, port: int) -> str:

@@ -45,7 +45,7 @@ class Connection:
         self.leaving = bytearray()
         """Bytes to send next. Some of the first frame may have been sent already."""
         self.deaf = False
-        """Whether the other end accepts no more bytes. Bytes that it sent before may still be read."""
+        """True if the other end accepts no more bytes. Bytes that it sent before may still be read."""
         self.emptied = -math.inf
         """The time on trio's clock at which all received bytes were read; minus infinity while there may be
         more."""

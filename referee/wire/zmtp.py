@@ -86,12 +86,12 @@ class Conversation:
             most: the largest message in bytes, with all its parts and their heads.
         """
         self.open = False
-        """Whether the handshake is complete, so that messages may be sent."""
+        """True if the handshake is complete, so that messages may be sent."""
         self.size = 0
         """The size of the last message on the wire in bytes: its body; for several parts, all parts with their
         heads."""
         self.unfinished = False
-        """Whether `next` returned None before it had parsed all bytes."""
+        """True if `next` returned None before it had parsed all bytes."""
         self._most = most
         self._held = bytearray(said)
         self._greeted = False
@@ -113,7 +113,7 @@ class Conversation:
 
     @property
     def holds_nothing(self) -> bool:
-        """Whether all bytes added have been parsed."""
+        """True if all bytes added have been parsed."""
         return not self._held
 
     def only_message(self, data: bytes) -> bytes | None:

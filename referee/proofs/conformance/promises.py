@@ -1,5 +1,6 @@
 """The error that names a broken promise, and checks of the promises that need one match only."""
 
+from itertools import chain
 from typing import Any, assert_never
 
 import msgspec
@@ -105,9 +106,10 @@ def check_events(sitting: Sitting, where: Where) -> None:
 def check_outcome(outcome: Outcome, seats: int, where: Where) -> None:
     """Check that the ranking contains every seat once, and that every seat in the outcome exists."""
     everyone = list(range(seats))
+    ranked = sorted(chain.from_iterable(outcome.ranking))
     keyed = [*(outcome.scores or {}), *outcome.tokens, *outcome.garnets]
     complaints = {
-        "the ranking partitions the seats": sorted(seat for tied in outcome.ranking for seat in tied) != everyone,
+        "the ranking partitions the seats": ranked != everyone,
         "no group of the ranking is empty": not all(outcome.ranking),
         "winners are seats, ascending": list(outcome.winners) != sorted(set(outcome.winners) & set(everyone)),
         "the eliminated is a seat or null": outcome.eliminated not in (None, *everyone),

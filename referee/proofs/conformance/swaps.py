@@ -242,19 +242,18 @@ def check_disguised(match: Sitting, chooser: Chooser, luck: Random, where: Where
         if other.table.state == match.table.state:
             continue
         disguises += 1
-        probes = (
-            [chooser.guess(match.table, observer) for _ in range(PROBES)]
-            if observer is not None and match.owes(observer)
-            else []
-        )
-        if observer is not None and probes and (own := chooser.choose(match.table, observer)).action is not None:
-            probes.append(encode(own.action))
-        one, two = (
-            b"\n".join([each.shown(observer), *(each.response(observer or 0, probe) for probe in probes)])
-            for each in (match, other)
-        )
+        probes: list[bytes] = []
+        if observer is not None and match.owes(observer):
+            probes += [chooser.guess(match.table, observer) for _ in range(PROBES)]
+            own = chooser.choose(match.table, observer).action
+            if own is not None:
+                probes.append(encode(own))
+        one, two = [match.shown(observer)], [other.shown(observer)]
+        for probe in probes:
+            one.append(match.response(observer or 0, probe))
+            two.append(other.response(observer or 0, probe))
         if one != two:
-            raise where.error(SECRET, difference(one, two), number, observer)
+            raise where.error(SECRET, difference(b"\n".join(one), b"\n".join(two)), number, observer)
     return disguises
 
 

@@ -152,11 +152,11 @@ def snapshot_of(pid: int, seen: dict[str, Any]) -> HostSnapshot:
 
 def look_at(snapshot: HostSnapshot) -> tuple[Layer, ...]:
     """Return every layer, in force or not."""
-    return tuple(
-        Layer(layer=name, in_force=in_force, evidence=evidence)
-        for name, look in LAYERS.items()
-        for in_force, evidence in (look(snapshot),)
-    )
+    layers: list[Layer] = []
+    for name, look in LAYERS.items():
+        in_force, evidence = look(snapshot)
+        layers.append(Layer(layer=name, in_force=in_force, evidence=evidence))
+    return tuple(layers)
 
 
 def _namespace(kind: str) -> Callable[[HostSnapshot], Seen]:

@@ -5,7 +5,9 @@ isolating failure-inducing input, 2002) on the steps, then on the windows, and t
 smaller script may fail in another way than the first.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import TypeVar
 
 import msgspec
@@ -15,7 +17,7 @@ from msgspec.structs import replace
 from referee.proofs.fuzzing.check import check
 from referee.proofs.fuzzing.driver import play_all
 from referee.proofs.fuzzing.generate import draw_script
-from referee.proofs.fuzzing.script import Leaves, Pauses, Script, Stalls, Step, Submits
+from referee.proofs.fuzzing.script import Leaves, Pauses, Planned, Script, Stalls, Step, Submits
 
 Fails = Callable[[Script], bool]
 ItemT = TypeVar("ItemT")
@@ -146,7 +148,8 @@ def _plainer(step: Step) -> Iterator[Step]:
 def _without_window(script: Script, number: int) -> Script:
     """Remove a window from a script, with the steps at its edges; later windows of its seats move up."""
     gone = script.windows[number]
-    own = {seat: sum(seat in window.seats for window in script.windows[:number]) for seat in gone.seats}
+    before = Counter(chain.from_iterable(window.seats for window in script.windows[:number]))
+    own = {seat: before[seat] for seat in gone.seats}
     steps = [moved for step in script.steps if (moved := _moved_up(step, own)) is not None]
     windows = script.windows[:number] + script.windows[number + 1 :]
     return replace(script, windows=windows, steps=tuple(steps))
@@ -177,13 +180,14 @@ def _without_seat(script: Script, gone: int) -> Script:
     def moved(seat: int) -> int:
         return seat - (seat > gone)
 
+    windows: list[Planned] = []
+    for window in script.windows:
+        seats = tuple(moved(seat) for seat in window.seats if seat != gone)
+        windows.append(replace(window, seats=seats))
     return replace(
         script,
         seats=script.seats - 1,
-        windows=tuple(
-            replace(window, seats=tuple(moved(seat) for seat in window.seats if seat != gone))
-            for window in script.windows
-        ),
+        windows=tuple(windows),
         hello=script.hello[:gone] + script.hello[gone + 1 :],
         steps=tuple(
             replace(step, seat=moved(step.seat), when=replace(step.when, seat=moved(step.when.seat)))

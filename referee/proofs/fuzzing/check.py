@@ -4,6 +4,7 @@ It checks the messages that each seat received (every answer, no message for ano
 record of each window.
 """
 
+from itertools import chain
 from typing import assert_never
 
 from protocol.messages import Accepted, Closed, EventMessage, Opened, Paused, Rejected, Resumed, Welcome
@@ -56,12 +57,12 @@ def closings(trace: Trace) -> dict[tuple[int, int], int]:
 
     If a seat receives the close twice, the second moment counts, which the checks then report as a violation.
     """
-    return {
-        (seat, heard.message.window): heard.at
-        for seat, all_heard in enumerate(trace.heard)
-        for heard in all_heard
-        if isinstance(heard.message, Closed)
-    }
+    found: dict[tuple[int, int], int] = {}
+    for seat, all_heard in enumerate(trace.heard):
+        for heard in all_heard:
+            if isinstance(heard.message, Closed):
+                found[seat, heard.message.window] = heard.at
+    return found
 
 
 def check_messages(history: History) -> None:
@@ -189,26 +190,28 @@ def _pauses(history: History, seat: int) -> None:
     began = {each.at for each in heard if isinstance(each.message, Paused) and each.at < ended}
     over = {each.at for each in heard if isinstance(each.message, Resumed) and each.at < ended}
     spans = history.clocks.pauses
-    back = {at for at in hellos for start, end in spans if start < at < end and at < history.there.gone[seat]}
     starts = {start for start, _ in spans if _is_there(history, seat, start)}
     orders = [each.told for each in history.trace.did if isinstance(each.act, Pauses)]
-    # If the operator takes over a bot's pause, the bots receive another message.
-    within = [[at for at in orders if start < at < end] for start, end in spans if start not in orders]
-    taken_over = {at for found in within for at in found[:1] if _is_there(history, seat, at)}
-    expect({at for at in starts | back | taken_over if at < ended}, began, f"seat {seat}: pauses")
+    # A bot that returns in a pause receives the message again; all do if the operator takes over a bot's pause.
+    again: set[int] = set()
+    for start, end in spans:
+        again.update(at for at in hellos if start < at < end and at < history.there.gone[seat])
+        taken_over = [at for at in orders if start < at < end and start not in orders]
+        again.update(at for at in taken_over[:1] if _is_there(history, seat, at))
+    expect({at for at in starts | again if at < ended}, began, f"seat {seat}: pauses")
     ends = {end for _, end in spans if end < ended and _is_there(history, seat, end)}
     expect(ends, over, f"seat {seat}: ends of pauses")
 
 
 def _events(history: History, seat: int) -> None:
     """Check that events arrive when a window closes, and answers as soon as the action is settled."""
-    closed = {window.closed for windows in history.windows for window in windows}
+    closed = {window.closed for window in chain.from_iterable(history.windows)}
     due = {
         number: _settled(history, window)
         for number, window in enumerate(history.windows[seat])
         if window.kind == "asked" and window.part.choice is not None
     }
-    answered = {at for moments in due.values() for at in moments}
+    answered = set(chain.from_iterable(due.values()))
     heard: set[int] = set()
     for each in history.trace.heard[seat]:
         if isinstance(each.message, EventMessage):
@@ -229,8 +232,10 @@ def _settled(history: History, window: Window) -> set[int]:
         moments = clocks.awake(window.spoken[part.by][1].told)
     else:
         moments = clocks.awake(clocks.moment(part.settled))
-    running = {at for moment in moments for at in clocks.running(moment)}
-    return running | ({window.closed} if part.gone else set())
+    found = set(chain.from_iterable(map(clocks.running, moments)))
+    if part.gone:
+        found.add(window.closed)
+    return found
 
 
 def _is_there(history: History, seat: int, moment: int) -> bool:

@@ -51,6 +51,14 @@ def _listed(path: str) -> Way:
     return path, lambda: f"{len(os.listdir(path))} names were read"
 
 
+def _baits(scene: Scene, paths: Iterable[str]) -> Verdict:
+    """Try to read the bait from files, by their paths and through the root folders of other processes."""
+    ways: list[Way] = []
+    for path in paths:
+        ways += [_bait(scene, path), *_through_proc(scene, path)]
+    return any_of(ways)
+
+
 def _through_proc(scene: Scene, path: str) -> Iterable[Way]:
     """Yield ways to read a file through the root folders of other processes."""
     for process in ("1", *(str(target.pid) for target in scene.targets)):
@@ -60,15 +68,13 @@ def _through_proc(scene: Scene, path: str) -> Iterable[Way]:
 @attacks("minimal root")
 def reads_the_hosts_files(scene: Scene) -> Verdict:
     """Reads a file in the arena's temporary folder and in its home."""
-    places = [path for place, path in scene.baits.items() if place != "transcripts"]
-    return any_of([way for path in places for way in (_bait(scene, path), *_through_proc(scene, path))])
+    return _baits(scene, [path for place, path in scene.baits.items() if place != "transcripts"])
 
 
 @attacks("minimal root")
 def reads_transcripts(scene: Scene) -> Verdict:
     """Reads a file where the transcripts lie."""
-    paths = [path for place, path in scene.baits.items() if place == "transcripts"]
-    return any_of([way for path in paths for way in (_bait(scene, path), *_through_proc(scene, path))])
+    return _baits(scene, [path for place, path in scene.baits.items() if place == "transcripts"])
 
 
 @attacks("minimal root")
@@ -233,7 +239,7 @@ def sees_the_machines_control_groups(scene: Scene) -> Verdict:
     if not scene.groups:
         return Verdict("not tried", "the arena itself is in none")
     seen = set(_read("/proc/self/cgroup").decode().replace("\n", ":").split(":"))
-    found = [path for path in seen for group in scene.groups if path.startswith(group)]
+    found = [path for path in seen if path.startswith(tuple(scene.groups))]
     return Verdict("escaped", f"it is in {found[0]}") if found else Verdict("held", "it sees none of them")
 
 

@@ -24,9 +24,8 @@ MOST_RULESETS = 16
 LIMITS = ("AS", "NPROC", "NOFILE", "FSIZE", "CORE", "MEMLOCK", "MSGQUEUE", "CPU")
 FAMILIES = (files, network, processes, privileges, syscalls, sharing, limits, staying)
 """Modules of attempts in order; those that leave processes behind are last."""
-IN_ORDER = tuple(
-    attempt for family in FAMILIES for attempt in ATTEMPTS.values() if attempt.run.__module__ == family.__name__
-)
+_MODULES = [family.__name__ for family in FAMILIES]
+IN_ORDER = tuple(sorted(ATTEMPTS.values(), key=lambda attempt: _MODULES.index(attempt.run.__module__)))
 LAST = tuple(attempt.name for attempt in IN_ORDER if attempt.run.__module__ == staying.__name__)
 EVIDENCE_LETTERS = 300
 WORD = 4096

@@ -216,11 +216,16 @@ def leaves_marks_by_reading(scene: Scene) -> Verdict:
 
 def _due() -> Iterator[str]:
     """Yield files whose access time the kernel would update now: those not read since they were changed."""
-    files = (os.path.join(folder, name) for folder, _, names in os.walk(LIBRARY) for name in names)
-    for path in islice(files, LOOKED_AT):
+    for path in islice(_files_below(LIBRARY), LOOKED_AT):
         seen = os.stat(path)
         if seen.st_size and seen.st_atime_ns <= max(seen.st_mtime_ns, seen.st_ctime_ns):
             yield path
+
+
+def _files_below(root: str) -> Iterator[str]:
+    for folder, _, names in os.walk(root):
+        for name in names:
+            yield os.path.join(folder, name)
 
 
 def _marked(path: str) -> Callable[[], str]:

@@ -5,6 +5,7 @@ import mmap
 import os
 import platform
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 from .attempt import Verdict, any_of, attacks, call, libc
@@ -227,7 +228,7 @@ def enters_other_namespaces(scene: Scene) -> Verdict:
 
     processes = (1, *(target.pid for target in scene.targets))
     return any_of(
-        (f"{process} {name}", entered(process, name)) for process in processes for name in ("mnt", "net")
+        (f"{process} {name}", entered(process, name)) for process, name in product(processes, ("mnt", "net"))
     )
 
 
