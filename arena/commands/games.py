@@ -15,7 +15,9 @@ from arena.installation import rules_page
 from arena.schedule import SEED_BITS
 from arena.tables import Grid, show
 from arena.terminal import print_json, results_console, say
-from referee.games import GAMES
+from protocol.games import problems
+from protocol.text import GAME_TEXTS
+from referee.games import ENCODERS, GAMES
 from referee.rules import Game
 
 PAGE_COLUMNS = 100
@@ -133,6 +135,8 @@ def _list(games: list[dict[str, Any]]) -> None:
         variants = ", ".join(variant["variant"] for variant in game["variants"])
         table.add_row(game["game"], str(game["seats"]), variants)
     show(results_console(), table)
+    for problem in problems(GAMES, GAME_TEXTS, ENCODERS):
+        say(problem)
 
 
 def _describe(game: dict[str, Any]) -> None:

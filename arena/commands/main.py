@@ -182,6 +182,7 @@ def _verdict(reason: BaseException) -> tuple[int, str]:
     if isinstance(reason, KeyboardInterrupt | click.Abort):
         return INTERRUPTED, "stopped"
     # Here: `arena --help` waits for this module.
+    from protocol.games import GameLoadError  # noqa: PLC0415
     from referee.linux.shortage import shortage_in, shortage_text  # noqa: PLC0415
 
     short = shortage_in(reason)
@@ -190,9 +191,10 @@ def _verdict(reason: BaseException) -> tuple[int, str]:
     if isinstance(reason, OSError):
         where = f"{reason.filename}: " if reason.filename else ""
         return CANNOT, f"{where}{reason.strerror or reason}"
-    return CANNOT, (
-        f"a fault of the arena itself: {type(reason).__name__}: {reason} (set ARENA_TRACEBACK=1 to see where)"
-    )
+    text = f"a fault of the arena itself: {type(reason).__name__}: {reason} (set ARENA_TRACEBACK=1 to see where)"
+    if isinstance(reason, GameLoadError):
+        text = str(reason)
+    return CANNOT, text
 
 
 def _show_version(context: click.Context, option: click.Parameter, asked: bool) -> None:

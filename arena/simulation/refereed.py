@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Raw, to_builtins
+from msgspec import UNSET, Raw, to_builtins
 
 from arena.simulation.bots import Source
 from arena.simulation.match import PlayedResult, result_of
 from arena.simulation.player import NAME, Player, Rules
 from protocol.codec import decode_server_message, encode
+from protocol.games import package_of
 from protocol.messages import PROTOCOL, ClientMessage, ClockTerms, Hello, Opened, Rejected
 from protocol.refusals import Refusal
 from referee import __version__
@@ -140,6 +141,7 @@ class VirtualReferee:
             arena=__version__,
             match=NAME,
             game=self._table.game.name,
+            package=package_of(self._table.game.name) or UNSET,
             variant=self._table.deal.variant,
             seed=self._table.deal.seed,
             options=Raw(encode(self._table.options)),

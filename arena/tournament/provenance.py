@@ -14,6 +14,7 @@ from arena.schedule import DRAWN_BITS, FILE_FIELDS, SEED_BITS, Deadline, Entered
 from arena.terminal import arguments, command_line
 from arena.tournament.ledger import Ledger
 from arena.workers import own_content, own_files
+from protocol.games import package_of
 from referee import __version__
 from referee.bot_folder import BotFolder, file_hashes
 
@@ -42,6 +43,7 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
         "content of the arena": own_content(),
         "files of the arena": own_files(),
         "game": form.game,
+        **({} if (package := package_of(form.game)) is None else {"package of the game": package}),
         "variant": tournament.variant,
         **_dotted("options", tournament.options),
         **{name: value for name in FILE_FIELDS if (value := getattr(form, name)) not in (None, False)},

@@ -273,7 +273,7 @@ def _check_count(path: Path, bots: int) -> None:
 
 def _spec(terms: Terms, labels: Sequence[str], house: int | None, played: list[Played]) -> ScheduleSpec | None:
     """What a tournament's terms say of its schedule; None of a regression test, which has none."""
-    if "format" not in terms or not (played or terms["game"] in GAMES):
+    if "format" not in terms or not (played or GAMES.get(terms["game"]) is not None):
         return None
     seats = len(played[0].entrants) if played else _seats(terms)
     known: dict[str, Any] = {

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -14,10 +15,7 @@ from markupsafe import Markup
 from arena.live import Eyes
 from arena.replay import Recording
 from arena.viewer.data import page_data
-from protocol.games.listing import ENTRIES
-
-DRAWINGS = {name: entry.drawing for name, entry in ENTRIES.items() if entry.drawing is not None}
-"""Place of each drawing, as in `GameEntry`, by game. Any other game is shown as a list of its view's values."""
+from protocol.games import GameLoadError, entries, entry_of
 
 
 def page_of(recording: Recording, only: Eyes | None = None, *, back: tuple[str, str] | None = None) -> str:
@@ -49,14 +47,14 @@ def linked_page_of(recording: Recording, href: Callable[[str], str]) -> str:
         recording: the match.
         href: returns the address of one of `shared_assets`.
     """
-    script = f"viewer-{recording.game}.js" if recording.game in DRAWINGS else "viewer.js"
+    script = f"viewer-{recording.game}.js" if _place(recording.game) else "viewer.js"
     back = ("../index.html", "All competitions")
     return _page(page_data(recording), linked=True, back=back, script=href(script), style=href("viewer.css"))
 
 
 def shared_assets() -> dict[str, bytes]:
     """Return the style, one script per game and one for all others, by file name."""
-    scripts = {f"viewer-{game}.js": _script(game) for game in DRAWINGS}
+    scripts = {f"viewer-{game}.js": _script(game) for game in _drawings()}
     texts = {"viewer.css": _asset("viewer.css"), "viewer.js": _script(""), **scripts}
     return {name: text.encode() for name, text in texts.items()}
 
@@ -83,7 +81,7 @@ def _environment() -> Environment:
 
 def drawing_script() -> str:
     """Return the drawings of all games, as the start of a module: `drawings[GAME].board(view, context)`."""
-    return "\n".join([_asset("svg.js"), *(_drawing(game) for game in DRAWINGS)])
+    return "\n".join([_asset("svg.js"), *_drawings().values()])
 
 
 def drawing_style() -> str:
@@ -96,14 +94,40 @@ def _asset(name: str) -> str:
     return files("arena.viewer").joinpath("assets", name).read_text()
 
 
+def _place(game: str) -> str | None:
+    """Return the place of a game's drawing; None: it is shown as a list of its view's values."""
+    entry = entry_of(game)
+    return None if entry is None else entry.drawing
+
+
+@cache
 def _drawing(game: str) -> str:
-    """Return a game's drawing."""
-    package, _, name = DRAWINGS[game].partition(":")
-    return files(package).joinpath(name).read_text()
+    """Return a game's drawing, "" if it has none.
+
+    Raises:
+        GameLoadError: the game is of another package, and its drawing cannot be read.
+    """
+    place = _place(game)
+    if place is None:
+        return ""
+    package, _, name = place.partition(":")
+    try:
+        return files(package).joinpath(name).read_text(encoding="utf-8")
+    except (ImportError, OSError, ValueError) as error:
+        raise GameLoadError(f"game {game}: drawing {place!r} cannot be read: {error}") from error
+
+
+def _drawings() -> dict[str, str]:
+    """Return the drawings of all games that have one, without those that cannot be read."""
+    found = {}
+    for game in entries():
+        with suppress(GameLoadError):
+            found[game] = _drawing(game)
+    return {game: text for game, text in found.items() if text}
 
 
 def _script(game: str) -> str:
-    drawn = [_drawing(game)] if game in DRAWINGS else []
+    drawn = [text] if (text := _drawing(game)) else []
     return "\n".join([_asset("svg.js"), *drawn, _asset("viewer.js")])
 
 

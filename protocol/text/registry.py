@@ -141,7 +141,7 @@ class GameText(Struct, frozen=True, kw_only=True):
     """Each field of a view that is shown to models to its meaning."""
 
 
-GAME_TEXTS: Parts[GameText] = Parts("text")
+GAME_TEXTS: Parts[GameText] = Parts("text", expected=GameText)
 """The text of each game that has one."""
 _ALL_JSON = GameText()
 

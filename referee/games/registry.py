@@ -8,7 +8,7 @@ from referee.rules import Game
 if TYPE_CHECKING:
     from referee.encoding import Encoder
 
-GAMES: Parts[Game[Any]] = Parts("rules")
+GAMES: Parts[Game[Any]] = Parts("rules", expected=Game)
 """The rules of each game. A referee process imports only the games that it plays."""
 ENCODERS: "Parts[Encoder]" = Parts("encoder")
 """The encoder of observations of each game that has one."""

@@ -15,6 +15,7 @@ from msgspec import UNSET, Raw, to_builtins
 from msgspec.structs import replace
 
 from protocol.codec import encode
+from protocol.games import package_of
 from protocol.messages import ClockTerms
 from protocol.refusals import Conduct
 from referee import __version__
@@ -387,6 +388,7 @@ class RecordedMatch(LocalMatch):
             arena=__version__,
             match=self.plan.match,
             game=self.plan.game,
+            package=package_of(self.plan.game) or UNSET,
             variant=self.plan.variant,
             seed=self.plan.seed,
             options=Raw(encode(table.options)),

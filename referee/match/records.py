@@ -120,6 +120,8 @@ class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
     ms."""
     unexcused: tuple[SeatNumber, ...] | UnsetType = UNSET
     """The seats that a verdict `host` does not excuse; see `Match`. Absent: all seats are excused."""
+    package: str | UnsetType = UNSET
+    """Name and version of the package that the game comes from. Absent: the game is the arena's own."""
     salts: tuple[str, ...] = ()
     """The salts of the seats' own transcripts (`SeatHeader.salt`), indexed by seat. `open_transcript` sets
     them."""
@@ -432,6 +434,8 @@ class SeatHeader(Struct, frozen=True, kw_only=True, tag="seat-header", tag_field
     """Number of seats."""
     bot: BotIdentity
     """The seat's own bot."""
+    package: str | UnsetType = UNSET
+    """As in `Header`."""
     salt: str
     """Random text, so that the published hash of a seat's transcript cannot be used to guess its content."""
 

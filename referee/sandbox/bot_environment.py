@@ -4,15 +4,18 @@ In a sandbox they are mounted at neutral paths; without one, they are used where
 """
 
 import compileall
+import importlib.util
 import site
 import sys
 import sysconfig
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
 
+from protocol.games import GROUP, outside_games
 from referee.bot_folder import PATH, PYTHON, BotFolder
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -75,12 +78,42 @@ def importable() -> tuple[Path, ...]:
     return (*map(Path, PURE), *(path.relative_to(PROJECT) for path in shared))
 
 
+@cache
+def outside_code() -> tuple[Path, ...]:
+    """Return code and metadata of other packages' games outside `Machine.packages`, such as editable installs.
+
+    Bots find the rest in the machine's packages.
+    """
+    machine = this_machine()
+    known = {PROJECT, *machine.packages, *(Path(name) for name in sysconfig.get_paths().values())}
+    others = [Path(name) for name in sys.path if name and Path(name) not in known and Path(name).is_dir()]
+    if not others:
+        return ()  # The search below takes longer than a short match.
+    found: list[Path] = []
+    for game in outside_games():
+        with suppress(ImportError, ValueError):  # A game that cannot be imported is refused where it is asked for.
+            spec = importlib.util.find_spec(game.module)
+            if spec is not None:
+                found += [Path(name) for name in spec.submodule_search_locations or [spec.origin or ""]]
+    for folder in others:
+        for file in folder.glob("*.dist-info/entry_points.txt"):
+            if GROUP in file.read_text(errors="replace"):
+                found.append(file.parent)
+    return tuple(path for path in dict.fromkeys(found) if path.exists() and not _is_inside(path, machine.packages))
+
+
+def _is_inside(path: Path, folders: tuple[Path, ...]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
 def link_importable(folder: Path) -> None:
     """Fill an empty folder with links to the importable files: without walls, Python finds nothing else."""
     for path in importable():
         link = folder / path
         link.parent.mkdir(exist_ok=True)
         link.symlink_to(PROJECT / path)
+    for path in outside_code():
+        (folder / path.name).symlink_to(path)
 
 
 def environment(

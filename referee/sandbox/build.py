@@ -34,7 +34,7 @@ from referee.bot_folder import (
 from referee.display_text import printable
 from referee.linux.files import locked
 from referee.sandbox import build_process
-from referee.sandbox.bot_environment import PROJECT, importable, this_machine
+from referee.sandbox.bot_environment import PROJECT, importable, outside_code, this_machine
 from referee.sandbox.build_process import Ended
 from referee.sandbox.levels import Isolation
 
@@ -116,12 +116,13 @@ def _toolchain() -> tuple[str, ...]:
 
     machine = this_machine()
     packages = {f"{each.name} {each.version}" for each in distributions(path=[*map(str, machine.packages)])}
-    code = {each for path in importable() for each in (PROJECT / path, *(PROJECT / path).rglob("*.py"))}
-    files = {
-        f"{path.relative_to(PROJECT)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
-        for path in code
-        if path.suffix == ".py"
-    }
+    sources = [*(PROJECT / path for path in importable()), *outside_code()]
+    code = {each for path in sources for each in (path, *path.rglob("*.py"))}
+    files = set()
+    for path in code:
+        if path.suffix == ".py":
+            name = path.relative_to(PROJECT) if path.is_relative_to(PROJECT) else path
+            files.add(f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}")
     system = (platform.machine(), *platform.libc_ver(), sys.version, str(machine.interpreter))
     return (*system, *sorted(packages), *sorted(files))
 

@@ -13,7 +13,14 @@ from msgspec import Struct
 
 from referee.bot_folder import MEGABYTE, BotFolder, Limits
 from referee.sandbox import levels
-from referee.sandbox.bot_environment import PROJECT, Machine, command_line, importable, this_machine
+from referee.sandbox.bot_environment import (
+    PROJECT,
+    Machine,
+    command_line,
+    importable,
+    outside_code,
+    this_machine,
+)
 from referee.sandbox.bwrap_user import OWN_USER, ROOTS_NAMESPACE, STARTERS_NAMESPACE, User, program, roots_user
 
 BOT = "/bot"
@@ -213,6 +220,7 @@ def _sources(machine: Machine) -> list[Source]:
     sources = [
         *(Source(*pair) for pair in zip(machine.packages, packages_inside(machine), strict=True)),
         *(Source(PROJECT / path, f"{CODE}/{path}") for path in importable()),
+        *(Source(path, f"{CODE}/{path.name}") for path in outside_code()),
         Source(LAUNCHER, START),
     ]
     if not machine.base.is_relative_to("/usr"):

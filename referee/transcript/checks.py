@@ -217,7 +217,8 @@ def check_seat_terms(header: SeatHeader) -> None:
 
 def _game(header: Header | SeatHeader) -> Game[Any]:
     if header.game not in GAMES:
-        raise BadTermsError(f"game: there is no {header.game!r}; there are {', '.join(GAMES)}")
+        comes_from = "" if header.package is UNSET else f", which comes with the package {header.package}"
+        raise BadTermsError(f"game: there is no {header.game!r}{comes_from}; there are {', '.join(GAMES)}")
     game = GAMES[header.game]
     if header.variant not in (variants := [variant.name for variant in game.variants]):
         raise BadTermsError(f"variant: {game.name} has no {header.variant!r}; it has {', '.join(variants)}")

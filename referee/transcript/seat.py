@@ -182,6 +182,7 @@ def _seat_header(header: Header, seat: int) -> SeatHeader:
         arena=header.arena,
         match=header.match,
         game=header.game,
+        package=header.package,
         variant=header.variant,
         options=header.options,
         clock=header.clock,
