@@ -12,13 +12,14 @@ from typing import Any, Literal, SupportsIndex, TypedDict, get_args
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct
+from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from arena.quantities import require_int
 from arena.simulation import new_table, seed_of
 from arena.statistics import points
-from protocol.words import Action, Outcome, View
+from protocol.codec import encode
+from protocol.words import Action, Outcome, Setup, View
 from referee.encoding import Encoder
 from referee.games import ENCODERS
 from referee.rules import Addressed, Draft, IllegalChoiceError, Table, Taken, Window
@@ -27,11 +28,11 @@ ELAPSED_MS = 1_000
 """Milliseconds that every action takes, for rules that use time: no time passes in an environment."""
 SEED_BITS = 31
 Given = Struct | dict[str, Any] | None
-Reward = Literal["rank", "win"] | Callable[[Outcome, int], float]
-"""The reward of a seat at the end: `rank`, `win`, or a function of outcome and seat.
+Reward = Literal["rank", "win", "score"] | Callable[[Outcome, int], float]
+"""The reward of a seat at the end: `rank`, `win`, `score`, or a function of outcome and seat.
 
 `rank`: 2s - 1, where s is the share of the other seats ranked below (a tie counts half). `win`: 1 for the winners
-that the game names, -1 for the others.
+that the game names, -1 for the others. `score`: the seat's score, in games that have one.
 """
 OnRefused = Literal["raise", "ask", "lose"]
 """The effect of a choice that is not in the mask.
@@ -187,11 +188,12 @@ class Episode:
         self._left = 0
         self._forfeit: Outcome | None = None
 
-    def reset(self, seed: SupportsIndex | None = None) -> None:
+    def reset(self, seed: SupportsIndex | None = None, *, setup: Setup | None = None) -> None:
         """Deal a match.
 
         Args:
             seed: the seed of the match. None draws it from a stream that the last given seed started.
+            setup: the setup of this match; None for that of the episode.
 
         Raises:
             ValueError: the seed is not a whole number, or too large.
@@ -201,7 +203,10 @@ class Episode:
         else:
             seed = seed_of(seed)
             self._luck = Random(seed)
-        self.table = Table(self.game, replace(self._deal, seed=seed))
+        deal = replace(self._deal, seed=seed)
+        if setup is not None:
+            deal = replace(deal, setup=Raw(encode(setup)))
+        self.table = Table(self.game, deal)
         self.told = list(self.table.start)
         self.refused = [0] * self.seats
         self._forfeit = None
@@ -435,7 +440,13 @@ def _win(outcome: Outcome, seat: int) -> float:
     return 1.0 if seat in outcome.winners else -1.0
 
 
-_REWARDS: dict[str, Callable[[Outcome, int], float]] = {"rank": _rank, "win": _win}
+def _score(outcome: Outcome, seat: int) -> float:
+    if outcome.scores is None:
+        raise ValueError("reward: this game has no scores")
+    return float(outcome.scores[str(seat)])
+
+
+_REWARDS: dict[str, Callable[[Outcome, int], float]] = {"rank": _rank, "win": _win, "score": _score}
 
 
 def _reward(reward: Reward) -> Callable[[Outcome, int], float]:

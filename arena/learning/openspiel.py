@@ -1,16 +1,16 @@
-"""Mist, Pointing and Hive Mind as games of OpenSpiel.
+"""Games of the arena as games of OpenSpiel: Mist, Pointing, Hive Mind, and those of other packages.
 
 `pyspiel.load_game("python_arena_mist")` creates one, once this module is imported.
 
 A move is one choice. Seats that owe an action in the same window choose one after the other, ascending; none sees
-the choices of another. The only chance node is the root, which draws one of a few seeds. The seed determines all
-later random draws of the match, and is as hidden as they are. Mist draws nothing, so its root is not a chance
-node.
+the choices of another. The only chance node is the root. It draws the setup, if the game lists its setups, and one
+of a few seeds otherwise. The seed determines all later random draws of the match, and is as hidden as they are.
+Mist draws nothing, so its root is not a chance node.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
-from typing import Any, assert_never
+from typing import Any, Literal, assert_never
 
 import msgspec
 import numpy as np
@@ -20,29 +20,24 @@ import pyspiel
 from arena.learning.episode import Episode
 from arena.quantities import require_int
 from protocol.codec import encode
-from protocol.games.hive_mind import HiveMindOptions
-from protocol.games.mist import MistOptions
-from protocol.games.pointing import FEWEST_SEATS, MOST_SEATS, PointingOptions
-from protocol.words import Event, Options
+from protocol.games.pointing import FEWEST_SEATS, MOST_SEATS
+from protocol.words import MOST, Event, Setup
+from referee.games import ENCODERS, GAMES
 from referee.rules import Addressed, Answered, Table, WindowClosed, drawn
 
 PREFIX = "python_arena_"
-SEEDS = {"mist": 1, "pointing": 16, "hive-mind": 1_000}
-"""Default for the number of outcomes of the chance node; by game."""
+SEEDS = {"hive-mind": 1_000}
+"""Default for the number of outcomes of the chance node, by game; `FEW_SEEDS` for other games."""
+FEW_SEEDS = 16
 MOST_SEEDS = 1_000_000
 COMMA = ";"
 """Replacement of commas in the JSON of options: OpenSpiel splits parameters at commas.
 
 No option contains either.
 """
-DEFAULTS = {"variant": "", "options": "{}", "seeds": 0}
-_SEATS = {"mist": (2, 2), "pointing": (FEWEST_SEATS, MOST_SEATS), "hive-mind": (5, 5)}
-"""The smallest and the largest number of seats of each game."""
-_WITH_CHANCE = {"pointing", "hive-mind"}
-_HIVE_CHOICES = 54
-"""Maximum number of choices of a Hive Mind seat in its rounds: 3 Hives, 3 rounds, doubles, blocks and guesses."""
-_SCORES_CHOICES = 4 * (1 + 4_300)
-"""Maximum number of choices of a Hive Mind seat that guesses scores: those of 4 others, digit by digit."""
+DEFAULTS = {"variant": "", "options": "{}", "seeds": 0, "reward": "rank"}
+_SEATS = {"pointing": (FEWEST_SEATS, MOST_SEATS)}
+"""The smallest and the largest number of seats, by game; in other games it does not depend on the options."""
 NO_TENSOR = (
     "information_state_tensor: there is none, for an array of fixed size does not hold all that a seat was told; "
     "use information_state_string, or observation_tensor"
@@ -50,29 +45,35 @@ NO_TENSOR = (
 
 
 def openspiel_game(
-    game: str, *, variant: str | None = None, options: Mapping[str, Any] | None = None, seeds: int | None = None
+    game: str,
+    *,
+    variant: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    seeds: int | None = None,
+    reward: Literal["rank", "score"] = "rank",
 ) -> Any:
-    """Return a `pyspiel.Game`, as `pyspiel.load_game` does. Rewards are those of `rank`.
+    """Return a `pyspiel.Game`, as `pyspiel.load_game` does.
 
     Args:
-        game: `mist`, `pointing` or `hive-mind`.
+        game: `mist`, `pointing`, `hive-mind`, or a game of another package that states its `most_choices`.
         variant: the variant; None for the default.
         options: the options, as plain values.
-        seeds: the number of deals that chance can draw; None for that in `SEEDS`. Mist has no chance, and accepts
-            none.
+        seeds: the number of deals that chance can draw; None for that in `SEEDS`. A game that lists its `setups`
+            accepts none: chance draws one of these. Mist has no chance.
+        reward: `rank`, whose sum is 0, or `score`: see `Reward` in `arena.learning.episode`.
 
     Raises:
         ValueError: an argument is wrong; the text names it.
     """
-    if game not in _SEATS:
-        raise ValueError(f"game: OpenSpiel is given no {game!r}; it is given {', '.join(_SEATS)}")
+    if game not in _TYPES:
+        raise ValueError(f"game: OpenSpiel is given no {game!r}; it is given {', '.join(_TYPES)}")
     given = {
         "variant": variant or "",
         "options": encode(dict(options or {})).decode().replace(",", COMMA),
         "seeds": 0 if seeds is None else require_int("seeds", seeds, 1),
+        "reward": reward,
     }
-    _seeds(game, given)
-    _episode(game, given)  # An error inside OpenSpiel would end the process.
+    _deals(game, given, _episode(game, given))  # An error inside OpenSpiel would end the process.
     return pyspiel.load_game(_short(game), given)
 
 
@@ -86,26 +87,28 @@ def _episode(game: str, given: Mapping[str, Any]) -> Episode:
         options = msgspec.json.decode(given["options"].replace(COMMA, ","))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise ValueError(f"options: {error}") from None
-    return Episode(game, variant=given["variant"] or None, options=options)
+    reward = given["reward"]
+    if reward not in ("rank", "score"):
+        raise ValueError(f"reward: OpenSpiel is given no {reward!r}; it is given rank or score")
+    return Episode(game, variant=given["variant"] or None, options=options, reward=reward)
 
 
-def _seeds(game: str, given: Mapping[str, Any]) -> int:
-    """Return the number of outcomes of chance. Raises ValueError if the game does not accept one."""
-    seeds = given["seeds"] or SEEDS[game]
-    if not 1 <= seeds <= (MOST_SEEDS if game in _WITH_CHANCE else 1):
-        most = f"1 to {MOST_SEEDS:,}" if game in _WITH_CHANCE else "none: nothing is drawn"
-        raise ValueError(f"seeds: {seeds}; {game} takes {most}")
-    return int(seeds)
+def _deals(game: str, given: Mapping[str, Any], episode: Episode) -> Sequence[int | Setup]:
+    """Return the outcomes of chance: setups, or seeds. One outcome: there is no chance.
 
-
-def _most_moves(options: Options) -> int:
-    """Return the maximum number of choices in a match."""
-    if isinstance(options, HiveMindOptions):
-        return 1 + 5 * (_HIVE_CHOICES + _SCORES_CHOICES) + 2
-    if isinstance(options, MistOptions):
-        return 1 + 3 * options.max_turns
-    assert isinstance(options, PointingOptions)  # noqa: S101 - there are no others
-    return 4 * options.seats
+    Raises:
+        ValueError: the game does not accept that number of seeds.
+    """
+    seeds = given["seeds"]
+    setups = episode.game.setups(episode.variant, episode.table.options)
+    if setups is not None:
+        if seeds not in (0, len(setups)):
+            why = "nothing is drawn" if len(setups) == 1 else "chance draws every deal"
+            raise ValueError(f"seeds: {seeds}; {game} takes none: {why}")
+        return setups
+    if not 0 <= seeds <= MOST_SEEDS:
+        raise ValueError(f"seeds: {seeds}; {game} takes 1 to {MOST_SEEDS:,}")
+    return range(int(seeds or SEEDS.get(game, FEW_SEEDS)))
 
 
 class ArenaGame(pyspiel.Game):  # type: ignore[misc] # it has no types
@@ -114,18 +117,21 @@ class ArenaGame(pyspiel.Game):  # type: ignore[misc] # it has no types
     def __init__(self, name: str, params: Mapping[str, Any] | None = None) -> None:
         given = DEFAULTS | dict(params or {})
         self.start = _episode(name, given)
-        self.has_chance = name in _WITH_CHANCE
-        self.seeds = _seeds(name, given)
+        self.deals = _deals(name, given, self.start)
+        """The outcomes of the chance node: setups, or seeds."""
+        self.has_chance = _has_chance(name)
+        is_rank = given["reward"] == "rank"
+        most = 1.0 if is_rank else float(MOST)
         info = pyspiel.GameInfo(
             num_distinct_actions=self.start.pass_choice,
-            max_chance_outcomes=self.seeds if self.has_chance else 0,
+            max_chance_outcomes=len(self.deals) if self.has_chance else 0,
             num_players=self.start.seats,
-            min_utility=-1.0,
-            max_utility=1.0,
-            utility_sum=0.0,
-            max_game_length=_most_moves(self.start.table.options),
+            min_utility=-most,
+            max_utility=most,
+            utility_sum=0.0 if is_rank else None,
+            max_game_length=self.start.game.most_choices(self.start.table.options),
         )
-        super().__init__(_TYPES[name], info, given)
+        super().__init__(_type(name, is_zero_sum=is_rank), info, given)
 
     def new_initial_state(self) -> "ArenaState":
         """Return the state at the start of a match."""
@@ -149,7 +155,7 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
 
         In a world, the others' texts start with a view.
         """
-        self.seeds = game.seeds
+        self.deals = game.deals
         self.worlds = _Worlds()
         self.is_world = False
         """True if this state was drawn by `resample_from_infostate`, or follows one that was."""
@@ -168,8 +174,8 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
         return [choice for choice in range(self.episode.pass_choice) if mask >> choice & 1]
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return the seeds, with equal probabilities."""
-        return [(seed, 1 / self.seeds) for seed in range(self.seeds)]
+        """Return the numbers of the deals, with equal probabilities."""
+        return [(number, 1 / len(self.deals)) for number in range(len(self.deals))]
 
     def resample_from_infostate(self, player_id: int, rng: Callable[[], float]) -> "ArenaState":
         """Draw a state that looks the same to this player, by the worlds of the rules (`Game.worlds`).
@@ -224,7 +230,8 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
 
     def _action_to_string(self, player: int, action: int) -> str:
         if player == pyspiel.PlayerId.CHANCE:
-            return f"seed {action}"
+            deal = self.deals[action]
+            return f"seed {deal}" if isinstance(deal, int) else encode(deal).decode()
         return self.episode.game.choices[action]
 
     def is_terminal(self) -> bool:
@@ -239,8 +246,12 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
         seats = [f"seat {seat}:{heard}" for seat, heard in enumerate(self.heard)]
         return "\n".join([f"dealt: {self.dealt}", *seats])
 
-    def _deal(self, seed: int) -> None:
-        self.episode.reset(seed)
+    def _deal(self, number: int) -> None:
+        deal = self.deals[number]
+        if isinstance(deal, int):
+            self.episode.reset(deal)
+        else:
+            self.episode.reset(0, setup=deal)
         self._hear()
 
     def _hear(self) -> None:
@@ -321,16 +332,18 @@ class Observer:
         return f"seat {player}{state.heard[player]}"
 
 
-def _type(name: str) -> Any:
-    fewest, most = _SEATS[name]
-    chance = pyspiel.GameType.ChanceMode
+def _type(name: str, *, is_zero_sum: bool = True) -> Any:
+    game = GAMES[name]
+    seats = game.seats(game.read_options(game.variants[0].name, None))
+    fewest, most = _SEATS.get(name, (seats, seats))
+    chance, utility = pyspiel.GameType.ChanceMode, pyspiel.GameType.Utility
     return pyspiel.GameType(
         short_name=_short(name),
         long_name=f"{name}, of the arena",
         dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-        chance_mode=chance.EXPLICIT_STOCHASTIC if name in _WITH_CHANCE else chance.DETERMINISTIC,
+        chance_mode=chance.EXPLICIT_STOCHASTIC if _has_chance(name) else chance.DETERMINISTIC,
         information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-        utility=pyspiel.GameType.Utility.ZERO_SUM,
+        utility=utility.ZERO_SUM if is_zero_sum else utility.GENERAL_SUM,
         reward_model=pyspiel.GameType.RewardModel.TERMINAL,
         max_num_players=most,
         min_num_players=fewest,
@@ -342,30 +355,33 @@ def _type(name: str) -> Any:
     )
 
 
-_TYPES = {name: _type(name) for name in _SEATS}
+def _has_chance(name: str) -> bool:
+    """Return whether a game's deal is drawn."""
+    game = GAMES[name]
+    variant = game.variants[0].name
+    setups = game.setups(variant, game.read_options(variant, None))
+    return setups is None or len(setups) > 1
 
 
-class MistGame(ArenaGame):
-    """Mist."""
+def _class(name: str) -> type[ArenaGame]:
+    """Return the class of a game. OpenSpiel calls it with the parameters only."""
 
-    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
-        super().__init__("mist", params)
+    class NamedGame(ArenaGame):
+        def __init__(self, params: Mapping[str, Any] | None = None) -> None:
+            super().__init__(name, params)
 
-
-class HiveMindGame(ArenaGame):
-    """Hive Mind."""
-
-    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
-        super().__init__("hive-mind", params)
+    return NamedGame
 
 
-class PointingGame(ArenaGame):
-    """Pointing."""
+def _register() -> dict[str, Any]:
+    """Register the games with OpenSpiel, and return their types by name."""
+    types = {}
+    for name in ENCODERS:
+        game = GAMES[name]
+        if game.most_choices(game.read_options(game.variants[0].name, None)) is not None:
+            types[name] = _type(name)
+            pyspiel.register_game(types[name], _class(name))
+    return types
 
-    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
-        super().__init__("pointing", params)
 
-
-pyspiel.register_game(_TYPES["hive-mind"], HiveMindGame)
-pyspiel.register_game(_TYPES["mist"], MistGame)
-pyspiel.register_game(_TYPES["pointing"], PointingGame)
+_TYPES = _register()

@@ -45,6 +45,8 @@ class AnyRandom:
         match message["type"]:
             case "welcome":
                 self._luck = Random(message["seed"])
+                if message["game"] not in self._schema["games"]:
+                    self._schema = schema_of(message["game"])
                 self._actions = self._schema["games"][message["game"]]["actions"]
             case "window":
                 self._window, self._tries = message, 0
@@ -76,6 +78,18 @@ class AnyRandom:
             action = drawer.draw(self._actions[window["window"]])
         self._drawn = words_of([action])
         self._say({"type": "submit", "window": window["id"], "action": action, "final": True})
+
+
+def schema_of(game: str) -> dict[str, Any]:
+    """Return the JSON Schema of the actions of a game that `schema.json` does not have: one of another package."""
+    # Imported late, because other matches do not need them.
+    import msgspec  # noqa: PLC0415
+
+    from referee.games import GAMES  # noqa: PLC0415
+
+    actions = GAMES[game].actions
+    schemas, words = msgspec.json.schema_components(actions.values(), ref_template="#/$defs/{name}")
+    return {"games": {game: {"actions": dict(zip(actions, schemas, strict=True))}}, "$defs": words}
 
 
 def main() -> None:

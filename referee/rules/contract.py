@@ -324,6 +324,20 @@ class Game(ABC, Generic[StateT]):
             if not found:
                 raise NoWorldInTimeError(f"{self.name}: no world was found in time") from None
 
+    def setups(self, variant: str, options: Options) -> Sequence[Setup] | None:
+        """Return every setup that may be drawn, all equally likely; None: too many, or chance also draws later.
+
+        No match uses it. In OpenSpiel, chance deals one of these instead of a few seeds.
+        """
+        return None
+
+    def most_choices(self, options: Options) -> int | None:
+        """Return the most choices that all seats together make in a match; None: not known.
+
+        No match uses it. OpenSpiel needs it.
+        """
+        return None
+
     def plausible(self, state: StateT, seat: int, luck: Random) -> Any:
         """Return a probably legal submission of a seat to the open window: an action, or plain JSON values.
 

@@ -56,6 +56,10 @@ from referee.rules import (
 MOST_GARNETS = 10**100
 """Maximum of the option `garnets`: more than any match needs, and sums of it still fit in messages."""
 NOT_IN_PLAY = Turn((), 0)
+ROUNDS_CHOICES = 54
+"""Most choices of a seat in its rounds: 3 Hives, 3 rounds, doubles, blocks and guesses."""
+SCORES_CHOICES = 4 * (1 + 4_300)
+"""Most choices of a seat that guesses scores: those of 4 others, digit by digit."""
 
 
 class HiveMind(Game[HiveMindState]):
@@ -144,6 +148,10 @@ class HiveMind(Game[HiveMindState]):
                 raise Illegal(f"seat {action.seat} is not among the tied")
             case _:
                 return action
+
+    def most_choices(self, options: Options) -> int:
+        """Return the choices of all rounds, guesses and prizes."""
+        return 1 + SEATS * (ROUNDS_CHOICES + SCORES_CHOICES) + 2
 
     def build(self, view: HiveMindView, seat: int) -> Building:
         """See `Game.build`."""

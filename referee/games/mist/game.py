@@ -96,6 +96,14 @@ class Mist(Game[MistState]):
         """See `Game.check`. Reasons depend on the action and public rules only (R1-R3, R5)."""
         return checked_turn(terms_of(state), action) if isinstance(action, Turn) else action
 
+    def setups(self, variant: str, options: Options) -> Sequence[Setup]:
+        """Return the one setup: nothing is drawn."""
+        return (Setup(),)
+
+    def most_choices(self, options: Options) -> int:
+        """Return the choices of the longest turns: three for each, and one before the first."""
+        return 1 + 3 * cast("MistOptions", options).max_turns
+
     def build(self, view: MistView, seat: int) -> Building:
         """Build a turn cell by cell, or a swap."""
         return legal.build(view)

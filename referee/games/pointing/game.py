@@ -95,6 +95,10 @@ class Pointing(Game[PointingState]):
             raise Illegal(f"seat: {action.seat} is not one of the tied seats")
         return action
 
+    def most_choices(self, options: Options) -> int:
+        """Return the choices of three rounds and a vote."""
+        return 4 * cast("PointingOptions", options).seats
+
     def build(self, view: PointingView, seat: int) -> Building:
         """See `Game.build`."""
         return legal.build(view, seat)
