@@ -1,18 +1,30 @@
-"""Why a bot lost what it lost, in a match's own words. In virtual time."""
+"""Reports on a seat's bot: its use of time, its losses, their sentences, and the most frequent complaints."""
 
+from collections import Counter
 from typing import Any
 
 import msgspec
 import pytest
 import trio
 import trio.testing
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import UNSET, Raw
 
 from protocol.messages import NoAction, Opened, Submit
 from referee.host.host import Host
 from referee.match.match import MOST_CLOSED
 from referee.match.records import LARGEST, In
-from referee.match.seat_report import Complaint, SeatReport, merged, percentile, sentences, spread_of, summed
+from referee.match.seat_report import (
+    Complaint,
+    Frequent,
+    SeatReport,
+    merged,
+    percentile,
+    sentences,
+    spread_of,
+    summed,
+)
 from referee.match.terms import Policy
 from referee.sandbox.meter import NOTHING
 from tests.referee.virtual import Bot, Played, after, answering, hear_out, mist, play, set_up, silent
@@ -282,3 +294,25 @@ def test_a_closed_connection_of_a_bot_that_stays_is_said() -> None:
         report, windows=2, refused=0
     )
     assert REASON == summed([SeatReport(), report]).closed_for
+
+
+MOST = 4
+ADDED = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 9)))
+
+
+@given(ADDED)
+def test_what_is_more_than_its_part_of_all_is_never_lost_and_no_count_is_too_high(
+    added: list[tuple[int, int]],
+) -> None:
+    counts: Counter[int] = Counter()
+    frequent = Frequent[int](MOST)
+    for item, times in added:
+        counts[item] += times
+        frequent.add(item, times)
+    kept = dict(frequent.most_common())
+    part = counts.total() / MOST
+    assert len(kept) <= MOST
+    assert all(item in kept for item in counts if counts[item] > part)
+    assert all(counts[item] - part <= kept[item] <= counts[item] for item in kept)
+    if len(counts) <= MOST:
+        assert counts.most_common() == frequent.most_common()
