@@ -1,4 +1,4 @@
-"""Runs the tests of each learning library, and prints its version and what came of them.
+"""Runs the tests of each learning library, and prints its version and the results.
 
 Run by `scripts/learning_libraries`, which makes the environment. Exits 1 if a test failed or was skipped.
 """
@@ -30,7 +30,7 @@ LIBRARIES = {
 
 
 class Row(Struct, frozen=True):
-    """What came of a library."""
+    """The results of a library."""
 
     library: str
     version: str
@@ -41,7 +41,7 @@ class Row(Struct, frozen=True):
 
     @property
     def is_good(self) -> bool:
-        """Whether all its tests ran and passed."""
+        """True if all its tests ran and passed."""
         return self.passed > 0 and not self.failed and not self.skipped
 
 
@@ -82,7 +82,7 @@ def version_of(library: str) -> str:
 
 
 def tested(library: str) -> Row:
-    """Run a library's tests; what failed is printed to standard error."""
+    """Run a library's tests; print failures to standard error."""
     began = time.monotonic()
     counts = {"passed": 0, "failed": 0, "skipped": 0, "error": 0}
     for file, chosen in LIBRARIES[library]:

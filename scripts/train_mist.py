@@ -29,17 +29,17 @@ from referee.games import GAMES
 
 VARIANTS = tuple(variant.name for variant in GAMES["mist"].variants)
 TURNS = 60
-"""A match ends after so many turns, as it stands. Those of skilled players are shorter."""
+"""Number of turns after which a match is truncated. Matches of skilled players are shorter."""
 AT_ONCE = 32
 EARLIER = 1 / 4
-"""The share of matches that are against an earlier version."""
+"""Share of matches against an earlier version."""
 KEPT_EVERY = 5
-"""After so many iterations the network joins the earlier versions."""
+"""Number of iterations after which the network joins the earlier versions."""
 LAMBDA = 0.95
-"""How far what comes later counts for a choice; 1 is to the end of the match."""
+"""Weight of later rewards for a choice; with 1 they count fully to the end of the match."""
 CLIP = 0.2
 ENTROPY = 0.01
-"""What being undecided is worth: it keeps the policy from settling early."""
+"""Weight of the policy's entropy, which keeps it from settling early."""
 EPOCHS, BATCH, CHUNK = 2, 1024, 64
 RATE = 2e-3
 DECAY = (0.9, 0.999)
@@ -47,18 +47,18 @@ TINY = 1e-8
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """How long to train."""
+    """Size of the training."""
 
     iterations: int = 80
     matches: int = 128
-    """In each iteration."""
+    """Matches per iteration."""
     seed: int = 1
     workers: int | None = None
-    """Processes and threads; None: one for each core."""
+    """Number of processes and threads; None for one per core."""
 
 
 class Sampled:
-    """A policy: choices as likely as the network says."""
+    """A policy that draws choices with the network's probabilities."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
@@ -66,28 +66,28 @@ class Sampled:
     def __call__(
         self, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8], luck: np.random.Generator
     ) -> npt.NDArray[np.int64]:
-        """The number of a choice for each row."""
+        """Return the number of a choice for each row."""
         scores = self.network.scores(observations, masks)
         choices: npt.NDArray[np.int64] = np.argmax(scores + luck.gumbel(size=scores.shape), axis=1)
         return choices
 
 
 class Seen(Features, Encoder):
-    """What the bot sees, as an encoder."""
+    """The bot's observations as an encoder."""
 
 
 class Batch(Struct, frozen=True):
-    """Choices, a row each, with what came of them."""
+    """Choices and their results, one per row."""
 
     observations: npt.NDArray[np.uint8]
     masks: npt.NDArray[np.int8]
     choices: npt.NDArray[np.int16]
     advantages: Floats
-    """How much better it went on than expected."""
+    """Difference between the actual and the expected return."""
     returns: Floats
-    """What the value should have been."""
+    """Actual return, the target of the value."""
     chances: Floats
-    """The logarithm of the choice's probability when it was taken."""
+    """Logarithm of the choice's probability when it was made."""
 
     def __getitem__(self, rows: Any) -> "Batch":
         return Batch(*[getattr(self, name)[rows] for name in self.__struct_fields__])
@@ -107,7 +107,7 @@ class Trainer:
         self._second = {name: np.zeros_like(value) for name, value in network.weights.items()}
 
     def batch(self, shard: Shard, policies: tuple[int, ...]) -> Batch:
-        """The choices of these policies in a shard."""
+        """Return the choices of these policies in a shard."""
         rows = np.isin(shard.policies, policies)
         kept = np.flatnonzero(rows)
         observations, masks, choices = shard.observations[kept], shard.masks[kept], shard.choices[kept]
@@ -122,7 +122,7 @@ class Trainer:
         return Batch(observations, masks, choices, advantages, advantages + values, chances)
 
     def learn(self, batch: Batch, luck: np.random.Generator, rate: float) -> float:
-        """Goes over all rows `EPOCHS` times, in any order. Returns the mean entropy."""
+        """Learn from all rows `EPOCHS` times, in random order. Return the mean entropy."""
         spread = batch.advantages.std() + TINY
         entropies = []
         for _ in range(EPOCHS):
@@ -145,7 +145,7 @@ class Trainer:
         return layers.values, logs[np.arange(len(choices)), choices]
 
     def _step(self, slopes: Mapping[str, Floats], rate: float) -> None:
-        """Adam (Kingma and Ba, 2015)."""
+        """Change the weights by Adam (Kingma and Ba, 2015)."""
         self._steps += 1
         first, second = DECAY
         rate *= (1 - second**self._steps) ** 0.5 / (1 - first**self._steps)
@@ -159,7 +159,7 @@ class Trainer:
 
 
 def estimate(values: Floats, rewards: Floats, starts: npt.NDArray[np.int64]) -> Floats:
-    """Generalised advantages (Schulman et al., 2016), by row. Trajectories begin at `starts`."""
+    """Return generalised advantages (Schulman et al., 2016), by row. Trajectories start at `starts`."""
     advantages = np.zeros_like(values)
     begins = set(starts.tolist()) | {len(values)}
     later = 0.0
@@ -173,7 +173,7 @@ def estimate(values: Floats, rewards: Floats, starts: npt.NDArray[np.int64]) -> 
 
 
 def log_softmax(scores: Floats, masks: npt.NDArray[np.int8]) -> Floats:
-    """Logarithms of probabilities, by row and choice; very small where the mask does not hold the choice."""
+    """Return logarithms of probabilities, by row and choice; very small for choices outside the mask."""
     legal = np.where(masks[:, : scores.shape[1]], scores, np.float32(-1e9))
     legal -= legal.max(axis=1, keepdims=True)
     logs: Floats = legal - np.log(np.exp(legal).sum(axis=1, keepdims=True))
@@ -181,7 +181,7 @@ def log_softmax(scores: Floats, masks: npt.NDArray[np.int8]) -> Floats:
 
 
 def gradients(network: Network, batch: Batch, spread: float) -> tuple[dict[str, Floats], float]:
-    """The slopes of the loss by weight, summed over the rows, and the sum of entropies."""
+    """Return the gradient of the loss, summed over the rows, and the sum of entropies."""
     w, layers = network.weights, network.layers(batch.observations)
     logs = log_softmax(layers.scores, batch.masks)
     chances = np.exp(logs)
@@ -219,7 +219,7 @@ def gradients(network: Network, batch: Batch, spread: float) -> tuple[dict[str, 
 
 
 def train(plan: Plan, folder: Path) -> Iterator[Network]:
-    """Yields the network: untrained, then after each iteration. Trajectories go through the folder."""
+    """Yield the network: untrained, then after each iteration. Trajectories are stored in the folder."""
     luck = np.random.default_rng(plan.seed)
     earlier: list[Network] = []
     with ExitStack() as stack:
@@ -261,7 +261,7 @@ def train(plan: Plan, folder: Path) -> Iterator[Network]:
 
 
 def cpu_seconds() -> float:
-    """Of this process, and of those that have ended."""
+    """Return the processor time of this process and of its children that have exited, in seconds."""
     return sum(
         used.ru_utime + used.ru_stime
         for used in (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
@@ -269,7 +269,7 @@ def cpu_seconds() -> float:
 
 
 def main() -> None:
-    """Trains and writes the weights."""
+    """Train, and write the weights."""
     parser = argparse.ArgumentParser(
         prog="scripts/train_mist", description="Trains bots/mist_learned by self-play."
     )

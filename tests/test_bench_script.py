@@ -1,6 +1,5 @@
 """`scripts/bench` tells names from options and their values, wherever they stand."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,63 +8,100 @@ import pytest
 
 from arena.installation import interpreter
 
-BENCH = Path(__file__).parents[1] / "scripts" / "bench"
+SCRIPTS = Path(__file__).parents[1] / "scripts"
+FAKE = """
+import argparse
+from benchmarks.harness import Judgement, bench, option
+
+
+@bench("wire", option("--lines", type=int, default=1))
+def wire(options: argparse.Namespace) -> Judgement:
+    print("wire", options.lines, options.quick)
+    return {"within": True, "beyond": False, "alone": None}["VERDICT"]
+
+
+@bench("decision")
+def decision(options: argparse.Namespace) -> Judgement:
+    print("decision", options.quick)
+    return True
+"""
 
 
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
-    """A house whose benchmarks only say what they were given."""
-    for name, text in ((".venv/bin/python", 'echo "ran $*"'), ("scripts/environment", "")):
-        program = tmp_path / name
-        program.parent.mkdir(parents=True, exist_ok=True)
-        program.write_text(f"#!/bin/sh\n{text}\n")
-        program.chmod(0o755)
-    shutil.copy(BENCH, tmp_path / "scripts")
+    """A house whose benchmarks of one module only print their options."""
+    package = tmp_path / "scripts/benchmarks"
+    package.mkdir(parents=True)
+    for name in ("__init__.py", "__main__.py", "harness.py"):
+        (package / name).write_text((SCRIPTS / "benchmarks" / name).read_text())
+    (package / "wire.py").write_text(FAKE.replace("VERDICT", "within"))
     return tmp_path
 
 
-def bench(house: Path, arguments: str) -> tuple[int, list[str]]:
-    """The exit code, and what was run with what."""
-    done = subprocess.run(  # noqa: S603 - our own script
-        [house / "scripts/bench", *arguments.split()], capture_output=True, text=True, check=False
-    )
-    lines = done.stdout.splitlines()
-    ran = "ran scripts/bench_"
-    return done.returncode, [line.removeprefix(ran) for line in lines if line.startswith(ran)]
+def bench(house: Path, arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, str(house / "scripts/benchmarks"), *arguments.split()]
+    return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
+
+
+def printed(done: "subprocess.CompletedProcess[str]") -> list[str]:
+    return [line for line in done.stdout.splitlines()[1:] if not line.startswith("== ")]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "ran"),
+    ("arguments", "lines"),
     [
-        ("decision", ["decision.py"]),
-        ("decision wire", ["decision.py", "wire.py"]),
-        ("decision --quick", ["decision.py --quick"]),
-        ("--quick decision", ["decision.py --quick"]),
-        ("load --soak 60 --at-once 3", ["load.py --soak 60 --at-once 3"]),
-        ("--soak 60 load --quick wire", ["load.py --soak 60 --quick", "wire.py --soak 60 --quick"]),
+        ("decision", ["decision False"]),
+        ("decision wire", ["decision False", "wire 1 False"]),
+        ("decision --quick", ["decision True"]),
+        ("--quick decision", ["decision True"]),
+        ("wire --lines 5 --quick", ["wire 5 True"]),
+        ("--lines 5 wire --quick", ["wire 5 True"]),
+        ("wire --lines=5", ["wire 5 False"]),
     ],
 )
-def test_options_may_stand_anywhere(house: Path, arguments: str, ran: list[str]) -> None:
-    assert (0, ran) == bench(house, arguments)
+def test_options_may_stand_anywhere(house: Path, arguments: str, lines: list[str]) -> None:
+    done = bench(house, arguments)
+    assert (0, lines) == (done.returncode, printed(done)), done.stderr
 
 
 def test_its_first_line_says_which_python_runs(house: Path) -> None:
-    (house / ".venv/bin/python").unlink()
-    (house / ".venv/bin/python").symlink_to(sys.executable)
-    (house / "arena").symlink_to(BENCH.parents[1] / "arena")
-    (house / "scripts/bench_wire.py").write_text("print('measured')\n")
-    done = subprocess.run([house / "scripts/bench", "wire"], capture_output=True, text=True, check=True)  # noqa: S603
-    first, _, last = done.stdout.splitlines()
-    assert (interpreter(), "measured") == (first, last)
+    first, second, _ = bench(house, "decision").stdout.splitlines()
+    assert interpreter() == first
+    assert second.startswith("== decision (load before: ")
 
 
-def test_without_a_name_all_are_run(house: Path) -> None:
-    code, ran = bench(house, "--quick")
-    assert code == 0
-    assert {"decision.py --quick", "wire.py --quick"} < {*ran}
-    assert all((BENCH.parent / f"bench_{line.removesuffix(' --quick')}").is_file() for line in ran)
+@pytest.mark.parametrize("verdict", ["beyond", "alone"])
+def test_it_fails_beyond_a_bound_and_without_anything_to_compare_with(house: Path, verdict: str) -> None:
+    (house / "scripts/benchmarks/wire.py").write_text(FAKE.replace("VERDICT", verdict))
+    done = bench(house, "wire decision")
+    assert (1, ["wire 1 False", "decision False"]) == (done.returncode, printed(done))
+    assert "over its bound, or not measured: wire\n" == done.stderr
+
+
+def test_without_a_name_all_are_run_but_those_on_request() -> None:
+    listed = bench(SCRIPTS.parent, "--help").stdout
+    assert "rules play worlds learning adjudicate decision wire" in listed
+    assert "Only if named: questions" in listed
+
+
+def test_every_benchmark_is_in_the_module_that_is_listed_for_it() -> None:
+    look = (
+        "import sys; sys.path.insert(0, 'scripts')\n"
+        "from importlib import import_module\n"
+        "from benchmarks.harness import BENCHMARKS, MODULES\n"
+        "for module, names in MODULES.items():\n"
+        "    BENCHMARKS.clear()\n"
+        "    import_module(f'benchmarks.{module}')\n"
+        "    assert {*names} == {*BENCHMARKS}, (names, BENCHMARKS)\n"
+    )
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", look], cwd=SCRIPTS.parent, capture_output=True, text=True, check=False
+    )
+    assert (0, "") == (done.returncode, done.stderr)
 
 
 @pytest.mark.parametrize("arguments", ["nothing", "decision nothing", "--quick nothing"])
 def test_what_is_neither_is_refused(house: Path, arguments: str) -> None:
-    assert (2, []) == bench(house, arguments)
+    done = bench(house, arguments)
+    assert (2, "") == (done.returncode, done.stdout)
+    assert done.stderr.startswith("scripts/bench: there is no benchmark nothing; there are ")

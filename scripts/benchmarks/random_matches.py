@@ -1,11 +1,11 @@
-"""Plays random matches of a game, and prints matches and windows a second of processor time: for `bench_rules.py`.
+"""Plays random matches of a game, and prints matches and windows per second of processor time.
 
-    PYTHONPATH=TREE python scripts/random_matches.py GAME VARIANT SEED SECONDS
+    PYTHONPATH=TREE python random_matches.py GAME VARIANT SEED SECONDS
 
-Counted are rules, the reading of submissions as JSON, the view of each seat that owes, events, and everyone's view
-at the end. In Mist, seats draw from all legal turns, which is counted, too; of other games, how seats find their
-actions is not. It runs the rules of today, and those of the baseline: there modules had other names, and turns
-were not listed.
+It is a program of its own, so that the benchmark `rules` can run it with the rules of today and with those of the
+baseline. There modules had other names, and turns were not listed. Rules, the reading of submissions as JSON, the
+view of each seat that owes, events, and all views at the end are counted. In Mist, seats draw from all legal
+turns, which is counted, too; the choice of actions in other games is not.
 """
 
 import sys
@@ -32,11 +32,11 @@ except ImportError:  # the baseline
     from referee.table import Deal, Table  # type: ignore[import-not-found,no-redef]
 
 IDLE = 1 / 8
-"""How often a seat of Pointing points at nobody."""
+"""Probability that a seat of Pointing points at no seat."""
 
 
 def measure(game: str, variant: str, seed: int, seconds: float) -> tuple[float, float]:
-    """Random matches until they have taken so long: matches and windows a second."""
+    """Play random matches for some time. Return matches and windows per second."""
     luck, matches, windows, busy = Random(seed), 0, 0, 0.0
     options = Raw(b'{"first":0}') if game == "mist" else None
     while busy < seconds:
@@ -56,7 +56,7 @@ def measure(game: str, variant: str, seed: int, seconds: float) -> tuple[float, 
 
 
 def play_window(table: Table, submitted: dict[int, bytes | None]) -> None:
-    """One window: it is told, what is legal of the submissions is taken, and it closes."""
+    """Play one window with random submissions, of which the legal ones count."""
     assert table.window is not None  # noqa: S101 - the caller has looked
     taken: list[Taken | None] = [None] * table.seats
     for owed in table.window.owed:
@@ -75,7 +75,7 @@ def play_window(table: Table, submitted: dict[int, bytes | None]) -> None:
 
 
 def submission(table: Table, seat: int, luck: Random) -> bytes | None:
-    """A random one, mostly legal; None: the default is to be taken."""
+    """Return a random action, mostly legal; None for the default."""
     action: Any
     match table.game.name:
         case "mist":
@@ -88,7 +88,7 @@ def submission(table: Table, seat: int, luck: Random) -> bytes | None:
 
 
 def random_turn(table: Table, seat: int, luck: Random) -> Any:
-    """One of all legal turns of Mist, each as likely."""
+    """Return one of all legal turns of Mist, uniformly."""
     view: Any = shown(table.game, table.state, seat)
     if hasattr(table.game, "legal_actions"):
         return table.game.legal_actions(view, seat).sample(luck)
@@ -98,14 +98,14 @@ def random_turn(table: Table, seat: int, luck: Random) -> Any:
 
 @lru_cache(maxsize=8)
 def _turns(least: int, most: int, forbidden: tuple[str, ...], may_swap: bool) -> list[Turn]:
-    """The same list in the baseline, made in the same order."""
+    """Return the same list in the baseline, in the same order."""
     free = BOARD.all & ~BOARD.mask(forbidden)
     turns = [Turn(cells=BOARD.cells(mask)) for count in range(least, most + 1) for mask in _apart(free, count)]
     return [*turns, Turn(swap=True)] if may_swap else turns
 
 
 def _apart(free: int, count: int) -> Iterator[int]:
-    """Every way to take so many of these cells, no two of which touch."""
+    """Yield every choice of `number` of these cells, no two of which touch."""
     if count == 0:
         yield 0
         return
@@ -115,7 +115,7 @@ def _apart(free: int, count: int) -> Iterator[int]:
 
 
 def random_target(table: Table, seat: int, luck: Random) -> dict[str, int | None]:
-    """Whom a seat of Pointing points at, or votes for."""
+    """Return the seat that a seat of Pointing points at or votes for."""
     if table.state.standing:
         return {"seat": luck.choice(table.state.standing.last)}
     other = (seat + luck.randrange(1, table.seats)) % table.seats

@@ -28,9 +28,9 @@ REPORTS = msgspec.json.encode(
 
 
 def write_results(folder: Path, bots: int, *, blocks: int = 1, rounds: int | None = None) -> int:
-    """A tournament of two seats, played to its end: each against each, or Swiss of so many rounds.
+    """Write the results of a tournament of two seats: each against each, or Swiss with `rounds` rounds.
 
-    Returns how many matches it has.
+    Returns the number of matches.
     """
     (folder / TRANSCRIPTS).mkdir(parents=True)
     labels = [f"some_bot_with_a_name_{number}" for number in range(bots)]

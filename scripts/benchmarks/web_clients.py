@@ -20,9 +20,9 @@ from msgspec import Struct
 from referee.linux.processes import be_nice
 
 SOME = 100
-"""Streams after which a line says so: what is made for the first ones is there then."""
+"""Number of streams after which a line is printed: by then the server has created what streams share."""
 AT_ONCE = 50
-"""Streams that are begun in one go; the server answers requests in between."""
+"""Number of streams that are started together; the server answers requests in between."""
 READ = 1 << 16
 PAGE_CONNECTIONS = 10
 NICE = 19
@@ -31,35 +31,35 @@ STUCK_BYTES = 4096
 
 
 class Load(Struct):
-    """What is asked for."""
+    """The requests to make."""
 
     stream: str
     streams: int
     stuck: int
-    """Further readers of the stream, which read nothing after the first answer."""
+    """Number of further clients of the stream that read nothing after the first answer."""
     pages: list[str]
     rate: float
-    """Pages a second."""
+    """Pages per second."""
 
 
 class Received(Struct):
-    """What came."""
+    """The measurements of the clients."""
 
     streams: int = 0
-    """That are still there."""
+    """Number of streams that are still open."""
     events: int = 0
     quietest: int = 0
-    """Events of the stream that received the fewest."""
+    """Number of events of the stream that received the fewest."""
     bytes: int = 0
     pages: int = 0
     failed: list[str] = []
     """Answers that were not 200, with their paths."""
     page_ms: list[float] = []
-    """What pages took: the middle, 99 of 100, and the slowest."""
+    """Milliseconds per page: median, 99th percentile, and maximum."""
 
 
 class Page:
-    """A connection that asks for one page after the other."""
+    """A connection that requests one page after the other."""
 
     def __init__(self, port: int) -> None:
         self.socket = connected(port)
@@ -68,12 +68,12 @@ class Page:
         self.waiting: bytes | None = None
 
     def ask(self, path: str) -> None:
-        """Asks for a page."""
+        """Request a page."""
         self.waiting, self.asked, self.path = b"", time.monotonic(), path
         self.socket.send(f"GET {path} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n".encode())
 
     def read(self) -> bytes | None:
-        """The status of the answer, if all of it is there."""
+        """Return the status of the answer if it is complete."""
         self.waiting = (self.waiting or b"") + self.socket.recv(READ)
         head, end, body = self.waiting.partition(b"\r\n\r\n")
         if not end:
@@ -88,7 +88,7 @@ class Page:
 
 
 def connected(port: int, receive_bytes: int | None = None) -> socket.socket:
-    """A connection, not to be waited for from now on."""
+    """Return a connection in non-blocking mode."""
     made = socket.socket()
     if receive_bytes is not None:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
@@ -98,7 +98,7 @@ def connected(port: int, receive_bytes: int | None = None) -> socket.socket:
 
 
 class Clients:
-    """All of them."""
+    """All clients."""
 
     def __init__(self, port: int, load: Load) -> None:
         self._port, self._load = port, load
@@ -112,7 +112,7 @@ class Clients:
         self.received = Received()
 
     def run(self) -> Received:
-        """Until a line comes on standard input."""
+        """Run until a line arrives on standard input."""
         for page in self._pages:
             self._selector.register(page.socket, selectors.EVENT_READ, page)
         self._selector.register(sys.stdin, selectors.EVENT_READ, None)
@@ -179,7 +179,7 @@ class Clients:
 
 
 def main() -> None:
-    """Reads."""
+    """Run the clients."""
     port, asked = sys.argv[1:]
     be_nice(NICE)
     clients: Any = Clients(int(port), msgspec.json.decode(asked, type=Load))
