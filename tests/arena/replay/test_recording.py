@@ -11,8 +11,7 @@ from click.testing import CliRunner
 from msgspec import Raw
 
 from arena.commands import main
-from arena.replay import Recording, match_steps, recording_of, recording_of_seat, seat_steps
-from arena.replay.match_steps import recorded
+from arena.replay import Recording, recorded, recording_of, recording_of_seat, steps
 from arena.replay.recording import taken_text
 from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, Hello, Opened, Over, Submit
@@ -245,10 +244,9 @@ def test_of_too_many_steps_none_are_kept(
 ) -> None:
     path = tmp_path / "own.jsonl"
     path.write_bytes(own)
-    for module, name in ((seat_steps, "MOST_STEPS"), (match_steps, "MOST_STEPS"), (seat_steps, "MOST_BYTES")):
+    for shown, name in ((path, "MOST_STEPS"), (transcript, "MOST_STEPS"), (path, "MOST_BYTES")):
         with monkeypatch.context() as patched:
-            patched.setattr(module, name, 4)
-            shown = transcript if module is match_steps else path
+            patched.setattr(steps, name, 4)
             result = CliRunner().invoke(main.main, ["replay", str(shown), "--boards"])
         assert 2 == result.exit_code
         assert result.stderr.startswith(f"arena: {shown}: has more than 4 ")

@@ -1,12 +1,16 @@
-"""The steps of a whole match, from a transcript that replays under the rules."""
+"""The steps of a recording: of a whole match, by a replay under the rules, or of one seat's own transcript.
+
+Of one seat's file only the hashes can be verified, not its content: a view may be any JSON.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import assert_never
+from typing import Any, Union, assert_never
 
 import msgspec
+from msgspec import Raw
 
 from arena.errors import WrongUse
 from arena.live import Eyes, clock_text
@@ -46,8 +50,9 @@ from protocol.messages import (
     Welcome,
 )
 from protocol.refusals import Refusal
-from protocol.words import View
+from protocol.words import Outcome, View
 from referee.display_text import printable
+from referee.games import GAMES
 from referee.match import (
     MICROSECONDS_PER_MS,
     AnyRecord,
@@ -70,7 +75,7 @@ from referee.match import (
     Woke,
 )
 from referee.rules import Addressed, Table, shown
-from referee.transcript import Differs, Replayed, read_transcript, steps
+from referee.transcript import Broken, Differs, Replayed, read_transcript, steps
 
 _TOLD = (b'{"type":"rejected"', b'{"type":"accepted"', b'{"type":"fault"', b'{"type":"welcome"')
 _MICROSECONDS = 1_000_000
@@ -88,7 +93,7 @@ def recording_of(transcript: Path) -> Recording:
 
 def recorded(records: Iterable[AnyRecord], transcript: Path, *, unfinished: bool = False) -> Recording:
     """Return the steps of a transcript's records. `unfinished`: accept records that end early."""
-    grown = _Steps(transcript)
+    grown = _MatchSteps(transcript)
     try:
         for record, replayed in steps(records, grown.watch):
             grown.take(record, replayed)
@@ -99,16 +104,50 @@ def recorded(records: Iterable[AnyRecord], transcript: Path, *, unfinished: bool
 
 
 class _Steps:
-    """Builder of steps during a match's replay."""
+    """Builder of the steps of a recording, and of the facts for the next one."""
+
+    def __init__(self, transcript: Path, names: list[str]) -> None:
+        self.names = names
+        self.steps: list[Step] = []
+        self.ranking: Sequence[Sequence[int]] = ()
+        self._transcript = transcript
+        self._pending: list[Fact] = []
+        """Facts that no step has yet."""
+        self._refused: defaultdict[int, Counter[tuple[str, str]]] = defaultdict(Counter)
+        """Kinds of refusals that no step shows yet, by seat."""
+
+    def _add(self, step: Step) -> None:
+        """Add a step. Raise WrongUse if there are too many."""
+        if len(self.steps) == MOST_STEPS:
+            raise WrongUse(f"{self._transcript}: has more than {MOST_STEPS:,} steps; so many are not shown")
+        self.steps.append(step)
+
+    def _refuse(self, seat: int, rejected: Rejected) -> None:
+        """Count a refused message of a seat."""
+        kinds = self._refused[seat]
+        kind = rejected.reason.value, rejected.text[:TEXT]
+        if kind in kinds or len(kinds) < KINDS_KEPT:
+            kinds[kind] += 1
+
+    def _end_text(self, outcome: Outcome) -> str:
+        """Return the text of an outcome, whose ranking becomes the recording's."""
+        self.ranking = outcome.ranking
+        groups = [" and ".join(self._seat_at_end(seat) for seat in group) for group in outcome.ranking]
+        return over_text(outcome.reason, ", then ".join(groups))
+
+    def _seat_at_end(self, seat: int) -> str:
+        """Return a seat as the text of an outcome names it."""
+        return seat_text(seat, self.names)
+
+
+class _MatchSteps(_Steps):
+    """The steps of a whole match, during its replay."""
 
     def __init__(self, transcript: Path) -> None:
+        super().__init__(transcript, [])
         self.game = ""
-        self.names: list[str] = []
         self.manifests: list[str] = []
-        self.ranking: Sequence[Sequence[int]] = ()
         self.terms = Terms(match="", variant="", seats=0, reserve_ms=0)
-        self.steps: list[Step] = []
-        self._transcript = transcript
         self._number = 0
         """Number of windows closed so far."""
         self._closing: dict[int, Step] = {}
@@ -123,8 +162,6 @@ class _Steps:
         self._notes: Counter[int] = Counter()
         """Seat to notes since the last window closed."""
         self._windows: Counter[int] = Counter()
-        self._pending: list[Fact] = []
-        self._refused: defaultdict[int, Counter[tuple[str, str]]] = defaultdict(Counter)
         self._counted: Counter[int] = Counter()
         """Seat to refusals that are shown already."""
         self._asked: set[int] = set()
@@ -134,11 +171,9 @@ class _Steps:
     def watch(self, replayed: Replayed, told: tuple[Addressed, ...]) -> None:
         """Add a step. Called with its events, before the records that led to it are compared."""
         table = replayed.table
-        if len(self.steps) == MOST_STEPS:
-            raise WrongUse(f"{self._transcript}: has more than {MOST_STEPS:,} steps; so many are not shown")
-        view = partial(_view, table, table.state)
+        view = partial(_board, table, table.state)
         step = Step("the deal", turn_of(view("host")), view, told)
-        self.steps.append(step)
+        self._add(step)
         if len(self.steps) == 1:
             return
         if table.number == self._number:
@@ -167,8 +202,7 @@ class _Steps:
             case Out() if bytes(record.frame).startswith(_TOLD):
                 self._hear(record)
             case Left():
-                code = "it did not read" if record.exit is None else f"exit code {record.exit}"
-                self._gone[record.seat] = code if record.why is msgspec.UNSET else record.why
+                self._gone[record.seat] = _why_gone(record)
                 self._say(record.seat, f"the bot is gone: {self._gone[record.seat]}", "gone")
             case PauseOrder():
                 self._pending.append(
@@ -200,13 +234,10 @@ class _Steps:
 
     def _hear(self, out: Out) -> None:
         match decode_server_message(bytes(out.frame)):
-            case Rejected(window=number, reason=reason, text=text):
+            case Rejected(window=number, reason=reason) as rejected:
                 if reason is Refusal.LATE and number is not None:
                     self._late(out, number)
-                told = self._refused[out.seat]
-                kind = reason.value, text[:TEXT]
-                if kind in told or len(told) < KINDS_KEPT:
-                    told[kind] += 1
+                self._refuse(out.seat, rejected)
             case Accepted(action=action):
                 (self._asked.add if action is None else self._asked.discard)(out.seat)
             case Faulted(reason=reason, text=text):
@@ -301,11 +332,14 @@ class _Steps:
         if ended.void is not None:
             step.facts.append(Fact(f"the match is void: {ended.void}", None, "end"))
         elif ended.outcome is not None:
-            self.ranking = ended.outcome.ranking
-            places = ", then ".join(
-                " and ".join(seat_text(seat, self.names) for seat in group) for group in ended.outcome.ranking
-            )
-            step.facts.append(Fact(over_text(ended.outcome.reason, places), None, "end"))
+            step.facts.append(Fact(self._end_text(ended.outcome), None, "end"))
+
+
+def _why_gone(left: Left) -> str:
+    """Return the reason for which a bot has disconnected."""
+    if left.why is not msgspec.UNSET:
+        return left.why
+    return "it did not read" if left.exit is None else f"exit code {left.exit}"
 
 
 def _used(part: SeatTime) -> int:
@@ -314,7 +348,7 @@ def _used(part: SeatTime) -> int:
     return used if used or part.by_default else max(0, (part.arrived or 0) - part.opened)
 
 
-def _view(table: Table, state: object, eyes: Eyes) -> View:
+def _board(table: Table, state: object, eyes: Eyes) -> View:
     if eyes == "host":
         return table.game.host_view(state)
     return shown(table.game, state, None if eyes == "spectator" else eyes)
@@ -322,3 +356,149 @@ def _view(table: Table, state: object, eyes: Eyes) -> View:
 
 def _clock(microseconds: int) -> str:
     return f"{clock_text(microseconds // _MICROSECONDS)}.{microseconds % _MICROSECONDS // MICROSECONDS_PER_MS:03}"
+
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Most bytes of all steps' views and of the events between them."""
+
+
+def recording_of_seat(transcript: Path) -> Recording:
+    """Return the steps of one seat's own transcript.
+
+    Raises:
+        WrongUse: it is too large.
+        Broken: a message is not one of the referee's. Others as `read_transcript`.
+    """
+    records = read_transcript(transcript)
+    header = next(records)
+    if not isinstance(header, SeatHeader):
+        raise WrongUse(f"{transcript}: is not one seat's own file")
+    steps = _SeatSteps(transcript, header)
+    for line, record in enumerate(records, 2):
+        if isinstance(record, Out):
+            try:
+                steps.hear(bytes(record.frame))
+            except (msgspec.MsgspecError, RecursionError) as error:
+                raise Broken(
+                    line, f"line {line}: frame: no message of {header.game}'s: {error}", transcript
+                ) from None
+        elif isinstance(record, Left):
+            steps.say(f"the bot is gone: {_why_gone(record)}", "gone")
+        elif isinstance(record, In):
+            steps.note(record)
+        elif isinstance(record, SeatEnded):
+            steps.end(f"conduct: {record.conduct.value}")
+    terms = Terms(
+        match=printable(header.match),
+        variant=printable(header.variant),
+        seats=header.seats,
+        reserve_ms=header.clock.reserve_ms,
+    )
+    manifests = [""] * header.seat + [printable(header.bot.manifest_text)]
+    return Recording(header.game, steps.names, steps.steps, header.seat, terms, steps.ranking, manifests)
+
+
+class _SeatSteps(_Steps):
+    """The steps of one seat, from its messages. A step starts when a window opens, and at the end."""
+
+    def __init__(self, transcript: Path, header: SeatHeader) -> None:
+        super().__init__(transcript, [""] * header.seat + [printable(header.bot.name)])
+        self._seat, self._game = header.seat, GAMES[header.game]
+        self._events: tuple[type, ...] = tuple(self._game.events)
+        self._told: list[Addressed] = []
+        self._clocks: list[SeatClock] = []
+        self._withdrawn = False
+        self._view = Raw(b"null")
+        self._main_ms = 0
+        self._ms = 0
+        """Milliseconds that the window allows, reserve included."""
+        self._bytes = 0
+
+    def _seat_at_end(self, seat: int) -> str:
+        return f"seat {seat}"
+
+    def say(self, text: str, kind: FactKind) -> None:
+        """Add a fact."""
+        self._pending.append(Fact(text, self._seat, kind))
+        self._count(len(text))
+
+    def note(self, record: In) -> None:
+        """Add the text of a bot's frame if it is a note."""
+        note = note_of(record)
+        if note is not None and sum(fact.kind == "note" for fact in self._pending) < NOTES_KEPT:
+            self.say(f"your note: {note}", "note")
+
+    def end(self, text: str) -> None:
+        """Add the last step. A bot that had disconnected did not receive the outcome."""
+        self.say(text, "end")
+        self._step("the end", turn=None)
+
+    def hear(self, frame: bytes) -> None:  # noqa: C901 - one case for each message
+        """Process the next message. Raises msgspec.MsgspecError."""
+        match decode_server_message(frame):
+            case Welcome(told=told):
+                for event in told[len(self._told) :] if not self.steps else ():
+                    self._tell(event, len(frame))
+            case EventMessage(event=event):
+                self._tell(event, len(frame))
+            case Opened() as opened:
+                self._open(opened)
+            case Accepted(action=action):
+                self._withdrawn = action is None
+            case Rejected() as rejected:
+                self._refuse(self._seat, rejected)
+            case Closed() as closed:
+                self._close(closed)
+            case Faulted(reason=reason, text=text):
+                self.say(f"the referee hangs up ({reason.value}): {text[:TEXT]}", "gone")
+            case Over(outcome=outcome):
+                self.say(self._end_text(outcome)[:TEXT], "end")
+            case Invited() | Paused() | Resumed():
+                pass
+            case _ as unreachable:
+                assert_never(unreachable)
+
+    def _tell(self, event: Any, size: int) -> None:
+        self._count(size)
+        self._told.append(Addressed(msgspec.convert(event, Union[self._events]), self._seat))  # noqa: UP007 - at run time
+
+    def _open(self, opened: Opened) -> None:
+        self._view = Raw(msgspec.json.encode(opened.view))
+        self._main_ms = opened.main_ms
+        self._ms = opened.main_ms + opened.reserve_ms
+        self._count(len(bytes(self._view)))
+        turn = opened.view.get("turn", opened.view.get("round")) if isinstance(opened.view, dict) else None
+        self._step(
+            f"window {opened.id}, {opened.window[:TEXT]}, opens", turn=turn if isinstance(turn, int) else None
+        )
+
+    def _close(self, closed: Closed) -> None:
+        self._pending += refusal_facts(self._seat, "your message", dict(self._refused.pop(self._seat, {})))
+        taken = taken_text(self._game.name, closed.taken)
+        took = took_text(closed.charged_ms * MICROSECONDS_PER_MS)
+        if closed.by_default:
+            in_time = closed.charged_ms < self._ms
+            why = default_text(withdrawn=self._withdrawn, in_time=in_time)
+            self.say(f"window {closed.window}: {taken}, by default, after {took}: {why}", "default")
+        else:
+            self.say(f"window {closed.window}: {taken}, in {took}", "taken")
+        self._withdrawn = False
+        self._clocks.append(SeatClock(self._seat, self._main_ms, closed.charged_ms, closed.reserve_ms))
+
+    def _step(self, title: str, *, turn: int | None) -> None:
+        view = partial(_decoded, self._game.view_type, self._view)
+        self._add(Step(title, turn, view, tuple(self._told), self._pending, self._clocks))
+        self._told, self._pending, self._clocks = [], [], []
+
+    def _count(self, size: int) -> None:
+        self._bytes += size
+        if self._bytes > MOST_BYTES:
+            raise WrongUse(
+                f"{self._transcript}: has more than {MOST_BYTES:,} bytes of boards; so many are not shown"
+            )
+
+
+def _decoded(form: type[View], raw: Raw, eyes: Eyes) -> View:
+    """Decode a view. Raises msgspec.ValidationError, which is a ValueError."""
+    del eyes
+    return msgspec.json.decode(raw, type=form)
