@@ -1,9 +1,9 @@
 """Backups of a tournament's results folder, made while an arena plays it.
 
-A backup is a folder that is laid out as the results folder is, and is restored by copying it. Its ledger is of one
-moment, and put in place last, when all that it names is there: a backup that is stopped leaves the one before.
-Transcripts and copies of bots never change once they are there, so a later backup into the same folder copies only
-what is new.
+A backup is a folder with the layout of the results folder, and is restored by copying it. Its ledger is a copy of
+one moment, and is put in place last, after everything that it names. So an interrupted backup leaves the one
+before. Finished transcripts and copies of bots never change, so a later backup into the same folder copies only
+new ones.
 """
 
 import os
@@ -37,67 +37,67 @@ from referee.linux.files import FOLDER_MODE, for_owner, open_regular
 from referee.transcript import TranscriptError, verify_transcript
 
 AT_ONCE = 1_000
-"""Attempts that are read from a ledger in one step."""
+"""Number of attempts that are read from a ledger in one step."""
 WORTH_PROCESSES = 200
-"""Transcripts from which on several processes verify them."""
+"""Number of transcripts from which on several processes verify them."""
 AHEAD = 20_000
-"""Transcripts that are handed to them at most before their answers are taken."""
+"""Most transcripts that are handed to these processes before their answers are read."""
 CHUNK = 20
 COMING = f"{LEDGER}.part"
 COPYING = "copying"
-"""What is being copied: one at a time, for the folder is held."""
+"""Name of the file or folder that is being copied. There is only one, as the folder is locked."""
 _LOG = re.compile(r"(.*)\.seat-\d+(?:\.start-\d+)?\.log", re.DOTALL)
 _ENTRY = re.compile("[0-9a-f]{64}")
 
 Told = Callable[[str, int, int], None]
-"""Takes what is being done, how much of it is done, and of how much."""
+"""Receives the name of a step, the number of items done, and the number of all items."""
 
 
 class Backup(Struct, frozen=True, kw_only=True):
-    """What a backup came to."""
+    """The result of a backup."""
 
     folder: Path
     matches: int
-    """That count."""
+    """Number of matches that count."""
     copied: int
-    """Files and copies of bots that were new."""
+    """Number of new files and copies of bots."""
     kept: int
-    """Those that an earlier backup had copied."""
+    """Number of files and copies of bots from earlier backups."""
     elsewhere: int
-    """Transcripts that are not in the results folder: they are backed up where they are."""
+    """Number of transcripts outside the results folder, which are not backed up."""
     missing: tuple[str, ...]
-    """Transcripts of matches that are not in the results folder any more."""
+    """Transcripts that are no longer in the results folder."""
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """What came of looking through a backup."""
+    """The result of checking a backup."""
 
     matches: int
-    """That count."""
+    """Number of matches that count."""
     transcripts: int
-    """Verified, also those of matches that do not count yet."""
+    """Number of verified transcripts, including those of matches that do not count yet."""
     entries: int
     elsewhere: int
     wrong: tuple[str, ...]
-    """What is missing, or not as it was written, a line each."""
+    """A line for each file that is missing or damaged."""
 
 
 def backup_place(results: Path) -> Path:
-    """Where the backup goes if nothing is said: `backups/cup` beside `runs`, for `runs/cup`."""
+    """Return the default folder of a backup: for `runs/cup`, `backups/cup` beside `runs`."""
     whole = results.absolute()
     return whole.parent.parent / "backups" / whole.name
 
 
 def back_up(results: Path, to: Path, tell: Told) -> Backup:
-    """Makes or renews a backup.
+    """Create or renew a backup.
 
     Args:
-        results: the folder of a tournament, which may be played meanwhile.
+        results: the results folder of a tournament, which may be played meanwhile.
         to: the backup's folder.
         tell: see `Told`.
 
     Raises:
-        WrongUse: `to` holds something else, or is in use; or the results are no tournament's.
+        WrongUse: `to` has other content or is in use, or the results are no tournament's.
         MachineCannot: there is no space, or the ledger cannot be read.
     """
     _check_place(results, to)
@@ -113,7 +113,7 @@ def back_up(results: Path, to: Path, tell: Told) -> Backup:
                 copy.settle()
             if not os.path.samestat(source, (results / LEDGER).stat()):
                 raise WrongUse(f"{results}: was begun anew while it was backed up; the backup before it stays")
-            os.sync()  # Before the ledger names them, all files are on the disk.
+            os.sync()  # All files must be on the disk before the ledger that names them.
             coming.replace(to / LEDGER)
             os.sync()
         except OSError as error:
@@ -124,17 +124,17 @@ def back_up(results: Path, to: Path, tell: Told) -> Backup:
 
 
 def _remove(coming: Path) -> None:
-    """Takes away a copy of the ledger that was not put in place, and what SQLite keeps beside it."""
+    """Remove an unfinished copy of the ledger, and SQLite's files beside it."""
     for ending in ("", "-wal", "-shm"):
         with suppress(OSError):
             coming.with_name(f"{coming.name}{ending}").unlink(missing_ok=True)
 
 
 def _check_place(results: Path, to: Path) -> None:
-    """A backup goes into an empty folder, or over an earlier one.
+    """Check that a folder is empty or has an earlier backup.
 
     Raises:
-        WrongUse: there is something else.
+        WrongUse: it has other content.
     """
     if to.resolve() == results.resolve() or (results / TRANSCRIPTS).resolve() in to.resolve().parents:
         raise WrongUse(f"{to}: is where the results are; a backup goes to another folder")
@@ -160,10 +160,10 @@ def _check_place(results: Path, to: Path) -> None:
 
 
 def _check_goes_on(copy: Ledger, to: Path) -> None:
-    """Makes sure that the backup there is an earlier one of the same tournament, and that nobody is using it.
+    """Check that the backup in a folder is an earlier one of the same tournament, and is not in use.
 
     Raises:
-        WrongUse: it is not, or somebody does.
+        WrongUse: it is another tournament's or a later one, or it is in use.
     """
     before = to / LEDGER
     if not before.exists():
@@ -181,14 +181,14 @@ def _check_goes_on(copy: Ledger, to: Path) -> None:
         )
     log = before.with_name(f"{LEDGER}-wal")
     if log.exists() and log.stat().st_size:
-        # It would be taken for a part of the new ledger.
+        # SQLite would read it as a part of the new ledger.
         raise WrongUse(f"{to}: another program uses this backup's ledger now; try again once it has ended")
 
 
 def _copy_files(copy: Ledger, results: Path, to: Path, tell: Told) -> Backup:
-    """Copies all that the ledger's copy names, and is not there yet."""
+    """Copy all files that the ledger's copy names and that are not in the backup yet."""
     missing: dict[str, bool] = {}
-    """By the beginning of its name, whether a transcript must be there and was not found yet."""
+    """Whether a transcript is required and was not found yet; by its name without the ending."""
     elsewhere = 0
     for each in attempts(copy):
         missing[each.transcript.removesuffix(".jsonl")] = each.head is not None and each.place is None
@@ -207,7 +207,7 @@ def _copy_files(copy: Ledger, results: Path, to: Path, tell: Told) -> Backup:
     periods = _periods_of(results)
     if periods:
         (to / PERIODS).mkdir(FOLDER_MODE, exist_ok=True)
-    # Where a ladder stands may be newer than the ledger's copy: then it is made again from that.
+    # A ladder's state may be newer than the ledger's copy. It is then made again from that.
     for name in (PAGE, TABLE, DECISIONS, LADDER, *periods):
         if (results / name).is_file():
             _copy_file(results / name, to / name)
@@ -222,7 +222,7 @@ def _copy_files(copy: Ledger, results: Path, to: Path, tell: Told) -> Backup:
 
 
 def attempts(ledger: Ledger) -> Iterator[Ended]:
-    """All that have ended, some of them read at once."""
+    """Yield all attempts that have ended. They are read part by part."""
     last = -1
     while rows := ledger.ended(last, AT_ONCE):
         yield from rows
@@ -230,7 +230,7 @@ def attempts(ledger: Ledger) -> Iterator[Ended]:
 
 
 def _files_of(transcripts: Path, stems: Container[str]) -> Iterator[Path]:
-    """The transcripts and logs of these attempts that are there. Links are none."""
+    """Yield the transcripts and logs of these attempts that exist; symbolic links are ignored."""
     with os.scandir(transcripts) as found:
         for entry in found:
             log = _LOG.fullmatch(entry.name)
@@ -240,7 +240,7 @@ def _files_of(transcripts: Path, stems: Container[str]) -> Iterator[Path]:
 
 
 def _entries_of(results: Path) -> Iterator[Path]:
-    """The copies of bots."""
+    """Yield the copies of bots in a results folder."""
     with suppress(FileNotFoundError):
         for path in sorted((results / ENTRIES).iterdir()):
             if _ENTRY.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
@@ -248,13 +248,13 @@ def _entries_of(results: Path) -> Iterator[Path]:
 
 
 def _periods_of(results: Path) -> list[str]:
-    """The files of a ladder's periods, by their names in the folder."""
+    """Return the paths of a ladder's period files, relative to the results folder."""
     found = sorted((results / PERIODS).glob("*.json"))
     return [f"{PERIODS}/{path.name}" for path in found if not path.is_symlink()]
 
 
 def _copy_file(source: Path, to: Path) -> bool:
-    """Copies a file whole, with its time, unless it was copied before; whether it was not."""
+    """Copy a file with its time, as a whole, unless it was copied before; return whether it was copied now."""
     its = source.stat(follow_symlinks=False)
     with suppress(FileNotFoundError):
         there = to.stat(follow_symlinks=False)
@@ -272,10 +272,10 @@ def _copy_file(source: Path, to: Path) -> bool:
 
 
 def _copy_entry(source: Path, to: Path) -> bool:
-    """The same of the copy of a bot, which is named by what is in it.
+    """Copy the copy of a bot, which is named by its content's hash; return whether it was copied now.
 
     Raises:
-        WrongUse: it is not as it was made.
+        WrongUse: its content does not have that hash.
     """
     if to.is_dir():
         return False
@@ -300,7 +300,7 @@ def _copy_entry(source: Path, to: Path) -> bool:
 
 
 def check_backup(folder: Path, tell: Told) -> Checked:
-    """Looks through a backup, or a results folder: all of the ledger, every transcript, every copy of a bot.
+    """Check a backup or a results folder: the whole ledger, every transcript, every copy of a bot.
 
     Raises:
         WrongUse: there is no ledger that can be read.
@@ -337,7 +337,7 @@ def check_backup(folder: Path, tell: Told) -> Checked:
 
 
 def _verified(transcripts: Path, named: list[tuple[str, str]]) -> Iterator[str | None]:
-    """What is wrong with each of these transcripts, in order; None: nothing."""
+    """Yield the fault of each of these transcripts, in order; None for one without a fault."""
     check = partial(_complaint, transcripts)
     if len(named) < WORTH_PROCESSES:
         yield from map(check, named)

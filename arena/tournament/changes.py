@@ -1,6 +1,6 @@
-"""What a host changes while a tournament goes on: each is checked, and written into the ledger at once.
+"""Changes by the host while a tournament is played. Each is checked, and written into the ledger at once.
 
-An arena that is playing the tournament takes it in between two blocks; otherwise the next one does.
+The arena that plays the tournament accepts it between two blocks; otherwise the next arena does.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,59 +33,59 @@ from referee.display_text import printable_name
 from referee.suggestions import did_you_mean
 
 LONGEST_LABEL = 900
-"""Characters; that of a version is a little longer."""
+"""Most characters of a label. The label of a later version is a little longer."""
 NAMED = 10
-"""The most bots that a message names."""
+"""Most blocks that a message names."""
 
 
 class FieldState(Struct, frozen=True):
-    """The field once all changes that wait are taken in."""
+    """The field after all changes, including those that wait."""
 
     begun: StartTerms
     events: tuple[Event, ...]
-    """Those that stand, the ones that wait with the block at which they would be taken in now."""
+    """All events that are not refused. One that waits has the block from which it would apply now."""
     blocks: int
-    """How many blocks were begun."""
+    """Number of begun blocks."""
 
     @classmethod
     def of(cls, begun: StartTerms, events: Sequence[Event], blocks: int) -> "FieldState":
-        """By the ledger's events."""
+        """Return the field after the ledger's events."""
         waiting = {event.id: event for event in resolve_changes(begun.spec, begun.game, events, blocks)}
         all_events = (waiting.get(event.id, event) for event in events)
         return cls(begun, tuple(event for event in all_events if event.refused is None), blocks)
 
     @property
     def spec(self) -> ScheduleSpec:
-        """With all changes."""
+        """The schedule with all changes."""
         return replace(self.begun.spec, changes=self.events)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Of all entrants, by number, as they entered."""
+        """Labels of all entrants, in the order of entry."""
         return (*self.begun.labels, *(bot.label for bot in entered(self.spec)))
 
     @property
     def entries_until(self) -> str | None:
-        """Until when bots may enter; None: as long as it is played."""
+        """Time until which bots may enter; None: to the end."""
         later = [event.what.entries_until for event in self.events if isinstance(event.what, Deadline)]
         return later[-1] if later else self.begun.entries_until
 
     def check_deadline(self, now: datetime) -> None:
-        """Raises: WrongUse: no bot may enter any more."""
+        """Check that bots may still enter. Raises WrongUse if not."""
         until = self.entries_until
         if until is not None and now > moment_of(until):
             raise WrongUse(f"entries were taken until {until} (for a later time: arena extend --entries-until)")
 
     @property
     def teams(self) -> list[int]:
-        """By entrant: the first version of its bot."""
+        """First version of each entrant's bot, indexed by entrant."""
         first = list(range(len(self.begun.labels)))
         for bot in entered(self.spec):
             first.append(len(first) if bot.predecessor is None else first[bot.predecessor])
         return first
 
     def entrant(self, label: str) -> int:
-        """The bot that competes under a label: of this version, or the latest that began under it.
+        """Return the competing entrant with this label, or the latest version of the bot that once had it.
 
         Raises:
             WrongUse: there is none.
@@ -101,26 +101,26 @@ class FieldState(Struct, frozen=True):
         raise WrongUse(f"no bot is called {label}; {near}")
 
     def next_version(self, entrant: int) -> str:
-        """What the next version of a bot is called: another bot's author may have taken the usual name."""
+        """Return the label of a bot's next version. The usual one may belong to another bot."""
         teams, labels = self.teams, self.labels
         numbers = count(teams.count(teams[entrant]) + 1)
         names = (f"{labels[teams[entrant]]} v{number}" for number in numbers)
         return next(name for name in names if not any(look_alike(name, label) for label in labels))
 
     def content(self, entrant: int) -> str | None:
-        """The hash of an entrant's content; None: the ledger does not say."""
+        """Return the hash of an entrant's content; None if the ledger does not have it."""
         number = entrant - len(self.begun.labels)
         return self.begun.contents[entrant] if number < 0 else entered(self.spec)[number].content
 
     def folder(self, entrant: int) -> str:
-        """Where a bot was found that is not in the file."""
+        """Return the folder of an entrant that is not in the tournament's file."""
         return entered(self.spec)[entrant - len(self.begun.labels)].folder
 
     def checked(self, what: What) -> What:
-        """A change that can be taken in.
+        """Return a change after checking that it can be accepted.
 
         Raises:
-            WrongUse: it cannot.
+            WrongUse: it cannot be accepted.
         """
         if isinstance(what, Entered) and what.remote:
             others = [number for number in competing(self.spec) if number != what.predecessor]
@@ -161,16 +161,16 @@ def _change(ledger: Ledger, begun: StartTerms, what: Callable[[FieldState], What
 
 
 def field_state_of(ledger: Ledger, begun: StartTerms) -> FieldState:
-    """The field as it is now."""
+    """Return the field as it is now."""
     events = ledger.events()
     return FieldState.of(begun, events, ledger.begun())
 
 
 def enter(ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: str) -> Event:
-    """A bot enters, whose content is kept already.
+    """Enter a bot, whose content has been copied.
 
     Raises:
-        WrongUse: it cannot.
+        WrongUse: it cannot enter.
     """
     if printable_name(label) != label:
         raise WrongUse(f"{printable_name(label)}: has characters that cannot be shown as they are")
@@ -188,10 +188,10 @@ def enter(ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: str
 
 
 def update(ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: str) -> Event:
-    """A new version takes the place of the bot of a label; its content is kept already.
+    """Replace the bot with this label by a new version, whose content has been copied.
 
     Raises:
-        WrongUse: it cannot.
+        WrongUse: it cannot be replaced.
     """
 
     def what(standing: FieldState) -> What:
@@ -211,12 +211,12 @@ def update(ledger: Ledger, begun: StartTerms, bot: Entry, label: str, folder: st
 
 
 def unchanged_text(folder: str, label: str) -> str:
-    """Return why a bot's folder, or its label, is no new version."""
+    """Return the refusal of a bot's folder, or its label, that is no new version."""
     return f"{folder} has not changed since {label}, the version that is playing"
 
 
 def withdraw(ledger: Ledger, begun: StartTerms, label: str) -> Event:
-    """The bot of a label plays no more.
+    """Withdraw the bot with this label.
 
     Raises:
         WrongUse: it cannot withdraw.
@@ -225,19 +225,19 @@ def withdraw(ledger: Ledger, begun: StartTerms, label: str) -> Event:
 
 
 def extend(ledger: Ledger, begun: StartTerms, *, blocks: int | None, rounds: int | None) -> Event:
-    """More is to be played: a new total of one of the two.
+    """Extend a tournament to a new total of blocks or of rounds.
 
     Raises:
-        WrongUse: the format has no such total, or it is no more than there is.
+        WrongUse: the format has no such total, or it is not larger than now.
     """
     return _change(ledger, begun, lambda _: Extended(blocks=blocks, rounds=rounds))
 
 
 def extend_entries(ledger: Ledger, begun: StartTerms, until: datetime) -> Event:
-    """Bots may enter until a later time.
+    """Let bots enter until a later time.
 
     Raises:
-        WrongUse: it is no later than what is set now, or entries are taken in no more.
+        WrongUse: it is not later than the present one, or the tournament is closed.
     """
     text = until.astimezone(UTC).isoformat(timespec="seconds")
 
@@ -250,15 +250,15 @@ def extend_entries(ledger: Ledger, begun: StartTerms, until: datetime) -> Event:
 
 
 def now() -> datetime:
-    """The time by which entries are in time or late."""
+    """Return the time that decides whether an entry is in time."""
     return datetime.now(UTC)
 
 
 def moment_of(text: str) -> datetime:
-    """A time from a ledger.
+    """Return a time from a ledger.
 
     Raises:
-        WrongUse: it is none.
+        WrongUse: the text is no time.
     """
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
@@ -267,9 +267,12 @@ def moment_of(text: str) -> datetime:
 
 
 def close(ledger: Ledger, begun: StartTerms, reason: str) -> bool:
-    """No change is to be taken in any more; whether that is so now: else a change waits that comes before.
+    """Close a tournament, so that no more changes are accepted.
 
-    Call it when all is played, and while nobody else plays.
+    Call it when all matches are played, and while no other arena plays.
+
+    Returns:
+        Whether it is closed now; False: a change waits, which comes first.
     """
 
     def change(events: Sequence[Event], blocks: int) -> What:
@@ -286,17 +289,17 @@ def close(ledger: Ledger, begun: StartTerms, reason: str) -> bool:
 
 
 class _WaitingError(Exception):
-    """A change waits."""
+    """A change waits to be accepted."""
 
 
 def decide(ledger: Ledger, block: int, *, unexcused: tuple[int, ...], leave_out: bool) -> BlockSetAside:
-    """Write down the host's decision about a block that was set aside; return the block.
+    """Write the host's decision about a block that was set aside; return the block.
 
     Args:
-        ledger: the tournament's.
-        block: its number, from 0.
-        unexcused: the bots whose hold-ups do not excuse them when it is played again.
-        leave_out: it is not played at all.
+        ledger: the tournament's ledger.
+        block: the number of the block, from 0.
+        unexcused: the bots that hold-ups do not excuse when it is played again.
+        leave_out: whether the block is not played at all.
 
     Raises:
         WrongUse: it was never set aside, or it counts already.

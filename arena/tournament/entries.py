@@ -1,7 +1,7 @@
-"""The field under way: copies of the bots that play, and how an arena takes in what a host has changed.
+"""The field of a running tournament: copies of its bots, and the acceptance of the host's changes.
 
-The results folder keeps a copy of each bot's content. So an old version can be played to the end of what it began,
-and authors may go on with their folders.
+The results folder has a copy of each bot's content. So an old version can finish its blocks while its author
+changes the folder.
 """
 
 import os
@@ -49,17 +49,17 @@ from referee.host import remote_bot
 from referee.linux.files import FOLDER_MODE
 
 MOST_REFUSAL = 500
-"""Characters of why a change was refused."""
+"""Most characters of the reason for a refused change."""
 _HASH = re.compile(r"sha256:([0-9a-f]{64})")
 
 
 def copy_of_entry(results: Path, content: str) -> Path:
-    """Where the copy of a content is, or will be."""
+    """Return the path of the copy of a bot's content, whether it exists or not."""
     return results / ENTRIES / content.removeprefix("sha256:")
 
 
 def keep_entry(results: Path, bot: BotFolder) -> None:
-    """Copies a bot's content, which has not been built, unless it was copied before.
+    """Copy a bot's content, before its build, unless it was copied earlier.
 
     Raises:
         WrongUse: the folder cannot be written.
@@ -90,12 +90,17 @@ def keep_entry(results: Path, bot: BotFolder) -> None:
 
 
 def keep_begun(results: Path, begun: StartTerms, needed: int | None = None) -> None:
-    """Copies the bots that a tournament was begun with, unless they were: an older arena did not.
+    """Copy the bots with which a tournament was begun, if an older arena has not copied them.
 
-    Their own folders may have changed; what they were run from may still be there.
+    Their folders may have changed since, but the cache may still have the content that was run.
+
+    Args:
+        results: the results folder.
+        begun: the terms at the start.
+        needed: the number of a bot whose copy is required; None: no copy is required.
 
     Raises:
-        WrongUse: the bot of the number `needed` is there no more.
+        WrongUse: the required bot cannot be found any more.
         MachineCannot: there is no space.
     """
     for number, (label, content) in enumerate(zip(begun.labels, begun.contents, strict=True)):
@@ -112,11 +117,11 @@ def keep_begun(results: Path, begun: StartTerms, needed: int | None = None) -> N
 
 
 def copies_of_file(results: Path, *, withdrawn_only: bool) -> dict[str, str]:
-    """By label: the folder of the copy that stands for a bot of the tournament's file.
+    """Return the folder of the copy of each bot in the tournament's file, by label.
 
     Args:
-        results: the tournament's.
-        withdrawn_only: leave out the bots that compete: their own folders must be as they were.
+        results: the results folder.
+        withdrawn_only: whether to leave out bots that compete, whose own folders must not have changed.
 
     Raises:
         WrongUse: there is a ledger that cannot be used.
@@ -139,7 +144,7 @@ def copies_of_file(results: Path, *, withdrawn_only: bool) -> dict[str, str]:
 
 
 def _leaves(event: Event) -> int | None:
-    """The entrant that competes no more after an event."""
+    """Return the entrant that no longer competes after an event; None if there is none."""
     match event.what:
         case Withdrawn(entrant=entrant):
             return entrant
@@ -152,16 +157,16 @@ def _leaves(event: Event) -> int | None:
 
 
 def resolve_changes(spec: ScheduleSpec, game: str, events: Sequence[Event], begun: int) -> list[Event]:
-    """The changes that wait, each with the block at which it can be taken in, or with why it cannot.
+    """Return the changes that wait, each with the block from which it applies, or with the reason of its refusal.
 
     Args:
-        spec: as the tournament was begun.
-        game: its name.
-        events: all of them.
-        begun: how many blocks were begun.
+        spec: the schedule at the start.
+        game: the game's name.
+        events: all events.
+        begun: the number of begun blocks.
 
     Raises:
-        WrongUse: an event that was taken in makes no sense.
+        WrongUse: an accepted event is not valid.
     """
     taken = [event for event in events if event.block is not None]
     try:
@@ -174,7 +179,7 @@ def resolve_changes(spec: ScheduleSpec, game: str, events: Sequence[Event], begu
         if event.block is not None or event.refused is not None:
             continue
         if why:
-            # Numbers of entrants count those that entered before.
+            # The numbers of entrants depend on earlier entries.
             found.append(replace(event, refused="an earlier change could not be made"))
             continue
         now = replace(spec, changes=tuple(taken))
@@ -188,11 +193,11 @@ def resolve_changes(spec: ScheduleSpec, game: str, events: Sequence[Event], begu
 
 
 def accept_changes(tournament: Tournament, ledger: Ledger) -> list[tuple[Event, str]]:
-    """Takes in the changes that wait in the ledger; those that were settled, some perhaps refused, each in words.
+    """Accept or refuse the changes that wait in the ledger; return them, each with a text.
 
     Args:
-        tournament: as it was begun.
-        ledger: its own.
+        tournament: the tournament at its start.
+        ledger: its ledger.
     """
     spec, game = tournament.spec, tournament.form.game
     if not ledger.waiting():
@@ -208,7 +213,7 @@ def accept_changes(tournament: Tournament, ledger: Ledger) -> list[tuple[Event, 
 
 
 def change_text(event: Event, labels: Sequence[str]) -> str:
-    """A change in words; `labels`: of all entrants, as they entered."""
+    """Return a change in words; `labels` are those of all entrants, in the order of entry."""
     what = event.what
     if isinstance(what, Withdrawn):
         return f"{entrant_label(labels, what.entrant)} withdraws"
@@ -224,7 +229,7 @@ def change_text(event: Event, labels: Sequence[str]) -> str:
 
 
 def change_to_come_text(event: Event, labels: Sequence[str]) -> str:
-    """Return in words what a change will do; `labels`: of all entrants, as they entered."""
+    """Return a future change in words; `labels` are those of all entrants, in the order of entry."""
     what = event.what
     match what:
         case Withdrawn(entrant=entrant):
@@ -245,15 +250,15 @@ def change_to_come_text(event: Event, labels: Sequence[str]) -> str:
 
 
 def apply_changes(tournament: Tournament, ledger: Ledger, found: dict[str, Entry]) -> Tournament:
-    """The tournament with all changes that were taken in.
+    """Return the tournament with all accepted changes.
 
     Args:
-        tournament: as it was begun.
-        ledger: its own.
-        found: takes the bots that entered, by content: they are looked for once.
+        tournament: the tournament at its start.
+        ledger: its ledger.
+        found: bots that entered, by content. New ones are added, so that each is read only once.
 
     Raises:
-        WrongUse: a change, or a copy of a bot, is not as an arena writes it.
+        WrongUse: a change or a copy of a bot is not valid.
     """
     changes = tuple(event for event in ledger.events() if event.block is not None)
     try:

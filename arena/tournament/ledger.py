@@ -1,9 +1,9 @@
-"""A tournament's book: what it was begun with, what changed since, all attempts at matches, the blocks that count.
+"""A tournament's ledger: its terms at the start, later changes, all attempts at matches, and blocks that count.
 
-The only file that writes it. SQLite in WAL mode: a process killed at any moment leaves a book that is whole.
-Attempts stand apart from results: a block's matches become results all at once, when the last of them has ended.
-An attempt that is void takes its block with it: what had been played of that is set aside, and played again.
-Calls wait on the disk; from trio, make them in a thread.
+This is the only module that writes it. It is an SQLite file in WAL mode, which stays intact if a process is killed
+at any moment. Attempts are stored apart from results: a block's matches become results together, when the last of
+them has ended. A void attempt makes its whole block void, which is then played again. Calls wait for the disk;
+from trio, make them in a thread.
 """
 
 import os
@@ -37,7 +37,7 @@ from arena.tournament.aside import (
     hold_ups_of,
 )
 from arena.tournament.ledger_clock import LedgerClock
-from arena.tournament.ledger_schema import StrangeBookError, prepare
+from arena.tournament.ledger_schema import ForeignLedgerError, prepare
 from protocol.codec import MAX_NESTING, TOO_DEEP, is_deeper
 from protocol.refusals import Conduct
 from referee.host import Result
@@ -45,9 +45,9 @@ from referee.linux.files import check_regular, for_owner
 from referee.match import HeldUp, SeatReport
 
 LAST = 2**63 - 1
-"""SQLite's largest number: no block has it."""
+"""SQLite's largest number, which is larger than that of any block."""
 MOST_EVENTS = 10_000
-"""Of one tournament: all are read whenever one is taken in."""
+"""Most changes of one tournament. All are read whenever one is accepted."""
 PRIMARY_CODE = 0xFF
 OF_THE_MACHINE = frozenset(
     {
@@ -61,13 +61,13 @@ OF_THE_MACHINE = frozenset(
         sqlite3.SQLITE_READONLY,
     }
 )
-"""Errors of SQLite that are not the file's; by its primary codes."""
+"""Primary codes of SQLite's errors that the machine causes, not the file."""
 PAGES = 2_000
-"""Of a book that is copied, in one step: 8 MB."""
+"""Number of pages that are copied in one step: 8 MB."""
 RECENT = 2_000
-"""Attempts that are looked through for times: more than any arena makes at once."""
+"""Number of latest attempts that are searched for times: more than any arena makes at once."""
 INTERRUPTED = "interrupted"
-"""Why an attempt is void whose process was stopped: it is no fault of anyone's."""
+"""Reason of a void attempt whose process was stopped, which is nobody's fault."""
 
 
 _REPORTED = (
@@ -82,25 +82,25 @@ _IN_ORDER = " ORDER BY results.block, results.seating"
 
 
 class Attempt(Struct, frozen=True):
-    """One try at a match."""
+    """An attempt at a match."""
 
     id: int
     number: int
-    """Counts the tries at this match from 1."""
+    """Number of this attempt among those at its match, from 1."""
     transcript: Path
     deal: int = 0
-    """How often its block has been dealt anew."""
+    """Number of times that its block has been dealt again."""
     unexcused: frozenset[int] = frozenset()
     """The entrants that a verdict `host` does not excuse."""
 
 
 class HeldUpBlock(Struct, frozen=True, kw_only=True):
-    """What an attempt that is void because a bot lost a window has done to its block."""
+    """The state of a block after an attempt that is void because a bot lost a window."""
 
     set_aside: int
-    """How many results the block had: they do not count."""
+    """Number of results that the block had, which no longer count."""
     held: tuple[Held, ...]
-    """The hold-ups that made the block void since it was begun, or set aside the last time."""
+    """The hold-ups that made the block void since its start, or since it was last set aside."""
     is_aside: bool
     """Whether the block is set aside now."""
 
@@ -117,24 +117,24 @@ class Ended(Struct, frozen=True, array_like=True):
 
 
 class LedgerTimes(Struct, frozen=True, kw_only=True):
-    """When matches were played. Times are wall time, ISO 8601, UTC."""
+    """Times of matches, as wall time in ISO 8601, in UTC."""
 
     begun: str | None
-    """When the first attempt began."""
+    """Start of the first attempt."""
     ended: tuple[str, ...]
-    """When the latest matches that count ended, the last of them at the end."""
+    """Ends of the latest matches that count, in order."""
     under_way: tuple[tuple[int, int, str], ...]
-    """Block, seating and beginning of attempts that have no end. Of an arena that was killed, they stay so."""
+    """Block, seating and start of attempts that have not ended. Those of a killed arena never end."""
 
 
 class Ledger:
-    """An open book. Close it; a book that was not closed is whole all the same."""
+    """An open ledger. Close it after use; the file is intact even without that."""
 
     def __init__(self, path: Path) -> None:
-        """Opens the book, or begins one.
+        """Open a ledger, or create it.
 
         Raises:
-            WrongUse: the file is no ledger, or one of a newer arena.
+            WrongUse: the file is no ledger, or that of a newer arena.
             MachineCannot: it cannot be read or written.
         """
         self.path = path
@@ -145,8 +145,8 @@ class Ledger:
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             undo.callback(self._db.close)
             self._db.execute("PRAGMA journal_mode = WAL")
-            # No wait for the disk at each line: 6 ms here. A power cut may take the last lines, but never
-            # the book; what they told of is played again.
+            # Without waiting for the disk at each line, 6 ms here. A power cut may lose the last lines, but never
+            # the file; the matches of these lines are played again.
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute("PRAGMA foreign_keys = ON")
             prepare(self._db)
@@ -154,48 +154,48 @@ class Ledger:
         self._clock: LedgerClock | None = None
 
     def close(self) -> None:
-        """Ends the use of the book."""
+        """Close the file."""
         self._db.close()
 
     def terms(self) -> dict[str, Any]:
-        """What the tournament was begun with; empty for a new book."""
+        """Return the terms of the tournament at its start; empty for a new ledger."""
         with self._errors_as_exits():
             rows = self._db.execute("SELECT key, value FROM terms ORDER BY rowid").fetchall()
             return {key: _shallow(value) for key, value in rows}
 
     def begin(self, terms: dict[str, Any]) -> None:
-        """Writes down what the tournament is begun with."""
+        """Write the terms with which the tournament begins."""
         rows = [(key, msgspec.json.encode(value).decode()) for key, value in terms.items()]
         with self._errors_as_exits(), self._transaction():
             self._db.executemany("INSERT INTO terms VALUES (?, ?)", rows)
 
     def events(self) -> list[Event]:
-        """All changes since it was begun, also those that no arena has taken in, or could."""
+        """Return all changes, including those that wait and those that were refused."""
         with self._errors_as_exits():
             return self._events()
 
     def waiting(self) -> bool:
-        """Whether there are changes that no arena has taken in."""
+        """Return whether changes wait to be accepted."""
         with self._errors_as_exits():
             query = "SELECT EXISTS (SELECT 1 FROM events WHERE block IS NULL AND refused IS NULL)"
             (found,) = self._db.execute(query).fetchone()
         return bool(found)
 
     def copy_to(self, path: Path, step: Callable[[int, int], None]) -> None:
-        """Writes the book as it is now to a new file, for its owner alone, while others go on to write it.
+        """Write a copy of the ledger, readable by its owner alone. Other processes may write the ledger meanwhile.
 
         Args:
-            path: the file's; what is there is replaced.
-            step: told now and then how many pages are left, of how many.
+            path: the copy's path; a file there is replaced.
+            step: called now and then with the number of pages left, and of all pages.
 
         Raises:
-            MachineCannot: there is no space for it.
+            MachineCannot: there is no space.
         """
         with self._errors_as_exits():
             self._db.execute("BEGIN")
         try:
             with self._errors_as_exits():
-                # The first thing read settles as of when: SQLite would begin anew at each line that others write.
+                # The first read fixes the moment. Otherwise SQLite would start again at each line by others.
                 self._begun()
             with self._errors_as_exits(path):
                 path.unlink(missing_ok=True)
@@ -206,43 +206,45 @@ class Ledger:
             self._db.execute("ROLLBACK")
 
     def ended(self, after: int, count: int) -> list[Ended]:
-        """At most so many attempts that have ended, those with a greater number than `after`, in order."""
+        """Return up to `count` attempts that have ended and have an id greater than `after`, in order."""
         with self._errors_as_exits():
             rows = self._db.execute(f"{_ENDED} AND id > ? ORDER BY id LIMIT ?", (after, count))
             return [msgspec.convert(row, Ended) for row in rows]
 
     def last_ended(self) -> Ended | None:
-        """The last attempt that has ended; None: there is none."""
+        """Return the last attempt that has ended; None if there is none."""
         with self._errors_as_exits():
             row = self._db.execute(f"{_ENDED} ORDER BY id DESC LIMIT 1").fetchone()
             return None if row is None else msgspec.convert(row, Ended)
 
     def matches(self) -> int:
-        """How many matches count."""
+        """Return the number of matches that count."""
         with self._errors_as_exits():
             (count,) = self._db.execute("SELECT count(*) FROM results").fetchone()
         return int(count)
 
     def damage(self) -> str | None:
-        """What SQLite finds wrong with the book when it reads all of it; None: nothing."""
+        """Read the whole ledger; return the damage that SQLite finds, or None."""
         with self._errors_as_exits():
             ((found,),) = self._db.execute("PRAGMA integrity_check(1)")
         return None if found == "ok" else str(found)
 
     def settle(self) -> None:
-        """Puts what SQLite keeps beside the book into it, as far as no other process reads it now."""
+        """Move SQLite's log into the file, unless another process is reading it."""
         with self._errors_as_exits():
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def begun(self) -> int:
-        """How many blocks were begun."""
+        """Return the number of blocks that were begun."""
         with self._errors_as_exits():
             return self._begun()
 
     def change(self, change: Callable[[Sequence[Event], int], What]) -> Event:
-        """Writes down a change that the next arena to look takes in. No other is written meanwhile.
+        """Write a change, which the next arena to look for changes accepts. No other change is written meanwhile.
 
-        `change` is given all events so far, and how many blocks were begun; what it raises ends the call.
+        Args:
+            change: returns the change; called with all events so far and the number of begun blocks. Its
+                exceptions end the call.
         """
         with self._errors_as_exits(), self._transaction():
             events = self._events()
@@ -254,10 +256,11 @@ class Ledger:
             return self._events()[-1]
 
     def take_in(self, judge: Callable[[Sequence[Event], int], Sequence[Event]]) -> list[Event]:
-        """Settles the changes that wait; those it settled.
+        """Accept or refuse the changes that wait; return them.
 
-        `judge` is given all events so far, and how many blocks were begun; it gives back the events that waited,
-        each with its block, or with why it is refused.
+        Args:
+            judge: called with all events so far and the number of begun blocks. It returns the events that
+                waited, each with its block or with the reason of its refusal.
         """
         with self._errors_as_exits(), self._transaction():
             settled = list(judge(self._events(), self._begun()))
@@ -268,7 +271,7 @@ class Ledger:
         return settled
 
     def give_up_unfinished(self) -> int:
-        """Declares void what another process left unfinished; how many attempts that were."""
+        """Declare the unfinished attempts of another process void; return their number."""
         with self._errors_as_exits(), self._transaction():
             done = self._db.execute(
                 "UPDATE attempts SET ended = ?, void = ? WHERE ended IS NULL", (self._now(), INTERRUPTED)
@@ -276,9 +279,9 @@ class Ledger:
         return done.rowcount
 
     def finished(self, first: int = 0) -> set[tuple[int, int]]:
-        """Block and seating of every match that need not be played again, its block being committed or not.
+        """Return block and seating of every match that has a result, from block `first` on.
 
-        `first`: those of earlier blocks are left out.
+        Matches of blocks that are not complete yet are included.
         """
         with self._errors_as_exits():
             return set(
@@ -290,13 +293,13 @@ class Ledger:
             )
 
     def counting(self, end: int = LAST) -> int:
-        """How many matches of the blocks before `end` count."""
+        """Return the number of matches of the blocks before `end` that count."""
         with self._errors_as_exits():
             (found,) = self._db.execute("SELECT count(*) FROM results WHERE block < ?", (end,)).fetchone()
         return int(found)
 
     def try_match(self, match: Match, folder: Path, name: str) -> Attempt:
-        """Writes down that an attempt at a match begins, with the transcript `name` in `folder`."""
+        """Write that an attempt at a match begins, with the transcript `name` in `folder`."""
         with self._errors_as_exits(), self._transaction():
             (tried,) = self._db.execute(
                 "SELECT count(*) FROM attempts WHERE block = ? AND seating = ?", (match.block, match.seating)
@@ -311,21 +314,29 @@ class Ledger:
         return Attempt(row or 0, tried + 1, transcript, deal, unexcused)
 
     def void(self, attempt: Attempt, reason: str) -> None:
-        """An attempt ended without a result."""
+        """Write that an attempt ended without a result."""
         with self._errors_as_exits(), self._transaction():
             self._void(attempt, reason)
 
     def lose_worker(self, attempt: Attempt, how: str) -> None:
-        """The referee process that was making an attempt ended; `how`."""
+        """Write that the referee process of an attempt ended, and how."""
         with self._errors_as_exits(), self._transaction():
             self._void(attempt, INTERRUPTED)
             self._db.execute("UPDATE attempts SET worker = ? WHERE id = ?", (how, attempt.id))
 
     def void_block(self, block: int, attempt: Attempt, reason: str, *, redeals: bool = False) -> int:
-        """An attempt ended without a result, and its block is played again: how many results it had.
+        """Write that an attempt ended without a result, and that its block is played again.
 
-        Attempts at its matches that are being made now will not count either, however they end. `redeals`: the
-        block is played from another deal.
+        Running attempts at its matches will not count either.
+
+        Args:
+            block: the number of the block.
+            attempt: the void attempt.
+            reason: the reason why it is void.
+            redeals: whether the block is played from another deal.
+
+        Returns:
+            The number of results that the block had.
         """
         with self._errors_as_exits(), self._transaction():
             if redeals:
@@ -343,16 +354,17 @@ class Ledger:
         voids_block: bool,
         most: int | None,
     ) -> HeldUpBlock:
-        """Write down that an attempt is void because a bot lost a window.
+        """Write that an attempt is void because a bot lost a window.
 
         Args:
-            match: what the attempt was at.
-            attempt: the void one.
-            reason: why it is void.
+            match: the match of the attempt.
+            attempt: the void attempt.
+            reason: the reason why it is void.
             held_up: the bot that lost a window.
-            alone: whether that says something against it (`aside.is_alone_in`).
-            voids_block: whether its block is played again, as `void_block` says; it is, from another deal.
-            most: set the block aside once it was void so often for the same bot; None: never.
+            alone: whether that is evidence against the bot (`aside.is_alone_in`).
+            voids_block: whether its block is played again, from another deal; see `void_block`.
+            most: number of times that a block may be void for the same bot before it is set aside; None: it is
+                never set aside.
         """
         block, played = match.block, 0
         step = Held(
@@ -389,14 +401,14 @@ class Ledger:
         return int(played)
 
     def add_step(self, block: int | None, step: Step) -> None:
-        """Write down what becomes of a block that is or was set aside, or of a bot."""
+        """Write a step about a block that is or was set aside, or about a bot."""
         with self._errors_as_exits(), self._transaction():
             self._add_step(block, step)
 
     def longest_window(self, entrant: int) -> int | None:
-        """Return the longest that a bot took for a window in its latest matches that count, in microseconds.
+        """Return the longest time of a bot for a window in its latest matches that count, in microseconds.
 
-        None: it has played none.
+        None: it has played no match that counts.
         """
         seats = f"(SELECT * FROM attempts WHERE played IS NOT NULL ORDER BY id DESC LIMIT {RECENT}) AS recent"  # noqa: S608 - a number
         with self._errors_as_exits():
@@ -409,12 +421,16 @@ class Ledger:
         return None if found is None else int(found)
 
     def judge_own_doing(self, entrant: int, bots: int) -> tuple[OwnDoing | None, list[int]]:
-        """Write down that a bot holds itself up, if all void attempts show it and that was not known.
+        """Write that a bot causes its own hold-ups, if all void attempts show it and it is not written yet.
 
-        Blocks that wait for the host because of that bot are then played again. `bots`: how many are compared.
+        Blocks that wait for the host because of that bot are then played again.
+
+        Args:
+            entrant: the bot.
+            bots: the number of bots that are compared.
 
         Returns:
-            What was written, and the numbers of these blocks.
+            The step that was written, or None; and the numbers of these blocks.
         """
         with self._errors_as_exits(), self._transaction():
             steps = self._steps()
@@ -434,7 +450,7 @@ class Ledger:
         return found, blocks
 
     def play_unexcused(self, block: int) -> tuple[int, ...]:
-        """Have a block played that is set aside, its bot's hold-ups not excused; return which bot."""
+        """Write that a block that is set aside is played; return the bots that hold-ups no longer excuse in it."""
         with self._errors_as_exits(), self._transaction():
             undecided = Asides.of(self._steps(block)).undecided
             entrants = tuple(each.set_aside.entrant for each in undecided)
@@ -447,7 +463,7 @@ class Ledger:
         return Asides.of(self.steps())
 
     def steps(self) -> list[StepTaken]:
-        """Return what became of blocks that were void, in order."""
+        """Return the steps about void blocks and bots, in order."""
         with self._errors_as_exits():
             return self._steps()
 
@@ -470,7 +486,7 @@ class Ledger:
         )
 
     def finish(self, match: Match, attempt: Attempt, result: Result, seatings: int) -> bool:
-        """An attempt ended with a result; whether that completed its block, which then counts as a whole."""
+        """Write the result of an attempt; return whether its block is complete, and so counts, now."""
         played = msgspec.json.encode(_played(match, result)).decode()
         place = None if result.transcript == str(attempt.transcript) else result.transcript
         with self._errors_as_exits(), self._transaction():
@@ -483,14 +499,14 @@ class Ledger:
                 " WHERE block = ? AND played IS NOT NULL AND set_aside IS NULL",
                 (match.block,),
             ).fetchall()
-            # One that was set aside may end after its block has been played again, and been committed.
+            # An attempt that no longer counts may end after its block has been played again and counts.
             completes = len(rows) == seatings and any(row[2] == attempt.id for row in rows)
             if completes:
                 self._db.executemany("INSERT INTO results VALUES (?, ?, ?, ?)", rows)
         return completes
 
     def results(self, first: int = 0, end: int = LAST) -> list[Played]:
-        """Every match that counts of the blocks from `first` on and before `end`, in schedule order."""
+        """Return the matches that count of the blocks from `first` on and before `end`, in schedule order."""
         with self._errors_as_exits():
             rows = self._db.execute(
                 "SELECT played FROM results JOIN attempts ON attempts.id = results.attempt"
@@ -500,17 +516,17 @@ class Ledger:
             return [msgspec.json.decode(played, type=Played) for (played,) in rows]
 
     def reports(self, end: int = LAST, first: int = 0) -> Iterator[Reported]:
-        """Every match that counts of the blocks from `first` on and before `end`, in schedule order, with reports.
+        """Yield the matches that count of the blocks from `first` on and before `end`, in schedule order.
 
-        Last comes its transcript's name, or its URL where it is not in the results folder. Rows are read as they
-        are asked for: a large tournament's need not be held at once.
+        Each comes with its seats' reports and its transcript's name, or its URL if it is not in the results
+        folder. Rows are read one by one, so those of a large tournament need not be in memory together.
         """
         with self._errors_as_exits():
             which = " WHERE results.block >= ? AND results.block < ?"
             yield from map(_reported, self._db.execute(f"{_REPORTED}{which}{_IN_ORDER}", (first, end)))
 
     def after(self, block: int, seating: int, count: int) -> list[Reported]:
-        """As `reports` gives them: at most so many matches that follow this one in schedule order."""
+        """Return up to `count` matches that count and follow this one in schedule order, as `reports` does."""
         with self._errors_as_exits():
             rows = self._db.execute(
                 f"{_REPORTED} WHERE (results.block, results.seating) > (?, ?){_IN_ORDER} LIMIT ?",
@@ -519,7 +535,7 @@ class Ledger:
             return list(map(_reported, rows))
 
     def one(self, block: int, seating: int) -> Reported | None:
-        """As `reports` gives it: this match; None: it does not count."""
+        """Return this match as `reports` does; None if it does not count."""
         with self._errors_as_exits():
             rows = self._db.execute(
                 f"{_REPORTED} WHERE results.block = ? AND results.seating = ?", (block, seating)
@@ -527,7 +543,7 @@ class Ledger:
             return next(map(_reported, rows), None)
 
     def counted(self, heads: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Those of these transcripts' heads whose matches count, with block and seating."""
+        """Return block and seating of the matches that count among those with these transcript heads, by head."""
         with self._errors_as_exits():
             rows = self._db.execute(
                 f"SELECT head, block, seating FROM results WHERE head IN ({', '.join('?' * len(heads))})",  # noqa: S608 - question marks
@@ -536,12 +552,12 @@ class Ledger:
             return {head: (block, seating) for head, block, seating in rows}
 
     def some(self, keys: Iterable[tuple[int, int]]) -> list[Reported]:
-        """As `reports` gives them: these matches, by block and seating. Those that do not count are left out."""
+        """Return the matches with these blocks and seatings that count, as `reports` does."""
         found = (self.one(block, seating) for block, seating in keys)
         return [each for each in found if each is not None]
 
     def times(self) -> LedgerTimes:
-        """When what was played, of the last `RECENT` attempts: a large ledger is not read through for it."""
+        """Return the times of the last `RECENT` attempts: reading all of a large ledger would take too long."""
         recent = f"(SELECT * FROM attempts ORDER BY id DESC LIMIT {RECENT}) AS recent"  # noqa: S608 - a number
         with self._errors_as_exits():
             begun = self._db.execute("SELECT started FROM attempts ORDER BY id LIMIT 1").fetchone()
@@ -560,7 +576,7 @@ class Ledger:
         )
 
     def under_way(self, block: int, seating: int) -> str | None:
-        """The name of the transcript of the latest attempt at a match that has no end; None: there is none."""
+        """Return the transcript's name of the latest running attempt at a match; None if there is none."""
         with self._errors_as_exits():
             found = self._db.execute(
                 "SELECT transcript FROM attempts WHERE block = ? AND seating = ?"
@@ -570,7 +586,7 @@ class Ledger:
         return None if found is None else str(found[0])
 
     def transcripts(self) -> dict[tuple[int, int], str]:
-        """By block and seating: the name of the transcript of every match that counts."""
+        """Return the transcript's name of every match that counts, by block and seating."""
         with self._errors_as_exits():
             rows = self._db.execute(
                 "SELECT results.block, results.seating, transcript FROM results"
@@ -579,9 +595,9 @@ class Ledger:
         return {(block, seating): name for block, seating, name in rows}
 
     def played(self) -> Iterator[tuple[Played, tuple[SeatReport, ...]]]:
-        """Every match that need not be played again, with its seats' reports, its block being committed or not.
+        """Yield every match that has a result, with its seats' reports, in schedule order.
 
-        They come in schedule order.
+        Matches of blocks that are not complete yet are included.
         """
         with self._errors_as_exits():
             rows = self._db.execute(
@@ -592,7 +608,7 @@ class Ledger:
                 yield _reported(row)[:2]
 
     def failed(self) -> dict[int, int]:
-        """By entrant: in how many matches that were played to their end it did not behave."""
+        """Return the number of finished matches in which an entrant's conduct was not `ok`, by entrant."""
         with self._errors_as_exits():
             return dict(
                 self._db.execute(
@@ -604,7 +620,7 @@ class Ledger:
             )
 
     def voids(self) -> list[tuple[int, int, str]]:
-        """Block, seating and reason of every void attempt, interrupted ones left out."""
+        """Return block, seating and reason of every void attempt, without interrupted ones."""
         with self._errors_as_exits():
             return self._db.execute(
                 "SELECT block, seating, void FROM attempts WHERE void IS NOT NULL AND void != ? ORDER BY id",
@@ -612,14 +628,14 @@ class Ledger:
             ).fetchall()
 
     def lost_with_workers(self) -> list[tuple[int, int, str]]:
-        """Block and seating of every attempt whose referee process ended before it, and how that ended."""
+        """Return block, seating and the end of the referee process of every attempt that outlived it."""
         with self._errors_as_exits():
             return self._db.execute(
                 "SELECT block, seating, worker FROM attempts WHERE worker IS NOT NULL ORDER BY id"
             ).fetchall()
 
     def set_aside(self) -> list[tuple[int, int, str]]:
-        """Block, seating and reason of every match that was played, and whose block was then played again."""
+        """Return block, seating and reason of every match that was played, and played again with its block."""
         with self._errors_as_exits():
             return self._db.execute(
                 "SELECT block, seating, set_aside FROM attempts"
@@ -635,15 +651,15 @@ class Ledger:
         return events
 
     def _begun(self) -> int:
-        """How many blocks were begun, an attempt at one of their matches or more.
+        """Return the number of begun blocks, which have an attempt at a match.
 
-        One that others have overtaken, for a remote bot was not there, counts as begun.
+        A block that later ones have overtaken, because a remote bot was absent, counts as begun.
         """
         (last,) = self._db.execute("SELECT max(block) FROM attempts").fetchone()
         return 0 if last is None else int(last) + 1
 
     def _now(self) -> str:
-        """The time of what is written: never before that of what was written last, by any process until now."""
+        """Return the time for an entry: never before that of the last entry, by whichever process."""
         if self._clock is None:
             ((latest,),) = self._db.execute(
                 "SELECT max(at) FROM (SELECT max(max(started, coalesce(ended, started))) AS at"
@@ -658,10 +674,10 @@ class Ledger:
         self._db.execute("UPDATE attempts SET ended = ?, void = ? WHERE id = ?", (self._now(), reason, attempt.id))
 
     def _check_file(self) -> None:
-        """SQLite would wait for a fifo, and read a device.
+        """Check that the file is regular: SQLite would wait for a fifo, and read a device.
 
-        The file is not opened: to close it again would take away the locks that SQLite holds on it for other books
-        of this process, and another process would take away the log that these are written to.
+        The file is not opened. Closing it again would remove the locks that SQLite holds on it for other open
+        ledgers of this process, and another process would then remove the log to which these are written.
         """
         with suppress(FileNotFoundError):
             try:
@@ -673,7 +689,7 @@ class Ledger:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """All of it, or nothing."""
+        """Write everything in the block, or nothing."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -685,11 +701,11 @@ class Ledger:
 
     @contextmanager
     def _errors_as_exits(self, path: Path | None = None) -> Iterator[None]:
-        """Raises SQLite's errors as exits that name the book, or another file: a full disk among them."""
+        """Convert SQLite's errors to errors that end the command and name the ledger, or another file."""
         path = path or self.path
         try:
             yield
-        except StrangeBookError as error:
+        except ForeignLedgerError as error:
             raise WrongUse(f"{path}: {error}") from None
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & PRIMARY_CODE
@@ -700,7 +716,7 @@ class Ledger:
 
 
 def _shallow(text: str) -> Any:
-    """A value that can be written again, whoever wrote it."""
+    """Return an untrusted JSON value that is shallow enough to be encoded again."""
     value = msgspec.json.decode(text)
     if is_deeper(text.encode(), MAX_NESTING):
         raise RecursionError(TOO_DEEP)
@@ -708,7 +724,7 @@ def _shallow(text: str) -> Any:
 
 
 def _event(row: dict[str, Any]) -> Event:
-    """A row of the table, checked: a ledger may come from anybody."""
+    """Return a row of the table as an event. It is checked, because a ledger may be untrusted."""
     event = msgspec.convert(row | {"what": msgspec.json.decode(row["data"])}, Event)
     if event.kind != row["kind"]:
         raise msgspec.ValidationError(f"event {event.id} is of two kinds")
@@ -716,13 +732,13 @@ def _event(row: dict[str, Any]) -> Event:
 
 
 def _begin(path: Path) -> None:
-    """An empty file for its owner alone, if there is none: SQLite would make one that others may read."""
+    """Create an empty file for its owner alone, if there is none: SQLite's would be readable by others."""
     with suppress(OSError):  # SQLite says what is wrong.
         os.close(for_owner(str(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
 
 
 def _unused(folder: Path, name: str, number: int) -> Path:
-    """A transcript's path. One that is there already is of an attempt whose line a power cut took: it stays."""
+    """Return an unused path for a transcript. A file with no line in the ledger, lost by a power cut, is kept."""
     while True:
         path = folder / (f"{name}.jsonl" if number == 1 else f"{name}.{number}.jsonl")
         if not path.exists() and not path.with_name(f"{path.name}.part").exists():
@@ -742,7 +758,7 @@ def _reported(row: tuple[str, str, str]) -> Reported:
 
 
 def _played(match: Match, result: Result) -> Played:
-    """What of a result the standings are made of."""
+    """Return the part of a result from which standings are computed."""
     if result.outcome is None:
         raise ValueError(f"a void attempt at {match.name} was given as a result")
     return Played(

@@ -1,4 +1,4 @@
-"""The time that a ledger writes down: wall time that never goes back, whatever becomes of the machine's clock."""
+"""The clock of a ledger: wall time that never goes back, even if the machine's clock does."""
 
 import time
 from collections.abc import Callable
@@ -7,23 +7,23 @@ from datetime import UTC, datetime, timedelta
 from arena.terminal import say
 
 SMALL = timedelta(seconds=10)
-"""By so much a clock is set back now and then by what keeps it right: the ledger's stands still meanwhile."""
+"""Correction by which a clock is set back now and then. The ledger's clock stops for that long."""
 LAST_YEAR = 9_000
-"""Of a time that is gone on from: Python's own times end soon after."""
+"""Last year of a time from which the clock can continue. Python's times end soon after."""
 
 
 def wall_time() -> datetime:
-    """What the machine's clock shows."""
+    """Return the time of the machine's clock."""
     return datetime.now(UTC)
 
 
 def uptime() -> timedelta:
-    """Since the machine was started, also while it slept."""
+    """Return the time since the machine was started, including its sleep."""
     return timedelta(seconds=time.clock_gettime(time.CLOCK_BOOTTIME))
 
 
 class LedgerClock:
-    """Wall time; from where it was, if the machine's clock is set back, and that is said once."""
+    """Wall time that continues from its last value if the machine's clock is set back. That is reported once."""
 
     def __init__(
         self,
@@ -33,21 +33,28 @@ class LedgerClock:
         elapsed: Callable[[], timedelta] = uptime,
         tell: Callable[[str], None] = say,
     ) -> None:
-        """`latest`: the last time in the ledger. The rest: see the functions above."""
+        """Continue after `latest`, the last time in the ledger.
+
+        Args:
+            latest: a time in ISO 8601; None or an unusable text: begin at the machine's time.
+            wall: returns the machine's time.
+            elapsed: returns the time since a fixed moment.
+            tell: shows a line to the host.
+        """
         self._wall, self._elapsed, self._tell = wall, elapsed, tell
         self._last = _read(latest)
         self._at = elapsed()
         self._told = False
 
     def now(self) -> str:
-        """ISO 8601, UTC, in milliseconds; no earlier than the time before."""
+        """Return the time in ISO 8601, in UTC, in milliseconds; never earlier than the last one."""
         wall, at, last = self._wall(), self._elapsed(), self._last
         if last is None or wall >= last:
             now, self._told = wall, False
         elif last - wall <= SMALL:
             now = last
         else:
-            # Times between two matches stay right, which the pages tell.
+            # The times between matches, which the pages show, stay right.
             now = last + (at - self._at)
             if not self._told:
                 self._told = True
@@ -64,7 +71,7 @@ def _text(moment: datetime) -> str:
 
 
 def _read(text: str | None) -> datetime | None:
-    """A time of the ledger; None: it is none, or none that can be gone on from. A stranger may have written it."""
+    """Return an untrusted time of the ledger; None if it is invalid or too late to continue from."""
     try:
         found = None if text is None else datetime.fromisoformat(text)
     except (ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""The ledger's tables, and how those of an older arena become them."""
+"""The ledger's tables, and the migration from those of older arenas."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from functools import cache
 
 APPLICATION = 0x41524E41
-"""Marks the file as one of ours, for `file` and for us ("ARNA")."""
+"""SQLite's application id of a ledger ("ARNA"), which `file` shows, too."""
 SCHEMA = 7
 TABLES_5 = """
 CREATE TABLE terms (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -61,78 +61,78 @@ CREATE INDEX steps_of_block ON steps (block);
 """
 TABLES = TABLES_5 + EVENTS + STEPS
 MIGRATIONS = {5: (TABLES_5, EVENTS), 6: (TABLES_5 + EVENTS, STEPS)}
-"""By an older schema: its tables, and what makes them those of the next schema. None is ever taken out."""
+"""Tables of an older schema, and the statements that lead to the next one; by schema. No entry is ever removed."""
 
 
-class StrangeBookError(Exception):
-    """The file is no ledger that this arena can use. The text says why."""
+class ForeignLedgerError(Exception):
+    """The file is no ledger that this arena can use. The text is the reason."""
 
 
-def prepare(book: sqlite3.Connection) -> None:
-    """Makes the tables of a new book, whole or not at all, and checks those of one that is there.
+def prepare(db: sqlite3.Connection) -> None:
+    """Create the tables of a new ledger atomically, and check or migrate those of an existing one.
 
     Raises:
-        StrangeBookError: it is somebody else's, or another arena's.
+        ForeignLedgerError: the file belongs to another program or to a newer arena.
     """
-    (version,) = book.execute("PRAGMA user_version").fetchone()
-    if not _tables(book) and version == 0:
-        _begin(book)
-    (version,) = book.execute("PRAGMA user_version").fetchone()
-    (application,) = book.execute("PRAGMA application_id").fetchone()
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if not _tables(db) and version == 0:
+        _begin(db)
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    (application,) = db.execute("PRAGMA application_id").fetchone()
     if application != APPLICATION:
-        raise StrangeBookError("not a tournament's ledger")
+        raise ForeignLedgerError("not a tournament's ledger")
     if version in MIGRATIONS:
-        _migrate(book)
-        (version,) = book.execute("PRAGMA user_version").fetchone()
+        _migrate(db)
+        (version,) = db.execute("PRAGMA user_version").fetchone()
     if version != SCHEMA:
         oldest = min(MIGRATIONS)
-        raise StrangeBookError(f"a ledger of schema {version}; this arena reads schemas {oldest} to {SCHEMA}")
-    _check_tables(book, SCHEMA, TABLES)
+        raise ForeignLedgerError(f"a ledger of schema {version}; this arena reads schemas {oldest} to {SCHEMA}")
+    _check_tables(db, SCHEMA, TABLES)
 
 
-def _begin(book: sqlite3.Connection) -> None:
-    """Make the tables, unless another program has made them since."""
-    with _transaction(book):
-        if not _tables(book):
-            _execute(book, TABLES)
-            book.execute(f"PRAGMA application_id = {APPLICATION}")
-            book.execute(f"PRAGMA user_version = {SCHEMA}")
+def _begin(db: sqlite3.Connection) -> None:
+    """Create the tables, unless another process has done so meanwhile."""
+    with _transaction(db):
+        if not _tables(db):
+            _execute(db, TABLES)
+            db.execute(f"PRAGMA application_id = {APPLICATION}")
+            db.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
-def _migrate(book: sqlite3.Connection) -> None:
-    """Brings an older book up to this arena's schema, step by step."""
-    with _transaction(book):
-        # Another process may have done it since.
-        while (version := book.execute("PRAGMA user_version").fetchone()[0]) in MIGRATIONS:
+def _migrate(db: sqlite3.Connection) -> None:
+    """Migrate an older ledger to this arena's schema, step by step."""
+    with _transaction(db):
+        # Another process may have done it meanwhile.
+        while (version := db.execute("PRAGMA user_version").fetchone()[0]) in MIGRATIONS:
             tables, step = MIGRATIONS[version]
-            _check_tables(book, version, tables)
-            _execute(book, step)
-            book.execute(f"PRAGMA user_version = {version + 1}")
+            _check_tables(db, version, tables)
+            _execute(db, step)
+            db.execute(f"PRAGMA user_version = {version + 1}")
 
 
 @contextmanager
-def _transaction(book: sqlite3.Connection) -> Iterator[None]:
-    """Write what is done meanwhile whole or not at all, while no other program writes."""
-    book.execute("BEGIN IMMEDIATE")
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """Write everything in the block or nothing, while no other process writes."""
+    db.execute("BEGIN IMMEDIATE")
     try:
         yield
-        book.execute("COMMIT")
+        db.execute("COMMIT")
     except BaseException:
-        if book.in_transaction:
-            book.execute("ROLLBACK")
+        if db.in_transaction:
+            db.execute("ROLLBACK")
         raise
 
 
-def _execute(book: sqlite3.Connection, statements: str) -> None:
+def _execute(db: sqlite3.Connection, statements: str) -> None:
     """Execute statements, each of which ends its line. A script would be a transaction of its own."""
     for statement in filter(str.strip, statements.split(";\n")):
-        book.execute(statement)
+        db.execute(statement)
 
 
-def _check_tables(book: sqlite3.Connection, schema: int, tables: str) -> None:
-    if _tables(book) != _made_of(tables):
-        # A view or a trigger would be a stranger's program.
-        raise StrangeBookError(f"not a tournament's ledger: its tables are not those of schema {schema}")
+def _check_tables(db: sqlite3.Connection, schema: int, tables: str) -> None:
+    if _tables(db) != _made_of(tables):
+        # A view or a trigger would be an untrusted program.
+        raise ForeignLedgerError(f"not a tournament's ledger: its tables are not those of schema {schema}")
 
 
 @cache
@@ -142,6 +142,6 @@ def _made_of(tables: str) -> frozenset[tuple[str, str, str | None]]:
         return frozenset(_tables(right))
 
 
-def _tables(book: sqlite3.Connection) -> set[tuple[str, str, str | None]]:
-    """All that a book is made of: kind, name, and how it was made."""
-    return set(book.execute("SELECT type, name, sql FROM sqlite_master"))
+def _tables(db: sqlite3.Connection) -> set[tuple[str, str, str | None]]:
+    """Return type, name and statement of everything in the ledger's schema."""
+    return set(db.execute("SELECT type, name, sql FROM sqlite_master"))

@@ -1,4 +1,4 @@
-"""What a tournament is begun with, and what has changed since. Results under other terms must not be mixed."""
+"""The terms with which a tournament begins, and changes of them. Results under different terms are not mixed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -19,22 +19,21 @@ from referee import __version__
 from referee.bot_folder import BotFolder, file_hashes
 
 Terms = dict[str, Any]
-"""Dotted name to plain JSON value."""
+"""Plain JSON values by dotted name."""
 UNSET = "not set"
 UNTIL = "entries_until"
-"""The term that says until when bots may enter."""
+"""The term with the time until which bots may enter."""
 LEFT_OUT = "left out"
-"""The term that names the bots which could not start, and why."""
+"""The term with the bots that could not start, and the reasons."""
 CONTENT, FILES = "content of ", "files of "
 NAMED = 5
 """The most changed files that a message names."""
 
 
 def terms_of(tournament: Tournament, seed: int) -> Terms:
-    """All that a result depends on.
+    """Return everything on which a result depends.
 
-    How many matches run at once and on which cores, how long they wait for remote bots, and where results go, is
-    not among it.
+    The number of matches at once, their cores, the wait for remote bots and the results folder are not included.
     """
     form = tournament.form
     credit_ms = form.remote.credit_ms
@@ -67,14 +66,14 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
 
 
 def _what_is_in(bot: Entry) -> Iterator[tuple[str, Any]]:
-    """What is known of a bot's content: of a remote one, its key."""
+    """Yield the names and values of the terms about a bot's content; a remote bot's content is its key."""
     yield "content", bot.content
     if isinstance(bot, BotFolder):
         yield "files", file_hashes(bot.folder)
 
 
 def left_out_of(terms: Terms) -> dict[str, str] | None:
-    """The bots that a tournament is played without since it was begun, and why; None: it is not begun yet."""
+    """Return the reason for each bot that was left out at the start, by label; None: it has not begun."""
     if not terms:
         return None
     found = terms.get(LEFT_OUT, {})
@@ -84,19 +83,19 @@ def left_out_of(terms: Terms) -> dict[str, str] | None:
 
 
 def left_out_now(terms: Terms, events: Sequence[Event]) -> dict[str, str]:
-    """Return the bots that a tournament is still played without, and why: not those that have entered since."""
+    """Return the reason for each bot that is still left out, by label: those that entered later are not."""
     came = names_entered(events)
     return {label: why for label, why in (left_out_of(terms) or {}).items() if label not in came}
 
 
 def names_entered(events: Sequence[Event]) -> set[str]:
-    """Return the names of the bots that were taken in: their labels, and those that their folders would give."""
+    """Return the names of the bots that entered: their labels, and the labels that their folders would give."""
     entered = [event.what for event in events if isinstance(event.what, Entered) and event.block is not None]
     return {name for bot in entered for name in (bot.label, label_of(bot.folder))}
 
 
 def as_begun(tournament: Tournament, ledger: Ledger) -> Tournament:
-    """The tournament that was begun, where its file has the totals of a later change, too."""
+    """Return the tournament as it was begun, if its file already has the totals of a later change."""
     begun, form = ledger.terms(), tournament.form
     for event in ledger.events():
         if isinstance(event.what, Deadline) and event.what.entries_until == tournament.entries_until:
@@ -109,7 +108,7 @@ def as_begun(tournament: Tournament, ledger: Ledger) -> Tournament:
 
 
 def _moment(text: Any) -> datetime | None:
-    """A time from a ledger; None: it is none."""
+    """Return a time from a ledger; None if it is invalid."""
     try:
         return datetime.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:
@@ -117,7 +116,7 @@ def _moment(text: Any) -> datetime | None:
 
 
 def remedy_of(tournament: Tournament, key: str, begun: Any, now: Any) -> str:
-    """The commands that take a change of terms into a tournament that goes on; empty: none does."""
+    """Return the commands that apply a change of terms to a running tournament; empty: there is none."""
     file = tournament.file
     place = ("--results", tournament.results) if tournament.stage else ()
     if key.startswith(CONTENT) and key not in {"content of the arena", UNSET}:
@@ -147,7 +146,7 @@ def remedy_of(tournament: Tournament, key: str, begun: Any, now: Any) -> str:
 
 
 def _given(tournament: Tournament, label: str) -> str:
-    """Return how a bot of the file is named, seen from the current folder."""
+    """Return the name or path of a bot of the file, relative to the current folder."""
     return bot_name_of(tournament, tournament.labels.index(label)).given
 
 
@@ -157,7 +156,7 @@ def _no_remedy(key: str, begun: Any, now: Any) -> str:
 
 
 def drawn_seed() -> int:
-    """A seed for a tournament or a season: never as short as a match's, so that it is known for a long one."""
+    """Return a random seed for a tournament or a season. It is longer than a match's seed, so the two differ."""
     return SystemRandom().randrange(2**SEED_BITS, 2**DRAWN_BITS)
 
 
@@ -168,17 +167,17 @@ def begin_or_go_on(
     otherwise: str,
     remedy: Callable[[str, Any, Any], str] = _no_remedy,
 ) -> int:
-    """Begins a book, or makes sure that it was begun on the same terms; the seed, drawn if none was given.
+    """Begin a ledger, or check that it was begun with the same terms; return the seed, drawn if none was given.
 
     Args:
-        ledger: the book.
+        ledger: the ledger.
         given: the seed, if there is one.
-        terms: gives the terms of a seed.
-        otherwise: the complaint if the book was begun on others.
-        remedy: gives the command that takes in a change, by its term, what it was, and what it is.
+        terms: returns the terms for a seed.
+        otherwise: the beginning of the error if the ledger was begun with other terms.
+        remedy: returns the command that applies a change, given the term's name, its old and its new value.
 
     Raises:
-        WrongUse: it was not.
+        WrongUse: it was begun with other terms.
     """
     begun = ledger.terms()
     if not begun:
@@ -195,9 +194,9 @@ def begin_or_go_on(
 
 
 def changes(begun: Terms, now: Terms, remedy: Callable[[str, Any, Any], str] = _no_remedy) -> list[str]:
-    """What is not as it was, one phrase each.
+    """Return a phrase for each term that has changed, with the command that applies the change, if there is one.
 
-    Of a folder's content, it names the files that it comes from; of each, the command that takes it in, if any.
+    For the content of a folder, the phrase names the changed files.
     """
     found = []
     for key in {**begun, **now}:
@@ -212,7 +211,7 @@ def changes(begun: Terms, now: Terms, remedy: Callable[[str, Any, Any], str] = _
 
 
 def _which(key: str, begun: Terms, now: Terms) -> str:
-    """The files behind a change of content, where they are known."""
+    """Return the files behind a change of content, in brackets; empty if they are unknown."""
     name = FILES + key.removeprefix(CONTENT)
     if not key.startswith(CONTENT) or name not in begun or name not in now:
         return ""
@@ -231,6 +230,6 @@ def _dotted(name: str, values: Any) -> Terms:
 
 
 def _short(value: Any) -> str:
-    """A value for one line; of a content hash, what tells it from others."""
+    """Return a value for one line. A content hash is shortened."""
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return text[:19] if text.startswith("sha256:") else text

@@ -1,4 +1,4 @@
-"""What a ledger says of a tournament, or of a regression test: what was played, and what came of it so far."""
+"""The results of a tournament or a regression test, as its ledger has them."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -40,39 +40,39 @@ from referee.rules import BadSetupError
 from referee.sandbox import Isolation
 
 MOST_BOTS = 5_000
-"""Of a competition: what is computed of each pair of them has to fit into memory."""
+"""Most bots of a competition. The values for all pairs of them must fit into memory."""
 
 
 class Results(Struct, frozen=True, kw_only=True):
-    """What was played, and what came of it so far."""
+    """The results so far."""
 
     terms: Terms
     digest: Digest
     reports: tuple[BotReport, ...]
-    """By entrant: what went wrong, and what its bot used."""
+    """Faults and resource use of each bot, indexed by entrant."""
     played: list[Played]
-    """Every match that counts, in schedule order; of a ladder without an end those of the period."""
+    """Every match that counts, in schedule order; for an endless ladder, those of the period."""
     spec: ScheduleSpec | None
-    """None of results that are no tournament's."""
+    """The schedule; None for a regression test."""
     contest: Contest | None
-    """None of results that are no tournament's, and where nothing is played yet."""
+    """The results as the format counts them; None for a regression test, or before the first match."""
     voids: list[tuple[int, int, str]]
-    """Block, seating and reason of every void attempt, interrupted ones left out."""
+    """Block, seating and reason of every void attempt, without interrupted ones."""
     set_aside: list[tuple[int, int, str]]
-    """The same of matches that had been played, and were played again with their block."""
+    """Block, seating and reason of matches that were played, and played again with their block."""
     lost: list[tuple[int, int, str]]
-    """The same of attempts whose referee process ended before them: it is nobody's fault."""
+    """Block, seating and cause of attempts whose referee process ended before them, which is nobody's fault."""
     asides: Asides = Asides()
-    """Blocks that were void again and again because of one bot, and what became of them."""
+    """Blocks that were void repeatedly because of one bot, and the decisions about them."""
     events: tuple[Event, ...] = ()
-    """What changed since it was begun, with what waits to be taken in and what was refused."""
+    """All changes since the start, including those that wait and those that were refused."""
     pending: tuple[Block, ...] = ()
-    """Of a ladder without an end: the blocks that are chosen, and are not in its ratings yet."""
+    """The chosen blocks of an endless ladder that are not in its ratings yet."""
     total: int | None
-    """Matches that it has in all, tie-breaks that may come left out; None of results that are no tournament's."""
+    """Number of matches in all, without possible tie-breaks; None for a regression test."""
 
     def content(self, entrant: int) -> str | None:
-        """The hash of what a bot's folder holds; None: it is not known."""
+        """Return the hash of a bot's content; None if it is unknown."""
         begun = self.terms["bots"]
         if entrant < len(begun):
             content = self.terms.get(f"{CONTENT}{begun[entrant]}")
@@ -81,7 +81,7 @@ class Results(Struct, frozen=True, kw_only=True):
 
 
 class NotBegun(WrongUse):
-    """A competition has not begun: its bots are being checked, or its check refused one, or nobody started it."""
+    """A competition has not begun: its bots are being checked, or one was refused, or it was not started."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -95,29 +95,29 @@ class NotBegun(WrongUse):
 
     @property
     def logs(self) -> Path | None:
-        """The folder of the check that refused; None: none did."""
+        """The folder of the check that refused a bot; None: no bot was refused."""
         return None if self.refused is None else self.folder / CHECKS / self.refused.logs
 
 
 class StartTerms(Struct, frozen=True, kw_only=True):
-    """A tournament as it was begun, by its ledger."""
+    """The terms at the start of a tournament, as its ledger has them."""
 
     game: str
     labels: tuple[str, ...]
-    """Of the file's bots, and last the house."""
+    """Labels of the file's bots, and last of the house."""
     contents: tuple[str | None, ...]
-    """Their hashes."""
+    """Content hashes of these bots."""
     isolation: Isolation
     spec: ScheduleSpec
     entries_until: str | None = None
-    """Until when bots may enter, as it was begun."""
+    """Time until which bots may enter, before later changes."""
 
 
 def load_start_terms(ledger: Ledger) -> StartTerms:
-    """What a tournament was begun with.
+    """Return the terms at the start of a tournament.
 
     Raises:
-        WrongUse: the ledger is none of a tournament that was begun.
+        WrongUse: the ledger is not that of a tournament that has begun.
         MachineCannot: it cannot be read.
     """
     terms = ledger.terms()
@@ -143,17 +143,17 @@ def load_start_terms(ledger: Ledger) -> StartTerms:
 
 
 def entries_until(terms: Terms, events: Sequence[Event]) -> str | None:
-    """Until when bots may enter: as it was begun, or by the latest event; None: as long as it is played."""
+    """Return the time until which bots may enter, by the latest event or the terms; None: to the end."""
     later = [event.what.entries_until for event in events if isinstance(event.what, Deadline)]
     found = later[-1] if later else terms.get(UNTIL)
     return found if isinstance(found, str) else None
 
 
 def load_results(path: Path) -> Results:
-    """What a ledger says.
+    """Return the results in a ledger.
 
     Raises:
-        WrongUse: it is no ledger.
+        WrongUse: the file is no ledger.
         MachineCannot: it cannot be read.
     """
     ledger = Ledger(path)
@@ -165,7 +165,7 @@ def load_results(path: Path) -> Results:
         played: list[Played] = [] if endless else ledger.results()
         running: tuple[RunningRating, ...] = ()
         pending: tuple[Block, ...] = ()
-        # Read after the results, or how many blocks were begun: bots enter before their first match.
+        # Read after the results and the number of begun blocks, as bots enter before their first match.
         events = tuple(ledger.events())
         changes = tuple(event for event in events if event.block is not None)
         labels = (*of_file, *(event.what.label for event in changes if isinstance(event.what, Entered)))
@@ -177,7 +177,7 @@ def load_results(path: Path) -> Results:
         asides = ledger.asides()
         if not all(each.fits(len(labels)) and len(each.entrants) == len(played[0].entrants) for each in played):
             raise WrongUse(f"{path}: holds a result that does not fit a match among its {len(labels)} bots")
-        # A block may have come to count since the results were read, while the tournament is played.
+        # Another block may count since the results were read, while the tournament is played.
         counted = {(each.block, each.seating) for each in played}
         rows = (row for row in ledger.reports(first=first) if (row[0].block, row[0].seating) in counted)
         reports = reports_of(len(labels), rows)
@@ -217,11 +217,17 @@ def load_results(path: Path) -> Results:
 def results_that_count(
     ledger: Ledger, spec: ScheduleSpec, seed: int, end: int = LAST
 ) -> tuple[int, list[Played], tuple[RunningRating, ...], tuple[Block, ...]]:
-    """The results that the table is made of: of a ladder without an end those of the period, and its ratings.
+    """Return the results for the table: for an endless ladder, those of the period.
 
-    Last come the ladder's blocks that are chosen, and are not in its ratings yet.
+    Args:
+        ledger: the tournament's ledger.
+        spec: its schedule.
+        seed: its seed.
+        end: the number of the block from which on results are ignored.
 
-    `end`: nothing is known of blocks from there on. The number of the first block comes first.
+    Returns:
+        The number of the first block; the results; the ladder's ratings; and its chosen blocks that are not in
+        these ratings yet. The last two are empty for other formats.
     """
     if not spec.endless:
         return 0, ledger.results(), (), ()
@@ -229,21 +235,21 @@ def results_that_count(
     first = waves.period_first
     played = ledger.results(first, end)
     if not played and first:
-        # A period has begun, and nothing of it has ended yet.
+        # A period has begun, and no match of it has ended yet.
         first -= waves.period_blocks
         played = ledger.results(first, end)
     return first, played, waves.ratings(), tuple(waves.pending())
 
 
 def _total(spec: ScheduleSpec, contest: Contest | None, asides: Asides) -> int:
-    """Matches in all, as far as they are known, without those that the host left out."""
+    """Return the number of matches in all, as far as it is known, without those that the host left out."""
     schedule, played = format_of(spec).schedule(spec), [] if contest is None else contest.played
     if spec.endless:
         return len(played)
     if spec.changes and contest is not None and not isinstance(schedule, Fixed):
         blocks = blocks_so_far(schedule.rounds(contest.seed), played)
         if len(played) == sum(len(block.shifts) for block in blocks):
-            return len(played)  # A bot that withdrew from a knock-out left matches out.
+            return len(played)  # A bot that withdrew from a knock-out made matches unnecessary.
     left_out = len(asides.left_out) * (TWO if spec.seats == TWO else spec.rotations or spec.seats)
     return max(schedule.matches - left_out, len(played))
 
@@ -252,7 +258,7 @@ def _labels(ledger: Ledger, terms: Terms) -> tuple[str, ...]:
     """Return the labels of the bots in the file.
 
     Raises:
-        NotBegun: a results folder's ledger is there, and nothing was begun in it.
+        NotBegun: it is the ledger of a results folder in which no tournament has begun.
         WrongUse: it is no tournament's ledger.
         MachineCannot: it cannot be read.
     """
@@ -272,7 +278,7 @@ def _check_count(path: Path, bots: int) -> None:
 
 
 def _spec(terms: Terms, labels: Sequence[str], house: int | None, played: list[Played]) -> ScheduleSpec | None:
-    """What a tournament's terms say of its schedule; None of a regression test, which has none."""
+    """Return the schedule in a tournament's terms; None for a regression test, which has none."""
     if "format" not in terms or not (played or GAMES.get(terms["game"]) is not None):
         return None
     seats = len(played[0].entrants) if played else _seats(terms)
@@ -287,7 +293,7 @@ def _spec(terms: Terms, labels: Sequence[str], house: int | None, played: list[P
         ),
     }
     if seats == TWO:
-        known["rotations"] = None  # The terms have it for all games, a file for those of more seats.
+        known["rotations"] = None  # Terms have it for all games, files only for games of more than two seats.
     spec = msgspec.convert(terms | known, ScheduleSpec, strict=False)
     if spec.format not in FORMATS:
         raise msgspec.ValidationError(f"there is no format {spec.format!r}")
@@ -295,18 +301,18 @@ def _spec(terms: Terms, labels: Sequence[str], house: int | None, played: list[P
 
 
 def _seats(terms: Terms) -> int:
-    """How many the game has, as it is played."""
+    """Return the number of seats of the game with its options."""
     game = GAMES[terms["game"]]
     options = {key.removeprefix("options."): value for key, value in terms.items() if key.startswith("options.")}
     return game.seats(game.read_options(terms["variant"], Raw(msgspec.json.encode(options))))
 
 
 def find_ledger(place: Path) -> Path:
-    """The ledger that a tournament's file, its results folder, or its own path names.
+    """Return the ledger of a tournament, given its file, its results folder, or the ledger itself.
 
     Raises:
-        NotBegun: there is none yet, and a check refused a bot.
-        WrongUse: there is none.
+        NotBegun: there is no ledger yet, and a check refused a bot.
+        WrongUse: there is no ledger.
     """
     if place.suffix == ".toml":
         if is_season(place):
@@ -319,7 +325,7 @@ def find_ledger(place: Path) -> Path:
     try:
         path = place / LEDGER if place.is_dir() or not place.exists() else place
         is_there = path.exists()
-    except OSError as error:  # A name that is too long, for one.
+    except OSError as error:  # For example, the name is too long.
         raise WrongUse(f"{place}: cannot be read: {error.strerror}") from None
     if not is_there:
         if read_refusal(path.parent / CHECKS) is not None:
@@ -329,10 +335,10 @@ def find_ledger(place: Path) -> Path:
 
 
 def results_folder_of(place: Path) -> Path:
-    """Return the results folder that `place` names as it does for `find_ledger`.
+    """Return the results folder of a tournament, given a path as of `find_ledger`.
 
     Raises:
-        WrongUse: there is none, or it names a file that is no ledger of a results folder.
+        WrongUse: there is none, or the path is a file that is no ledger of a results folder.
     """
     ledger = find_ledger(place)
     if ledger.name != LEDGER:  # Else another ledger beside the file would be taken, or made.

@@ -1,4 +1,4 @@
-"""Where a tournament's ledger and transcripts are, and that one arena at a time writes them."""
+"""The results folder of a tournament: the names of its files, and the lock of the one arena that writes them."""
 
 import fcntl
 import os
@@ -20,37 +20,41 @@ TRANSCRIPTS = "transcripts"
 PAGE = "report.html"
 TABLE = "report.csv"
 ENTRIES = "entries"
-"""Copies of what was in each bot's folder when it entered, named by the content's hash."""
+"""Folder with a copy of each bot's folder at its entry, named by the content's hash."""
 EXPLAINED = "explained"
-"""What head wrote while a regression test was explained."""
+"""Folder with the output of `head` while a regression test was explained."""
 DECISIONS = "explained.json"
-"""What was found then, for pages."""
+"""File with the decisions that were found then, for pages."""
 LADDER = "ladder.json"
-"""Where a ladder without an end stands: going on takes no minutes. It can be made again from the ledger."""
+"""File with the state of an endless ladder, which saves minutes at the next start. The ledger has the same."""
 PERIODS = "periods"
-"""How such a ladder stood at the end of each period."""
+"""Folder with the ratings of such a ladder at the end of each period."""
 CHECKS = "checks"
-"""What bots wrote in the matches of a check, which count for nothing."""
+"""Folder with the output of bots in the matches of a check, which do not count."""
 LOCK = "lock"
 FEED_SOCKET = "feed.sock"
-"""Where an arena publishes its live feed, if it is asked to and not told where."""
+"""Socket of the live feed, if it is requested without an address."""
 TRIES = 5
 BETWEEN_TRIES = 0.02
-"""Seconds."""
+"""Seconds between two tries."""
 
 
 class AlreadyPlayed(WrongUse):
-    """Another arena is at work in a results folder."""
+    """Another arena is playing the tournament of a results folder."""
 
 
 @contextmanager
 def held(folder: Path, *, transcripts: bool = True) -> Iterator[None]:
-    """Makes the folder, if need be, and keeps it for this process; the lock ends when the process does.
+    """Lock a results folder for this process during the block. The lock also ends with the process.
 
-    It is made for its owner alone; the rights of one that is there stay. `transcripts`: a folder for these, too.
+    A missing folder is created for its owner alone; the permissions of an existing one are kept.
+
+    Args:
+        folder: the results folder.
+        transcripts: whether to create its folder of transcripts, too.
 
     Raises:
-        WrongUse: the folder cannot be written, or another arena is at work in it.
+        WrongUse: the folder cannot be written, or another arena has locked it.
         MachineCannot: there is no space.
     """
     try:
@@ -67,34 +71,34 @@ def held(folder: Path, *, transcripts: bool = True) -> Iterator[None]:
             raise AlreadyPlayed(f"{folder}: another arena is playing this tournament now") from None
         except OSError as error:
             raise MachineCannot(f"{folder}: {no_locks(error)}") from None
-        # Outside: where no process can be started, that is a BlockingIOError, too.
+        # Outside, because an error at the start of a process can be a BlockingIOError, too.
         yield
     finally:
         os.close(lock)
 
 
 def is_held(folder: Path) -> bool:
-    """Whether an arena is at work in the folder now."""
+    """Return whether an arena has locked the folder now."""
     try:
         lock = os.open(folder / LOCK, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return False
     try:
-        # Shared, and for no longer than the question takes: others may ask, and `_lock` waits for all of us.
+        # Shared and brief: several processes may ask, and `_lock` waits for all of them.
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError as error:
-        return isinstance(error, BlockingIOError)  # Where there are no locks no arena has one.
+        return isinstance(error, BlockingIOError)  # On a file system without locks no arena has one.
     finally:
         os.close(lock)
     return False
 
 
 def _lock(lock: int) -> None:
-    """Takes the lock, past those who only ask whether it is taken.
+    """Take the lock, waiting for processes that only ask whether it is taken.
 
     Raises:
         BlockingIOError: another arena has it.
-        OSError: there are no locks there.
+        OSError: the file system has no locks.
     """
     for _ in range(TRIES):
         with suppress(BlockingIOError):
@@ -113,16 +117,16 @@ def no_locks(error: OSError) -> str:
 
 @contextmanager
 def open_ledger(folder: Path, *, fresh: bool, try_out: Callable[[], None]) -> Iterator[Ledger]:
-    """The folder's ledger, while the folder is `held`.
+    """Open the folder's ledger, while the folder is locked (`held`).
 
     Args:
         folder: the results folder.
-        fresh: begin a new ledger, and set earlier results aside.
+        fresh: whether to set earlier results aside and begin a new ledger.
         try_out: raises if nothing could be played now; called before earlier results are moved.
 
     Raises:
-        WrongUse: as `held`; or the file is no ledger of this arena.
-        MachineCannot: as `held`; or the ledger cannot be read or written.
+        WrongUse: as `held`, or the file is no ledger of this arena.
+        MachineCannot: as `held`, or the ledger cannot be read or written.
     """
     with held(folder):
         if fresh and (folder / LEDGER).exists():
@@ -135,11 +139,10 @@ def open_ledger(folder: Path, *, fresh: bool, try_out: Callable[[], None]) -> It
 
 @contextmanager
 def _kept_named(ledger: Ledger) -> Iterator[None]:
-    """Add to what the machine cannot do how many matches count already.
+    """Add the number of matches that count to an error about the machine.
 
     Raises:
-        CannotGoOn: in place of MachineCannot, and of an error by which the kernel says what has run out, once the
-            ledger has begun.
+        CannotGoOn: in place of MachineCannot or of the kernel's error about a shortage, once the ledger has terms.
     """
     try:
         yield
@@ -162,10 +165,10 @@ def _kept_named(ledger: Ledger) -> Iterator[None]:
 
 
 def feed_endpoint(folder: Path) -> str:
-    """The endpoint of that feed. The folder is made, if need be.
+    """Return the endpoint of the feed in a results folder, which is created if it does not exist.
 
     Raises:
-        WrongUse: it cannot be made.
+        WrongUse: the folder cannot be created.
         MachineCannot: there is no space.
     """
     try:
@@ -176,7 +179,7 @@ def feed_endpoint(folder: Path) -> str:
 
 
 def set_aside(folder: Path) -> Path | None:
-    """Moves earlier results out of the way, into a folder beside; nothing is deleted. None: there were none."""
+    """Move earlier results into a folder within; return that folder, or None if there were no results."""
     if not (folder / LEDGER).exists():
         return None
     aside = folder / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"

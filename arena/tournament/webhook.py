@@ -1,6 +1,6 @@
-"""Sends notices by webhook: each is one JSON object, posted to a URL. Nothing that tells of them waits.
+"""Sends notices by webhook: each is a JSON object that is posted to a URL. Callers never wait.
 
-The URL often holds a secret: nothing that is said or logged names more of it than the host.
+The URL often contains a secret, so messages and logs name only its host.
 """
 
 import logging
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     import httpx
 
 MOST_WAITING = 50
-"""Notices that wait to be sent; more are left out, and counted."""
+"""Most notices that wait to be sent. Further ones are dropped and counted."""
 TRIES = 6
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
-"""Seconds from one try to the next: each is twice the one before, or what the other side asks for."""
+"""Seconds between two tries: each is twice the last one, or the time that the server asks for."""
 ANSWER_SECONDS = 10.0
-"""For one try, from connecting to the answer's first lines: a slow server may send a byte now and then."""
+"""Seconds for one try, from the connection to the answer's first lines. A slow server may send single bytes."""
 CLOSE_SECONDS = 10.0
-"""How long the end of a command waits for what still has to be sent."""
+"""Seconds for which the end of a command waits for unsent notices."""
 SOON = 1.0
-"""After so long it says that it waits; and the longest time between two tries then."""
+"""Seconds after which that wait is reported, and the longest time between two tries during it."""
 AGAIN = frozenset({408, 425, 429})
-"""Refusals after which to try again; and whatever is the server's own fault (500 and more)."""
+"""Refusals after which a notice is sent again, besides the server's own errors (500 and more)."""
 OK, REDIRECT, REFUSED, FAULT = 200, 300, 400, 500
 
 
 @contextmanager
 def open_notices(url: str | None, log: Logger = SILENT) -> Iterator[Notify]:
-    """Sends notices until its block ends; None: there are none."""
+    """Send notices during the block. Without a URL they are ignored."""
     if url is None:
         yield no_notices
         return
@@ -53,7 +53,7 @@ def open_notices(url: str | None, log: Logger = SILENT) -> Iterator[Notify]:
 
 
 class Sender:
-    """Posts notices one after the other, from a thread of its own."""
+    """A thread that posts notices one after the other."""
 
     def __init__(self, url: str, log: Logger = SILENT) -> None:
         self._url = url
@@ -61,7 +61,7 @@ class Sender:
         self._log = log
         self._waiting = self._left_out = 0
         self._ready, self._ended = Event(), Event()
-        # Not kept from ending by a thread that an exception left behind.
+        # A daemon: a thread that an exception left behind must not keep the process alive.
         self._thread = Thread(target=self._run, name="notices", daemon=True)
         self._thread.start()
         self._ready.wait()
@@ -72,7 +72,7 @@ class Sender:
             self._token.run_sync_soon(self._take, notice)
 
     def close(self) -> None:
-        """Sends what waits, for `CLOSE_SECONDS` at most."""
+        """Send the waiting notices, for at most `CLOSE_SECONDS`."""
         with suppress(trio.RunFinishedError):
             self._token.run_sync_soon(self._end)
         if not self._ended.wait(SOON):
@@ -117,7 +117,7 @@ class Sender:
         self._scope.deadline = trio.current_time() + CLOSE_SECONDS
 
     async def _deliver(self, client: "httpx.AsyncClient", notice: Notice) -> None:
-        """Posts one, as often as it takes, or until that is in vain."""
+        """Post a notice, with further tries while they can succeed."""
         wait, answer = FIRST_WAIT, ""
         for tried in range(TRIES):
             if tried:
@@ -135,18 +135,23 @@ class Sender:
         self._lost(f"{answer}: lost a notice ({notice.event})")
 
     async def _post(self, client: "httpx.AsyncClient", notice: Notice) -> tuple[str, bool, float | None]:
-        """One try: what was wrong (empty: nothing), whether to try again, and in how many seconds, if it says."""
+        """Post a notice once.
+
+        Returns:
+            The error, empty if there was none; whether to try again; and after how many seconds, if the server
+            asks for it.
+        """
         import httpx  # noqa: PLC0415 - see `_client`
 
         body = msgspec.json.encode(notice)
         headers = {"content-type": "application/json"}
         with trio.move_on_after(ANSWER_SECONDS):
             try:
-                # Nothing of the body is read: it may have no end.
+                # The body is not read: it may have no end.
                 async with client.stream("POST", self._url, content=body, headers=headers) as response:
                     return _verdict(response.status_code, response.headers.get("retry-after", ""))
             except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-                # Their texts may hold the URL.
+                # The errors' texts may contain the URL.
                 return f"cannot be reached ({type(error).__name__})", True, None
         return f"does not answer in {ANSWER_SECONDS:.0f} s", True, None
 
@@ -156,8 +161,8 @@ class Sender:
 
 
 def _client() -> "httpx.AsyncClient":
-    """Follows no redirect: a notice, and the secret in its URL, is for the server that was named."""
-    import httpx  # noqa: PLC0415 - a fifth of a second, for those alone who ask for notices
+    """Return a client that follows no redirects: a notice is for the named server only."""
+    import httpx  # noqa: PLC0415 - takes a fifth of a second, and few tournaments send notices
 
     for name in ("httpx", "httpcore"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # They would log the URL.
