@@ -1,7 +1,7 @@
 """Build hooks that add the commit, the manual, and a page without relative links to wheel and sdist.
 
-`arena/installation.py` determines the commit and finds the manual. A package index shows the page without the docs,
-so relative links would be dead.
+`arena/installation.py` determines the commit and finds the manual. A package index shows the page without the
+docs, so relative links would be dead.
 """
 
 import re
