@@ -4,14 +4,17 @@ import os
 import re
 from codecs import BOM_UTF8
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from click import Context, Parameter
+from click.shell_completion import CompletionItem
 from msgspec import Raw, Struct
 
 from arena.errors import WrongUse
+from arena.struct_options import option
 from protocol.words import Options, Setup
-from referee.bot_folder import TomlError, line_of, read_toml_with_text
+from referee.bot_folder import TomlError, built_in, line_of, read_toml_with_text
 from referee.games import GAMES
 from referee.linux.files import read_regular
 from referee.match import BadClockError, ClockTable, Policy, clock_terms, table_of
@@ -158,3 +161,49 @@ def read_setup(path: Path, game: Game[Any], variant: str, options: Options) -> R
 def _line(content: bytes, at: int) -> int:
     """Return the line number, from 1, of a byte offset."""
     return content.count(b"\n", 0, at) + 1
+
+
+def complete_games(context: Context, parameter: Parameter, incomplete: str) -> list[str]:
+    """Return the games whose names begin with the typed text."""
+    del context, parameter
+    return [name for name in GAMES if name.startswith(incomplete)]
+
+
+def complete_variants(context: Context, parameter: Parameter, incomplete: str) -> list[str]:
+    """Return the matching variants of the game that the command line names, or of all games if it names none."""
+    del parameter
+    # If an option still lacks its value, click does not recognise which word is the game.
+    words = [context.params.get("game"), *context.args]
+    games = [game for name, game in GAMES.items() if name in words] or GAMES.values()
+    return [variant.name for game in games for variant in game.variants if variant.name.startswith(incomplete)]
+
+
+def complete_bots(context: Context, parameter: Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the built-in bots whose names begin with the typed text, and folders."""
+    del context, parameter
+    # Folders are first, because bash forgets what was offered before them.
+    folders = CompletionItem(incomplete, type="dir")
+    return [folders, *(CompletionItem(name) for name in built_in() if name.startswith(incomplete))]
+
+
+VariantOption = Annotated[
+    str | None,
+    option("Variant of the game.  [default: the game's]", shell_complete=complete_variants),
+]
+OptionsOption = Annotated[str | None, option("The game's options, as a JSON object.")]
+ClockOption = Annotated[
+    Path | None,
+    option(
+        "File with a [clock] table of all times; `arena games GAME --clock` prints one.  [default: the rules']",
+        metavar="FILE",
+    ),
+]
+"""File with a `[clock]` table."""
+WarmOption = Annotated[
+    bool,
+    option(
+        "Fork Python bots from a process with the kit, or start each in a new one.",
+        "--warm/--cold",
+        show_default=True,
+    ),
+]

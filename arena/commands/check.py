@@ -1,25 +1,22 @@
-"""`arena check`: does a bot start and play, or do a tournament's bots? Its exit code is for CI."""
+"""`arena check`: check that a bot, or a tournament's bots, start and play. The exit code is for CI."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any
 
 import click
-from msgspec import Raw
-from msgspec.structs import replace
+from msgspec import Meta, Raw, Struct
+from msgspec.structs import asdict, replace
 
 from arena.checks import FieldCheck, GameCheck, check_bot, check_field, forecast, only_void
-from arena.commands.completion import complete_bots, complete_games, complete_variants
 from arena.commands.options import (
-    AT_ONCE,
-    adding,
-    cap_option,
+    AtOnce,
+    CapsOption,
+    JsonOption,
+    PolicyOptions,
     caps_given,
-    clock_option,
-    policy_options,
     read_policy,
-    warm_option,
 )
 from arena.config import (
     HOUSE_MARK,
@@ -38,7 +35,16 @@ from arena.config import (
     short_name,
 )
 from arena.errors import AnswerIsNo, MachineCannot, WrongUse
-from arena.game_options import read_clock, rules_asked
+from arena.game_options import (
+    ClockOption,
+    OptionsOption,
+    VariantOption,
+    WarmOption,
+    complete_bots,
+    complete_games,
+    read_clock,
+    rules_asked,
+)
 from arena.output_folders import default_folder, refuse_in_bot
 from arena.quantities import duration, pluralise
 from arena.reports import (
@@ -53,6 +59,7 @@ from arena.reports import (
 )
 from arena.schedule import Fixed, blocks_so_far, design_of
 from arena.season import all_bots
+from arena.struct_options import option, options
 from arena.tables import show
 from arena.terminal import print_json, results_console, say
 from arena.workers import LOCAL, Where, matches_at_once, venue_for, workers_kept
@@ -68,61 +75,57 @@ from referee.suggestions import did_you_mean
 
 MOST_MATCHES = 10_000
 MOST_MS = 60_000
-"""Main time of a window, and reserve, unless the command line says: most games give a day, and a bot may hang."""
-OF_ONE_BOT = (
-    "games",
-    "matches",
-    "against",
-    "variant",
-    "options",
-    "seed",
-    "clock",
-    "caps",
-    *Policy.__struct_fields__,
-)
-"""Options that a tournament's file says itself."""
+"""Default main time of a window, and reserve. Most games give a day, which is too long if a bot hangs."""
+OF_ONE_BOT = ("games", "matches", "against", "variant", "options", "seed", "clock", "caps")
+"""Options that do not apply to tournaments, like those of the policy; a tournament's file sets them."""
 
-check_options = adding(
-    click.option(
-        "--game",
-        "games",
-        multiple=True,
-        shell_complete=complete_games,
-        help="Game to play; repeatable.  [default: all of BOT]",
-    ),
-    click.option("--matches", type=click.IntRange(1, MOST_MATCHES), help="Matches of each game.  [default: 10]"),
-    click.option(
-        "--against",
-        metavar="BOT",
-        shell_complete=complete_bots,
-        help="Bot for all other seats.  [default: the game's random sample bot]",
-    ),
-    click.option(
-        "--variant", shell_complete=complete_variants, help="Variant of the game.  [default: the game's]"
-    ),
-    click.option("--options", help="The game's options, as a JSON object."),
-    click.option("--seed", type=int, help="Seed of the first match; the others count on.  [default: drawn]"),
-    clock_option,
-    click.option(
-        "--isolation", type=click.Choice(get_args(Isolation)), help="[default: strict, or the tournament's]"
-    ),
-    warm_option,
-    click.option("--concurrency", type=AT_ONCE, help="Number of matches at once.  [default: one for each core]"),
-    click.option(
-        "--results",
-        type=click.Path(path_type=Path),
-        help="Folder for transcripts and logs.  [default: a new one in runs/check, never in a bot's folder]",
-    ),
-    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-    policy_options,
-    cap_option,
-)
+
+class CheckOptions(Struct, frozen=True, kw_only=True):
+    """Options of a check."""
+
+    games: Annotated[
+        tuple[str, ...],
+        option(
+            "Game to play; repeatable.  [default: all of BOT]",
+            "--game",
+            shell_complete=complete_games,
+        ),
+    ] = ()
+    matches: Annotated[
+        Annotated[int, Meta(ge=1, le=MOST_MATCHES)] | None, option("Matches of each game.  [default: 10]")
+    ] = None
+    against: Annotated[
+        str | None,
+        option(
+            "Bot for all other seats.  [default: the game's random sample bot]",
+            metavar="BOT",
+            shell_complete=complete_bots,
+        ),
+    ] = None
+    variant: VariantOption = None
+    options: OptionsOption = None
+    seed: Annotated[int | None, option("Seed of the first match; the others count on.  [default: drawn]")] = None
+    clock: ClockOption = None
+    isolation: Annotated[Isolation | None, option("[default: strict, or the tournament's]")] = None
+    warm: WarmOption = True
+    concurrency: Annotated[AtOnce | None, option("Number of matches at once.  [default: one for each core]")] = (
+        None
+    )
+    results: Annotated[
+        Path | None,
+        option(
+            "Folder for transcripts and logs.  [default: a new one in runs/check, never in a bot's folder]",
+        ),
+    ] = None
+    as_json: JsonOption = False
+    policy: PolicyOptions = PolicyOptions()
+    caps: CapsOption = ()
 
 
 @click.command("check")
 @click.argument("target", metavar="BOT|FILE.toml", shell_complete=complete_bots)
-@check_options
-def command(target: str, *, results: Path | None, as_json: bool, **given: Any) -> None:
+@options(CheckOptions)
+def command(target: str, *, asked: CheckOptions) -> None:
     """Check that a BOT starts and plays, or that all bots of a tournament's FILE.toml do.
 
     A BOT is a folder, FOLDER@REVISION or a sample bot's name. It plays matches of each of its games against the
@@ -133,23 +136,23 @@ def command(target: str, *, results: Path | None, as_json: bool, **given: Any) -
     Exit codes: 0 all is well; 1 a bot cannot start, or BOT has a fault or lost a window by its own fault; 2 wrong
     use or bad input; 3 this machine cannot do it.
     """
-    if results is not None:
-        refuse_in_bot(results, "--results")
+    if asked.results is not None:
+        refuse_in_bot(asked.results, "--results")
     started = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    folder = results or default_folder(f"runs/check/{_short(target)}-{started}")
+    folder = asked.results or default_folder(f"runs/check/{_short(target)}-{started}")
     with workers_kept():
         if target.endswith(".toml"):
-            _check_tournament(Path(target), folder, as_json=as_json, given=given)
+            _check_tournament(Path(target), folder, asked)
         else:
-            _check_bot(target, folder, as_json=as_json, given=given)
+            _check_bot(target, folder, asked)
 
 
-def _check_bot(name: str, folder: Path, *, as_json: bool, given: dict[str, Any]) -> None:
-    bot, games = _found(name, given)
-    checked = _played(name, bot, games, folder, given)
+def _check_bot(name: str, folder: Path, asked: CheckOptions) -> None:
+    bot, games = _found(name, asked)
+    checked = _played(name, bot, games, folder, asked)
     wrong = [each.game for each in checked if not each.tally.is_well]
     label, calls_itself = called(name), other_name(bot, label_of(name))
-    if as_json:
+    if asked.as_json:
         about: dict[str, Any] = {"bot": label, "name": bot.name, "version": bot.version}
         about |= {"content": bot.content, "well": not wrong}
         print_json({**about, "games": [game_json(each, bot) for each in checked], "folder": str(folder)})
@@ -167,81 +170,82 @@ def _check_bot(name: str, folder: Path, *, as_json: bool, given: dict[str, Any])
     if wrong and (why := only_void([(each.tally, each.trials) for each in checked])) is not None:
         raise MachineCannot(f"{label}: {why}")
     if wrong:
-        raise AnswerIsNo(_failed_text(label, wrong, as_json=as_json))
+        raise AnswerIsNo(_failed_text(label, wrong, as_json=asked.as_json))
 
 
 def _played(
-    name: str, bot: BotFolder, games: Sequence[str], folder: Path, given: dict[str, Any]
+    name: str, bot: BotFolder, games: Sequence[str], folder: Path, asked: CheckOptions
 ) -> list[CheckedGame]:
     """Play the matches of a bot's check."""
-    policy = read_policy(given)
-    if given["unfair"] is None:
-        # A check is to end on a busy machine, too.
+    policy = read_policy(asked.policy)
+    if asked.policy.unfair is None:
+        # A check must also end on a busy machine.
         policy = replace(policy, unfair="note")
-    plans = [_plan(game, policy, given) for game in games]
-    others = [given["against"] or random_bot(game) for game in games]
-    opponents = [_opponent(other, game, given) for other, game in zip(others, games, strict=True)]
+    plans = [_plan(game, policy, asked) for game in games]
+    others = [asked.against or random_bot(game) for game in games]
+    opponents = [_opponent(other, game, asked) for other, game in zip(others, games, strict=True)]
     failed: dict[int, str] = {}
     isolation, seats = plans[0].isolation, max(map(_seats, plans))
-    players, venue = venue_for(_here(given), (bot, *opponents), isolation, seats=seats, failed=failed)
+    players, venue = venue_for(_here(asked), (bot, *opponents), isolation, seats=seats, failed=failed)
     if 0 in failed:
         raise AnswerIsNo(f"{called(name)}: {failed[0]}")
     if failed:
         raise WrongUse(f"--against: {others[0]}: {next(iter(failed.values()))}")
     checks = [
-        GameCheck(plan, given["seed"], _seats(plan), label_of(name), player)
+        GameCheck(plan, asked.seed, _seats(plan), label_of(name), player)
         for plan, player in zip(plans, players[1:], strict=True)
     ]
-    if given["clock"] is None:
+    if asked.clock is None:
         _say_short(plans)
-    found = check_bot(checks, players[0], given["matches"] or 10, venue, folder)
+    found = check_bot(checks, players[0], asked.matches or 10, venue, folder)
     checked = [
         CheckedGame(plan.game, plan.variant, _clock(plan), tally, trials, called(other))
         for plan, (tally, trials), other in zip(plans, found, others, strict=True)
     ]
-    if given["against"] is not None:
-        _demand_started(given["against"], checked)
+    if asked.against is not None:
+        _demand_started(asked.against, checked)
     return checked
 
 
-def _opponent(name: str, game: str, given: dict[str, Any]) -> BotFolder:
-    """The bot for all other seats.
+def _opponent(name: str, game: str, asked: CheckOptions) -> BotFolder:
+    """Return the bot for all other seats.
 
     Raises:
-        WrongUse: --against names none that may play the game here.
+        WrongUse: the bot of --against cannot play the game here.
     """
     try:
-        return find_entry(name, game, caps_given(given["caps"]))
+        return find_entry(name, game, caps_given(asked.caps))
     except BotFolderError as error:
         raise WrongUse(f"--against: {error}") from None
 
 
 def _demand_started(name: str, checked: Sequence[CheckedGame]) -> None:
-    """Check that the opponent took part, which would otherwise be beaten by its absence.
+    """Check that the opponent started in all matches, because an absent one loses.
 
     Raises:
         WrongUse: it never started.
     """
     for each in checked:
         for trial in each.trials:
-            conduct = () if trial.result is None else trial.result.conduct
-            others = [one for seat, one in enumerate(conduct) if seat != trial.seat]
+            if trial.result is None:
+                continue
+            others = [conduct for seat, conduct in enumerate(trial.result.conduct) if seat != trial.seat]
             if Conduct.NEVER_STARTED in others:
                 raise WrongUse(
                     f"--against: {name} never started in {each.game}; check it first: arena check {name}"
                 )
 
 
-def _found(name: str, given: dict[str, Any]) -> tuple[BotFolder, list[str]]:
-    """The bot, and the games that it is checked in."""
-    caps = caps_given(given["caps"])
-    for game in given["games"]:
+def _found(name: str, asked: CheckOptions) -> tuple[BotFolder, list[str]]:
+    """Return the bot, and the games in which to check it."""
+    caps = caps_given(asked.caps)
+    for game in asked.games:
         rules_asked(game, None, None)
     read = read_bot_name(name)
     say_link(read)
     try:
         bot = find_bot(read)
-        games = list(dict.fromkeys(given["games"])) or [game for game in GAMES if bot.plays(game)]
+        games = list(dict.fromkeys(asked.games)) or [game for game in GAMES if bot.plays(game)]
         for game in games:
             find_entry(read, game, caps)
     except BotFolderError as error:
@@ -252,42 +256,45 @@ def _found(name: str, given: dict[str, Any]) -> tuple[BotFolder, list[str]]:
     if not games:
         raise WrongUse(f"{name}: bot.toml names no game that is installed here")
     if len(games) > 1:
-        for option in ("variant", "options", "clock"):
-            if given[option] is not None:
-                raise WrongUse(f"--{option}: applies to one game; choose it with --game: {', '.join(games)}")
+        for option_name in ("variant", "options", "clock"):
+            if getattr(asked, option_name) is not None:
+                raise WrongUse(f"--{option_name}: applies to one game; choose it with --game: {', '.join(games)}")
     return bot, games
 
 
-def _plan(game: str, policy: Policy, given: dict[str, Any]) -> Plan:
-    rules, variant, _ = rules_asked(game, given["variant"], given["options"])
-    if given["clock"] is not None:
-        clock = read_clock(given["clock"], rules, variant, policy)
+def _plan(game: str, policy: Policy, asked: CheckOptions) -> Plan:
+    rules, variant, _ = rules_asked(game, asked.variant, asked.options)
+    if asked.clock is not None:
+        clock = read_clock(asked.clock, rules, variant, policy)
     elif policy.main_ms is None:
         clock, policy = _short_clock(clock_terms(rules, variant, policy), policy)
     else:
         clock = None
+    raw = None
+    if asked.options is not None:
+        raw = Raw(asked.options)
     return Plan(
         match="",
         game=game,
         variant=variant,
         seed=0,
-        options=None if given["options"] is None else Raw(given["options"]),
+        options=raw,
         policy=policy,
         clock=clock,
-        isolation=given["isolation"] or "strict",
-        warm=given["warm"],
+        isolation=asked.isolation or "strict",
+        warm=asked.warm,
     )
 
 
 def _short_clock(terms: ClockTerms, policy: Policy) -> tuple[ClockTable, Policy]:
-    """The same times, but no more than `MOST_MS`; a reserve that was asked for stays."""
+    """Return a clock with times of at most `MOST_MS`, except a requested reserve, and the policy without one."""
     reserve = terms.reserve_ms if policy.reserve_ms is not None else min(terms.reserve_ms, MOST_MS)
     main = {window: min(main_ms, MOST_MS) for window, main_ms in terms.main_ms.items()}
     return ClockTable(main_ms=main, reserve_ms=reserve), replace(policy, reserve_ms=None)
 
 
 def _say_short(plans: Sequence[Plan]) -> None:
-    """In which games windows are shorter than by the rules."""
+    """Print the games whose windows are shorter than in their rules."""
     short = [
         plan.game
         for plan in plans
@@ -308,22 +315,23 @@ def _clock(plan: Plan) -> Any:
     return clock_terms(GAMES[plan.game], plan.variant, plan.policy, plan.clock)
 
 
-def _check_tournament(file: Path, folder: Path, *, as_json: bool, given: dict[str, Any]) -> None:
-    for option in OF_ONE_BOT:
-        if given.get(option) not in (None, ()):
-            flag = {"games": "game", "caps": "cap"}.get(option, option).replace("_", "-")
+def _check_tournament(file: Path, folder: Path, asked: CheckOptions) -> None:
+    chosen = {name: getattr(asked, name) for name in OF_ONE_BOT} | asdict(asked.policy)
+    for name, value in chosen.items():
+        if value not in (None, ()):
+            flag = {"games": "game", "caps": "cap"}.get(name, name).replace("_", "-")
             raise WrongUse(f"--{flag}: applies to a bot only; a tournament's file sets it")
     of_season = is_season(file)
     tournament = all_bots(read_season(file)) if of_season else read_tournament(file)
     form = tournament.form
-    isolation, warm = given["isolation"] or form.isolation, form.warm and given["warm"]
+    isolation, warm = asked.isolation or form.isolation, form.warm and asked.warm
     form = replace(form, isolation=isolation, warm=warm)
     tournament = replace(tournament, form=form)
-    at_once = given["concurrency"] or form.concurrency or matches_at_once()
+    at_once = asked.concurrency or form.concurrency or matches_at_once()
     failed: dict[int, str] = {}
     bots = (*tournament.bots, find_bot(random_bot(form.game)))
     players, venue = venue_for(
-        _here(given),
+        _here(asked),
         bots,
         form.isolation,
         seats=tournament.seats,
@@ -345,7 +353,7 @@ def _check_tournament(file: Path, folder: Path, *, as_json: bool, given: dict[st
         ahead = (design.text, forecast_text(expected))
         if form.endless:
             ahead = ("a ladder without an end: it plays until it is stopped",)
-    if as_json:
+    if asked.as_json:
         print_json({**field_json(found, tournament, design, expected), "folder": str(folder)})
     else:
         screen = results_console()
@@ -361,7 +369,7 @@ def _check_tournament(file: Path, folder: Path, *, as_json: bool, given: dict[st
 
 
 def _names(tournament: Tournament) -> Sequence[str]:
-    """Return a line for each name that is shown otherwise, and for each bot with another name in its bot.toml."""
+    """Return a line for each name that is displayed differently, or differs from the one in its bot.toml."""
     lines = [
         f"{entry_place(tournament, index)}: its name is shown as {tournament.labels[index]}"
         for index, name in enumerate(tournament.form.bots)
@@ -375,8 +383,8 @@ def _names(tournament: Tournament) -> Sequence[str]:
     return lines
 
 
-def _here(given: dict[str, Any]) -> Where:
-    return Where(on=LOCAL, transcripts=None, concurrency=given["concurrency"], workers=None)
+def _here(asked: CheckOptions) -> Where:
+    return Where(on=LOCAL, transcripts=None, concurrency=asked.concurrency, workers=None)
 
 
 def _failed_text(label: str, games: Sequence[str], *, as_json: bool) -> str:
@@ -388,6 +396,6 @@ def _failed_text(label: str, games: Sequence[str], *, as_json: bool) -> str:
 
 
 def _short(target: str) -> str:
-    """The last part of a name, fit for a file's."""
+    """Return the last part of a name, with characters that suit a file name."""
     name = short_name(target).removesuffix(".toml")[:60]
     return "".join(char if char.isalnum() or char in "._@+-" else "_" for char in name)

@@ -14,7 +14,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.checks import check_field
-from arena.commands.completion import complete_bots
 from arena.commands.options import check_asked
 from arena.config import (
     Entry,
@@ -31,6 +30,7 @@ from arena.config import (
     say_link,
 )
 from arena.errors import AnswerIsNo, WrongUse
+from arena.game_options import complete_bots
 from arena.reports import entries_json, entries_table
 from arena.schedule import Entered, competing
 from arena.season import tournament_as_begun

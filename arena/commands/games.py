@@ -8,9 +8,16 @@ from typing import Any
 import click
 import msgspec
 
-from arena.commands.completion import complete_games, complete_variants
 from arena.errors import WrongUse
-from arena.game_options import clock_json, clock_text, drawn_setup, game_named, variant_named
+from arena.game_options import (
+    clock_json,
+    clock_text,
+    complete_games,
+    complete_variants,
+    drawn_setup,
+    game_named,
+    variant_named,
+)
 from arena.installation import rules_page
 from arena.schedule import SEED_BITS
 from arena.tables import Grid, show

@@ -1,13 +1,12 @@
-"""`arena host`: one match, with seats for bots on their authors' own machines."""
+"""`arena host`: play one match with bots on their authors' own machines."""
 
 import math
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
-from arena.commands.match import match_options, play_asked, transcripts_folder
+from arena.commands.match import MatchOptions, match_arguments, play_asked, transcripts_folder
 from arena.commands.options import feed_asked, host_keys, open_log
 from arena.errors import WrongUse
 from arena.feed import open_feed
@@ -20,7 +19,7 @@ MAX_WAIT_SECONDS = 365 * 86_400
 
 
 @click.command("host")
-@match_options
+@match_arguments
 @click.option(
     "--at",
     metavar="ADDRESS:PORT",
@@ -43,24 +42,14 @@ MAX_WAIT_SECONDS = 365 * 86_400
     help="Time to wait for bots.",
 )
 def command(
-    game: str,
-    bots: tuple[str, ...],
-    *,
-    transcripts: Path | None,
-    as_json: bool,
-    at: str,
-    key: Path | None,
-    wait: float,
-    feed: str | None,
-    log: str | None,
-    **given: Any,
+    game: str, bots: tuple[str, ...], *, asked: MatchOptions, at: str, key: Path | None, wait: float
 ) -> None:
     """Play one match of GAME with bots on their authors' own machines.
 
     A BOT is as for `arena match`, or remote:NAME.key for a bot with that key. The match begins when all bots are
     connected. A connection without one of the keys does not get in.
     """
-    if not any(is_remote(name) for name in (*bots, given["fill"] or "")):
+    if not any(is_remote(name) for name in (*bots, asked.fill or "")):
         raise WrongUse(f"BOT: none is {REMOTE}NAME.key; for bots on this machine use `arena match`")
     if math.isnan(wait):
         raise WrongUse("--wait: nan is not a time")
@@ -68,9 +57,9 @@ def command(
         hosting = Hosting(read_address(at), host_keys(key), wait)
     except BadAddressError as error:
         raise WrongUse(f"--at: {error}") from None
-    folder = transcripts_folder(transcripts)
-    with open_log(log) as events, open_feed(feed_asked(feed, folder)) as line:
+    folder = transcripts_folder(asked.transcripts)
+    with open_log(asked.log) as events, open_feed(feed_asked(asked.feed, folder)) as line:
         publish = None if line is None else line.publish
         hosted = partial(play_hosted, hosting, publish=publish, log=events.logger)
         play_it = partial(play_match, play=hosted)
-        play_asked(game, bots, given, play_it, transcripts=folder, as_json=as_json)
+        play_asked(game, bots, asked, play_it, folder)

@@ -1,4 +1,4 @@
-"""`arena match`: one match, shown as it goes."""
+"""`arena match`: play one match, and show it while it is played."""
 
 import os
 import secrets
@@ -9,36 +9,44 @@ from functools import partial
 from math import isfinite
 from pathlib import Path
 from random import SystemRandom
-from typing import Any, get_args
+from typing import Annotated, Any
 
 import click
-from msgspec import Raw
+from msgspec import Meta, Raw, Struct
 from msgspec.structs import replace
 
-from arena.commands.completion import complete_bots, complete_games, complete_variants
 from arena.commands.options import (
-    adding,
-    cap_option,
+    CapsOption,
+    FeedOption,
+    JsonOption,
+    LogOption,
+    PolicyOptions,
+    UsageOption,
     caps_given,
-    clock_option,
     feed_asked,
-    feed_option,
-    log_option,
     open_log,
-    policy_options,
     read_policy,
-    usage_option,
-    warm_option,
 )
 from arena.config import BotCaps, find_entry, find_remote, labels_of, say_link
 from arena.errors import AnswerIsNo, WrongUse
 from arena.feed import open_feed
-from arena.game_options import read_clock, read_setup, rules_asked
+from arena.game_options import (
+    ClockOption,
+    OptionsOption,
+    VariantOption,
+    WarmOption,
+    complete_bots,
+    complete_games,
+    read_clock,
+    read_setup,
+    rules_asked,
+)
 from arena.live import ChatHere, Eyes, Watcher, at_terminal, in_place, person_here, play_match, presses, read_eyes
 from arena.output_folders import default_folder, refuse_in_bot
 from arena.quantities import pluralise
 from arena.reports import match_json, show_match
 from arena.schedule import SEED_BITS
+from arena.struct_options import CommandT, option, options
 from arena.terminal import print_json, progress_console, say
 from arena.workers import demand_room, ready
 from bots.language_model.settings import Settings
@@ -51,84 +59,83 @@ from referee.sandbox import Isolation
 
 LONGEST_DELAY = 60
 CHAT = "chat"
-"""The sample bot that a language model plays: in this process, because the sandbox has no network."""
+"""Sample bot of a language model. It runs in this process, because the sandbox has no network."""
 NO_ENDPOINT = (
     "bots in the sandbox get no variables and no network; set CHAT_URL and CHAT_MODEL, so that it plays in this"
     " process, or use play() or a remote seat: docs/language-models.md"
 )
 PlayIt = Callable[..., Result]
-"""Plays a match of a plan and players, its transcript in a folder, told who watches: as `play_match`."""
+"""Function that plays a match, with the arguments of `play_match`."""
 
-match_options = adding(
-    click.argument("game", shell_complete=complete_games),
-    click.argument("bots", nargs=-1, metavar="BOT BOT ...", shell_complete=complete_bots),
-    click.option(
-        "--variant", shell_complete=complete_variants, help="Variant of the game.  [default: the game's]"
-    ),
-    click.option("--seed", type=int, help="Seed of the match.  [default: drawn and printed]"),
-    click.option(
-        "--fill",
-        metavar="BOT",
-        shell_complete=complete_bots,
-        help="Bot for the remaining seats, such as a sample bot.",
-    ),
-    click.option("--options", help="The game's options, as a JSON object."),
-    click.option(
-        "--setup",
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="JSON file with the game's secrets; `arena games GAME --setup` prints one.  [default: drawn]",
-    ),
-    clock_option,
-    click.option(
-        "--watch",
-        metavar="[spectator|host|SEAT]",
-        is_flag=False,
-        flag_value="spectator",
-        help="Show the board during the match, as seen by a spectator, the host or a seat.",
-    ),
-    click.option(
-        "--delay",
-        type=click.FloatRange(0, LONGEST_DELAY),
-        default=0.0,
-        metavar="SECONDS",
-        help="With --watch, show each step for at least this long; the match itself does not wait.",
-    ),
-    click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True),
-    warm_option,
-    click.option(
-        "--transcripts",
-        type=click.Path(path_type=Path),
-        help="Folder for the transcript.  [default: transcripts; never in a bot's folder]",
-    ),
-    feed_option,
-    log_option,
-    usage_option,
-    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-    policy_options,
-    cap_option,
-)
-"""Which match is to be played, and how it is shown."""
+
+class MatchOptions(Struct, frozen=True, kw_only=True):
+    """Options of a match, and of its display."""
+
+    variant: VariantOption = None
+    seed: Annotated[int | None, option("Seed of the match.  [default: drawn and printed]")] = None
+    fill: Annotated[
+        str | None,
+        option("Bot for the remaining seats, such as a sample bot.", metavar="BOT", shell_complete=complete_bots),
+    ] = None
+    options: OptionsOption = None
+    setup: Annotated[
+        Path | None,
+        option(
+            "JSON file with the game's secrets; `arena games GAME --setup` prints one.  [default: drawn]",
+            metavar="FILE",
+        ),
+    ] = None
+    clock: ClockOption = None
+    watch: Annotated[
+        str | None,
+        option(
+            "Show the board during the match, as seen by a spectator, the host or a seat.",
+            metavar="[spectator|host|SEAT]",
+            is_flag=False,
+            flag_value="spectator",
+        ),
+    ] = None
+    delay: Annotated[
+        Annotated[float, Meta(ge=0, le=LONGEST_DELAY)],
+        option(
+            "With --watch, show each step for at least this long; the match itself does not wait.",
+            metavar="SECONDS",
+        ),
+    ] = 0.0
+    isolation: Annotated[Isolation, option(show_default=True)] = "strict"
+    warm: WarmOption = True
+    transcripts: Annotated[
+        Path | None,
+        option("Folder for the transcript.  [default: transcripts; never in a bot's folder]"),
+    ] = None
+    feed: FeedOption = None
+    log: LogOption = None
+    usage: UsageOption = False
+    as_json: JsonOption = False
+    policy: PolicyOptions = PolicyOptions()
+    caps: CapsOption = ()
+
+
+def match_arguments(command: CommandT) -> CommandT:
+    """Add the arguments and options of a match to a command."""
+    for add in (
+        options(MatchOptions),
+        click.argument("bots", nargs=-1, metavar="BOT BOT ...", shell_complete=complete_bots),
+        click.argument("game", shell_complete=complete_games),
+    ):
+        command = add(command)
+    return command
 
 
 @click.command("match")
-@match_options
+@match_arguments
 @click.option(
     "--debug",
     metavar="SEAT",
     type=click.IntRange(min=0),
     help="Run the bot of SEAT at this terminal, outside the sandbox and without a clock, for a debugger.",
 )
-def command(
-    game: str,
-    bots: tuple[str, ...],
-    *,
-    transcripts: Path | None,
-    as_json: bool,
-    feed: str | None,
-    log: str | None,
-    **given: Any,
-) -> None:
+def command(game: str, bots: tuple[str, ...], *, asked: MatchOptions, debug: int | None) -> None:
     """Play one match of GAME: one BOT for each seat, from seat 0 on; --fill gives one to the rest.
 
     A BOT is a folder, FOLDER@REVISION, a sample bot's name, or "console" for a person at this terminal. The sample
@@ -138,21 +145,21 @@ def command(
     Exit codes: 0 the match was played; 1 a bot never started, took the default or returned nothing in all of its
     windows, or got no action from its language model; 2 wrong use or bad input; 3 this machine cannot do it.
     """
-    for name in (*bots, given["fill"] or ""):
+    for name in (*bots, asked.fill or ""):
         if is_remote(name):
             raise WrongUse(f"{name}: a bot on another machine comes to `arena host`")
-    folder = transcripts_folder(transcripts)
-    with open_log(log) as events, open_feed(feed_asked(feed, folder)) as line:
+    folder = transcripts_folder(asked.transcripts)
+    with open_log(asked.log) as events, open_feed(feed_asked(asked.feed, folder)) as line:
         publish = None if line is None else line.publish
         play_it = partial(play_match, play=partial(play, publish=publish, log=events.logger))
-        play_asked(game, bots, given, play_it, transcripts=folder, as_json=as_json)
+        play_asked(game, bots, asked, play_it, folder, debug=debug)
 
 
 def transcripts_folder(asked: Path | None) -> Path:
-    """Return the folder for the transcript; without `--transcripts`, one that lies in no bot's folder.
+    """Return the folder for the transcript; without `--transcripts`, one outside all bots' folders.
 
     Raises:
-        WrongUse: the folder that was asked for lies in a bot's.
+        WrongUse: the requested folder is in a bot's folder.
     """
     if asked is None:
         return default_folder("transcripts")
@@ -161,66 +168,75 @@ def transcripts_folder(asked: Path | None) -> Path:
 
 
 def play_asked(
-    game: str, bots: tuple[str, ...], given: dict[str, Any], play_it: PlayIt, *, transcripts: Path, as_json: bool
+    game: str,
+    bots: tuple[str, ...],
+    asked: MatchOptions,
+    play_it: PlayIt,
+    transcripts: Path,
+    *,
+    debug: int | None = None,
 ) -> None:
-    """Plays the match that a command line asks for, and prints what came of it.
+    """Play the match that a command line requests, and print its result.
 
     Raises:
-        WrongUse: there is no such match.
+        WrongUse: the options do not describe a valid match.
     """
-    rules, variant, in_force = rules_asked(game, given["variant"], given["options"])
-    bots = _filled(game, bots, rules.seats(in_force), given["fill"])
-    plan = replace(_plan(rules, variant, in_force, given), labels=tuple(labels_of(bots)))
+    rules, variant, in_force = rules_asked(game, asked.variant, asked.options)
+    bots = _filled(game, bots, rules.seats(in_force), asked.fill)
+    plan = replace(_plan(rules, variant, in_force, asked), labels=tuple(labels_of(bots)))
     if bots.count(CONSOLE) > 1:
         raise WrongUse(f"{CONSOLE}: there is one terminal, for one person")
-    caps = caps_given(given["caps"])
+    caps = caps_given(asked.caps)
     players = [_player(name, game, caps) for name in bots]
     awaited = [player for player in players if isinstance(player, RemoteBot)]
     if conflict := cannot_play(plan, awaited, {bot.key for bot in awaited}):
         raise WrongUse(str(conflict))
     folders = [player.folder for player in players if isinstance(player, SandboxedBot)]
     demand_room(folders, plan.isolation, seats=len(players), shares=[1], of_worker=False)
-    players = [_built(player, given["isolation"]) for player in players]
-    debug = given.get("debug")
-    bot = None if debug is None else _to_debug(debug, players)
-    eyes = _eyes(given, len(players))
-    of_whom = " (of bots on this machine)" if awaited else ""
-    say(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}{of_whom}")
+    players = [_built(player, asked.isolation) for player in players]
+    bot = None
+    if debug is not None:
+        bot = _to_debug(debug, players)
+    eyes = _eyes(asked, len(players))
+    scope = ""
+    if awaited:
+        scope = " (of bots on this machine)"
+    say(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}{scope}")
     with ExitStack() as stack:
         if bot is not None and debug is not None:
             say(f"seat {debug} is debugged: its clock is stopped, and the result must not be rated")
-            players[debug] = SandboxedBot(bot, stack.enter_context(at_terminal(bot, as_json=as_json)))
+            players[debug] = SandboxedBot(bot, stack.enter_context(at_terminal(bot, as_json=asked.as_json)))
             play_it = partial(play_it, ctrl_c=presses(bot))
         names = [_name(label, player) for label, player in zip(plan.labels, players, strict=True)]
         watch = None
         if eyes is not None:
-            # Where somebody types, steps are shown one below the other.
+            # If a person types at this terminal, each step is printed below the one before.
             typed = bot is not None or CONSOLE in bots
-            watcher = Watcher(progress_console(), eyes, names, delay=given["delay"], in_place=not typed)
+            watcher = Watcher(progress_console(), eyes, names, delay=asked.delay, in_place=not typed)
             watch = stack.enter_context(watcher)
         result = play_it(plan, players, transcripts, watch=watch)
-    if as_json:
+    if asked.as_json:
         print_json(match_json(result))
     else:
-        show_match(result, names, usage=given["usage"])
+        show_match(result, names, usage=asked.usage)
     if why := _no_match(result, names, players):
         raise AnswerIsNo(why)
 
 
 def _no_match(result: Result, names: Sequence[str], players: Sequence[Player]) -> str:
-    """Return which bots did not take part, in words, such as those that never started. Empty: none."""
-    said: list[str] = []
+    """Describe the bots that did not take part, such as those that never started; "" if all did."""
+    absent: list[str] = []
     for seat, player in enumerate(players):
         windows = result.windows[seat]
         if result.conduct[seat] is Conduct.NEVER_STARTED:
-            said.append(f"{names[seat]} (seat {seat}) never started")
+            absent.append(f"{names[seat]} (seat {seat}) never started")
         elif windows and _is_silent_model(player):
-            said.append(f"{names[seat]} (seat {seat}) got no action from its model in {_all_of(windows)}")
+            absent.append(f"{names[seat]} (seat {seat}) got no action from its model in {_all_of(windows)}")
         elif windows and result.defaults[seat] == windows and not _is_person(player):
-            said.append(f"{names[seat]} (seat {seat}) took the default in {_all_of(windows)}")
+            absent.append(f"{names[seat]} (seat {seat}) took the default in {_all_of(windows)}")
         elif windows and result.report(seat).returned_nothing == windows:
-            said.append(f"{names[seat]} (seat {seat}): decide returned nothing in {_all_of(windows)}")
-    return "; ".join(said)
+            absent.append(f"{names[seat]} (seat {seat}): decide returned nothing in {_all_of(windows)}")
+    return "; ".join(absent)
 
 
 def _all_of(windows: int) -> str:
@@ -232,13 +248,15 @@ def _is_person(player: Player) -> bool:
 
 
 def _is_silent_model(player: Player) -> bool:
-    """Return whether a language model of this process gave no action: the seat chose the defaults itself."""
-    seat = getattr(player.play, "__self__", None) if isinstance(player, LocalSeat) else None
+    """Return True for a language model of this process that gave no action, so that the seat chose defaults."""
+    if not isinstance(player, LocalSeat):
+        return False
+    seat = getattr(player.play, "__self__", None)
     return isinstance(seat, ChatHere) and seat.actions == 0
 
 
 def _to_debug(seat: int, players: Sequence[Player]) -> BotFolder:
-    """The bot at the seat that `--debug` names."""
+    """Return the bot in the seat of `--debug`."""
     if seat >= len(players):
         raise WrongUse(f"--debug: there is no seat {seat}; the seats are 0 to {len(players) - 1}")
     player = players[seat]
@@ -249,17 +267,19 @@ def _to_debug(seat: int, players: Sequence[Player]) -> BotFolder:
     return in_place(player.folder)
 
 
-def _eyes(given: dict[str, Any], seats: int) -> Eyes | None:
-    """Whose eyes watch the match; None: nobody's."""
-    if not isfinite(given["delay"]):
+def _eyes(asked: MatchOptions, seats: int) -> Eyes | None:
+    """Return the viewpoint of `--watch`, or None."""
+    if not isfinite(asked.delay):
         raise WrongUse("--delay: give a number of seconds")
-    if given["watch"] is None and given["delay"]:
+    if asked.watch is None and asked.delay:
         raise WrongUse("--delay: has no effect without --watch")
-    return None if given["watch"] is None else read_eyes("--watch", given["watch"], seats)
+    if asked.watch is None:
+        return None
+    return read_eyes("--watch", asked.watch, seats)
 
 
 def _filled(game: str, bots: tuple[str, ...], seats: int, fill: str | None) -> tuple[str, ...]:
-    """A bot for each seat."""
+    """Return one bot per seat."""
     if fill is not None and len(bots) < seats:
         return bots + (fill,) * (seats - len(bots))
     if len(bots) != seats:
@@ -269,25 +289,34 @@ def _filled(game: str, bots: tuple[str, ...], seats: int, fill: str | None) -> t
     return bots
 
 
-def _plan(rules: Game[Any], variant: str, in_force: Options, given: dict[str, Any]) -> Plan:
-    """The match that was asked for, checked as far as the rules go."""
-    policy = read_policy(given)
+def _plan(rules: Game[Any], variant: str, in_force: Options, asked: MatchOptions) -> Plan:
+    """Return the plan of the requested match, after checking its clock and setup."""
+    policy = read_policy(asked.policy)
+    seed, game_options, setup, clock = asked.seed, None, None, None
+    if seed is None:
+        seed = SystemRandom().getrandbits(SEED_BITS)
+    if asked.options is not None:
+        game_options = Raw(asked.options)
+    if asked.setup is not None:
+        setup = read_setup(asked.setup, rules, variant, in_force)
+    if asked.clock is not None:
+        clock = read_clock(asked.clock, rules, variant, policy)
     return Plan(
         match=f"{rules.name}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}",
         game=rules.name,
         variant=variant,
-        seed=SystemRandom().getrandbits(SEED_BITS) if given["seed"] is None else given["seed"],
-        options=None if given["options"] is None else Raw(given["options"]),
-        setup=None if given["setup"] is None else read_setup(given["setup"], rules, variant, in_force),
+        seed=seed,
+        options=game_options,
+        setup=setup,
         policy=policy,
-        clock=None if given["clock"] is None else read_clock(given["clock"], rules, variant, policy),
-        isolation=given["isolation"],
-        warm=given["warm"],
+        clock=clock,
+        isolation=asked.isolation,
+        warm=asked.warm,
     )
 
 
 def _player(text: str, game: str, caps: BotCaps) -> Player:
-    """The player of a seat; a bot that needs a build is not built yet."""
+    """Return the player of a name; its bot is not built yet."""
     name = read_bot_name(text)
     if name.kind == "console":
         return LocalSeat(CONSOLE, person_here().play)
@@ -304,7 +333,7 @@ def _player(text: str, game: str, caps: BotCaps) -> Player:
 
 
 def _chat(game: str) -> LocalSeat:
-    """A seat for the language model whose endpoint our variables name.
+    """Return a seat for the language model that the environment's variables name.
 
     Raises:
         WrongUse: they name none, or the bot does not play the game.
@@ -315,7 +344,9 @@ def _chat(game: str) -> LocalSeat:
     except BotFolderError as error:
         raise WrongUse(str(error)) from None
     except SystemExit as error:
-        what = str(error) if os.environ.get("CHAT_URL") else NO_ENDPOINT
+        what = NO_ENDPOINT
+        if os.environ.get("CHAT_URL"):
+            what = str(error)
         raise WrongUse(f"{CHAT}: {what}") from None
     return LocalSeat(CHAT, ChatHere(CHAT, settings).play)
 
@@ -328,7 +359,7 @@ def _built(player: Player, isolation: Isolation) -> Player:
 
 
 def _name(label: str, player: Player) -> str:
-    """Return what the tables of the match call a player: its label, and where it runs if that is not here."""
+    """Return a player's name for tables: its label, and a note if it is remote or debugged."""
     if isinstance(player, RemoteBot):
         return f"{label} (remote)"
     if isinstance(player, SandboxedBot) and player.terminal is not None:

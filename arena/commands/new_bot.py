@@ -9,11 +9,10 @@ import click
 import msgspec
 from msgspec import Struct
 
-from arena.commands.completion import complete_bots, complete_games
-from arena.commands.recorded import recorded
+from arena.commands.sample_recordings import recorded
 from arena.config import random_bot
 from arena.errors import WrongUse, cannot_write
-from arena.game_options import game_named
+from arena.game_options import complete_bots, complete_games, game_named
 from arena.schedule import TWO
 from arena.terminal import command_line, results_console
 from referee.bot_folder import BUILT_IN, FILE, PATH, BotFolder, built_in, find_bot

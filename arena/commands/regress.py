@@ -1,37 +1,37 @@
-"""`arena regress`: is a bot's new version better than its old one? Its exit code is for CI."""
+"""`arena regress`: test whether a bot's new version is better than its old one. The exit code is for CI."""
 
 import os
 import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated
 
 import click
+from msgspec import Struct
 from msgspec.structs import replace
 
-from arena.commands.completion import complete_bots, complete_games, complete_variants
 from arena.commands.options import (
-    cap_option,
+    CapsOption,
+    CheckOption,
+    FeedOption,
+    JsonOption,
+    LogOption,
+    PlacementOptions,
+    PolicyOptions,
+    UsageOption,
     caps_given,
     check_asked,
-    check_option,
-    clock_option,
     feed_asked,
-    feed_option,
-    log_option,
     open_log,
-    policy_options,
     read_policy,
-    usage_option,
-    warm_option,
-    where_options,
 )
 from arena.errors import AnswerIsNo, MachineCannot, Stopped, Undecided, WrongUse, cannot_write
 from arena.feed import open_feed
+from arena.game_options import complete_games
 from arena.output_folders import refuse_in_bot
 from arena.quantities import pluralise
 from arena.regression import (
     HEAD,
-    QUESTION_NAMES,
+    Blocks,
     DecisionDiff,
     Finding,
     HeadBrokenError,
@@ -67,132 +67,55 @@ from arena.reports import (
     usage_table,
     verdict_text,
 )
-from arena.schedule import MOST_BLOCKS
-from arena.statistics import EloModel, Verdict
+from arena.statistics import Verdict
+from arena.struct_options import option, options
 from arena.tables import show
 from arena.terminal import command_line, print_json, results_console, say
 from arena.tournament import TRANSCRIPTS
 from arena.workers import Where, matches_at_once, ready, venue_for, workers_kept
 from referee.linux.files import write_bytes_whole
-from referee.sandbox import Isolation
 
 EXPLAINED = 20
-"""Of base's matches, unless it is said: some minutes at most, for bots that take seconds a match."""
-BLOCKS = click.IntRange(1, MOST_BLOCKS)
+"""Default number of base's matches: some minutes at most for bots that take seconds per match."""
+
+
+class OutcomeOptions(Struct, frozen=True, kw_only=True):
+    """Options for where a test's results go, and how they are shown."""
+
+    results: Annotated[
+        Path | None,
+        option(
+            "Folder for ledger and transcripts.  [default: runs/regress/..., one for each set of terms]",
+        ),
+    ] = None
+    fresh: Annotated[bool, option("Begin anew; move earlier results into a folder within theirs.")] = False
+    checks: CheckOption = True
+    feed: FeedOption = None
+    log: LogOption = None
+    usage: UsageOption = False
+    as_json: JsonOption = False
+    summary: Annotated[
+        Path | None,
+        option("Add a summary for CI to FILE.", "--markdown", metavar="FILE"),
+    ] = None
+    junit: Annotated[Path | None, option("Write the result as JUnit XML to FILE.", metavar="FILE")] = None
+    explains: Annotated[
+        bool,
+        option("After the test, show which of base's decisions head would make differently.", "--explain"),
+    ] = False
+    limit: Annotated[
+        Blocks | None, option("With --explain: number of base's matches.  [default: the first 20]")
+    ] = None
+    caps: CapsOption = ()
+    policy: PolicyOptions = PolicyOptions()
 
 
 @click.command("regress")
 @click.argument("game", shell_complete=complete_games)
-@click.option("--base", shell_complete=complete_bots, required=True, metavar="BOT", help="The old version.")
-@click.option("--head", shell_complete=complete_bots, required=True, metavar="BOT", help="The new version.")
-@click.option("--variant", shell_complete=complete_variants, help="Variant of the game.  [default: the game's]")
-@click.option("--options", help="The game's options, as a JSON object.")
-@click.option(
-    "--question",
-    type=click.Choice(QUESTION_NAMES),
-    help="What is asked: is head better, not worse, or much better?  [default: better]",
-)
-@click.option(
-    "--slower",
-    type=float,
-    metavar="RATIO",
-    help="Also fail head if its processor time per move is more than RATIO times base's.",
-)
-@click.option(
-    "--larger",
-    type=float,
-    metavar="RATIO",
-    help="Also fail head if its peak memory is more than RATIO times base's.",
-)
-@click.option(
-    "--field",
-    shell_complete=complete_bots,
-    multiple=True,
-    metavar="BOT",
-    help="A fixed opponent: base and head each play against the field; repeatable."
-    "  [default with two seats: base and head meet; with more: a random bot]",
-)
-@click.option("--elo0", type=float, help="In place of --question: head's advantage in Elo under H0.")
-@click.option("--elo1", type=float, help="In place of --question: head's advantage in Elo under H1.")
-@click.option("--elo-model", "model", type=click.Choice(get_args(EloModel)), help="[default: normalized]")
-@click.option(
-    "--low", type=float, help="In place of --question, with a field: advantage in points a match under H0."
-)
-@click.option(
-    "--high", type=float, help="In place of --question, with a field: advantage in points a match under H1."
-)
-@click.option(
-    "--alpha", type=float, default=0.05, show_default=True, help="Bound on the rate of accepting head wrongly."
-)
-@click.option(
-    "--beta", type=float, default=0.05, show_default=True, help="Bound on the rate of rejecting head wrongly."
-)
-@click.option("--rotations", type=BLOCKS, help="More seats: number of seatings of a deal.  [default: all]")
-@click.option(
-    "--blocks", type=BLOCKS, default=40_000, show_default=True, help="Limit on blocks; then the test is undecided."
-)
-@click.option(
-    "--same-content",
-    is_flag=True,
-    help="Test even if base and head have the same content, for example to check the test itself.",
-)
-@click.option("--seed", type=int, help="Seed of all deals.  [default: drawn, and kept with the results]")
-@clock_option
-@click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)
-@warm_option
-@click.option(
-    "--keep-bots", is_flag=True, help="Keep bots that can stay for the next match: quicker, less strict."
-)
-@where_options
-@click.option(
-    "--results",
-    type=click.Path(path_type=Path),
-    help="Folder for ledger and transcripts.  [default: runs/regress/..., one for each set of terms]",
-)
-@click.option("--fresh", is_flag=True, help="Begin anew; move earlier results into a folder within theirs.")
-@check_option
-@feed_option
-@log_option
-@usage_option
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@click.option(
-    "--markdown", "summary", type=click.Path(path_type=Path), metavar="FILE", help="Add a summary for CI to FILE."
-)
-@click.option(
-    "--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write the result as JUnit XML to FILE."
-)
-@click.option(
-    "--explain",
-    "explains",
-    is_flag=True,
-    help="After the test, show which of base's decisions head would make differently.",
-)
-@click.option("--limit", type=BLOCKS, help="With --explain: number of base's matches.  [default: the first 20]")
-@cap_option
-@policy_options
-def command(
-    *,
-    caps: tuple[str, ...],
-    fresh: bool,
-    concurrency: int | None,
-    workers: int | None,
-    on: str,
-    patience: int,
-    transcripts: str | None,
-    results: Path | None,
-    as_json: bool,
-    summary: Path | None,
-    junit: Path | None,
-    explains: bool,
-    limit: int | None,
-    keep_bots: bool,
-    checks: bool,
-    same_content: bool,
-    feed: str | None,
-    log: str | None,
-    usage: bool,
-    **given: Any,
-) -> None:
+@options(RegressionOptions, "test")
+@options(PlacementOptions, "where")
+@options(OutcomeOptions)
+def command(game: str, *, test: RegressionOptions, where: PlacementOptions, asked: OutcomeOptions) -> None:
     """Test whether head is better at GAME than base. After a stop, the same command goes on.
 
     A BOT is a folder, FOLDER@REVISION or a sample bot's name. Blocks count in the order of the schedule, and the
@@ -202,50 +125,53 @@ def command(
     or bad input; 3 undecided after --blocks, or this machine cannot do it: then the last line says so, and --json
     has no verdict. If base and head have the same content, the test is undecided before its first match.
     """
-    if limit is not None and not explains:
+    if asked.limit is not None and not asked.explains:
         raise WrongUse("--limit: has no effect without --explain")
-    if transcripts is not None and explains:
+    if where.transcripts is not None and asked.explains:
         raise WrongUse("--explain: reads transcripts in the results folder; --transcripts puts them elsewhere")
-    asked = RegressionOptions(
-        policy=replace(read_policy(given), processes="kept" if keep_bots else "fresh"),
-        caps=caps_given(caps),
-        **{name: given[name] for name in RegressionOptions.__struct_fields__ if name in given},
+    policy = read_policy(asked.policy)
+    regression = regression_of(replace(test, game=game, policy=policy, caps=caps_given(asked.caps)))
+    results = _results_folder(regression, asked.results)
+    regression = replace(regression, arena=replace(regression.arena, results=results))
+    if asked.summary is not None:
+        # Checked before hours of play.
+        _add(asked.summary, "")
+    _write_junit(
+        asked.junit, unplayed_junit(regression, Verdict.UNDECIDED, "the test has begun and not ended yet")
     )
-    regression = regression_of(asked)
-    where = _results_folder(regression, results)
-    regression = replace(regression, arena=replace(regression.arena, results=where))
-    if summary is not None:
-        # Tried before hours of play, not after.
-        _add(summary, "")
-    _write_junit(junit, unplayed_junit(regression, Verdict.UNDECIDED, "the test has begun and not ended yet"))
-    _check_contents(regression, insists=same_content, as_json=as_json, summary=summary, junit=junit)
-    place = Where(on=on, transcripts=transcripts, concurrency=concurrency, workers=workers, patience=patience)
+    why = same_content_text(regression)
+    if why is not None and not test.same_content:
+        _tell_undecided(regression, why, asked)
+        raise Undecided(why)
     try:
-        finding = _played(regression, place, fresh=fresh, checks=checks, feed=feed, log=log)
+        finding = _played(regression, where, asked)
     except HeadBrokenError as broken:
-        _tell_broken(regression, broken.format_message(), as_json=as_json, summary=summary, junit=junit)
+        _tell_broken(regression, broken.format_message(), asked)
         raise
-    if not as_json:
-        _print(regression, finding, transcripts, usage=usage)
-    if summary is not None:
-        _add(summary, finding_markdown(regression, finding))
-    _write_junit(junit, finding_junit(regression, finding))
-    at_once = concurrency or matches_at_once()
-    matches = None if not explains else _explained(regression, finding, at_once=at_once, limit=limit or EXPLAINED)
-    if as_json:
+    if not asked.as_json:
+        _print(regression, finding, where.transcripts, usage=asked.usage)
+    if asked.summary is not None:
+        _add(asked.summary, finding_markdown(regression, finding))
+    _write_junit(asked.junit, finding_junit(regression, finding))
+    matches = None
+    if asked.explains:
+        at_once = where.concurrency or matches_at_once()
+        matches = _explained(regression, finding, at_once=at_once, limit=asked.limit or EXPLAINED)
+    if asked.as_json:
         head = problems_of("head", regression.arena.folders[HEAD], finding.reports[HEAD])
         content = finding_json(regression, finding) | {"problems": problems_json(head)}
-        content |= {} if matches is None else {"explained": explained_json(matches)}
+        if matches is not None:
+            content["explained"] = explained_json(matches)
         print_json(content)
     elif matches is not None:
         _print_explained(regression, matches)
-    if summary is not None and matches is not None:
-        _add(summary, explained_markdown(matches, regression.arena.seats))
+    if asked.summary is not None and matches is not None:
+        _add(asked.summary, explained_markdown(matches, regression.arena.seats))
     _answer(finding, regression)
 
 
 def _write_junit(path: Path | None, content: bytes) -> None:
-    """Write a report for CI systems, if one was asked for."""
+    """Write a report for CI systems if `path` is given."""
     if path is None:
         return
     try:
@@ -254,16 +180,14 @@ def _write_junit(path: Path | None, content: bytes) -> None:
         raise cannot_write(path, error) from None
 
 
-def _tell_broken(
-    regression: Regression, why: str, *, as_json: bool, summary: Path | None, junit: Path | None
-) -> None:
-    """For CI: head cannot start."""
-    if as_json:
+def _tell_broken(regression: Regression, why: str, asked: OutcomeOptions) -> None:
+    """Report to CI that head cannot start."""
+    if asked.as_json:
         found = problem("head", regression.arena.folders[HEAD], why)
         print_json({"verdict": Verdict.REJECTED.value, "broken": why, "problems": problems_json([found])})
-    _write_junit(junit, unplayed_junit(regression, Verdict.REJECTED, why))
-    if summary is not None:
-        _add(summary, unplayed_markdown(regression, Verdict.REJECTED, why))
+    _write_junit(asked.junit, unplayed_junit(regression, Verdict.REJECTED, why))
+    if asked.summary is not None:
+        _add(asked.summary, unplayed_markdown(regression, Verdict.REJECTED, why))
 
 
 def _results_folder(regression: Regression, asked: Path | None) -> Path:
@@ -273,30 +197,22 @@ def _results_folder(regression: Regression, asked: Path | None) -> Path:
     return asked
 
 
-def _check_contents(
-    regression: Regression, *, insists: bool, as_json: bool, summary: Path | None, junit: Path | None
-) -> None:
-    """Raise `Undecided` if base and head have the same content, unless the user insists; tell CI."""
-    why = same_content_text(regression)
-    if insists or why is None:
-        return
-    if as_json:
+def _tell_undecided(regression: Regression, why: str, asked: OutcomeOptions) -> None:
+    """Report to CI that base and head have the same content."""
+    if asked.as_json:
         print_json({"verdict": Verdict.UNDECIDED.value, "same_content": regression.arena.folders[HEAD].content})
-    if summary is not None:
-        _add(summary, unplayed_markdown(regression, Verdict.UNDECIDED, why))
-    _write_junit(junit, unplayed_junit(regression, Verdict.UNDECIDED, why))
-    raise Undecided(why)
+    if asked.summary is not None:
+        _add(asked.summary, unplayed_markdown(regression, Verdict.UNDECIDED, why))
+    _write_junit(asked.junit, unplayed_junit(regression, Verdict.UNDECIDED, why))
 
 
-def _played(
-    regression: Regression, where: Where, *, fresh: bool, checks: bool, feed: str | None, log: str | None
-) -> Finding:
-    arena = regression.arena
-    with workers_kept(), open_log(log) as events, open_feed(feed_asked(feed, arena.results)) as line:
+def _played(regression: Regression, where: Where, asked: OutcomeOptions) -> Finding:
+    arena, fresh = regression.arena, asked.fresh
+    with workers_kept(), open_log(asked.log) as events, open_feed(feed_asked(asked.feed, arena.results)) as line:
         players, venue = venue_for(
             where, arena.bots, arena.form.isolation, seats=arena.seats, fresh=fresh, feed=line, log=events
         )
-        check = check_asked(where, arena, {}, plays=checks)
+        check = check_asked(where, arena, {}, plays=asked.checks)
         try:
             return play_regression(regression, players, venue, fresh=fresh, check=check, log=events.logger)
         except Stopped as stopped:
@@ -305,7 +221,7 @@ def _played(
 
 
 def _print(regression: Regression, finding: Finding, elsewhere: str | None, *, usage: bool) -> None:
-    """What it comes to, first what head won; then the table, and the statistics."""
+    """Print what head won, then the table and the statistics."""
     screen = results_console()
     first, *rest = finding_lines(regression, finding)
     screen.say(first)
@@ -324,7 +240,7 @@ def _print(regression: Regression, finding: Finding, elsewhere: str | None, *, u
 
 
 def _explained(regression: Regression, finding: Finding, *, at_once: int, limit: int) -> list[DecisionDiff] | None:
-    """What head answers to base's questions; None where it cannot be asked: the test's answer stands."""
+    """Return the differences of decisions, or None if head cannot be asked."""
     arena = regression.arena
     try:
         (head,) = ready((arena.folders[HEAD],), arena.form.isolation)
@@ -350,8 +266,8 @@ def _print_explained(regression: Regression, matches: list[DecisionDiff]) -> Non
 
 
 def _add(file: Path, text: str) -> None:
-    """Added, not written over: a CI's summary may hold what earlier steps said."""
-    # A fifo that nobody reads would be waited for.
+    """Append text to a file, because a CI's summary may have the text of earlier steps."""
+    # Opening a fifo without a reader would block.
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY
     try:
         descriptor = os.open(file, flags, 0o666)
@@ -363,16 +279,14 @@ def _add(file: Path, text: str) -> None:
 
 
 def _answer(finding: Finding, regression: Regression) -> None:
-    """The exit code."""
+    """Raise the error with the command's exit code, unless head is accepted."""
     verdict, why = finding.verdict, verdict_text(regression.test, finding)
     if verdict is Verdict.REJECTED:
         raise AnswerIsNo(f"{why}{head_lost(finding)}")
     if verdict is Verdict.UNDECIDED:
         matches = pluralise(finding.blocks * regression.seatings, "match", ",")
         hopeless = [each.limit.resource for each in finding.usage if each.state.is_over and each.ratio is None]
-        remedy = (
-            f"{' and '.join(hopeless)} could not be measured"
-            if hopeless
-            else "give more --blocks to continue from here"
-        )
+        remedy = "give more --blocks to continue from here"
+        if hopeless:
+            remedy = f"{' and '.join(hopeless)} could not be measured"
         raise Undecided(f"undecided after {matches}; {remedy}{head_lost(finding)}")

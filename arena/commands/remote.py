@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from arena.commands.completion import complete_bots
 from arena.commands.keys import command as keys_command
 from arena.errors import AnswerIsNo, WrongUse
+from arena.game_options import complete_bots
 from referee.bot_folder import BotFolderError, find_bot, read_bot_name
 
 SECONDS_PER_HOUR = 3_600

@@ -1,10 +1,12 @@
-"""`arena report`: what a tournament has come to so far, whether it is at its end or still being played."""
+"""`arena report`: show the results of a tournament that is over or being played."""
 
 from pathlib import Path
+from typing import Annotated
 
 import click
+from msgspec import Struct
 
-from arena.commands.options import usage_option
+from arena.commands.options import UsageOption
 from arena.errors import WrongUse
 from arena.pages import write_report, write_season_report, write_waiting
 from arena.quantities import pluralise
@@ -34,6 +36,7 @@ from arena.reports import (
 )
 from arena.schedule import format_of
 from arena.season import SeasonResults, season_folder, season_in
+from arena.struct_options import option, options
 from arena.tables import show
 from arena.terminal import print_json, results_console
 from arena.tournament import TRANSCRIPTS, NotBegun, Results, entries_until, find_ledger, load_results
@@ -41,36 +44,42 @@ from arena.tournament import TRANSCRIPTS, NotBegun, Results, entries_until, find
 OUT = click.Path(path_type=Path, dir_okay=False)
 
 
+class ReportOptions(Struct, frozen=True, kw_only=True):
+    """Options for the output of a report."""
+
+    html: Annotated[Path | None, option("Write a page with plots, in one file.", type=OUT)] = None
+    table: Annotated[Path | None, option("Write a table with a row for each bot.", "--csv", type=OUT)] = None
+    usage: UsageOption = False
+    as_json: Annotated[bool, option("Print the report as JSON.", "--json")] = False
+
+
 @click.command("report")
 @click.argument("results", metavar="FOLDER_OR_FILE", type=click.Path(path_type=Path))
-@click.option("--html", type=OUT, help="Write a page with plots, in one file.")
-@click.option("--csv", "table", type=OUT, help="Write a table with a row for each bot.")
-@usage_option
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def command(results: Path, *, html: Path | None, table: Path | None, usage: bool, as_json: bool) -> None:
+@options(ReportOptions)
+def command(results: Path, *, asked: ReportOptions) -> None:
     """Show ratings with intervals, seats, conduct and time of a tournament, by its results folder or its file.
 
     Of a season, show each stage's table, and who goes on.
     """
     try:
         if (folder := season_folder(results)) is not None:
-            _report_season(season_in(folder), html=html, table=table, usage=usage, as_json=as_json)
+            _report_season(season_in(folder), asked)
         else:
-            _report_tournament(find_ledger(results), html=html, table=table, usage=usage, as_json=as_json)
+            _report_tournament(find_ledger(results), asked)
     except NotBegun as waiting:
-        _report_waiting(waiting, html=html, table=table, as_json=as_json)
+        _report_waiting(waiting, asked)
 
 
-def _report_tournament(ledger: Path, *, html: Path | None, table: Path | None, usage: bool, as_json: bool) -> None:
+def _report_tournament(ledger: Path, asked: ReportOptions) -> None:
     """Report one tournament. Raises NotBegun."""
     found = load_results(ledger)
     terms, digest = found.terms, found.digest
     logs = ledger.parent / TRANSCRIPTS
-    if html is not None:
-        write_report(html, ledger.parent, found)
-    if table is not None:
-        write_csv(table, found)
-    if as_json:
+    if asked.html is not None:
+        write_report(asked.html, ledger.parent, found)
+    if asked.table is not None:
+        write_csv(asked.table, found)
+    if asked.as_json:
         attempts = {"void": len(found.voids), "set_aside": len(found.set_aside), "lost": len(found.lost)}
         content = terms_told(terms) | digest_json(digest) | {"matches_in_all": found.total} | attempts
         content |= {"reports": reports_json(digest.labels, found.reports, logs)}
@@ -80,16 +89,16 @@ def _report_tournament(ledger: Path, *, html: Path | None, table: Path | None, u
         content |= asides_json(found.asides, digest.labels)
         print_json(content)
     else:
-        _print(found, logs, usage=usage)
+        _print(found, logs, usage=asked.usage)
 
 
-def _report_waiting(waiting: NotBegun, *, html: Path | None, table: Path | None, as_json: bool) -> None:
-    """Say that a competition has not begun, and which bots cannot start."""
-    if table is not None:
+def _report_waiting(waiting: NotBegun, asked: ReportOptions) -> None:
+    """Report that a competition has not begun, and which bots cannot start."""
+    if asked.table is not None:
         raise WrongUse(f"--csv: {waiting.format_message()}")
-    if html is not None:
-        write_waiting(html, waiting)
-    if as_json:
+    if asked.html is not None:
+        write_waiting(asked.html, waiting)
+    if asked.as_json:
         print_json(not_begun_json(waiting))
     else:
         screen = results_console()
@@ -98,7 +107,7 @@ def _report_waiting(waiting: NotBegun, *, html: Path | None, table: Path | None,
 
 
 def _print(found: Results, logs: Path, *, usage: bool) -> None:
-    """The report of one tournament."""
+    """Print the report of one tournament."""
     screen, terms, digest = results_console(), found.terms, found.digest
     matches = f"{matches_text(found)} {'match' if digest.matches == found.total == 1 else 'matches'}"
     told_words = (f"{word} processes" if name == "processes" else word for name, word in terms_told(terms).items())
@@ -122,15 +131,13 @@ def _print(found: Results, logs: Path, *, usage: bool) -> None:
         screen.say(said)
 
 
-def _report_season(
-    found: SeasonResults, *, html: Path | None, table: Path | None, usage: bool, as_json: bool
-) -> None:
-    """The same of a season: its stages' tables."""
-    if table is not None:
+def _report_season(found: SeasonResults, asked: ReportOptions) -> None:
+    """Report the tables of a season's stages."""
+    if asked.table is not None:
         raise WrongUse(f"--csv: is for one tournament: give the results folder of a stage in {found.folder}")
-    if html is not None:
-        write_season_report(html, found)
-    if as_json:
+    if asked.html is not None:
+        write_season_report(asked.html, found)
+    if asked.as_json:
         print_json(season_json(found))
     else:
-        print_season(results_console(), found, usage=usage)
+        print_season(results_console(), found, usage=asked.usage)

@@ -1,21 +1,24 @@
-"""`arena stress`: the rules of time attacked from every side."""
+"""`arena stress`: attack the timing rules, in real matches and in virtual time."""
 
 import platform
 import secrets
 import sys
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated
 
 import click
 import msgspec
 from click.core import ParameterSource
+from msgspec import Meta, Struct
 from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
+from arena.commands.options import JsonOption
 from arena.errors import AnswerIsNo, WrongUse, errors_as_exits
 from arena.pages import stress_page
 from arena.quantities import pluralise
 from arena.stress import Campaign, Load, LoadResult, play_campaign, run_load, stress_context, stress_table
+from arena.struct_options import option, options
 from arena.tables import show
 from arena.terminal import command_line, print_json, progress_bar, progress_console, results_console, say
 from arena.workers import MAX_CONCURRENCY, cores, keep_calibration
@@ -26,72 +29,53 @@ from referee.proofs.fuzzing import MAX_SCRIPT_BYTES, BadScriptError, Script, jud
 from referee.sandbox import Isolation
 
 SEED_BITS = 32
-PROCESSES, HOGS = click.IntRange(1, MAX_CONCURRENCY), click.IntRange(0, MAX_CONCURRENCY)
-MATCHES = click.IntRange(1, 10_000_000)
+MOST_MATCHES = 10_000_000
 OF_VIRTUAL = ("windows", "processes", "keep")
 OF_REAL = ("levels", "matches", "main_ms", "hogs", "isolation", "html", "calibrate")
 
 
+class StressOptions(Struct, frozen=True, kw_only=True):
+    """Options of a stress test; of most, the help says whether they apply in real or in virtual time."""
+
+    virtual: Annotated[bool, option("Test the referee in virtual time, without wire and waiting.")] = False
+    windows: Annotated[
+        Annotated[int, Meta(ge=1)], option("Virtual: minimum number of windows.", show_default=True)
+    ] = 20_000
+    seed: Annotated[Annotated[int, Meta(ge=0)] | None, option("Seed of the matches.  [default: drawn]")] = None
+    processes: Annotated[
+        Annotated[int, Meta(ge=1, le=MAX_CONCURRENCY)],
+        option("Virtual: number of processes that share the work.", show_default=True),
+    ] = 1
+    script_file: Annotated[Path | None, option("Play one script, for example that of a finding.", "--script")] = (
+        None
+    )
+    keep: Annotated[Path, option("Virtual: file for the script of a finding.", show_default=True)] = Path(
+        "stress-finding.json"
+    )
+    levels: Annotated[str, option("Real: matches at once, one level after another.", show_default=True)] = (
+        "1,10,50"
+    )
+    matches: Annotated[
+        Annotated[int, Meta(ge=1, le=MOST_MATCHES)] | None,
+        option("Real: matches at each level.  [default: twice the level]"),
+    ] = None
+    main_ms: Annotated[
+        Annotated[int, Meta(ge=50, le=LONGEST_MS)], option("Real: main time of a window.", show_default=True)
+    ] = 200
+    hogs: Annotated[
+        Annotated[int, Meta(ge=0, le=MAX_CONCURRENCY)],
+        option("Real: number of other processes that use processor time."),
+    ] = 0
+    isolation: Annotated[Isolation, option(show_default=True)] = "strict"
+    html: Annotated[Path | None, option("Real: write a page with histograms.")] = None
+    calibrate: Annotated[bool, option("Real: keep the largest safe level as `tournament`'s concurrency.")] = False
+    as_json: JsonOption = False
+
+
 @click.command("stress")
-@click.option("--virtual", is_flag=True, help="Test the referee in virtual time, without wire and waiting.")
-@click.option(
-    "--windows",
-    type=click.IntRange(min=1),
-    default=20_000,
-    show_default=True,
-    help="Virtual: minimum number of windows.",
-)
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of the matches.  [default: drawn]")
-@click.option(
-    "--processes",
-    type=PROCESSES,
-    default=1,
-    show_default=True,
-    help="Virtual: number of processes that share the work.",
-)
-@click.option(
-    "--script",
-    "script_file",
-    type=click.Path(path_type=Path),
-    help="Play one script, for example that of a finding.",
-)
-@click.option(
-    "--keep",
-    type=click.Path(path_type=Path),
-    default=Path("stress-finding.json"),
-    show_default=True,
-    help="Virtual: file for the script of a finding.",
-)
-@click.option(
-    "--levels", default="1,10,50", show_default=True, help="Real: matches at once, one level after another."
-)
-@click.option("--matches", type=MATCHES, help="Real: matches at each level.  [default: twice the level]")
-@click.option(
-    "--main-ms",
-    type=click.IntRange(50, LONGEST_MS),
-    default=200,
-    show_default=True,
-    help="Real: main time of a window.",
-)
-@click.option("--hogs", type=HOGS, default=0, help="Real: number of other processes that use processor time.")
-@click.option("--isolation", type=click.Choice(get_args(Isolation)), default="strict", show_default=True)
-@click.option("--html", type=click.Path(path_type=Path), help="Real: write a page with histograms.")
-@click.option("--calibrate", is_flag=True, help="Real: keep the largest safe level as `tournament`'s concurrency.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@options(StressOptions)
 @click.pass_context
-def command(
-    context: click.Context,
-    /,
-    *,
-    virtual: bool,
-    windows: int,
-    seed: int | None,
-    processes: int,
-    script_file: Path | None,
-    keep: Path,
-    as_json: bool,
-    **real: Any,
-) -> None:
+def command(context: click.Context, /, *, asked: StressOptions) -> None:
     """Attack the rules of time in real matches or (--virtual) in virtual time.
 
     Real matches find this machine's limit. A level is a number of matches at once. Their sandboxed bots answer at
@@ -103,14 +87,18 @@ def command(
     The first match that breaks a rule is made as small as possible and kept as a script.
     """
     _refuse_of_other_modes(context)
-    if not virtual and script_file is None:
-        _play_real(secrets.randbits(SEED_BITS) if seed is None else seed, as_json=as_json, **real)
+    seed = asked.seed
+    if seed is None:
+        seed = secrets.randbits(SEED_BITS)
+    if asked.script_file is not None:
+        _play_one(asked.script_file, as_json=asked.as_json)
         return
-    if script_file is not None:
-        _play_one(script_file, as_json=as_json)
+    if not asked.virtual:
+        _play_real(seed, asked)
         return
+    keep, as_json = asked.keep, asked.as_json
     _check_place("--keep", keep)
-    campaign = _with_bar(secrets.randbits(SEED_BITS) if seed is None else seed, windows, processes)
+    campaign = _with_bar(seed, asked.windows, asked.processes)
     finding = campaign.finding
     if as_json:
         content = {**msgspec.to_builtins(campaign), "windows_a_second": round(campaign.pace)}
@@ -126,13 +114,13 @@ def command(
 
 
 def _check_place(option: str, file: Path) -> None:
-    """Tried before hours of play, not after."""
+    """Check before hours of play that a file can be written."""
     if file.is_dir() or not file.parent.is_dir():
         raise WrongUse(f"{option}: {file}: cannot be written: it is a folder, or is in none")
 
 
 def _refuse_of_other_modes(context: click.Context) -> None:
-    """What was given, and would be without effect."""
+    """Refuse options that have no effect in this mode."""
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     idle: tuple[str, ...]
     if "script_file" in given:
@@ -146,32 +134,27 @@ def _refuse_of_other_modes(context: click.Context) -> None:
             raise WrongUse(f"--{name.replace('_', '-')}: has no effect {mode}")
 
 
-def _play_real(
-    seed: int,
-    *,
-    levels: str,
-    matches: int | None,
-    main_ms: int,
-    hogs: int,
-    isolation: Isolation,
-    html: Path | None,
-    calibrate: bool,
-    as_json: bool,
-) -> None:
+def _play_real(seed: int, asked: StressOptions) -> None:
+    html = asked.html
     if html is not None:
         _check_place("--html", html)
     load = Load(
-        levels=_levels(levels), matches=matches, main_ms=main_ms, hogs=hogs, seed=seed, isolation=isolation
+        levels=_levels(asked.levels),
+        matches=asked.matches,
+        main_ms=asked.main_ms,
+        hogs=asked.hogs,
+        seed=seed,
+        isolation=asked.isolation,
     )
     with errors_as_exits(), unwrapped():
         found = _real_with_bar(load)
     levels_up = sorted(found, key=lambda level: level.concurrent)
-    # A level above one that was not safe was lucky.
+    # A safe level above one that was not safe is a coincidence.
     safe = max((level.concurrent for level in takewhile(lambda level: level.is_safe, levels_up)), default=None)
     machine = f"{platform.system()} {platform.release()}, {cores()} cores"
     if html is not None:
         html.write_text(stress_page(stress_context(load, found, machine)))
-    if as_json:
+    if asked.as_json:
         left_out = {"latenesses", "overcharges"}
         rows = [
             {key: value for key, value in msgspec.to_builtins(level).items() if key not in left_out}
@@ -184,7 +167,7 @@ def _play_real(
         show(screen, stress_table(found))
         verdict = f"safe: up to {pluralise(safe, 'match')} at once" if safe else "no level was safe"
         screen.say(f"{verdict}; times in ms; seed {seed}")
-    if calibrate:
+    if asked.calibrate:
         if safe is None:
             raise AnswerIsNo("no level was safe, so nothing was saved; try smaller ones, or a quieter machine")
         say(f"saved in {keep_calibration(safe)}")

@@ -23,7 +23,7 @@ from arena.regression.model import (
     answers,
     evidence,
 )
-from arena.regression.options import RegressionOptions, regression_of, same_content_text
+from arena.regression.options import Blocks, RegressionOptions, regression_of, same_content_text
 from arena.regression.run import Finding, HeadBrokenError, folder_for, play_regression
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "QUESTIONS",
     "QUESTION_NAMES",
     "USAGE",
+    "Blocks",
     "Decision",
     "DecisionDiff",
     "Finding",

@@ -1,14 +1,23 @@
 """Options of a regression test, and the test that they describe."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from arena.config import BotCaps, Tournament, TournamentFile, called, find_entry, random_bot, say_link
 from arena.errors import WrongUse
-from arena.game_options import read_clock, rules_asked
+from arena.game_options import (
+    ClockOption,
+    OptionsOption,
+    VariantOption,
+    WarmOption,
+    complete_bots,
+    read_clock,
+    rules_asked,
+)
 from arena.quantities import pluralise
 from arena.regression.model import (
     BASE,
@@ -21,8 +30,9 @@ from arena.regression.model import (
     Regression,
     Test,
 )
-from arena.schedule import TWO
+from arena.schedule import MOST_BLOCKS, TWO
 from arena.statistics import Anytime, EloModel, Resource, Sprt, UsageLimit
+from arena.struct_options import option
 from referee.bot_folder import BotFolder, BotFolderError, read_bot_name
 from referee.display_text import printable_name
 from referee.match import Policy
@@ -34,6 +44,7 @@ OF_TWO = ("elo0", "elo1", "model")
 """Options of head-to-head tests only: games of two seats without a field."""
 OF_FIELD = ("low", "high")
 """Options of tests against a field only."""
+Blocks = Annotated[int, Meta(ge=1, le=MOST_BLOCKS)]
 LIMITS: dict[str, Resource] = {"slower": "time", "larger": "memory"}
 """Options that limit head's resource use, with the resource."""
 MOST_FIELD = 100
@@ -42,31 +53,57 @@ MOST_FIELD = 100
 class RegressionOptions(Struct, frozen=True, kw_only=True):
     """Options of a regression test; None or empty if not given."""
 
-    game: str
-    base: str
-    head: str
-    policy: Policy
-    variant: str | None = None
-    options: str | None = None
-    """Options of the game, as a JSON object."""
-    clock: Path | None = None
-    """File with a `[clock]` table."""
-    question: QuestionName | None = None
-    elo0: float | None = None
-    elo1: float | None = None
-    model: EloModel | None = None
-    low: float | None = None
-    high: float | None = None
-    slower: float | None = None
-    larger: float | None = None
-    alpha: float = 0.05
-    beta: float = 0.05
-    field: tuple[str, ...] = ()
-    rotations: int | None = None
-    blocks: int = 40_000
-    seed: int | None = None
-    isolation: Isolation = "strict"
-    warm: bool = True
+    game: str = ""
+    base: Annotated[str, option("The old version.", required=True, metavar="BOT", shell_complete=complete_bots)]
+    head: Annotated[str, option("The new version.", required=True, metavar="BOT", shell_complete=complete_bots)]
+    variant: VariantOption = None
+    options: OptionsOption = None
+    question: Annotated[
+        QuestionName | None,
+        option("What is asked: is head better, not worse, or much better?  [default: better]"),
+    ] = None
+    slower: Annotated[
+        float | None,
+        option("Also fail head if its processor time per move is more than RATIO times base's.", metavar="RATIO"),
+    ] = None
+    larger: Annotated[
+        float | None,
+        option("Also fail head if its peak memory is more than RATIO times base's.", metavar="RATIO"),
+    ] = None
+    field: Annotated[
+        tuple[str, ...],
+        option(
+            "A fixed opponent: base and head each play against the field; repeatable."
+            "  [default with two seats: base and head meet; with more: a random bot]",
+            metavar="BOT",
+            shell_complete=complete_bots,
+        ),
+    ] = ()
+    elo0: Annotated[float | None, option("In place of --question: head's advantage in Elo under H0.")] = None
+    elo1: Annotated[float | None, option("In place of --question: head's advantage in Elo under H1.")] = None
+    model: Annotated[EloModel | None, option("[default: normalized]", "--elo-model")] = None
+    low: Annotated[
+        float | None,
+        option("In place of --question, with a field: advantage in points a match under H0."),
+    ] = None
+    high: Annotated[
+        float | None,
+        option("In place of --question, with a field: advantage in points a match under H1."),
+    ] = None
+    alpha: Annotated[float, option("Bound on the rate of accepting head wrongly.", show_default=True)] = 0.05
+    beta: Annotated[float, option("Bound on the rate of rejecting head wrongly.", show_default=True)] = 0.05
+    rotations: Annotated[Blocks | None, option("More seats: number of seatings of a deal.  [default: all]")] = None
+    blocks: Annotated[Blocks, option("Limit on blocks; then the test is undecided.", show_default=True)] = 40_000
+    same_content: Annotated[
+        bool,
+        option("Test even if base and head have the same content, for example to check the test itself."),
+    ] = False
+    seed: Annotated[int | None, option("Seed of all deals.  [default: drawn, and kept with the results]")] = None
+    clock: ClockOption = None
+    isolation: Annotated[Isolation, option(show_default=True)] = "strict"
+    warm: WarmOption = True
+    keep_bots: Annotated[bool, option("Keep bots that can stay for the next match: quicker, less strict.")] = False
+    policy: Policy = Policy()
     caps: BotCaps = BotCaps()
     """Maximum resources that a bot may request."""
 
@@ -85,16 +122,19 @@ def regression_of(chosen: RegressionOptions) -> Regression:
     bots = tuple(
         _bot(flag, name, chosen) for flag, name in zip(flags, (chosen.base, chosen.head, *names), strict=True)
     )
+    policy = chosen.policy
+    if chosen.keep_bots:
+        policy = replace(policy, processes="kept")
     clock = None
     if chosen.clock is not None:
-        clock = read_clock(chosen.clock, rules, variant, chosen.policy)
+        clock = read_clock(chosen.clock, rules, variant, policy)
     form = TournamentFile(
         game=chosen.game,
         bots=tuple(bot.given for bot in bots),
         variant=variant,
         rotations=chosen.rotations,
         seed=chosen.seed,
-        policy=chosen.policy,
+        policy=policy,
         clock=clock,
         isolation=chosen.isolation,
         warm=chosen.warm,
@@ -193,11 +233,11 @@ def _limits(chosen: RegressionOptions) -> tuple[UsageLimit, ...]:
     if chosen.larger is not None and chosen.isolation == "none":
         raise WrongUse("--larger: memory is not measured with --isolation none")
     limits = []
-    for option, resource in LIMITS.items():
-        most = getattr(chosen, option)
+    for name, resource in LIMITS.items():
+        most = getattr(chosen, name)
         if most is not None:
             try:
                 limits.append(UsageLimit(resource=resource, most=most, alpha=chosen.alpha, beta=chosen.beta))
             except ValueError as error:
-                raise WrongUse(f"--{option}: {error}") from None
+                raise WrongUse(f"--{name}: {error}") from None
     return tuple(limits)

@@ -1,4 +1,4 @@
-"""Plays a tournament for a command, as its options ask for it."""
+"""A tournament's play under the options of a command: log, notices, feed, and remote bots."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -8,29 +8,29 @@ from typing import Any
 
 from msgspec import Struct
 
-from arena.commands.options import NOTIFY, check_asked, host_keys
+from arena.commands.options import NOTIFY, SessionOptions, check_asked, host_keys, open_log
 from arena.config import Tournament, TournamentFile, affinity_place
 from arena.errors import CannotGoOn, Stopped, WrongUse
 from arena.feed import FeedLine
 from arena.terminal import command_line, say
-from arena.tournament import FinalResults, Notify, Results, TournamentRun
-from arena.workers import LOCAL, Hosting, RemoteSeats, Venue, Where, matches_at_once, venue_for
+from arena.tournament import FinalResults, Notify, Results, TournamentRun, open_notices
+from arena.workers import LOCAL, Hosting, RemoteSeats, Venue, Where, matches_at_once, venue_for, workers_kept
 from referee.host import Player, Publish, RemoteBot
 from referee.log import Logger, OperatorLog
 from referee.sandbox import ends_with_login
 from referee.wire import BadAddressError, read_address
 
 FRESH, FRESH_FROM = "--fresh", "--fresh-from"
-"""Options that a command has which is given again."""
+"""Options that are left out of the command that continues."""
 NO_LISTENER = "--listen ADDRESS:PORT is needed for bots on other machines"
 NOT_THERE = "--on: remote bots play on the arena's own machine: go on without --on, with --listen ADDRESS:PORT"
 
 
 class Listening(Struct, frozen=True):
-    """Where a command listens for bots on other machines, as it was told."""
+    """Options for bots on other machines."""
 
     address: str | None = None
-    """None: nowhere."""
+    """Address to listen at; None: no remote bots."""
     key: Path | None = None
     guests: tuple[RemoteBot, ...] = ()
     """See `RemoteSeats`."""
@@ -38,35 +38,53 @@ class Listening(Struct, frozen=True):
     """See `RemoteSeats`."""
 
 
+class OpenSession(Struct, frozen=True):
+    """What a command has opened to play its tournaments."""
+
+    where: Where
+    log: OperatorLog
+    notify: Notify
+    """Sends notices to the host."""
+
+
+@contextmanager
+def open_session(asked: SessionOptions, form: TournamentFile) -> Iterator[OpenSession]:
+    """Open the operator's log and the notices; keep workers for all tournaments of the session.
+
+    Errors that stop the session name the command that continues.
+    """
+    url = asked.notify
+    if url is None and form.notices is not None:
+        url = form.notices.url
+    with workers_kept(), open_log(asked.log) as log, open_notices(url, log.logger) as notify, _told_how_to_go_on():
+        yield OpenSession(asked.where, log, notify)
+
+
 def play_to_its_end(
     tournament: Tournament,
-    where: Where,
+    session: OpenSession,
     *,
     line: FeedLine | None,
-    log: OperatorLog,
-    notify: Notify,
     listening: Listening,
     time_is_up: Callable[[], bool] | None = None,
     fresh: bool = False,
     checks: bool = True,
 ) -> FinalResults:
-    """Plays what is left of a tournament; bots that enter meanwhile are built where they play.
+    """Play the rest of a tournament. Bots that enter during play are built where they play.
 
     Args:
-        tournament: what is to be played.
-        where: as the command was told.
-        line: where matches are published; None: nowhere.
-        log: the operator's.
-        notify: takes notices to the host.
-        listening: where remote bots come in.
-        time_is_up: whether a ladder without an end is to stop; None: it goes on until a signal comes.
-        fresh: begin anew.
-        checks: start every bot once before the first match of a new tournament.
+        tournament: the tournament.
+        session: opened for the command.
+        line: publishes matches; None: no feed.
+        listening: options for remote bots.
+        time_is_up: tells whether an endless ladder must stop; None: it continues until a signal arrives.
+        fresh: starts anew.
+        checks: starts every bot once before the first match of a new tournament.
 
     Raises:
         WrongUse, MachineCannot, Stopped: see `TournamentRun` and `venue_for`.
     """
-    form = tournament.form
+    form, where, log = tournament.form, session.where, session.log
     failed: dict[int, str] = {}
     publish = None if line is None else line.publish
     remote = _remote(tournament, where, listening, publish=publish, log=log.logger)
@@ -77,7 +95,7 @@ def play_to_its_end(
         seats=tournament.seats,
         at_once=form.concurrency,
         affinity=affinity_place(tournament),
-        # Before earlier results are moved, the check of bots shows whether there is a sandbox.
+        # The check of bots also tests the sandbox before earlier results are moved.
         fresh=fresh and not checks,
         failed=failed,
         feed=line,
@@ -111,34 +129,30 @@ def play_to_its_end(
         enlist=enlist,
         check=check_asked(where, tournament, failed, plays=checks),
         publish=publish,
-        notify=notify,
+        notify=session.notify,
         remote=remote,
         log=log.logger,
     ).play(fresh=fresh)
-    for text in () if remote is None else remote.lines():
-        say(text)
+    if remote is not None:
+        for text in remote.lines():
+            say(text)
     return found
 
 
 def _write_reports(folder: Path, found: Results) -> None:
     """See `arena.pages.write_beside`."""
-    from arena.pages import write_beside  # noqa: PLC0415 - bots are checked, and matches begin, before it is needed
+    from arena.pages import write_beside  # noqa: PLC0415 - slow, and not needed before the first match
 
     write_beside(folder, found)
-
-
-def notices_url(form: TournamentFile, asked: str | None) -> str | None:
-    """Where notices go: as the command was told, or the file says; None: nowhere."""
-    return asked or (None if form.notices is None else form.notices.url)
 
 
 def _remote(
     tournament: Tournament, where: Where, listening: Listening, *, publish: Publish | None, log: Logger
 ) -> RemoteSeats | None:
-    """The seats of remote bots; None: no port is to be opened.
+    """Return the seats of remote bots, or None without `--listen`.
 
     Raises:
-        WrongUse: there are remote bots, and no address; or the address or the key cannot be used.
+        WrongUse: remote bots have no address to connect to, or the address or the key is invalid.
     """
     if listening.address is None:
         if tournament.remote:
@@ -158,13 +172,15 @@ def _remote(
 
 
 def _lack(where: Where) -> str:
-    """What remote bots need that a command was not told."""
-    return NO_LISTENER if where.on == LOCAL else NOT_THERE
+    """Return which option is missing, or wrong, for remote bots."""
+    if where.on == LOCAL:
+        return NO_LISTENER
+    return NOT_THERE
 
 
 @contextmanager
-def told_how_to_go_on() -> Iterator[None]:
-    """Add to an error that ends a command which command goes on: the same, without what begins anew."""
+def _told_how_to_go_on() -> Iterator[None]:
+    """Add the command that continues to an error that ends a command."""
     try:
         yield
     except Stopped as stopped:
@@ -174,9 +190,9 @@ def told_how_to_go_on() -> Iterator[None]:
 
 
 def _command_again() -> str:
-    """Return this process's command as it is given again to go on."""
+    """Return this process's command without the options that start anew."""
     words = sys.argv[1:]
-    if FRESH_FROM in words:  # With its value.
+    if FRESH_FROM in words:  # The next word is its value.
         at = words.index(FRESH_FROM)
         words = [*words[:at], *words[at + 2 :]]
     kept = (word for word in words if word != FRESH and not word.startswith(f"{FRESH_FROM}="))
@@ -184,12 +200,14 @@ def _command_again() -> str:
 
 
 def _without_secret(words: Iterable[str]) -> list[str]:
-    """A command's words without the URL of notices: what is said ends up in logs."""
+    """Return a command's words without the URL of notices, because errors end up in logs."""
     found: list[str] = []
     for word in words:
         option, equals, _ = word.partition("=")
         if found and found[-1] == NOTIFY:
             found.append("URL")
+        elif option == NOTIFY and equals:
+            found.append(f"{NOTIFY}=URL")
         else:
-            found.append(f"{NOTIFY}=URL" if option == NOTIFY and equals else word)
+            found.append(word)
     return found
