@@ -62,7 +62,7 @@ from arena.season import all_bots
 from arena.struct_options import option, options
 from arena.tables import show
 from arena.terminal import print_json, results_console, say
-from arena.workers import LOCAL, Where, matches_at_once, venue_for, workers_kept
+from arena.workers import LOCAL, Placement, matches_at_once, venue_for, workers_kept
 from protocol.messages import ClockTerms
 from protocol.refusals import Conduct
 from referee.bot_folder import BotFolder, BotFolderError, find_bot, read_bot_name
@@ -383,8 +383,8 @@ def _names(tournament: Tournament) -> Sequence[str]:
     return lines
 
 
-def _here(asked: CheckOptions) -> Where:
-    return Where(on=LOCAL, transcripts=None, concurrency=asked.concurrency, workers=None)
+def _here(asked: CheckOptions) -> Placement:
+    return Placement(on=LOCAL, transcripts=None, concurrency=asked.concurrency, workers=None)
 
 
 def _failed_text(label: str, games: Sequence[str], *, as_json: bool) -> str:

@@ -56,7 +56,7 @@ from arena.tournament import (
     update,
     withdraw,
 )
-from arena.workers import LOCAL, Where, venue_for, workers_kept
+from arena.workers import LOCAL, Placement, venue_for, workers_kept
 from referee.bot_folder import (
     MOST_FILES,
     MOST_MB,
@@ -73,7 +73,7 @@ from referee.bot_folder import (
 from referee.display_text import printable_name
 from referee.host import RemoteBot
 
-HERE = Where(on=LOCAL, transcripts=None, concurrency=None, workers=None)
+HERE = Placement(on=LOCAL, transcripts=None, concurrency=None, workers=None)
 
 cup_argument = click.argument("cup", metavar="FILE.toml", type=click.Path(path_type=Path))
 any_cup_argument = click.argument("cup", metavar="FOLDER_OR_FILE", type=click.Path(path_type=Path))

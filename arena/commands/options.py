@@ -14,10 +14,10 @@ from arena.checks import FieldCheck
 from arena.config import BotCaps, Broken, Tournament, affinity_place, random_bot, read_caps, url_complaint
 from arena.errors import Stopped, WrongUse, cannot_write, reason_of
 from arena.quantities import pluralise
-from arena.struct_options import Seconds, option
+from arena.struct_options import option
 from arena.terminal import say
 from arena.tournament import feed_endpoint
-from arena.workers import LOCAL, MAX_CONCURRENCY, PATIENCE_SECONDS, Where, venue_for
+from arena.workers import LOCAL, MAX_CONCURRENCY, Placement, venue_for
 from referee.bot_folder import BotFolder, find_bot
 from referee.host import Player
 from referee.log import NO_LOG, OperatorLog, Writer, opened
@@ -61,40 +61,6 @@ class PolicyOptions(Struct, frozen=True, kw_only=True):
     messages_per_window: Annotated[Positive | None, option("Limit on a bot's messages per window.")] = None
     bytes_per_window: Annotated[Positive | None, option("Limit on the bytes of these messages.")] = None
     refusals_per_match: Annotated[Positive | None, option("Limit on a bot's refused messages.")] = None
-
-
-class PlacementOptions(Where, frozen=True, kw_only=True):
-    """Options for the number and place of matches at once."""
-
-    concurrency: Annotated[AtOnce | None, option("Number of matches at once.  [default: one for each core]")] = (
-        None
-    )
-    workers: Annotated[AtOnce | None, option("Number of referee processes.  [default: one for each core]")] = None
-    on: Annotated[
-        str,
-        option(
-            "Play here (local), or on an existing Dask cluster (dask://HOST:PORT).",
-            show_default=True,
-            metavar="PLACE",
-        ),
-    ] = LOCAL
-    patience: Annotated[
-        float,
-        option(
-            "How long to wait for a cluster's scheduler or workers when they are gone, for example 90s or 1h.",
-            type=Seconds(),
-            default=f"{PATIENCE_SECONDS}s",
-            show_default=True,
-            metavar="TIME",
-        ),
-    ] = PATIENCE_SECONDS
-    transcripts: Annotated[
-        str | None,
-        option(
-            "Folder or object store for transcripts (s3://..., file:///...).  [default: the results folder]",
-            metavar="URL",
-        ),
-    ] = None
 
 
 def _notice_url(context: click.Context, option: click.Parameter, url: str | None) -> str | None:
@@ -166,7 +132,7 @@ class StartOptions(Struct, frozen=True, kw_only=True):
 class SessionOptions(Struct, frozen=True, kw_only=True):
     """Options for the place, the network and the output of a tournament or season being played."""
 
-    where: PlacementOptions = PlacementOptions()
+    where: Placement = Placement()
     listen: Annotated[
         str | None,
         option(
@@ -225,7 +191,7 @@ def caps_given(given: tuple[str, ...]) -> BotCaps:
 
 
 def check_asked(
-    where: Where, tournament: Tournament, failed: dict[int, str], *, plays: bool
+    where: Placement, tournament: Tournament, failed: dict[int, str], *, plays: bool
 ) -> FieldCheck[Player]:
     """Return the inputs of a field's check, which is played where the tournament is.
 

@@ -15,7 +15,6 @@ from arena.commands.options import (
     FeedOption,
     JsonOption,
     LogOption,
-    PlacementOptions,
     PolicyOptions,
     UsageOption,
     caps_given,
@@ -72,7 +71,7 @@ from arena.struct_options import option, options
 from arena.tables import show
 from arena.terminal import command_line, print_json, results_console, say
 from arena.tournament import TRANSCRIPTS
-from arena.workers import Where, matches_at_once, ready, venue_for, workers_kept
+from arena.workers import Placement, matches_at_once, ready, venue_for, workers_kept
 from referee.linux.files import write_bytes_whole
 
 EXPLAINED = 20
@@ -113,9 +112,9 @@ class OutcomeOptions(Struct, frozen=True, kw_only=True):
 @click.command("regress")
 @click.argument("game", shell_complete=complete_games)
 @options(RegressionOptions, "test")
-@options(PlacementOptions, "where")
+@options(Placement, "where")
 @options(OutcomeOptions)
-def command(game: str, *, test: RegressionOptions, where: PlacementOptions, asked: OutcomeOptions) -> None:
+def command(game: str, *, test: RegressionOptions, where: Placement, asked: OutcomeOptions) -> None:
     """Test whether head is better at GAME than base. After a stop, the same command goes on.
 
     A BOT is a folder, FOLDER@REVISION or a sample bot's name. Blocks count in the order of the schedule, and the
@@ -148,6 +147,12 @@ def command(game: str, *, test: RegressionOptions, where: PlacementOptions, aske
     except HeadBrokenError as broken:
         _tell_broken(regression, broken.format_message(), asked)
         raise
+    _report(regression, finding, where, asked)
+    _answer(finding, regression)
+
+
+def _report(regression: Regression, finding: Finding, where: Placement, asked: OutcomeOptions) -> None:
+    """Print and write the result, and compare decisions if requested."""
     if not asked.as_json:
         _print(regression, finding, where.transcripts, usage=asked.usage)
     if asked.summary is not None:
@@ -167,7 +172,6 @@ def command(game: str, *, test: RegressionOptions, where: PlacementOptions, aske
         _print_explained(regression, matches)
     if asked.summary is not None and matches is not None:
         _add(asked.summary, explained_markdown(matches, regression.arena.seats))
-    _answer(finding, regression)
 
 
 def _write_junit(path: Path | None, content: bytes) -> None:
@@ -206,7 +210,7 @@ def _tell_undecided(regression: Regression, why: str, asked: OutcomeOptions) -> 
     _write_junit(asked.junit, unplayed_junit(regression, Verdict.UNDECIDED, why))
 
 
-def _played(regression: Regression, where: Where, asked: OutcomeOptions) -> Finding:
+def _played(regression: Regression, where: Placement, asked: OutcomeOptions) -> Finding:
     arena, fresh = regression.arena, asked.fresh
     with workers_kept(), open_log(asked.log) as events, open_feed(feed_asked(asked.feed, arena.results)) as line:
         players, venue = venue_for(

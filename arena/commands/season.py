@@ -27,7 +27,7 @@ from arena.season import begin_anew, play_season, remote_bots, season_in
 from arena.struct_options import option, options
 from arena.terminal import print_json, results_console
 from arena.tournament import checks_folder, try_out
-from arena.workers import Where, venue_for
+from arena.workers import Placement, venue_for
 from referee.host import RemoteBot
 
 NEW = "new"
@@ -112,13 +112,13 @@ def _with_fields(season: Season, given: dict[str, Any]) -> Season:
     return replace(season, stages=tuple(stages))
 
 
-def _try_first(season: Season, where: Where) -> None:
+def _try_first(season: Season, where: Placement) -> None:
     """Check that this machine can play, before earlier results are moved."""
     for isolation in {stage.form.isolation for stage in season.stages}:
         try_out(venue_for(where, (), isolation, fresh=True)[1])
 
 
-def _left_out(season: Season, everybody: Tournament, where: Where, *, plays: bool) -> Mapping[str, str]:
+def _left_out(season: Season, everybody: Tournament, where: Placement, *, plays: bool) -> Mapping[str, str]:
     """Start every bot of the file once, and return those to be left out, with the reasons."""
     failed: dict[int, str] = {}
     form = everybody.form

@@ -98,7 +98,7 @@ def command(file: Path, *, asked: TournamentOptions) -> None:
 class PlayingTime:
     """The remaining playing time, which starts at the first call of `is_up` in an event loop.
 
-    A ladder is played in several event loops, each with its own clock. The clock of a loop stops while the arena is
+    A ladder is played in several event loops, each with its own clock. A loop's clock stops while the arena is
     stopped, and time between two loops does not count.
     """
 

@@ -14,7 +14,7 @@ from arena.errors import CannotGoOn, Stopped, WrongUse
 from arena.feed import FeedLine
 from arena.terminal import command_line, say
 from arena.tournament import FinalResults, Notify, Results, TournamentRun, open_notices
-from arena.workers import LOCAL, Hosting, RemoteSeats, Venue, Where, matches_at_once, venue_for, workers_kept
+from arena.workers import LOCAL, Hosting, Placement, RemoteSeats, Venue, matches_at_once, venue_for, workers_kept
 from referee.host import Player, Publish, RemoteBot
 from referee.log import Logger, OperatorLog
 from referee.sandbox import ends_with_login
@@ -41,7 +41,7 @@ class Listening(Struct, frozen=True):
 class OpenSession(Struct, frozen=True):
     """What a command has opened to play its tournaments."""
 
-    where: Where
+    where: Placement
     log: OperatorLog
     notify: Notify
     """Sends notices to the host."""
@@ -147,7 +147,7 @@ def _write_reports(folder: Path, found: Results) -> None:
 
 
 def _remote(
-    tournament: Tournament, where: Where, listening: Listening, *, publish: Publish | None, log: Logger
+    tournament: Tournament, where: Placement, listening: Listening, *, publish: Publish | None, log: Logger
 ) -> RemoteSeats | None:
     """Return the seats of remote bots, or None without `--listen`.
 
@@ -171,7 +171,7 @@ def _remote(
     )
 
 
-def _lack(where: Where) -> str:
+def _lack(where: Placement) -> str:
     """Return which option is missing, or wrong, for remote bots."""
     if where.on == LOCAL:
         return NO_LISTENER

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from arena.workers.remote_seats import RemoteSeats
     from arena.workers.room import demand_room
     from arena.workers.roster import Roster
-    from arena.workers.venue import LOCAL, Where, venue_for
+    from arena.workers.venue import LOCAL, Placement, venue_for
 
 __all__ = [
     "LOCAL",
     "MAX_CONCURRENCY",
     "PATIENCE_SECONDS",
     "Hosting",
+    "Placement",
     "Play",
     "RemoteSeats",
     "Roster",
     "Venue",
-    "Where",
     "Worker",
     "WorkerGoneError",
     "Workers",
@@ -53,7 +53,7 @@ _PLACES = {
     "RemoteSeats": "arena.workers.remote_seats",
     "Roster": "arena.workers.roster",
     "Venue": "arena.workers.api",
-    "Where": "arena.workers.venue",
+    "Placement": "arena.workers.venue",
     "Worker": "arena.workers.api",
     "WorkerGoneError": "arena.workers.api",
     "Workers": "arena.workers.api",

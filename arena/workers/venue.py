@@ -4,15 +4,16 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import trio
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from arena.errors import MachineCannot, WrongUse, errors_as_exits
 from arena.feed import FeedLine
 from arena.quantities import pluralise
+from arena.struct_options import Seconds, option
 from arena.workers import capacity
 from arena.workers.api import Play, Venue, Worker
 from arena.workers.builds import ready
@@ -27,23 +28,45 @@ from referee.log import NO_LOG, OperatorLog
 from referee.sandbox import Isolation
 
 LOCAL = "local"
+AtOnce = Annotated[int, Meta(ge=1, le=capacity.MAX_CONCURRENCY)]
 
 
-class Where(Struct, frozen=True, kw_only=True):
-    """A command's options about where to play."""
+class Placement(Struct, frozen=True, kw_only=True):
+    """Options for the number and place of matches at once."""
 
-    on: str
-    """`local`, or a cluster's `dask://HOST:PORT`."""
-    transcripts: str | None
-    """URL of a folder or an object store; None for the results folder."""
-    concurrency: int | None
-    workers: int | None
-    patience: float = PATIENCE_SECONDS
-    """Seconds to wait for a cluster's scheduler or workers when they are lost."""
+    concurrency: Annotated[AtOnce | None, option("Number of matches at once.  [default: one for each core]")] = (
+        None
+    )
+    workers: Annotated[AtOnce | None, option("Number of referee processes.  [default: one for each core]")] = None
+    on: Annotated[
+        str,
+        option(
+            "Play here (local), or on an existing Dask cluster (dask://HOST:PORT).",
+            show_default=True,
+            metavar="PLACE",
+        ),
+    ] = LOCAL
+    patience: Annotated[
+        float,
+        option(
+            "How long to wait for a cluster's scheduler or workers when they are gone, for example 90s or 1h.",
+            type=Seconds(),
+            default=f"{PATIENCE_SECONDS}s",
+            show_default=True,
+            metavar="TIME",
+        ),
+    ] = PATIENCE_SECONDS
+    transcripts: Annotated[
+        str | None,
+        option(
+            "Folder or object store for transcripts (s3://..., file:///...).  [default: the results folder]",
+            metavar="URL",
+        ),
+    ] = None
 
 
 def venue_for(
-    where: Where,
+    where: Placement,
     bots: Sequence[BotFolder | RemoteBot],
     isolation: Isolation,
     *,
@@ -130,7 +153,7 @@ def venue_for(
     return _players(bots, isolation, failed), local
 
 
-def _refuse_without_workers(affinity: str | None, where: Where, remote: RemoteSeats | None) -> None:
+def _refuse_without_workers(affinity: str | None, where: Placement, remote: RemoteSeats | None) -> None:
     """Raise `WrongUse` if workers should have their own cores but this machine runs no workers."""
     if affinity is None:
         return
@@ -167,14 +190,12 @@ def _demand(isolation: Isolation) -> None:
             sandbox.demand(isolation)
 
 
-def _refuse_elsewhere(where: Where) -> None:
+def _refuse_elsewhere(where: Placement) -> None:
     """Raise `WrongUse` for options that remote bots exclude, because their connections end in this process."""
     asked = {"--on": where.on != LOCAL, "--transcripts": where.transcripts, "--workers": where.workers}
-    for option, value in asked.items():
+    for flag, value in asked.items():
         if value:
-            raise WrongUse(
-                f"{option}: with remote bots the arena's own process plays all matches, on this machine"
-            )
+            raise WrongUse(f"{flag}: with remote bots the arena's own process plays all matches, on this machine")
 
 
 def _players(

@@ -11,7 +11,7 @@ from arena.errors import WrongUse
 from arena.workers import venue as venues
 from arena.workers.api import Worker
 from arena.workers.cluster.store import Store
-from arena.workers.venue import LOCAL, Where, venue_for
+from arena.workers.venue import LOCAL, Placement, venue_for
 from referee.bot_folder.manifest import find_bot
 from referee.host.plan import Plan, Result
 from referee.transcript.chain import TranscriptError
@@ -73,7 +73,7 @@ async def test_matches_of_this_machine_can_be_stored_too(
         yield [Worker(play=play, slots=1)]
 
     monkeypatch.setattr(venues, "open_pool", crew)
-    where = Where(on=LOCAL, transcripts="memory://cup/two", concurrency=None, workers=None)
+    where = Placement(on=LOCAL, transcripts="memory://cup/two", concurrency=None, workers=None)
     _, venue = venue_for(where, [find_bot("mist_random")], "none")
     async with venue(1) as workers:
         (worker,) = workers if isinstance(workers, list) else []

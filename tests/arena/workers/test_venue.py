@@ -8,7 +8,7 @@ from arena.errors import WrongUse
 from arena.workers.builds import ready
 from arena.workers.listener import Hosting
 from arena.workers.remote_seats import RemoteSeats
-from arena.workers.venue import LOCAL, Where, venue_for
+from arena.workers.venue import LOCAL, Placement, venue_for
 from referee.bot_folder import BotFolder
 from referee.bot_folder.manifest import read_bot
 from referee.host.players import RemoteBot, SandboxedBot
@@ -33,8 +33,8 @@ def bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[BotFolder, Bo
     return good, bad
 
 
-def where(on: str, concurrency: int | None = None, workers: int | None = None) -> Where:
-    return Where(on=on, transcripts=None, concurrency=concurrency, workers=workers)
+def where(on: str, concurrency: int | None = None, workers: int | None = None) -> Placement:
+    return Placement(on=on, transcripts=None, concurrency=concurrency, workers=workers)
 
 
 def test_the_first_build_that_fails_ends_it_and_says_what_the_build_said(
