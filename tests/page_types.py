@@ -89,7 +89,7 @@ def main() -> int:
         made_of = {}
         for block in blocks(r"python file .*"):
             file = packages / block.info.split()[-1]
-            file.parent.mkdir(exist_ok=True)
+            file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.text)
         for program in programs():
             (shown / program.path).write_text(program.text)

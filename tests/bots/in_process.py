@@ -28,38 +28,51 @@ def _made(folder: str, name: str) -> Maker:
     return make
 
 
-BOTS: dict[str, dict[str, Maker]] = {
-    "fight-for-a-name": {
-        "random": _made("fight_for_a_name_random", "decide"),
-        "herald": _made("fight_for_a_name_herald", "decide"),
-        "scout": _made("fight_for_a_name_scout", "decide"),
-    },
-    "mist": {
-        "random": _made("mist_random", "decide"),
-        "cautious": _made("mist_cautious", "Cautious"),
-        "hunter": _made("mist_hunter", "Hunter"),
-        "learned": _made("mist_learned", "Learned"),
-        "tracker": _made("mist_tracker", "Tracker"),
-        "search": _made("mist_search", "Searcher"),
-        "planner": _made("mist_planner", "Planner"),
-    },
-    "hive-mind": {
-        "random": _made("hive_mind_random", "decide"),
-        "counter": _made("hive_mind_counter", "decide"),
-        "reader": _made("hive_mind_reader", "decide"),
-    },
-    "pointing": {
-        "random": _made("pointing_random", "decide"),
-        "loyal": _made("pointing_loyal", "decide"),
-        "planner": _made("pointing_planner", "decide"),
-        "reader": _made("pointing_reader", "decide"),
-    },
-    "runes-to-ruins": {
-        "random": _made("runes_to_ruins_random", "decide"),
-        "seeker": _made("runes_to_ruins_seeker", "decide"),
-        "veiler": _made("runes_to_ruins_veiler", "decide"),
-    },
-}
+class Bots(dict[str, dict[str, Maker]]):
+    """Each game's sample bots; of a game without any, one that takes all defaults."""
+
+    def __missing__(self, game: str) -> dict[str, Maker]:
+        return {"random": lambda: FunctionBot(_take_default)}
+
+
+def _take_default(window: Window[Any]) -> Any:
+    return window.default
+
+
+BOTS = Bots(
+    {
+        "fight-for-a-name": {
+            "random": _made("fight_for_a_name_random", "decide"),
+            "herald": _made("fight_for_a_name_herald", "decide"),
+            "scout": _made("fight_for_a_name_scout", "decide"),
+        },
+        "mist": {
+            "random": _made("mist_random", "decide"),
+            "cautious": _made("mist_cautious", "Cautious"),
+            "hunter": _made("mist_hunter", "Hunter"),
+            "learned": _made("mist_learned", "Learned"),
+            "tracker": _made("mist_tracker", "Tracker"),
+            "search": _made("mist_search", "Searcher"),
+            "planner": _made("mist_planner", "Planner"),
+        },
+        "hive-mind": {
+            "random": _made("hive_mind_random", "decide"),
+            "counter": _made("hive_mind_counter", "decide"),
+            "reader": _made("hive_mind_reader", "decide"),
+        },
+        "pointing": {
+            "random": _made("pointing_random", "decide"),
+            "loyal": _made("pointing_loyal", "decide"),
+            "planner": _made("pointing_planner", "decide"),
+            "reader": _made("pointing_reader", "decide"),
+        },
+        "runes-to-ruins": {
+            "random": _made("runes_to_ruins_random", "decide"),
+            "seeker": _made("runes_to_ruins_seeker", "decide"),
+            "veiler": _made("runes_to_ruins_veiler", "decide"),
+        },
+    }
+)
 """Game to its sample bots, the weakest first."""
 MIST_BOTS = BOTS["mist"]
 MIST_VARIANTS = tuple(variant.name for variant in GAMES["mist"].variants)

@@ -22,9 +22,10 @@ from referee.match.records import WindowTime
 from referee.match.terms import Policy
 from referee.transcript.reader import read_transcript
 from referee.wire.line import MemoryLine
+from tests.games import with_variants
 
 SCHEMA = Path(schema_drawing.__file__).parent / "any_random" / "schema.json"
-VARIANTS = [(game, variant.name) for game in GAMES for variant in GAMES[game].variants]
+VARIANTS = with_variants(GAMES)
 LEAST_ACTED = 0.4
 """Of windows: in how many it must do other than take the default. It was 0.8 to 1.0, but in Mist's long matches of
 `heaven-and-hell` 0.44: there it has used up the messages that may be refused before the end."""

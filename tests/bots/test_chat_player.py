@@ -31,6 +31,7 @@ from protocol.text import ParseError, say
 from referee.games import GAMES
 from tests.bots.chat_server import ChatServer, Request, completion
 from tests.bots.in_process import BOTS, Maker, play
+from tests.games import WITH_TEXT, with_variants
 
 KEY = "sk-Secret0123456789abcdef"
 TOLD = {
@@ -238,7 +239,7 @@ class Dictated(ChatSeat):
         return answered
 
 
-WHOLE = [(game, variant.name) for game in GAMES for variant in GAMES[game].variants]
+WHOLE = with_variants(WITH_TEXT)
 
 
 @pytest.mark.parametrize(("game", "variant"), WHOLE)

@@ -15,6 +15,7 @@ from arena.commands import main
 from arena.errors import CANNOT, DONE, NO, WRONG_USE
 from arena.workers.api import Worker
 from referee.bot_folder import BUILT_IN, content_hash
+from referee.games import GAMES
 from referee.host import Plan
 from referee.host import Result as MatchResult
 from referee.match import SeatReport
@@ -38,7 +39,7 @@ def test_a_bot_plays_each_of_its_games_in_one_seat_after_the_other(monkeypatch: 
     found = json.loads(ended.stdout)
     assert (DONE, True) == (ended.exit_code, found["well"])
     games = {each["game"]: each["matches"] for each in found["games"]}
-    assert dict.fromkeys(("mist", "hive-mind", "pointing", "fight-for-a-name", "runes-to-ruins"), 2) == games
+    assert dict.fromkeys(GAMES, 2) == games
     mist = [names for plan, names in zip(play.played, play.seatings, strict=True) if plan.game == "mist"]
     assert [("any_random", "mist_random"), ("mist_random", "any_random")] == mist
 

@@ -17,6 +17,7 @@ from referee.games.mist.encoder import PLANES
 from referee.rules import Answered, drawn
 from referee.rules.table import replay
 from tests.arena.learning.playing import choose_randomly
+from tests.games import WITH_ENCODER
 
 MIST = GAMES["mist"].choices
 
@@ -178,7 +179,7 @@ def test_what_others_choose_in_a_window_shows_when_it_closes(game: str) -> None:
     assert changed >= 2
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", WITH_ENCODER)
 def test_a_disguise_of_the_secrets_is_not_seen_through(game: str) -> None:
     episode = Episode(game)
     episode.reset(2)
@@ -191,7 +192,7 @@ def test_a_disguise_of_the_secrets_is_not_seen_through(game: str) -> None:
         np.testing.assert_equal(other.observation(seat), episode.observation(seat))
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", WITH_ENCODER)
 def test_what_a_seat_has_chosen_shows(game: str) -> None:
     episode = Episode(game)
     for seed in range(3):
@@ -216,7 +217,7 @@ def test_what_a_seat_has_chosen_shows(game: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", WITH_ENCODER)
 def test_all_of_a_match_fits_its_space(game: str) -> None:
     encoder = ENCODERS[game]
     low, high = encoder.bounds

@@ -24,8 +24,9 @@ from protocol.words import Outcome
 from referee.games import GAMES
 from referee.rules import IllegalChoiceError
 from tests.arena.learning.playing import choose_randomly
+from tests.games import WITH_ENCODER, with_variants
 
-VARIANTS = [(game.name, variant.name) for game in GAMES.values() for variant in game.variants]
+VARIANTS = with_variants(WITH_ENCODER)
 # PettingZoo knows only its own environments whose observations are dicts, and warns of any other.
 dicts_are_meant = pytest.mark.filterwarnings(
     "ignore:Observation is not a NumPy array", "ignore:Observation space for each agent probably should be"
@@ -58,7 +59,7 @@ def test_gymnasiums_own_test_passes(game: str, variant: str) -> None:
     check_env(gym_env(game, 1, variant=variant, render_mode="rgb_array"))
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", WITH_ENCODER)
 def test_a_seed_is_a_match_and_more_follow_from_it(game: str) -> None:
     def play() -> list[Any]:
         env = aec_env(game)
@@ -232,7 +233,7 @@ def test_seeds_are_whole_numbers_of_numpy_too() -> None:
             env.reset(seed=wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", WITH_ENCODER)
 def test_matches_can_be_drawn(game: str) -> None:
     env = aec_env(game, render_mode="rgb_array")
     env.reset(seed=1)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from arena.learning import Episode
-from referee.games import GAMES
 from referee.rules import drawn
 from referee.rules.table import replay
 from tests.arena.learning.playing import choose_randomly
+from tests.games import WITH_ENCODER
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", WITH_ENCODER)
 def test_what_is_played_is_a_match_of_the_rules(game: str) -> None:
     episode = Episode(game)
     episode.reset(7)
@@ -25,7 +25,7 @@ def test_what_is_played_is_a_match_of_the_rules(game: str) -> None:
     assert min(episode.rewards()) >= -1
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", WITH_ENCODER)
 def test_whole_actions_and_choices_come_to_the_same(game: str) -> None:
     by_choices, by_actions = Episode(game), Episode(game)
     by_choices.reset(3)
@@ -42,7 +42,7 @@ def test_whole_actions_and_choices_come_to_the_same(game: str) -> None:
     assert not by_choices.choosing or not by_choices.close()
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", WITH_ENCODER)
 def test_a_copy_stands_where_its_original_does_and_goes_its_own_way(game: str) -> None:
     episode = Episode(game)
     episode.reset(2)

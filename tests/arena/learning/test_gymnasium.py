@@ -16,6 +16,7 @@ from arena.learning import aec_env, gym_env, parallel_env
 from bots.kit import Bot, Window
 from protocol.games.mist import Turn
 from referee.games import GAMES
+from tests.games import WITH_ENCODER
 
 IDS = {
     "mist": "arena/Mist-v0",
@@ -39,7 +40,7 @@ class Counting(Bot[Any, Any]):
         return Turn(cells=(cell,)) if window.name == "turn" and cell not in window.view["visible"] else None
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", WITH_ENCODER)
 def test_every_game_is_made_by_its_id(game: str) -> None:
     made = gymnasium.make(IDS[game], seat=1)
     assert GAMES[game] is made.unwrapped.episode.game  # type: ignore[attr-defined]
@@ -85,7 +86,7 @@ def test_a_vector_of_environments_plays_in_processes_of_its_own() -> None:
     vector.close()
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", WITH_ENCODER)
 def test_infos_hold_numbers_only_unless_text_is_asked_for(game: str) -> None:
     def infos(**given: Any) -> list[dict[str, Any]]:
         together, alternating, alone = parallel_env(game, **given), aec_env(game, **given), gym_env(game, **given)
@@ -108,7 +109,7 @@ def test_masks_are_to_be_had_as_maskable_ppo_asks_for_them() -> None:
     assert (masks == observation["action_mask"]).all()
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", WITH_ENCODER)
 def test_the_state_is_what_all_seats_see(game: str) -> None:
     for env in (parallel_env(game), aec_env(game), aec_env(game, max_cycles=5)):
         env.reset(seed=1)
@@ -157,7 +158,7 @@ def test_a_copy_goes_on_as_the_environment_does_opponents_too(opponents: Any, co
     assert copied(copy).reset(seed=4)[1] == env.reset(seed=4)[1]
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", WITH_ENCODER)
 def test_opponents_of_all_games_follow_a_pickled_match(game: str) -> None:
     env = gym_env(game, opponents=f"{game.replace('-', '_')}_random", max_windows=6)
     env.reset(seed=2)
@@ -166,7 +167,7 @@ def test_opponents_of_all_games_follow_a_pickled_match(game: str) -> None:
     np.testing.assert_equal(play_on(copy, 30), play_on(env, 30))
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", WITH_ENCODER)
 def test_environments_of_all_seats_can_be_pickled(game: str) -> None:
     for env in (parallel_env(game), aec_env(game), aec_env(game, max_cycles=30)):
         env.reset(seed=2)

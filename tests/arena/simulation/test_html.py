@@ -17,8 +17,9 @@ from protocol.games.mist import MistView
 from referee.games import GAMES
 from tests.arena.simulation.bots import quick
 from tests.bots.in_process import BOTS
+from tests.games import with_variants
 
-VARIANTS = [(game, variant.name) for game, rules in GAMES.items() for variant in rules.variants]
+VARIANTS = with_variants(GAMES)
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e'\"&\ud800" + "x" * 10_000
 
 

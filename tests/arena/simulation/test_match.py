@@ -11,8 +11,9 @@ from protocol.codec import encode
 from protocol.games.mist import Turn
 from referee.games import GAMES
 from tests.arena.simulation.bots import quick
+from tests.games import with_variants
 
-VARIANTS = [(game, variant.name) for game, rules in GAMES.items() for variant in rules.variants]
+VARIANTS = with_variants(GAMES)
 
 
 @pytest.mark.parametrize(("game", "variant"), VARIANTS)

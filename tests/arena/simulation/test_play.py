@@ -24,8 +24,9 @@ from protocol.messages import Opened
 from referee.games import GAMES
 from tests.arena.simulation.bots import Hasty, Scribbler, broken, illegal, plain, quick
 from tests.bots.in_process import BOTS
+from tests.games import with_variants
 
-VARIANTS = [(game, variant.name) for game, rules in GAMES.items() for variant in rules.variants]
+VARIANTS = with_variants(GAMES)
 
 
 def field(game: str, variant: str) -> list[BotGiven]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from protocol.codec import decode_action, decode_json, encode
 from protocol.text import ParseError, Terms, registry
 from referee.games.registry import GAMES
+from tests.games import WITH_TEXT, with_variants
 
 ASKED = (
     "assign 1 Torn Box, 2 Cross Box; divine Box; veil; pattern 1 2: Box, Torn, Box, Torn, Box, Torn; "
@@ -114,12 +115,10 @@ def test_an_action_is_read_and_shown_in_the_games_words(
     assert text == registry.say(game, action)
 
 
-WINDOWS = [(game, window) for game, rules in GAMES.items() for window in rules.actions]
+WINDOWS = [(game, window) for game in WITH_TEXT for window in GAMES[game].actions]
 
 
-@pytest.mark.parametrize(
-    ("game", "variant"), [(game, each.name) for game in GAMES for each in GAMES[game].variants]
-)
+@pytest.mark.parametrize(("game", "variant"), with_variants(WITH_TEXT))
 def test_the_help_lists_the_forms_of_each_window(game: str, variant: str) -> None:
     terms = Terms(variant, {}, 0)
     explained = registry.explain(game, terms)

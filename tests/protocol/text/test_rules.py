@@ -10,8 +10,9 @@ from protocol.games.hive_mind.board import CELLS
 from protocol.games.mist.board import BOARD
 from protocol.text import GAME_TEXTS, Terms
 from referee.games import GAMES
+from tests.games import WITH_TEXT, with_variants
 
-PAGES = [(name, variant.name) for name, game in GAMES.items() for variant in game.variants]
+PAGES = with_variants(WITH_TEXT)
 MOST_CHARACTERS = 11_000
 """A page is sent with each question to a language model."""
 OF_A_VARIANT = {
@@ -38,7 +39,7 @@ def test_every_variant_has_a_page_of_plain_text_that_names_what_hosts_set(game: 
     assert not [each for each in others if each in page and each != "window give_token"]
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", WITH_TEXT)
 def test_a_games_text_has_the_forms_views_and_events_of_its_rules(game: str) -> None:
     text, rules = GAME_TEXTS[game], GAMES[game]
     assert (dict(rules.actions), rules.view_type) == (dict(text.actions), text.view)

@@ -22,9 +22,10 @@ from referee.games import GAMES
 from referee.games.runes_to_ruins.symbols import draw_symbol
 from referee.proofs.conformance.sitting import Guesser
 from referee.rules import Deal, Game, Illegal, IllegalChoiceError, LegalActions, Table, Taken, drawn
+from tests.games import WITH_CHOICES, with_variants
 from tests.referee.games.naive_actions import is_legal
 
-BUILT = [(name, variant.name) for name, game in GAMES.items() for variant in game.variants]
+BUILT = with_variants(WITH_CHOICES)
 """Games and variants whose actions can be built."""
 SEEDS = 4
 MOST_WINDOWS = 60

@@ -70,13 +70,14 @@ from referee.games.runes_to_ruins.state import RunesState
 from referee.games.runes_to_ruins.symbols import shared_runes
 from referee.games.runes_to_ruins.worlds import Walk as RunesWalk
 from referee.rules import Addressed, Deal, Luck, Table, Taken, WindowClosed, audience
+from tests.games import WITH_WORLDS, with_variants
 from tests.long import mostly_slow
 from tests.referee.games.naive_actions import is_legal
 from tests.referee.games.pointing_play import after
 from tests.referee.games.runes_play import SYMBOLS
 from tests.referee.games.test_legal import plausible
 
-DRAWN = [(name, variant.name) for name, game in GAMES.items() for variant in game.variants]
+DRAWN = with_variants(WITH_WORLDS)
 """Games and variants whose worlds can be drawn."""
 SEEDS = 2
 WORLDS = 5

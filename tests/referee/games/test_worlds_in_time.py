@@ -15,9 +15,10 @@ from protocol.games.pointing import PointingOptions
 from protocol.words import Event
 from referee.games import GAMES
 from referee.rules import Deal, NoWorldInTimeError, Table
+from tests.games import WITH_WORLDS
 from tests.referee.games.test_worlds import play_window
 
-EACH_GAME = pytest.mark.parametrize("name", GAMES)
+EACH_GAME = pytest.mark.parametrize("name", WITH_WORLDS)
 
 
 def never() -> bool:

@@ -7,10 +7,11 @@ import pytest
 
 from referee.games.registry import GAMES
 from referee.match.terms import BadClockError, ClockTable, Policy, clock_terms, table_of
+from tests.games import with_variants
 
 MIST = GAMES["mist"]
 HEAVEN = "heaven-and-hell"
-VARIANTS = [(game, variant.name) for game in GAMES for variant in GAMES[game].variants]
+VARIANTS = with_variants(GAMES)
 
 
 @pytest.mark.parametrize(("game", "variant"), VARIANTS)
