@@ -12,12 +12,12 @@ from tests.docs_pages import HOUSE
 KUHN = HOUSE / "docs/examples/kuhn-poker"
 
 
-def install_kuhn(folder: Path) -> Path:
-    """Build the wheel of Kuhn poker, and unpack it into a new folder as `pip install --target` does."""
+def install_package(project: Path, folder: Path) -> Path:
+    """Build a project's wheel, and unpack it into a new folder below, as `pip install --target` does."""
     site, wheels = folder / "site", folder / "wheels"
     subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(wheels)],
-        cwd=KUHN,
+        cwd=project,
         check=True,
         capture_output=True,
     )
@@ -44,12 +44,14 @@ def install(site: Path, package: str, points: str, code: str = "") -> None:
     (site / f"{package}.py").write_text(code)
 
 
-def python(site: Path, *arguments: str | Path, here: Path, said: str = "") -> subprocess.CompletedProcess[str]:
+def python(
+    site: Path, *arguments: str | Path, here: Path, said: str = "", house: Path = HOUSE
+) -> subprocess.CompletedProcess[str]:
     """Run Python where the packages of `site` are installed."""
     return subprocess.run(  # noqa: S603 - our own interpreter
         [sys.executable, *map(str, arguments)],
         cwd=here,
-        env={**os.environ, "PYTHONPATH": f"{site}:{HOUSE}"},
+        env={**os.environ, "PYTHONPATH": f"{site}:{house}"},
         input=said,
         capture_output=True,
         text=True,

@@ -1,53 +1,45 @@
-"""docs/adding-a-game.md, followed step by step: a sixth game comes to life in a copy of the house."""
+"""docs/adding-a-game.md, followed step by step: a package comes to life, and its game in a copy of the house."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.docs_pages import HOUSE, blocks_of
 from tests.long import cases
+from tests.outside import KUHN, arena, install_package, python
 
 PAGE = HOUSE / "docs/adding-a-game.md"
 ROOMS = ("protocol", "referee", "bots", "arena")
+FILES = blocks_of(PAGE, r"(python|toml|js) file .*")
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The house with what the page adds."""
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of packages with the one that the page makes."""
+    folder = tmp_path_factory.mktemp("page")
+    for block in FILES:
+        path = folder / "project" / block.info.split()[-1]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text)
+    return install_package(folder / "project", folder)
+
+
+@pytest.fixture(scope="module")
+def copy(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The house with the game as one of its own."""
     root = tmp_path_factory.mktemp("house")
     for room in ROOMS:
         shutil.copytree(HOUSE / room, root / room, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(HOUSE / "tests/golden", root / "tests/golden", ignore=shutil.ignore_patterns("__pycache__"))
     (root / "tests/__init__.py").touch()
-    for block in blocks_of(PAGE, r"(python|toml) file .*"):
-        path = root / block.info.split()[-1]
-        path.parent.mkdir(exist_ok=True, parents=True)
-        path.write_text(block.text)
+    shutil.copytree(site / "kuhn_poker", root / "kuhn_poker")
     (line,) = blocks_of(PAGE, r"python line .*")
     with (root / line.info.split()[-1]).open("a") as file:
         file.write(line.text)
     return root
-
-
-def run(copy: Path, *arguments: str, said: str = "") -> str:
-    """What a command prints in the copy."""
-    done = subprocess.run(  # noqa: S603 - the page's own commands
-        [sys.executable, *arguments],
-        cwd=copy,
-        env={**os.environ, "PYTHONPATH": str(copy)},
-        input=said,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert 0 == done.returncode, done.stderr
-    return done.stdout
 
 
 def commands() -> list[list[str]]:
@@ -56,42 +48,52 @@ def commands() -> list[list[str]]:
     return [line.split()[1:] for line in block.text.splitlines()]
 
 
-def test_the_page_has_its_four_commands() -> None:
-    assert ["referee.proofs.conformance", "tests.golden.matches", "arena", "arena"] == [
-        words[1] for words in commands()
-    ]
+@pytest.mark.parametrize("block", FILES, ids=lambda block: block.info)
+def test_each_file_is_the_examples_own(block: object) -> None:
+    text, file = getattr(block, "text"), KUHN / getattr(block, "info").split()[-1]  # noqa: B009 - of any block
+    assert re.sub(r"\n\n+", "\n\n", file.read_text()).rstrip() == text.rstrip()
+
+
+def test_the_page_shows_every_file_of_the_package() -> None:
+    shown = {block.info.split()[-1] for block in FILES}
+    code = {path for path in KUHN.rglob("*") if path.suffix in {".py", ".toml", ".js"}}
+    assert {path.relative_to(KUHN).as_posix() for path in code} == shown
+
+
+def test_the_page_has_its_three_commands() -> None:
+    assert ["referee.proofs.conformance", "arena", "arena"] == [words[1] for words in commands()]
 
 
 @pytest.mark.slow
-def test_the_sixth_game_keeps_the_contract(copy: Path) -> None:
+def test_the_game_keeps_the_contract(site: Path, tmp_path: Path) -> None:
     seeds = cases(20, 60)
-    printed = run(copy, *commands()[0], *map(str, range(seeds)))
+    printed = python(site, *commands()[0], *map(str, range(seeds)), here=tmp_path).stdout
     (report,) = [json.loads(line) for line in printed.splitlines()]
     assert seeds == report["matches"]
     assert report["windows"] > seeds
     assert report["twinned"] > 0
 
 
-def test_its_golden_match_is_made(copy: Path) -> None:
-    run(copy, *commands()[1])
-    golden = json.loads((copy / "tests/golden/lone-number.plain.json").read_text())
-    assert "lone-number" == golden["scenario"]["game"]
+def test_bots_that_know_no_game_play_it(site: Path, tmp_path: Path) -> None:
+    table = python(site, *commands()[1], "--isolation", "none", here=tmp_path).stdout
+    assert ["ok"] * 2 == re.findall(r"_random +\d+ +-?\d+ +(\w+)", table)
 
 
-@pytest.mark.slow
-def test_bots_play_it_among_them_the_one_that_knows_no_game(copy: Path) -> None:
-    schema = run(copy, "-m", "arena", "schema")
-    (copy / "bots/any_random/schema.json").write_text(schema)
-    table = run(copy, *commands()[2], "--isolation", "none")
-    assert ["ok"] * 3 == re.findall(r"_random +\d+ +\d+ +(\w+)", table)
-
-
-def test_it_is_listed_adjudicated_and_shown(copy: Path) -> None:
-    assert "plain" in run(copy, *commands()[3])
+def test_it_is_listed_and_judged(site: Path, tmp_path: Path) -> None:
+    assert "plain" in python(site, *commands()[2], here=tmp_path).stdout
     (scenario,) = blocks_of(PAGE, "json sixth")
     result = json.loads(
-        run(copy, "-m", "arena", "adjudicate", "-", said=json.dumps(json.loads(scenario.text)) + "\n")
+        arena(site, "adjudicate", "-", here=tmp_path, said=json.dumps(json.loads(scenario.text)) + "\n")
     )
-    told = result["steps"][0]
-    assert [{"type": "round_over", "total": 7}] == told["public"]
-    assert [[{"type": "scored", "points": each}] for each in (3, 0, 0)] == list(told["told"].values())
+    assert {"0": -2, "1": 2} == result["outcome"]["scores"]
+    assert [{"cards": [1, 3], "type": "shown"}] == [
+        event for event in result["steps"][1]["public"] if event["type"] == "shown"
+    ]
+
+
+def test_one_line_makes_it_a_game_of_the_house(copy: Path) -> None:
+    done = python(copy, "-m", "tests.golden.matches", here=copy, house=copy)
+    assert 0 == done.returncode, done.stderr
+    golden = json.loads((copy / "tests/golden/kuhn-poker.plain.json").read_text())
+    assert "kuhn-poker" == golden["scenario"]["game"]
+    assert "kuhn-poker" in python(copy, "-m", "arena", "games", here=copy, house=copy).stdout

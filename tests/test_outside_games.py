@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from referee.sandbox import find_isolation
-from tests.outside import KUHN, arena, entry_points_of, install, install_kuhn, python
+from tests.outside import KUHN, arena, entry_points_of, install, install_package, python
 
 GAME = "kuhn-poker"
 BETTER = """
@@ -109,7 +109,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of packages, with Kuhn poker."""
     folder = tmp_path_factory.mktemp("outside")
     folder.chmod(0o755)
-    return install_kuhn(folder)
+    return install_package(KUHN, folder)
 
 
 @pytest.fixture
