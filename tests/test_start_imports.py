@@ -32,7 +32,7 @@ HEAVY = frozenset(
     }
 )
 """Slow to import, and of no use to most matches."""
-ROOMS_OF_A_WORKER = frozenset({"api", "protocol", "roster", "worker"})
+ROOMS_OF_A_WORKER = frozenset({"api", "protocol", "worker"})
 """Modules of `arena.workers` that a referee process needs."""
 
 

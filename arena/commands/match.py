@@ -41,7 +41,17 @@ from arena.game_options import (
     read_setup,
     rules_asked,
 )
-from arena.live import ChatHere, Eyes, Watcher, at_terminal, in_place, person_here, play_match, presses, read_eyes
+from arena.live import (
+    Eyes,
+    LanguageModelSeat,
+    Watcher,
+    at_terminal,
+    console_seat,
+    in_place,
+    play_match,
+    presses,
+    read_eyes,
+)
 from arena.output_folders import default_folder, refuse_in_bot
 from arena.quantities import pluralise
 from arena.reports import match_json, show_match
@@ -252,7 +262,7 @@ def _is_silent_model(player: Player) -> bool:
     if not isinstance(player, LocalSeat):
         return False
     seat = getattr(player.play, "__self__", None)
-    return isinstance(seat, ChatHere) and seat.actions == 0
+    return isinstance(seat, LanguageModelSeat) and seat.actions == 0
 
 
 def _to_debug(seat: int, players: Sequence[Player]) -> BotFolder:
@@ -319,7 +329,7 @@ def _player(text: str, game: str, caps: BotCaps) -> Player:
     """Return the player of a name; its bot is not built yet."""
     name = read_bot_name(text)
     if name.kind == "console":
-        return LocalSeat(CONSOLE, person_here().play)
+        return LocalSeat(CONSOLE, console_seat().play)
     if name.kind == "sample" and name.path.name == CHAT and name.revision is None:
         return _chat(game)
     if not name.is_remote:
@@ -348,7 +358,7 @@ def _chat(game: str) -> LocalSeat:
         if os.environ.get("CHAT_URL"):
             what = str(error)
         raise WrongUse(f"{CHAT}: {what}") from None
-    return LocalSeat(CHAT, ChatHere(CHAT, settings).play)
+    return LocalSeat(CHAT, LanguageModelSeat(CHAT, settings).play)
 
 
 def _built(player: Player, isolation: Isolation) -> Player:

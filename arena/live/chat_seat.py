@@ -20,7 +20,7 @@ FULL_SECONDS = 0.01
 """Seconds until the next attempt to send, when the referee's queue for the seat is full."""
 
 
-class ChatHere:
+class LanguageModelSeat:
     """A language model's seat in one match."""
 
     def __init__(self, name: str, settings: "Settings") -> None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, assert_never
 import trio
 
 from arena.live.human import Person, Shown
-from arena.live.time_left import TimeLeft
 from arena.terminal import Screen, progress_console
 from protocol.codec import decode_server_message, encode
 from protocol.messages import (
@@ -51,6 +50,9 @@ MOST_CHARACTERS = 4_000
 """Longest line that is accepted, in characters; no action has a tenth of that."""
 WAITING = "waiting"
 """Text in place of the clock while no window is open."""
+MINUTE, HOUR = 60, 3600
+NARROWEST = 12
+"""Minimum width of the time left in columns, enough for `reserve 4:10`."""
 
 
 async def lines_typed(fd: int) -> AsyncGenerator[str, None]:
@@ -70,7 +72,7 @@ async def lines_typed(fd: int) -> AsyncGenerator[str, None]:
             return
 
 
-def person_here() -> "Console":
+def console_seat() -> "Console":
     """Return the seat of the person at this terminal; without a terminal, of the lines on standard input."""
     keys, screen = sys.stdin, sys.stderr
     if not (keys and screen and keys.isatty() and screen.isatty()) or os.environ.get("TERM", "dumb") in NO_CURSOR:
@@ -237,3 +239,45 @@ class Console:
         if self._time is None:
             return f"[{WAITING:^12}] > "
         return f"[{self._time.text(trio.current_time()):^{self._time.width}}] > "
+
+
+class TimeLeft:
+    """A person's main time and reserve in one window, for display only: the referee's clock decides.
+
+    All times are seconds on the same clock, which may be any.
+    """
+
+    def __init__(self, now: float, main_ms: int, reserve_ms: int) -> None:
+        self._main = main_ms / 1000
+        self._reserve = reserve_ms / 1000
+        self._since: float | None = now
+        self._used = 0.0
+        self.width = max(len(self.text(now)), len(f"reserve {clock_text(self._reserve)}"), NARROWEST)
+        """Columns of the longest possible text, so that a prompt behind it does not move."""
+
+    def pause(self, now: float) -> None:
+        """Stop the clock."""
+        if self._since is not None:
+            self._used += now - self._since
+            self._since = None
+
+    def resume(self, now: float) -> None:
+        """Start the clock again."""
+        if self._since is None:
+            self._since = now
+
+    def text(self, now: float) -> str:
+        """Return the time left as `0:42`, as `0:42 +5:00` with a reserve, or as `reserve 4:10` within it."""
+        used = self._used + (0.0 if self._since is None else now - self._since)
+        main = self._main - used
+        if main <= 0 < self._reserve:
+            return f"reserve {clock_text(self._reserve + main)}"
+        return clock_text(main) + (f" +{clock_text(self._reserve)}" if self._reserve else "")
+
+
+def clock_text(seconds: float) -> str:
+    """Return whole seconds as `4:10`; from an hour on as `23:59:57`."""
+    whole = max(0, int(seconds))
+    if whole < HOUR:
+        return f"{whole // MINUTE}:{whole % MINUTE:02}"
+    return f"{whole // HOUR}:{whole % HOUR // MINUTE:02}:{whole % MINUTE:02}"

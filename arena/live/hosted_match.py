@@ -1,7 +1,6 @@
 """Lets bots on other machines connect, waits until all are connected, and plays their match."""
 
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
 from pathlib import Path
 
 import trio
@@ -38,8 +37,7 @@ async def play_hosted(
     screen = progress_console()
     awaited = [player for player in players if isinstance(player, RemoteBot)]
     with unwrapped():
-        async with AsyncExitStack() as stack:
-            lobby = await open_listener(hosting, awaited, screen, stack, option="--at", log=log)
+        async with open_listener(hosting, awaited, screen, option="--at", log=log) as lobby:
             await _gather(lobby, awaited, hosting.wait_seconds, screen)
             return await play(
                 plan,

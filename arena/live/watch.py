@@ -16,8 +16,7 @@ from rich.live import Live
 from rich.text import Text
 
 from arena.errors import WrongUse
-from arena.live.drawing import board_text, with_names
-from arena.live.frame import joined, laid_out, part_of
+from arena.live.drawing import board_text, joined, laid_out, part_of, with_names
 from arena.quantities import pluralise
 from arena.terminal import Screen
 from protocol.text import drawing_of

@@ -7,16 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from arena.workers.api import Play, Venue, Worker, WorkerGoneError, Workers
-    from arena.workers.builds import ready
+    from arena.workers.api import Play, Roster, Venue, Worker, WorkerGoneError, Workers
     from arena.workers.capacity import MAX_CONCURRENCY, cores, keep_calibration, matches_at_once
     from arena.workers.cluster import PATIENCE_SECONDS
     from arena.workers.listener import Hosting, open_listener
     from arena.workers.own_code import own_content, own_files
     from arena.workers.pool import workers_kept
+    from arena.workers.preparation import demand_room, ready
     from arena.workers.remote_seats import RemoteSeats
-    from arena.workers.room import demand_room
-    from arena.workers.roster import Roster
     from arena.workers.venue import LOCAL, Placement, venue_for
 
 __all__ = [
@@ -51,20 +49,20 @@ _PLACES = {
     "PATIENCE_SECONDS": "arena.workers.cluster",
     "Play": "arena.workers.api",
     "RemoteSeats": "arena.workers.remote_seats",
-    "Roster": "arena.workers.roster",
+    "Roster": "arena.workers.api",
     "Venue": "arena.workers.api",
     "Placement": "arena.workers.venue",
     "Worker": "arena.workers.api",
     "WorkerGoneError": "arena.workers.api",
     "Workers": "arena.workers.api",
     "cores": "arena.workers.capacity",
-    "demand_room": "arena.workers.room",
+    "demand_room": "arena.workers.preparation",
     "keep_calibration": "arena.workers.capacity",
     "matches_at_once": "arena.workers.capacity",
     "open_listener": "arena.workers.listener",
     "own_content": "arena.workers.own_code",
     "own_files": "arena.workers.own_code",
-    "ready": "arena.workers.builds",
+    "ready": "arena.workers.preparation",
     "venue_for": "arena.workers.venue",
     "workers_kept": "arena.workers.pool",
 }

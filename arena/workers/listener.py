@@ -1,8 +1,8 @@
 """The port for remote bots on their authors' machines, with messages about connections to it."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from msgspec import Struct
 
@@ -27,25 +27,24 @@ class Hosting(Struct, frozen=True):
     wait_seconds: float
 
 
+@asynccontextmanager
 async def open_listener(
     hosting: Hosting,
     bots: Sequence[RemoteBot],
     screen: Screen,
-    stack: AsyncExitStack,
     *,
     option: str,
     log: Logger = SILENT,
     barred: Collection[str] = (),
     stands: bool = False,
     came: Callable[[RemoteBot, bool], None] = lambda _bot, _is_here: None,
-) -> Lobby:
-    """Open a port for remote bots.
+) -> AsyncIterator[Lobby]:
+    """Open a port for remote bots, and close it when the context exits.
 
     Args:
         hosting: Address and keys of the port.
         bots: Bots that may connect.
         screen: Terminal for messages to people.
-        stack: Closes the port when it exits.
         option: Command-line option that sets another address; shown to people.
         log: Operator's log.
         barred: Keys of those bots that may no longer connect.
@@ -78,12 +77,13 @@ async def open_listener(
 
     address = hosting.address
     opening = open_lobby(address, hosting.keys, named, turned_away, tell_came, barred=barred, stands=stands)
-    try:
-        lobby = await stack.enter_async_context(opening)
-    except OSError as error:
-        where = address.endpoint(address.port)
-        raise MachineCannot(f"{where}: cannot listen there: {error.strerror or error}") from None
-    reach = f" (only from this machine: another {option} opens it)" if address.loopback else ""
-    log.info("listening", endpoint=lobby.endpoint)
-    screen.say(f"listening at {lobby.endpoint}{reach}, key {z85(hosting.keys.public)}")
-    return lobby
+    async with AsyncExitStack() as stack:
+        try:
+            lobby = await stack.enter_async_context(opening)
+        except OSError as error:
+            where = address.endpoint(address.port)
+            raise MachineCannot(f"{where}: cannot listen there: {error.strerror or error}") from None
+        reach = f" (only from this machine: another {option} opens it)" if address.loopback else ""
+        log.info("listening", endpoint=lobby.endpoint)
+        screen.say(f"listening at {lobby.endpoint}{reach}, key {z85(hosting.keys.public)}")
+        yield lobby

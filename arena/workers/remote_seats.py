@@ -136,17 +136,17 @@ class RemoteSeats:
         guests = {bot.key: bot for bot in self._guests if bot.key not in playing | set(self.barred)}
         slots = max(1, min(self.slots, matches))
         async with AsyncExitStack() as stack:
-            lobby = await open_listener(
+            opening = open_listener(
                 self._hosting,
                 [*bots, *guests.values()],
                 self.screen,
-                stack,
                 option="--listen",
                 log=self._log,
                 barred=self.barred,
                 stands=True,
                 came=self._came,
             )
+            lobby = await stack.enter_async_context(opening)
             self._stay_at(lobby)
             wire = await stack.enter_async_context(open_wire())
             kept = await stack.enter_async_context(open_kept_bots(wire))

@@ -16,11 +16,10 @@ from arena.quantities import pluralise
 from arena.struct_options import Seconds, option
 from arena.workers import capacity
 from arena.workers.api import Play, Venue, Worker
-from arena.workers.builds import ready
 from arena.workers.cluster import PATIENCE_SECONDS, Asked, Store, address_of, dask_for, open_cluster
 from arena.workers.pool import open_pool
+from arena.workers.preparation import demand_room, ready
 from arena.workers.remote_seats import RemoteSeats
-from arena.workers.room import demand_room
 from referee import sandbox
 from referee.bot_folder import BotFolder
 from referee.host import Plan, Player, RemoteBot, Result, SandboxedBot

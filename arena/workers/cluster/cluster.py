@@ -20,13 +20,12 @@ from msgspec.structs import replace
 from arena.errors import MachineCannot, WrongUse
 from arena.quantities import pluralise
 from arena.terminal import say
-from arena.workers.api import Worker, WorkerGoneError
+from arena.workers.api import Roster, Worker, WorkerGoneError
 from arena.workers.cluster import bot_archive, tasks
 from arena.workers.cluster.dask import SLOTS, DaskClient, SchedulerGoneError, Task, address_of, connected
 from arena.workers.cluster.protocol import Arrival, Asked, BotsGoneError, Ordered, received
 from arena.workers.own_code import own_content
 from arena.workers.protocol import Done, decoded, encoded, error_of, order
-from arena.workers.roster import Roster
 from referee.bot_folder import BotFolder, BotFolderError
 from referee.display_text import printable
 from referee.host import Plan, Result

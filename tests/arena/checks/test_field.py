@@ -15,8 +15,7 @@ from arena.pages.report import write_beside
 from arena.reports.attempts import attempts_text
 from arena.reports.tournament import results_json
 from arena.tournament.run import FinalResults, TournamentRun
-from arena.workers.api import Worker, WorkerGoneError
-from arena.workers.roster import Roster
+from arena.workers.api import Roster, Worker, WorkerGoneError
 from protocol.codec import encode
 from protocol.messages import Accepted, Opened
 from referee.host.plan import Plan, Result

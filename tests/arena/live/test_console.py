@@ -12,9 +12,8 @@ import pytest
 import trio
 from msgspec import Raw, Struct
 
-from arena.live.console import Console, lines_typed
+from arena.live.console import Console, TimeLeft, lines_typed
 from arena.live.line_editor import LineEditor
-from arena.live.time_left import TimeLeft
 from arena.terminal import Screen
 from protocol.refusals import Conduct
 from referee.bot_folder import CONSOLE

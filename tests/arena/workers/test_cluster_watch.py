@@ -10,14 +10,13 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from arena.errors import MachineCannot, reason_of
-from arena.workers.api import Worker, WorkerGoneError
+from arena.workers.api import Roster, Worker, WorkerGoneError
 from arena.workers.cluster import cluster, tasks
 from arena.workers.cluster.cluster import SUPPLIES, open_cluster
 from arena.workers.cluster.dask import DaskClient
 from arena.workers.cluster.protocol import Arrival, Asked, bots_gone
 from arena.workers.own_code import own_content
 from arena.workers.protocol import encoded
-from arena.workers.roster import Roster
 from referee.host.plan import Plan
 
 ON = "dask://here:1"

@@ -10,8 +10,7 @@ from arena.schedule.queue import MatchQueue
 from arena.schedule.round_robin import round_robin
 from arena.tournament.ledger import INTERRUPTED, Ledger
 from arena.tournament.runner import BlockRunner, MatchSetup
-from arena.workers.api import Worker, WorkerGoneError
-from arena.workers.roster import Roster
+from arena.workers.api import Roster, Worker, WorkerGoneError
 from referee.host.plan import Plan, Result
 from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import StandIn

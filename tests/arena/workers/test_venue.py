@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from arena.errors import WrongUse
-from arena.workers.builds import ready
 from arena.workers.listener import Hosting
+from arena.workers.preparation import ready
 from arena.workers.remote_seats import RemoteSeats
 from arena.workers.venue import LOCAL, Placement, venue_for
 from referee.bot_folder import BotFolder
