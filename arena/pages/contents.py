@@ -1,22 +1,28 @@
-"""Replays and transcripts, at paths that hold a hash of the content, so that they can be cached for ever.
+"""Replays and transcripts of matches, and delayed pages of unfinished matches.
 
-The path of a replay holds the hash of the match's last line and the hash of the code that draws it.
+The path of a replay holds the hash of the match's last line and the hash of the code that draws it, so that it can
+be cached for ever. A delayed page shows all secrets, if the host wants it: the full view shows the deal, and all
+matches of a block are played from the same deal. So a match is shown only when it is the last unfinished match of
+its block.
 """
 
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import takewhile
 from pathlib import Path
 
 from arena.errors import WrongUse
-from arena.pages.assets import asset_path
+from arena.pages.competition import Competition
+from arena.pages.template import asset_path
+from arena.tournament import TRANSCRIPTS, Ledger
 from referee.linux.files import read_regular
-from referee.match import Header
-from referee.transcript import Differs, Reading, TranscriptError, Verified, verify_transcript
+from referee.match import AnyRecord, Header
+from referee.transcript import Broken, Differs, Reading, TranscriptError, Verified, verify_transcript
 
 MOST_BYTES = 64 * 1024 * 1024
 """Maximum size of a transcript that pages show."""
@@ -117,3 +123,65 @@ def _sources(folder: Traversable) -> Iterator[tuple[str, bytes]]:
             yield from ((f"{each.name}/{name}", content) for name, content in _sources(each))
         elif not each.name.endswith(".pyc"):
             yield each.name, each.read_bytes()
+
+
+MICROSECONDS = 1_000_000
+BACK = ("../late.html", "All delayed matches")
+"""Target and text of the link back from a match's page."""
+
+
+def shown_late(competition: Competition) -> list[tuple[int, int]]:
+    """Return block and seating of the unfinished matches that may be shown."""
+    overview = competition.overview()
+    if not overview.running:
+        return []
+    seatings = {block.number: len(block.shifts) for block in overview.coming}
+    with closing(Ledger(competition.ledger)) as ledger:
+        times, finished = ledger.times(), ledger.finished()
+    found = []
+    for block, seating in dict.fromkeys((block, seating) for block, seating, _ in times.under_way):
+        others = {(block, each) for each in range(seatings.get(block, 0))} - {(block, seating)}
+        if block in seatings and (block, seating) not in finished and others <= finished:
+            found.append((block, seating))
+    return found
+
+
+def late_page(competition: Competition, block: int, seating: int, seconds: float) -> bytes | None:
+    """Return the page of an unfinished match as it was `seconds` before the last record of its transcript.
+
+    None if the match may not be shown, or not yet. Uses seconds of processor time.
+    """
+    # Imported late, as for replays: see `arena.pages.contents`.
+    from arena.replay import recorded  # noqa: PLC0415
+    from arena.viewer import page_of  # noqa: PLC0415
+
+    if (block, seating) not in shown_late(competition):
+        return None
+    with closing(Ledger(competition.ledger)) as ledger:
+        name = ledger.under_way(block, seating)
+    if name is None or "/" in name:
+        return None
+    part = competition.folder / TRANSCRIPTS / f"{name}.part"
+    try:
+        check_size(part)
+        records = list(_so_far(Reading(part)))
+        until = max((_at(record) for record in records), default=0) - seconds * MICROSECONDS
+        if until <= 0:
+            return None
+        known = takewhile(lambda record: _at(record) <= until, records)
+        return page_of(recorded(known, part, unfinished=True), back=BACK).encode()
+    except (NoReplayError, TranscriptError, WrongUse):
+        return None  # For example, the match has just ended.
+
+
+def _so_far(reading: Reading) -> Iterator[AnyRecord]:
+    try:
+        yield from reading
+    except Broken:  # The file of an unfinished match has no end yet.
+        return
+
+
+def _at(record: AnyRecord) -> int:
+    """Return the time of a record in microseconds since the match's zero; 0 for earlier records."""
+    at = getattr(record, "at", 0)
+    return at if isinstance(at, int) else 0

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from arena.pages.assets import content
 from arena.pages.competition import MatchOnPage, overview_of, reports_of_test
 from arena.pages.matches import match_table
 from arena.pages.standings import standings_context
-from arena.pages.template import markup, render
+from arena.pages.template import content, markup, render
 from arena.pages.words import State, facts, state_of, terms
 from arena.reports import write_csv, write_whole
 from arena.season import title_of

@@ -7,11 +7,10 @@ from typing import Any
 from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
-from arena.pages.assets import content
 from arena.pages.competition import Competition, Overview
 from arena.pages.standings import BracketRound, bracket_rounds
 from arena.pages.tables import PageTable, table
-from arena.pages.template import markup, render
+from arena.pages.template import content, markup, render
 from arena.pages.words import State, last_result, state_of
 from arena.quantities import pluralise
 from arena.reports import part_table, season_state_text, terms_told, write_whole

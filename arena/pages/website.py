@@ -17,19 +17,19 @@ from typing import Any
 from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
-from arena.pages.assets import DRAWING, asset_at, asset_path, asset_paths
 from arena.pages.bots import bot_context, bot_index, bots_table, index_chunks
 from arena.pages.competition import MOST_SAID, Competition, MatchOnPage, Overview
 from arena.pages.contents import (
     NoReplayError,
+    late_page,
     pages_hash,
     replay_page,
     replay_path,
+    shown_late,
     transcript_bytes,
     transcript_path,
     viewer_hash,
 )
-from arena.pages.delayed import late_page, shown_late
 from arena.pages.matches import (
     coming_text,
     match_context,
@@ -43,7 +43,7 @@ from arena.pages.regression import test_context
 from arena.pages.season import SeasonPages
 from arena.pages.standings import ROWS, bracket_rounds, leaders_table, standings_context
 from arena.pages.tables import GLOSSARY, GLOSSARY_PATH
-from arena.pages.template import render
+from arena.pages.template import DRAWING, asset_at, asset_path, asset_paths, render
 from arena.pages.words import Fact, State, facts, last_result, state_of, terms, terms_line
 from arena.schedule import match_name, match_of
 from arena.tournament import NotBegun

@@ -1,6 +1,5 @@
 """Tournament formats: they choose the entrants, the deal and the seats of each match. Pure."""
 
-from arena.schedule.balance import Design, design_of
 from arena.schedule.blocks import (
     DRAWN_BITS,
     MOST_BLOCKS,
@@ -12,28 +11,26 @@ from arena.schedule.blocks import (
     match_of,
     sortable_match_name,
 )
-from arena.schedule.changes import (
-    KEY_CONTENT,
-    Closed,
-    Deadline,
-    Entered,
-    Event,
-    Extended,
-    What,
-    Withdrawn,
-    kind_of,
-)
 from arena.schedule.columns import bot_column, format_table, place_column, places_of
 from arena.schedule.contract import Contest, Tie
 from arena.schedule.endless import EndlessLadder, ladder_json
 from arena.schedule.fields import (
     FILE_FIELDS,
+    KEY_CONTENT,
     WITHDRAWN_MARK,
     BadChangeError,
+    Closed,
+    Deadline,
+    Entered,
+    Event,
+    Extended,
     ScheduleSpec,
+    What,
+    Withdrawn,
     competing,
     entered,
     fields_of,
+    kind_of,
     labels_now,
     withdrawn,
 )
@@ -43,7 +40,7 @@ from arena.schedule.ladder_state import LadderState
 from arena.schedule.queue import MatchQueue, NotYetScheduled, Ticket
 from arena.schedule.round_robin import round_robin
 from arena.schedule.rounds import Blocks, Fixed, Schedule, blocks_so_far, next_round, rounds_of
-from arena.schedule.seating import shifts_of
+from arena.schedule.seating import Design, design_of, shifts_of
 from arena.schedule.waves import EndlessLadderState, StrangeResultError
 
 __all__ = [

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 from msgspec import Struct
 
 from arena.columns import Table
-from arena.schedule.changes import Event
-from arena.schedule.fields import ScheduleSpec, withdrawn
+from arena.schedule.fields import Event, ScheduleSpec, withdrawn
 from arena.schedule.rounds import Schedule
 from arena.statistics import Played, RunningRating, StandingsRow
 

@@ -10,10 +10,9 @@ from msgspec import Struct
 
 from arena.columns import Column, Table, whole_number
 from arena.quantities import pluralise, rounded
-from arena.schedule.changes import Event, Extended
 from arena.schedule.columns import format_table
 from arena.schedule.contract import Complaint, Contest, Format
-from arena.schedule.fields import ScheduleSpec
+from arena.schedule.fields import Event, Extended, ScheduleSpec
 from arena.schedule.rounds import Rounds, at_once
 from arena.schedule.waves import EndlessLadderState
 from arena.statistics import (

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from arena.schedule.changes import Closed, Deadline, Event, Extended
 from arena.schedule.contract import Complaint, Format
 from arena.schedule.endless import EndlessFormat
-from arena.schedule.fields import BadChangeError, ScheduleSpec, fields_of
-from arena.schedule.gauntlet import GauntletFormat
+from arena.schedule.fields import BadChangeError, Closed, Deadline, Event, Extended, ScheduleSpec, fields_of
 from arena.schedule.knockout import KnockoutFormat
 from arena.schedule.ladder import LadderFormat
 from arena.schedule.multi_seat import TablesFormat
-from arena.schedule.round_robin import RoundRobinFormat
+from arena.schedule.round_robin import GauntletFormat, RoundRobinFormat
 from arena.schedule.rounds import Schedule
 from arena.schedule.swiss import SwissFormat
 

@@ -17,8 +17,8 @@ from math import log
 from msgspec import Struct
 
 from arena.arrays import Flags, Numbers, Whole, distinct, np
+from arena.statistics.means import NEARLY_NORMAL, cumulative_all, reach
 from arena.statistics.orders import Orders
-from arena.statistics.students_t import NEARLY_NORMAL, cumulative_all, reach
 
 ELO = 400 / log(10)
 """Elo of one unit of log-strength."""

@@ -44,7 +44,7 @@ CREATE TABLE events (
     at TEXT NOT NULL,
     block INTEGER,  -- the first that it concerns; null: no arena has taken it in yet
     kind TEXT NOT NULL,
-    data TEXT NOT NULL,  -- JSON, by kind (`arena.schedule.changes`)
+    data TEXT NOT NULL,  -- JSON, by kind (`arena.schedule.fields`)
     refused TEXT,  -- why no arena takes it in
     CHECK (block IS NULL OR refused IS NULL)
 );

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from arena.pages.matches import match_file
-from arena.schedule.changes import Entered
+from arena.schedule.fields import Entered
 from arena.tournament.results_folder import LEDGER
 from tests.arena.ledgers import OpenLedger
 from tests.arena.pages.test_pages import all_pages, one, words

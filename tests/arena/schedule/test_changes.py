@@ -13,9 +13,19 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.schedule.blocks import Block, Match
-from arena.schedule.changes import Entered, Event, Extended, What, Withdrawn
 from arena.schedule.contract import Contest
-from arena.schedule.fields import BadChangeError, ScheduleSpec, competing, fields_of, labels_now
+from arena.schedule.fields import (
+    BadChangeError,
+    Entered,
+    Event,
+    Extended,
+    ScheduleSpec,
+    What,
+    Withdrawn,
+    competing,
+    fields_of,
+    labels_now,
+)
 from arena.schedule.formats import format_of, refusal
 from arena.schedule.ladder import START, final_ratings
 from arena.schedule.rounds import blocks_so_far, next_round, rounds_of

@@ -13,10 +13,9 @@ import pytest
 from msgspec.structs import replace
 
 from arena.schedule.blocks import Block
-from arena.schedule.changes import Extended, What, Withdrawn
 from arena.schedule.choice import Choice
 from arena.schedule.contract import Contest
-from arena.schedule.fields import ScheduleSpec
+from arena.schedule.fields import Extended, ScheduleSpec, What, Withdrawn
 from arena.schedule.formats import complaint, format_of, refusal
 from arena.schedule.ladder_state import LadderState
 from arena.schedule.rounds import blocks_so_far

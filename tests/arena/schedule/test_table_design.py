@@ -3,10 +3,9 @@
 import pytest
 
 from arena.schedule import multi_seat
-from arena.schedule.balance import Design, Span, design_of
 from arena.schedule.multi_seat import Tables
 from arena.schedule.round_robin import round_robin
-from arena.schedule.seating import shifts_of
+from arena.schedule.seating import Design, Span, design_of, shifts_of
 from arena.schedule.table_design import table_sizes
 from tests.long import mostly_slow
 

@@ -5,10 +5,10 @@ from math import log10
 import numpy as np
 import pytest
 
+from arena.statistics.means import cumulative
 from arena.statistics.orders import Orders, orders_of
 from arena.statistics.ratings import ELO, Ratings, _curvature, _from_curvature, fit, rate
 from arena.statistics.standings import Played
-from arena.statistics.students_t import cumulative
 from tests.arena.simulated import result, tournament
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from arena.statistics.students_t import NEARLY_NORMAL, cumulative, cumulative_all, reach
+from arena.statistics.means import NEARLY_NORMAL, cumulative, cumulative_all, reach
 
 TABLE = [
     (1, 12.7062),

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from arena.schedule.changes import Entered, Event, Extended, Withdrawn
+from arena.schedule.fields import Entered, Event, Extended, Withdrawn
 from arena.schedule.round_robin import round_robin
 from arena.tournament.ledger import Ledger
 from arena.tournament.ledger_schema import SCHEMA

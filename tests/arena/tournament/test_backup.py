@@ -16,7 +16,7 @@ from arena.commands.main import main
 from arena.config.tournament_file import read_tournament
 from arena.errors import CANNOT, DONE, NO, WRONG_USE
 from arena.pages.report import write_beside
-from arena.schedule.changes import Extended
+from arena.schedule.fields import Extended
 from arena.tournament import LEDGER, TRANSCRIPTS, Ledger, backup, backup_place
 from arena.tournament import ledger as ledger_module
 from arena.tournament.results_folder import ENTRIES, held

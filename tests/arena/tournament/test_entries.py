@@ -17,8 +17,7 @@ from arena.config.tournament_file import Tournament, read_tournament
 from arena.errors import WRONG_USE, WrongUse
 from arena.pages.report import write_beside
 from arena.reports.tournament import results_json
-from arena.schedule.changes import Entered, Event
-from arena.schedule.fields import ScheduleSpec
+from arena.schedule.fields import Entered, Event, ScheduleSpec
 from arena.tournament import entries, run
 from arena.tournament.entries import copies_of_file
 from arena.tournament.ledger import Ledger

@@ -11,7 +11,7 @@ import trio
 from arena.config.tournament_file import Tournament, TournamentFile, read_tournament, with_changes
 from arena.pages.report import write_beside
 from arena.schedule.blocks import Match
-from arena.schedule.changes import Entered, Event
+from arena.schedule.fields import Entered, Event
 from arena.tournament.feed_standings import AGAIN_SECONDS, LOOK_SECONDS, FedStandings
 from arena.tournament.ledger import Ledger
 from arena.tournament.run import TournamentRun

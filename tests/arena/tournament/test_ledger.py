@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from arena.errors import MachineCannot, WrongUse
 from arena.schedule.blocks import Match
-from arena.schedule.changes import Event, Extended, Withdrawn
+from arena.schedule.fields import Event, Extended, Withdrawn
 from arena.schedule.round_robin import round_robin
 from arena.tournament import ledger_schema
 from arena.tournament.ledger import INTERRUPTED, MOST_EVENTS, Ledger

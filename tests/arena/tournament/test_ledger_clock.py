@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.schedule.changes import Extended, Withdrawn
+from arena.schedule.fields import Extended, Withdrawn
 from arena.terminal import say
 from arena.tournament.ledger import Ledger
 from arena.tournament.ledger_clock import LedgerClock, uptime

@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 from arena.commands.main import main
 from arena.config.tournament_file import read_tournament
 from arena.errors import DONE, WRONG_USE, WrongUse
-from arena.schedule.changes import Entered
+from arena.schedule.fields import Entered
 from arena.statistics import Played, RunningRating
 from arena.tournament.remote_field import keys_of, standings_by_key, withdrawing
 from arena.tournament.results_folder import ENTRIES, LEDGER

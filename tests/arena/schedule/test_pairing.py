@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.schedule.fields import FieldPeriod
-from arena.schedule.matching import complete
-from arena.schedule.pairing import Byes, pairs_of
+from arena.schedule.pairing import Byes, complete, pairs_of
 from arena.schedule.swiss import Swiss
 from tests.arena.schedule.paired import Decide, all_tied, by_lot, lower_wins, pairs, played_out, spec
 from tests.long import cases
