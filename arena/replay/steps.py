@@ -132,7 +132,7 @@ class _Steps:
     def _end_text(self, outcome: Outcome) -> str:
         """Return the text of an outcome, whose ranking becomes the recording's."""
         self.ranking = outcome.ranking
-        groups = [" and ".join(self._seat_at_end(seat) for seat in group) for group in outcome.ranking]
+        groups = [" and ".join(map(self._seat_at_end, group)) for group in outcome.ranking]
         return over_text(outcome.reason, ", then ".join(groups))
 
     def _seat_at_end(self, seat: int) -> str:

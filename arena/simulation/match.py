@@ -335,8 +335,11 @@ class Result(Struct, Generic[MatchT], frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         """Return the game, the seed and the ranking as text."""
-        names = ["(" + " = ".join(f"{seat} {self.bots[seat]}" for seat in group) + ")" for group in self.ranking]
-        return f"<Result of {self.game} {self.variant}, seed {self.seed}: {' > '.join(names)}, {self.reason}>"
+        groups: list[str] = []
+        for group in self.ranking:
+            tied = " = ".join(f"{seat} {self.bots[seat]}" for seat in group)
+            groups.append(f"({tied})")
+        return f"<Result of {self.game} {self.variant}, seed {self.seed}: {' > '.join(groups)}, {self.reason}>"
 
     def html(self) -> str:
         """Return a page that shows the match step by step in a browser, under the bots' names: see `Match.html`.

@@ -13,7 +13,14 @@ from protocol.games.hive_mind.layouts import SHAPES, Layout, fitting, mask, mean
 SEATS = (0, 1, 2, 3, 4)
 HINT_WORTH = 0.05
 """Points that a bit of information is worth in round 2."""
-CROWD = tuple(sum(shape.mask >> at & 1 for shape in SHAPES) / len(SHAPES) for at in range(len(CELLS)))
+
+
+def _share_over(at: int) -> float:
+    """Return the share of all shapes that cover a hex."""
+    return sum(shape.mask >> at & 1 for shape in SHAPES) / len(SHAPES)
+
+
+CROWD = tuple(map(_share_over, range(len(CELLS))))
 """Probability that a shape drawn from all shapes covers a hex; indexed by hex."""
 LURE = 0.35
 """Relative increase of the probability that others cover a hex, per point of its value above the mean."""
@@ -26,8 +33,11 @@ def hints(view: HiveMindView, hive: str) -> list[Hint]:
 
 def scored(view: HiveMindView, hive: str) -> int:
     """Return the mask of the hexes that have scored: an odd number of shapes covered them in round 2 or 3."""
-    results = [event.hives[hive] for event in view.told if isinstance(event, RoundResult) and hive in event.hives]
-    return mask({cell for each in results if each.round > 1 for cell, n in each.counts.items() if n % 2})
+    cells: set[str] = set()
+    for event in view.told:
+        if isinstance(event, RoundResult) and hive in event.hives and event.hives[hive].round > 1:
+            cells |= {cell for cell, shapes in event.hives[hive].counts.items() if shapes % 2}
+    return mask(cells)
 
 
 def expected_points(means: Sequence[float], gone: int, *, doubles: bool) -> list[float]:
@@ -72,7 +82,8 @@ def best_guess(left: list[Layout]) -> str:
     twos, threes = (Counter(layout[at] for layout in left) for at in (0, 1))
     ones = Counter(layout[0] | layout[1] for layout in left)
     two, three = max(left, key=lambda layout: twos[layout[0]] + threes[layout[1]] + ones[layout[0] | layout[1]])
-    return "".join("3" if three >> at & 1 else "2" if two >> at & 1 else "1" for at in range(len(CELLS)))
+    values = [1 + (two >> at & 1) + 2 * (three >> at & 1) for at in range(len(CELLS))]
+    return "".join(map(str, values))
 
 
 def guessed_scores(view: HiveMindView) -> dict[str, int]:

@@ -99,20 +99,26 @@ def told_by(looks: int, found: int) -> float:
 ABOUT_BEST = 0.01
 """Bits by which an opening may be less informative than the best: counters compare by samples."""
 
-HEXES = tuple(tuple(at for at in range(len(CELLS)) if shape.mask >> at & 1) for shape in SHAPES)
+
+def _hexes(cells: int) -> tuple[int, ...]:
+    return tuple(at for at in range(len(CELLS)) if cells >> at & 1)
+
+
+def _of_kind(kind: Kind) -> tuple[int, ...]:
+    return tuple(number for number, shape in enumerate(SHAPES) if shape.kind == kind)
+
+
+def _most_informative(numbers: Sequence[int]) -> tuple[int, ...]:
+    bits = {number: told_by(SHAPES[number].looks, ALL) for number in numbers}
+    least = max(bits.values()) - ABOUT_BEST
+    return tuple(number for number in numbers if bits[number] > least)
+
+
+HEXES = tuple(_hexes(shape.mask) for shape in SHAPES)
 """The hexes of each shape; indexed by the shape's number."""
-OF_KIND: dict[Kind, tuple[int, ...]] = {
-    kind: tuple(number for number, shape in enumerate(SHAPES) if shape.kind == kind) for kind in BY_KIND
-}
+OF_KIND: dict[Kind, tuple[int, ...]] = {kind: _of_kind(kind) for kind in BY_KIND}
 """The numbers of the shapes of each kind."""
-OPENINGS: dict[Kind, tuple[int, ...]] = {
-    kind: tuple(
-        number
-        for number in numbers
-        if told_by(SHAPES[number].looks, ALL) > max(told_by(SHAPES[n].looks, ALL) for n in numbers) - ABOUT_BEST
-    )
-    for kind, numbers in OF_KIND.items()
-}
+OPENINGS = {kind: _most_informative(numbers) for kind, numbers in OF_KIND.items()}
 """The most informative shapes of each kind."""
 KNOWN_OPENINGS = frozenset(chain.from_iterable(OPENINGS.values()))
 

@@ -116,7 +116,9 @@ def decide(window: Window[HiveMindView]) -> Action | None:
         found = {hive: means(left(looked(hints(view, hive)))) for hive in view.hives}
         double, block = bought(view.wallet, sorted(view.hives, key=lambda hive: -sum(found[hive])))
         return Round(place=place, double=double, block=block)
-    guess = {hive: best_guess([each.layout for each in those]) for hive, those in drawn.items()}
+    guess = {}
+    for hive, those in drawn.items():
+        guess[hive] = best_guess([each.layout for each in those])
     return Round(place=place, guess=guess)
 
 
@@ -229,11 +231,17 @@ def opened_with(window: Window[HiveMindView], hive: str) -> list[Opening]:
         return found
     drawn: list[Opening] = []
     for world in worlds(window):
-        first = next(actions for actions in world.rounds if any(hive in action.place for action in actions))
+        first = next(actions for actions in world.rounds if _place_on(hive, actions))
         names = [action.place.get(hive) for seat, action in enumerate(first) if seat != view.seat]
         drawn.append(tuple(None if name is None else NUMBER[name] for name in names))
-    most = max(sum(each in KNOWN_OPENINGS for each in opening) for opening in drawn)
-    return [opening for opening in drawn if sum(each in KNOWN_OPENINGS for each in opening) == most]
+    known = [sum(each in KNOWN_OPENINGS for each in opening) for opening in drawn]
+    most = max(known)
+    return [opening for opening, number in zip(drawn, known, strict=True) if number == most]
+
+
+def _place_on(hive: str, actions: Sequence[Round]) -> bool:
+    """Return True if these are the actions of a round in which shapes are placed on a Hive."""
+    return any(hive in action.place for action in actions)
 
 
 def others_part(view: HiveMindView, hive: str, number: int) -> tuple[dict[Kind, int], list[int]]:

@@ -44,13 +44,25 @@ def cells(mask: int) -> Bytes:
     return boards([mask])[list(AT)]
 
 
-WITHIN = tuple(np.hstack([cells(BOARD.ball(bit, radius)) for bit in BITS]) for radius in range(max(RADIUS) + 1))
+def _pairs_within(radius: int) -> Bytes:
+    return np.hstack([cells(BOARD.ball(bit, radius)) for bit in BITS])
+
+
+def _steps_from_centre(bit: int) -> int:
+    return next(radius for radius in range(5) if BOARD.ball(CENTRE, radius) & bit)
+
+
+def _by_steps(values: Sequence[float]) -> Floats:
+    """Return the value of each cell by its distance from the centre, as a column."""
+    return np.array([values[_steps_from_centre(bit)] for bit in BITS], np.float32)[:, None]
+
+
+WITHIN = tuple(map(_pairs_within, range(max(RADIUS) + 1)))
 """Matrices of the pairs of cells that are at most this far apart, indexed by radius."""
 BESIDES = (WITHIN[1] - WITHIN[0]).astype(np.float32)
 WIDE = {count: WITHIN[radius].astype(np.float32) for count, radius in enumerate(RADIUS) if count and radius}
 MAY_STAY = cells(PLAYABLE)
-STEPS = [next(radius for radius in range(5) if BOARD.ball(CENTRE, radius) & bit) for bit in BITS]
-CENTRAL, FADES = (np.array([by[steps] for steps in STEPS], np.float32)[:, None] for by in (MIDDLE, FADING))
+CENTRAL, FADES = _by_steps(MIDDLE), _by_steps(FADING)
 
 
 class Worlds(NamedTuple):

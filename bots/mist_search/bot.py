@@ -99,7 +99,9 @@ class Searcher(Rememberer):
         belief = Belief(self.memory, self.luck)
         fits = fitting(self.match, view, self._events, belief.habits, self.luck, FITTING.steps(*work))
         worlds = [World(world.opponent, world.spotting) for world in fits]
-        worlds += [World(world.opponent, world.spotting) for world in (belief.draw() for _ in LIKELY.steps(*work))]
+        for _ in LIKELY.steps(*work):
+            drawn = belief.draw()
+            worlds.append(World(drawn.opponent, drawn.spotting))
         self.luck.shuffle(worlds)  # A rarely tried turn then meets both kinds of worlds.
         pieces, spotting = (boards(masks) for masks in zip(*worlds, strict=True))
         deals = Deals(self.memory.own, pieces, spotting, self.luck.getrandbits(64))

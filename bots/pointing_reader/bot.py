@@ -99,10 +99,13 @@ def merged(guesses: Iterable[Guess]) -> list[Guess]:
     """Return the guesses, with indistinguishable ones merged and their weights added."""
     alike: dict[Shape, list[Guess]] = {}
     for guess in guesses:
-        alike.setdefault(shape(guess.rounds[0], (guess.me, *guess.named.values(), *guess.changed)), []).append(
-            guess
-        )
-    return [replace(each[0], weight=sum(guess.weight for guess in each)) for each in alike.values()]
+        key = shape(guess.rounds[0], (guess.me, *guess.named.values(), *guess.changed))
+        alike.setdefault(key, []).append(guess)
+    return [_with_total_weight(those) for those in alike.values()]
+
+
+def _with_total_weight(guesses: Sequence[Guess]) -> Guess:
+    return replace(guesses[0], weight=sum(guess.weight for guess in guesses))
 
 
 def explained(view: PointingView, luck: Random) -> list[Guess]:

@@ -6,7 +6,7 @@ from math import log2
 
 from msgspec import UNSET, UnsetType
 
-from bots.runes_to_ruins.symbols import GROUP_NAMES, POSITIONS, Symbol, is_in
+from bots.runes_to_ruins.symbols import GROUP_NAMES, POSITIONS, Symbol, group_size, is_in, uses_group
 from protocol.games.runes_to_ruins import Count, Has, Learned, Pattern, RunesView, SixGroups, Visions
 from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES, RUNES, DivineGroup, MundaneGroup, RuneName
 
@@ -78,7 +78,7 @@ def believed(view: RunesView, target: int, drawn: list[Symbol], *, spare: bool) 
 def _counts(target: int, drawn: list[Symbol]) -> Iterator[tuple[float, float, Learned]]:
     """Yield bits, expected mantra and the belief about the number of runes of each group."""
     for group, name in enumerate(GROUP_NAMES):
-        numbers = Counter(sum(is_in(rune, group) for rune in symbol) for symbol in drawn)
+        numbers = Counter(group_size(symbol, group) for symbol in drawn)
         number = min(range(7), key=lambda n: sum(abs(n - count) * times for count, times in numbers.items()))
         mantra = COUNT_MANTRA * sum(abs(number - count) * times for count, times in numbers.items()) / len(drawn)
         yield entropy(numbers.values()), mantra, Learned(count=Count(seat=target, group=name, number=number))
@@ -102,9 +102,7 @@ def best_split(drawn: list[Symbol], position: int) -> int:
 
 def best_group(drawn: list[Symbol], groups: range) -> int | None:
     """Return the group whose use divides the symbols most evenly; None if that is not informative enough."""
-    shares = {
-        group: sum(any(is_in(rune, group) for rune in symbol) for symbol in drawn) / len(drawn) for group in groups
-    }
+    shares = {group: sum(uses_group(symbol, group) for symbol in drawn) / len(drawn) for group in groups}
     best = min(groups, key=lambda group: abs(0.5 - shares[group]))
     return best if entropy((shares[best], 1 - shares[best])) >= MUST_TELL else None
 

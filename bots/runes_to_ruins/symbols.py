@@ -63,6 +63,16 @@ def is_in(rune: int, group: int) -> bool:
     return rune // 6 == group if group < len(DIVINE) else rune % 6 == group - len(DIVINE)
 
 
+def uses_group(symbol: Symbol, group: int) -> bool:
+    """Return True if a symbol has a rune of a group."""
+    return any(is_in(rune, group) for rune in symbol)
+
+
+def group_size(symbol: Symbol, group: int) -> int:
+    """Return the number of a symbol's runes in a group."""
+    return sum(is_in(rune, group) for rune in symbol)
+
+
 def illegal(symbol: Symbol) -> int:
     """Return the distance of a symbol from a legal one."""
     twice = len(symbol) - len(set(symbol))
@@ -224,7 +234,7 @@ def _at(rune: int, position: int | None) -> Clue:
 
 
 def _has_group(group: int, *, wanted: bool) -> Clue:
-    return lambda symbol: int(any(is_in(rune, group) for rune in symbol) is not wanted)
+    return lambda symbol: int(uses_group(symbol, group) is not wanted)
 
 
 def _group_at(position: int, group: int, *, wanted: bool) -> Clue:
@@ -236,7 +246,7 @@ def _one_of_at(position: int, groups: frozenset[int]) -> Clue:
 
 
 def _counts(group: int, number: int) -> Clue:
-    return lambda symbol: abs(sum(is_in(rune, group) for rune in symbol) - number)
+    return lambda symbol: abs(group_size(symbol, group) - number)
 
 
 def _not_nearer(guess: Symbol, told: tuple[int, int, int]) -> Clue:
