@@ -1,1 +1,1 @@
-"""One file a command, imported only when that command is asked for."""
+"""Commands, each imported only when it is run."""

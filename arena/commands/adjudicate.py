@@ -1,4 +1,4 @@
-"""`arena adjudicate`: what the rules make of matches that are written down."""
+"""`arena adjudicate`: play scenarios by the rules, without bots or clock."""
 
 import sys
 from pathlib import Path
@@ -45,10 +45,10 @@ def _opened(file: Path) -> BinaryIO:
 
 
 def _is_many(content: bytes) -> bool:
-    """Whether a file, of which this is the beginning, holds a scenario a line, and more than one."""
+    """Return True if a file that begins so has more than one scenario, one per line."""
     first, *rest = [line for line in content.split(b"\n") if line.strip()] or [b""]
     try:
-        # Whether it is text and how deep it is nested is for the line's own reader to say.
+        # The reader of the line reports text that is not UTF-8, or nested too deeply.
         decode_json(first.decode(errors="replace").encode())
     except RecursionError:
         return bool(rest)

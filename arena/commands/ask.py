@@ -1,4 +1,4 @@
-"""`arena ask`: puts a recorded decision to a bot, outside the sandbox and without a clock."""
+"""`arena ask`: put a recorded decision to a bot, outside the sandbox and without a clock."""
 
 import tempfile
 from contextlib import suppress
@@ -32,9 +32,9 @@ from referee.transcript import (
 from referee.wire import open_wire
 
 MOST_MEGABYTES = 64
-"""A transcript may have so many here. Long matches have a few."""
+"""Maximum size of a transcript. Those of long matches have a few megabytes."""
 LONGEST_NAME = 40
-"""As much of a name in a transcript is shown in a list of all."""
+"""Maximum characters shown of each name in a list of all seats."""
 
 
 @click.command("ask")
@@ -107,8 +107,8 @@ def command(
 
 
 def _read(bot: str, transcript: Path, seat: int | None) -> tuple[BotFolder, Questionnaire]:
-    """The bot, and what it is to be asked. Raises as `questions_of`."""
-    with suppress(OSError):  # The reader says what is wrong with it.
+    """Return the bot and its questions. Raises as `questions_of`."""
+    with suppress(OSError):  # The reader reports the error.
         if transcript.stat().st_size > MOST_MEGABYTES * MEGABYTE:
             raise WrongUse(
                 f"{transcript}: is larger than {MOST_MEGABYTES} MB: all its questions would be in memory"
@@ -148,7 +148,7 @@ def _seat_of(bot: BotFolder, label: str, header: Header) -> int:
 
 
 def _chosen(asked: Questionnaire, window: int | None) -> int:
-    """The window to ask about."""
+    """Return the number of the window to ask about."""
     windows = [question.opened.id for question in asked.questions]
     if window is None:
         return next((each.opened.id for each in asked.questions if _was_lost(each)), windows[-1])
@@ -164,7 +164,7 @@ def _was_lost(question: Question) -> bool:
 
 
 def _cut(asked: Questionnaire, last: int) -> Questionnaire:
-    """What comes before a window's end."""
+    """Return the questions up to a window, without the messages after it."""
     *before, end = [question for question in asked.questions if question.opened.id <= last]
     return replace(asked, questions=[*before, replace(end, told=[])])
 

@@ -1,4 +1,4 @@
-"""`arena backup`: a copy of a tournament's results while it is played, and whether such a copy is whole."""
+"""`arena backup`: copy a tournament's results, even while it is played, and verify such copies."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from arena.terminal import print_json, progress_bar, progress_console, results_c
 from arena.tournament import Backup, Checked, Told, back_up, backup_place, check_backup, results_folder_of
 
 MOST_SAID = 20
-"""Lines of what is missing or wrong; `--json` has all."""
+"""Maximum lines about missing or changed files; `--json` has all."""
 
 
 @click.command("backup")
@@ -87,7 +87,7 @@ def _say_some(lines: list[str]) -> None:
 
 @contextmanager
 def _progress() -> Iterator[Told]:
-    """A bar at a terminal."""
+    """Show a progress bar at a terminal."""
     with progress_bar(progress_console(), transient=True) as bar:
         task = bar.add_task("")
 

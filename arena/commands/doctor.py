@@ -1,4 +1,4 @@
-"""`arena doctor`: which walls this machine can put around bots, each proved by trying to get past it."""
+"""`arena doctor`: list the walls that this machine has around bots, and test each by trying to escape."""
 
 from typing import get_args
 
@@ -80,7 +80,7 @@ def _names(findings: list[Finding]) -> str:
 
 
 def _remedy(failed: list[Finding]) -> str:
-    """Return what to do where the machine was too busy for some attempts, or "" if it was not."""
+    """Return advice if the machine was too busy for some attempts, or "" if it was not."""
     busy = [finding for finding in failed if finding.result == "too busy"]
     if not busy:
         return ""
@@ -111,7 +111,7 @@ def _start(how: How | Report) -> str:
 
 
 def _print_walls(walls: tuple[sandbox.Wall, ...]) -> None:
-    """Print what this machine has; below the table what it lacks, in lines that can be copied, and its Python."""
+    """Print this machine's walls, then missing ones in lines that can be copied, and its Python."""
     screen = results_console()
     table = Grid({"wall": False, "on this machine": False})
     for wall in walls:
@@ -166,5 +166,6 @@ def _proved(promised: list[Finding]) -> str:
 
 
 def _result(finding: Finding) -> str:
-    escaped_as_told = finding.result == "escaped" and not finding.promised
-    return "(escaped)" if escaped_as_told else finding.result
+    if finding.result == "escaped" and not finding.promised:
+        return "(escaped)"
+    return finding.result

@@ -1,4 +1,4 @@
-"""`arena entry`: bots enter a tournament that is under way, come in a new version, or withdraw."""
+"""`arena entry`: add bots to a tournament that has started, update them, or withdraw them."""
 
 import stat
 from collections import Counter
@@ -217,22 +217,22 @@ MOST_IN_FOLDER = 2_000
 
 
 class Synced(Struct, frozen=True, kw_only=True):
-    """What became of one entry of a folder that was synchronized, or of a competitor that it does not hold."""
+    """Result for one entry of a synchronized folder, or for a competitor that is missing in it."""
 
     entry: str
-    """Its name in the folder; of one that is missing, its label."""
+    """Name of the entry in the folder, or the label of a missing competitor."""
     label: str | None
-    """None: it is no bot."""
+    """Label of the bot; None if the entry is not a bot."""
     result: SyncResult
     note: str = ""
-    """Why it was refused, or from which block on it plays."""
+    """Reason of a refusal, or the first block in which the bot plays."""
 
 
 class _Field:
-    """The bots of a tournament that has begun, which a command changes."""
+    """The field of a started tournament, which a command changes."""
 
     def __init__(self, tournament: Tournament, ledger: Ledger, begun: StartTerms, *, checks: bool) -> None:
-        """`checks`: start each bot before it is taken in."""
+        """Start each new bot once if `checks` is set."""
         self.tournament = tournament
         self._ledger = ledger
         self._begun = begun
@@ -240,7 +240,7 @@ class _Field:
 
     @property
     def standing(self) -> FieldState:
-        """The field as the ledger has it now."""
+        """Current field from the ledger."""
         return field_state_of(self._ledger, self._begun)
 
     def take_in(self, bot: Entry, label: str, given: str, before: int | None = None) -> None:
@@ -267,15 +267,15 @@ class _Field:
 
 
 class Sync:
-    """The bots of a folder enter a tournament, or come in new versions."""
+    """Synchronization of a folder of bots with a tournament."""
 
     def __init__(self, field: _Field, *, dry_run: bool) -> None:
-        """`dry_run`: start no bot, and write nothing down."""
+        """Start no bots and record nothing if `dry_run` is set."""
         self._field = field
         self._dry_run = dry_run
 
     def run(self, folder: Path) -> list[Synced]:
-        """Take in what is new in the folder, in the order of names. Each change is written down at once.
+        """Enter new and changed bots of the folder, in order of names. Each change is recorded at once.
 
         Raises:
             WrongUse: the folder cannot be read, or holds too much.
@@ -295,7 +295,7 @@ class Sync:
         return [*found, *self._missing({each.label for each in found})]
 
     def _take(self, path: Path, before: set[str | None]) -> Synced:
-        """Take in one entry of the folder, unless it is refused."""
+        """Enter the bot of one entry of the folder, unless it is refused."""
         shown, label = printable_name(path.name), None
         try:
             label = _label_in(path, before)
@@ -308,7 +308,7 @@ class Sync:
         return Synced(entry=shown, label=label, result=result, note=note)
 
     def _change(self, bot: Entry, label: str) -> tuple[SyncResult, str]:
-        """Enter a bot, or let it take the place of the last version. Return what was done, and a note.
+        """Enter a bot, or replace its last version. Return the result and a note.
 
         Raises:
             WrongUse: it cannot enter.
@@ -342,7 +342,7 @@ class Sync:
         return result, "; ".join(notes)
 
     def _missing(self, there: set[str | None]) -> list[Synced]:
-        """Return the competitors on this machine that the folder does not hold, by the label of their bot."""
+        """Return the competitors on this machine that are missing in the folder."""
         standing = self._field.standing
         teams = dict.fromkeys(
             standing.teams[number]
@@ -354,14 +354,14 @@ class Sync:
 
 
 def _label_in(path: Path, before: set[str | None]) -> str | None:
-    """Return what an entry of a folder is called; None: it is neither a folder nor an archive.
+    """Return the label of a folder's entry; None if it is neither a folder nor an archive.
 
     Args:
-        path: the entry's.
-        before: what the entries before it are called.
+        path: the entry.
+        before: labels of the entries before it.
 
     Raises:
-        WrongUse: no bot may be called so, or it is a link.
+        WrongUse: the name cannot be a label, or the entry is a link.
     """
     try:
         mode = path.lstat().st_mode
@@ -378,7 +378,7 @@ def _label_in(path: Path, before: set[str | None]) -> str | None:
 
 
 def _print_sync(found: list[Synced], *, dry_run: bool) -> None:
-    """Print what became of each entry, and how many of each there are."""
+    """Print the result for each entry, and the totals."""
     table = Grid({"entry": False, "result": False, "note": False})
     for each in found:
         table.add_row(each.entry, each.result, each.note)
@@ -390,7 +390,7 @@ def _print_sync(found: list[Synced], *, dry_run: bool) -> None:
 
 
 def _tournament(cup: Path, results: Path | None) -> Tournament:
-    """The tournament of a file, its bots as they were when it was begun, whatever their folders hold now."""
+    """Read the tournament of a file, with its bots as they were at the start, not as their folders are now."""
     if is_season(cup):
         return _of_stage(cup, results)
     place = results_folder_of(results or cup)
@@ -398,10 +398,10 @@ def _tournament(cup: Path, results: Path | None) -> Tournament:
 
 
 def _of_stage(cup: Path, results: Path | None) -> Tournament:
-    """The tournament of a season's stage.
+    """Return the tournament of a season's stage.
 
     Raises:
-        WrongUse: it is not said which, or it has not begun.
+        WrongUse: no stage is named, or it has not started.
     """
     season = read_season(cup)
     parts = {part: stage for stage in season.stages for part in stage.parts}
@@ -416,11 +416,11 @@ def _former_name(tournament: Tournament, standing: FieldState, entrant: int) -> 
     """Return the name by which an entrant's bot was found.
 
     Raises:
-        WrongUse: the file does not name it, or its folder has become a symbolic link: its author, who may write
-            there, would choose what of this machine is taken in.
+        WrongUse: the file does not name it, or its folder has become a symbolic link. Its author, who may write
+            there, could choose any file of this machine.
     """
     if entrant >= len(standing.begun.labels):
-        # A ledger has whole paths and the names of sample bots: nothing in the current folder is meant.
+        # A ledger has absolute paths and names of sample bots, never names relative to the current folder.
         name = read_bot_name(standing.folder(entrant), Path("/"))
     else:
         label = standing.begun.labels[entrant]
@@ -434,7 +434,7 @@ def _former_name(tournament: Tournament, standing: FieldState, entrant: int) -> 
 
 
 def _found(tournament: Tournament, name: BotName, called: str) -> Entry:
-    """Return the bot of a name, which may be that of an archive.
+    """Return the bot of a name, which may name an archive.
 
     Raises:
         WrongUse: it may not play in this tournament.
@@ -466,13 +466,13 @@ def _found_in(tournament: Tournament, path: Path) -> Entry:
         except UploadError as error:
             raise WrongUse(f"{path}: {error}") from None
         except BotFolderError as error:
-            # Its author knows nothing of the folder into which it was unpacked.
+            # The author does not know the folder into which the archive was unpacked.
             raise WrongUse(str(error).replace(str(place), str(path))) from None
     return replace(bot, given=str(path.absolute()))
 
 
 def _check(tournament: Tournament, begun: StartTerms, bot: Entry, label: str, *, plays: bool) -> None:
-    """Builds the bot, and sees that it starts; of a remote one nothing can be seen.
+    """Build a bot and check that it starts; remote bots are not checked.
 
     Raises:
         WrongUse: it cannot start.
@@ -497,12 +497,12 @@ def _check(tournament: Tournament, begun: StartTerms, bot: Entry, label: str, *,
 
 
 def _say_other_name(bot: Entry, label: str) -> None:
-    """Warn if the bot's own manifest calls it otherwise than the tournament does."""
+    """Print a warning if the name in a bot's manifest differs from its label."""
     if isinstance(bot, BotFolder) and (text := other_name(bot, label)):
         say(f"check: {label}: {text}")
 
 
 def _tell(standing: FieldState, labels: Sequence[str]) -> None:
-    """Say what was written down, and when it is taken in at the earliest."""
+    """Print the recorded change, and its earliest block."""
     event = standing.events[-1]
     say(f"{change_to_come_text(event, labels)} at block {(event.block or 0) + 1} or later")

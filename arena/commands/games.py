@@ -1,9 +1,10 @@
-"""`arena games`: what can be played, and with which options."""
+"""`arena games` and `arena schema`: the installed games, their options, times, rules and words."""
 
 import re
 import sys
+from collections.abc import Iterator
 from random import SystemRandom
-from typing import Any
+from typing import Any, Union
 
 import click
 import msgspec
@@ -22,13 +23,15 @@ from arena.installation import rules_page
 from arena.schedule import SEED_BITS
 from arena.tables import Grid, show
 from arena.terminal import print_json, results_console, say
+from protocol.feed import FeedMessage
 from protocol.games import problems
+from protocol.messages import PROTOCOL, ClientMessage, ServerMessage
 from protocol.text import GAME_TEXTS
 from referee.games import ENCODERS, GAMES
 from referee.rules import Game
 
 PAGE_COLUMNS = 100
-"""Columns of a page of rules, at most: longer lines are hard to read."""
+"""Maximum width of a page of rules; longer lines are hard to read."""
 _LINK = re.compile(r"\[([^\]\n]*(?:\n[^\]\n]+)?)\]\([^)\s]*\)")
 
 
@@ -79,7 +82,7 @@ def command(game: str | None, as_json: bool, **asked: Any) -> None:
 
 
 def describe(game: Game[Any]) -> dict[str, Any]:
-    """One game as plain values."""
+    """Return a game as plain values."""
     return {
         "game": game.name,
         "seats": game.seats(game.read_options(game.variants[0].name, None)),
@@ -94,7 +97,7 @@ def describe(game: Game[Any]) -> dict[str, Any]:
 
 
 def _print_setup(game: str | None, variant: str | None, seed: int | None) -> None:
-    """The setup of a game, JSON in any case; on standard error the seed, if it had to be drawn."""
+    """Print the setup of a game as JSON, and the seed on standard error if it was drawn."""
     if game is None:
         raise WrongUse(f"--setup: of which game? There are {', '.join(GAMES)}")
     deal = SystemRandom().getrandbits(SEED_BITS) if seed is None else seed
@@ -105,7 +108,7 @@ def _print_setup(game: str | None, variant: str | None, seed: int | None) -> Non
 
 
 def _print_clock(game: str | None, variant: str | None, *, as_json: bool) -> None:
-    """The times of a variant as a table."""
+    """Print the times of a variant as a `[clock]` table."""
     if game is None:
         raise WrongUse(f"--clock: of which game? There are {', '.join(GAMES)}")
     rules, name = GAMES[game], variant_named(GAMES[game], variant)
@@ -128,7 +131,7 @@ def _print_rules(game: str | None, *, as_json: bool) -> None:
     if as_json:
         print_json({"game": game, "rules": text})
     elif screen.is_terminal:
-        # Here: it takes longer to import than all else that this command does.
+        # Imported late: the import takes longer than everything else here.
         from rich.markdown import Markdown  # noqa: PLC0415
 
         screen.print(Markdown(text, code_theme="ansi_light"), width=min(screen.width, PAGE_COLUMNS))
@@ -163,3 +166,57 @@ def _describe(game: dict[str, Any]) -> None:
         windows.add_row(window, ", ".join(keys))
     show(screen, windows)
     screen.say(f"events: {', '.join(game['events'])}")
+
+
+@click.command("schema")
+def schema_command() -> None:
+    """Print the JSON Schema of the protocol and of all games' words.
+
+    `says` has client messages, `hears` server messages, and `feed` the messages of the live feed. `games` has, for
+    each game, the action of each window, the events, the view, the options and the host's setup.
+    """
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(schema()), indent=2) + b"\n")
+
+
+def schema() -> dict[str, Any]:
+    """Return a JSON Schema document with every type under `$defs`."""
+    forms = [
+        ClientMessage,
+        ServerMessage,
+        FeedMessage,
+        *(form for game in GAMES.values() for form in _forms(game)),
+    ]
+    schemas, words = msgspec.json.schema_components(forms, ref_template="#/$defs/{name}")
+    given = iter(schemas)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"Arena protocol {PROTOCOL}",
+        "says": next(given),
+        "hears": next(given),
+        "feed": next(given),
+        "games": {name: _words_of(game, given) for name, game in GAMES.items()},
+        "$defs": words,
+    }
+
+
+def _forms(game: Game[Any]) -> list[Any]:
+    """Return the types of a game's words, in the order of `_words_of`."""
+    return [
+        *game.actions.values(),
+        Union[game.events],  # noqa: UP007 - a tuple known at run time only
+        game.view_type,
+        game.options,
+        game.setup,
+    ]
+
+
+def _words_of(game: Game[Any], given: Iterator[dict[str, Any]]) -> dict[str, Any]:
+    """Return the references to a game's words, taken from `given` in order; their names may be qualified."""
+    return {
+        "variants": [variant.name for variant in game.variants],
+        "actions": {window: next(given) for window in game.actions},
+        "events": next(given),
+        "view": next(given),
+        "options": next(given),
+        "setup": next(given),
+    }

@@ -1,7 +1,7 @@
-"""The command line: which commands there are, and how each of them ends.
+"""The command line: the list of commands, their exit codes and errors.
 
-Results go to standard output, all else to standard error; what goes wrong is one line there. A command's file is
-imported when it is asked for, so that `--help` does not wait for what it does not need.
+Results go to standard output, everything else to standard error; an error is one line there. A command's module is
+imported when it is run, so that `--help` is quick.
 """
 
 import errno
@@ -26,12 +26,12 @@ from referee.display_text import printable
 COMMANDS = {
     "match": ("match", "Play one match and write its transcript."),
     "check": ("check", "Check that a bot starts and plays, or that a tournament's bots do."),
-    "host": ("host", "Play one match with bots on their authors' own machines."),
+    "host": ("match:host_command", "Play one match with bots on their authors' own machines."),
     "remote": ("remote", "Join matches on another machine with a bot on this one: join, keys."),
-    "keys": ("keys", "Make a pair of keys for a host or a remote bot."),
+    "keys": ("remote:keys_command", "Make a pair of keys for a host or a remote bot."),
     "tournament": ("tournament", "Play a tournament from a file, or go on with it."),
     "entry": ("entry", "Change the bots of a tournament that has begun: add, update, sync, withdraw, list."),
-    "decide": ("decide", "Decide what becomes of a block that was set aside."),
+    "decide": ("extend:decide_command", "Decide what becomes of a block that was set aside."),
     "extend": ("extend", "Give a tournament that has begun more blocks or rounds, or a later deadline."),
     "season": ("season", "Play a season from a file: stages, each drawn from the table of the one before."),
     "regress": ("regress", "Test whether a bot's new version is better; the exit code is for CI."),
@@ -46,43 +46,44 @@ COMMANDS = {
     "ask": ("ask", "Put a recorded decision to a bot again, in a debugger if you like."),
     "adjudicate": ("adjudicate", "Play scenarios without bots or clock."),
     "games": ("games", "List the games, or describe one."),
-    "schema": ("schema", "Print the JSON Schema of the protocol and of all games' words."),
+    "schema": ("games:schema_command", "Print the JSON Schema of the protocol and of all games' words."),
     "doctor": ("doctor", "Test this machine's sandbox by trying to escape from it."),
     "new-bot": ("new_bot", "Write a bot to start from."),
 }
-"""Command to its module in `arena.commands` and its line in the help."""
+"""Module in `arena.commands`, and function if it is not `command`, with the line in the help, by command."""
 INTERRUPTED = SIGNALLED + signal.SIGINT
 CLEAR_LINE = "\r\N{ESCAPE}[K"
-"""A terminal shows a Ctrl-C as `^C` wherever the cursor is."""
+"""Text that clears the line in which a terminal shows `^C` after a Ctrl-C."""
 
 
 class Arena(click.Group):
     """The group of all commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All commands, in the order of the table."""
+        """Return all commands, in the order of the table."""
         del ctx
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports the command that is asked for."""
+        """Import and return a command."""
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"arena.commands.{COMMANDS[cmd_name][0]}").command
+        module, _, function = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(f"arena.commands.{module}"), function or "command")
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; click would suggest only commands that are imported already."""
+        """Find a command and suggest from all commands; click would suggest imported ones only."""
         try:
             return super().resolve_command(ctx, args)
         except click.exceptions.NoSuchCommand as error:
             raise click.exceptions.NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Commands and options that a shell offers, from the table: nothing is imported for it."""
+        """Return completions from the table, without importing commands."""
         named = [
             CompletionItem(name, help=summary)
             for name, (_, summary) in COMMANDS.items()
@@ -91,7 +92,7 @@ class Arena(click.Group):
         return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands, from the table: nothing is imported for it."""
+        """Write the list of commands from the table, without importing them."""
         del ctx
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
@@ -105,10 +106,10 @@ class Arena(click.Group):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        """Runs the command line and leaves with its exit code."""
+        """Run the command line and exit with its code."""
         del standalone_mode
         if isinstance(sys.stdout, TextIOWrapper):
-            # A terminal that is not of UTF-8 is shown what it has no letters for.
+            # A terminal without UTF-8 shows escapes for characters that it lacks.
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             _check_text(sys.argv[1:] if args is None else args)
@@ -127,10 +128,10 @@ class Arena(click.Group):
 
 
 def _check_text(args: Sequence[str]) -> None:
-    """What is given, and where we are, will be written into transcripts, ledgers and JSON, which are UTF-8.
+    """Check that arguments and the current folder are UTF-8, because they are written to transcripts and JSON.
 
     Raises:
-        WrongUse: it is not UTF-8, or the current folder is gone.
+        WrongUse: one of them is not UTF-8, or the current folder was deleted.
     """
     try:
         here = str(Path.cwd())
@@ -142,13 +143,13 @@ def _check_text(args: Sequence[str]) -> None:
 
 
 def _leave(error: BaseException) -> NoReturn:
-    """Ends the process for what a command raised: its exit code, and one line on standard error."""
+    """End the process after an error, with its exit code and one line on standard error."""
     reason = reason_of(error)
     if os.environ.get("ARENA_TRACEBACK") and not isinstance(reason, SystemExit | click.ClickException):
         raise error
-    # Rich makes an exit of it, with the code 1: but that is an answer.
+    # Rich converts a broken pipe to an exit with code 1, which would mean that the answer is no.
     if (_is_pipe(reason) and _nobody_reads()) or (isinstance(reason, SystemExit) and _is_pipe(reason.__context__)):
-        # The reader of our output has enough of it. Python would complain again when it flushes at the end.
+        # The reader has closed the pipe. Without this, Python would fail again when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(SIGNALLED + signal.SIGPIPE)
     if isinstance(reason, SystemExit):
@@ -167,21 +168,21 @@ def _is_pipe(error: BaseException | None) -> bool:
 
 
 def _nobody_reads() -> bool:
-    """Whether the reader of our output is gone."""
+    """Return True if the reader of standard output has closed it."""
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)
     return bool(poll.poll(0))
 
 
 def _verdict(reason: BaseException) -> tuple[int, str]:
-    """Exit code and text for what went wrong."""
+    """Return the exit code and the text for an error."""
     if isinstance(reason, Stopped):
         return SIGNALLED + reason.signal, reason.format_message()
     if isinstance(reason, click.ClickException):
         return reason.exit_code, reason.format_message()
     if isinstance(reason, KeyboardInterrupt | click.Abort):
         return INTERRUPTED, "stopped"
-    # Here: `arena --help` waits for this module.
+    # Imported late, because `arena --help` waits for this module.
     from protocol.games import GameLoadError  # noqa: PLC0415
     from referee.linux.shortage import shortage_in, shortage_text  # noqa: PLC0415
 
@@ -198,7 +199,7 @@ def _verdict(reason: BaseException) -> tuple[int, str]:
 
 
 def _show_version(context: click.Context, option: click.Parameter, asked: bool) -> None:
-    """Prints version and commit, and ends."""
+    """Print version and commit, and exit."""
     del option
     if not asked or context.resilient_parsing:
         return

@@ -1,4 +1,4 @@
-"""`arena match`: play one match, and show it while it is played."""
+"""`arena match` and `arena host`: play one match, and show it while it is played."""
 
 import os
 import secrets
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
-from math import isfinite
+from math import isfinite, isnan
 from pathlib import Path
 from random import SystemRandom
 from typing import Annotated, Any
@@ -24,6 +24,7 @@ from arena.commands.options import (
     UsageOption,
     caps_given,
     feed_asked,
+    host_keys,
     open_log,
     read_policy,
 )
@@ -48,6 +49,7 @@ from arena.live import (
     at_terminal,
     console_seat,
     in_place,
+    play_hosted,
     play_match,
     presses,
     read_eyes,
@@ -58,16 +60,18 @@ from arena.reports import match_json, show_match
 from arena.schedule import SEED_BITS
 from arena.struct_options import CommandT, option, options
 from arena.terminal import print_json, progress_console, say
-from arena.workers import demand_room, ready
+from arena.workers import Hosting, demand_room, ready
 from bots.language_model.settings import Settings
 from protocol.refusals import Conduct
 from protocol.words import Options
-from referee.bot_folder import CONSOLE, BotFolder, BotFolderError, is_remote, read_bot_name
+from referee.bot_folder import CONSOLE, REMOTE, BotFolder, BotFolderError, is_remote, read_bot_name
 from referee.host import LocalSeat, Plan, Player, RemoteBot, Result, SandboxedBot, cannot_play, play
 from referee.rules import Game
 from referee.sandbox import Isolation
+from referee.wire import BadAddressError, read_address
 
 LONGEST_DELAY = 60
+MAX_WAIT_SECONDS = 365 * 86_400
 CHAT = "chat"
 """Sample bot of a language model. It runs in this process, because the sandbox has no network."""
 NO_ENDPOINT = (
@@ -375,3 +379,50 @@ def _name(label: str, player: Player) -> str:
     if isinstance(player, SandboxedBot) and player.terminal is not None:
         return f"{label} (debugged)"
     return label
+
+
+@click.command("host")
+@match_arguments
+@click.option(
+    "--at",
+    metavar="ADDRESS:PORT",
+    default="127.0.0.1:5555",
+    show_default=True,
+    help="Address for bots, in numbers: 127.0.0.1 for this machine alone, 0.0.0.0 for all its networks.",
+)
+@click.option(
+    "--key",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The host's own key, NAME.key_secret.  [default: made for this match and printed]",
+)
+@click.option(
+    "--wait",
+    metavar="SECONDS",
+    type=click.FloatRange(1, MAX_WAIT_SECONDS),
+    default=600,
+    show_default=True,
+    help="Time to wait for bots.",
+)
+def host_command(
+    game: str, bots: tuple[str, ...], *, asked: MatchOptions, at: str, key: Path | None, wait: float
+) -> None:
+    """Play one match of GAME with bots on their authors' own machines.
+
+    A BOT is as for `arena match`, or remote:NAME.key for a bot with that key. The match begins when all bots are
+    connected. A connection without one of the keys does not get in.
+    """
+    if not any(is_remote(name) for name in (*bots, asked.fill or "")):
+        raise WrongUse(f"BOT: none is {REMOTE}NAME.key; for bots on this machine use `arena match`")
+    if isnan(wait):
+        raise WrongUse("--wait: nan is not a time")
+    try:
+        hosting = Hosting(read_address(at), host_keys(key), wait)
+    except BadAddressError as error:
+        raise WrongUse(f"--at: {error}") from None
+    folder = transcripts_folder(asked.transcripts)
+    with open_log(asked.log) as events, open_feed(feed_asked(asked.feed, folder)) as line:
+        publish = None if line is None else line.publish
+        hosted = partial(play_hosted, hosting, publish=publish, log=events.logger)
+        play_it = partial(play_match, play=hosted)
+        play_asked(game, bots, asked, play_it, folder)

@@ -1,4 +1,4 @@
-"""`arena new-bot`: a folder with a bot that plays legally at once, its test, and what to do next."""
+"""`arena new-bot`: write a folder with a bot that plays legally, its test, and a README."""
 
 import re
 import shlex
@@ -20,22 +20,22 @@ from referee.games import GAMES
 from referee.suggestions import did_you_mean
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
-"""A folder a language: the program, and a file a game with its `decide`."""
+"""One folder per language, with the program and one file per game with `decide`."""
 TEST, RECORDS = "test_bot.py", "recorded"
 ROOMY = "\n[limits]\nmemory_mb = 512\naddress_space_mb = 65536  # its runtime reserves far more than it uses\n"
 
 
 class Language(Struct, frozen=True, kw_only=True):
-    """What a bot in a language is made of."""
+    """Files and commands of a bot in one language."""
 
     decide: str
-    """The file that its author changes."""
+    """File with the function `decide`, which the author changes."""
     files: tuple[str, ...]
     """The other files of its program."""
     command: tuple[str, ...]
     build: tuple[str, ...] = ()
     limits: str = ""
-    """More of bot.toml."""
+    """Further tables of bot.toml."""
 
 
 CHAT = "chat"
@@ -49,7 +49,7 @@ _NAMED = re.compile(r"^(?:name|version) = .*\n", re.MULTILINE)
 FIRST_STEPS = dict.fromkeys(
     ("mist", "fight-for-a-name", "hive-mind", "pointing", "runes-to-ruins"), "a-first-improvement"
 )
-"""Games whose page says how to improve the bot, and where."""
+"""Section about improving the bot on a game's page, by game."""
 LANGUAGES = {
     "python": Language(decide="bot.py", files=(), command=("python", "bot.py")),
     "node": Language(decide="decide.js", files=("bot.js",), command=("node", "bot.js"), limits=ROOMY),
@@ -154,7 +154,7 @@ def _sample_named(name: str, game: str | None) -> BotFolder:
 def _files_from(name: str, sample: BotFolder, game: str) -> dict[str, bytes]:
     """Return all files of a copy of a sample bot, by their path in its folder.
 
-    The modules that it shares with other samples lie beside it, and are imported from there. The kit stays.
+    Modules that it shares with other samples are copied next to it and imported from there, except the kit.
     """
     files = {each.name: each.read_bytes() for each in (BUILT_IN / sample.given).iterdir() if each.is_file()}
     program = files["bot.py"].decode()
@@ -195,12 +195,12 @@ def _name_beside(module: str) -> str:
 
 
 def _records(game: str) -> dict[str, bytes]:
-    """Return what one seat heard in a match of each variant, by its path in a bot's folder."""
+    """Return the messages to one seat in a match of each variant, by path in a bot's folder."""
     return {f"{RECORDS}/{each.name}.jsonl": recorded(game, each.name) for each in GAMES[game].variants}
 
 
 def _files(name: str, game: str, language: str) -> dict[str, bytes]:
-    """All files of a new bot, by their path in its folder."""
+    """Return all files of a new bot, by path in its folder."""
     made = LANGUAGES[language]
     texts = {
         FILE: _bot_toml(name, game, made),
@@ -213,9 +213,10 @@ def _files(name: str, game: str, language: str) -> dict[str, bytes]:
 
 
 def _decide(game: str, language: str) -> Path:
-    """The file to start from: in Python the sample that plays the game at random.
+    """Return the template with `decide`; in Python, the game's random sample bot.
 
-    Raises WrongUse where the language has none for the game.
+    Raises:
+        WrongUse: the language has no template for the game.
     """
     module = game.replace("-", "_")
     if language == "python":
@@ -238,7 +239,7 @@ def _bot_toml(name: str, game: str, language: Language) -> str:
 
 
 def _quoted(value: object) -> str:
-    """Text or a list of texts as TOML, which spells them as JSON does."""
+    """Return text or a list of texts as TOML, which writes them as JSON does."""
     return msgspec.json.encode(value).decode().replace('","', '", "')
 
 
@@ -272,7 +273,7 @@ from the clone. Without a clone, `pip install pytest` in the arena's environment
 
 
 def _readme_of_copy(name: str, sample: str, game: str, *, is_tested: bool) -> str:
-    """Return what the author of a copy of a sample bot reads first."""
+    """Return the README of a copy of a sample bot."""
     module = game.replace("-", "_")
     test = f"pytest {TEST}           # it answers the recorded windows; no match is played\n" if is_tested else ""
     return f"""# {name}

@@ -1,4 +1,4 @@
-"""`arena package`: what of a tournament belongs to a bot's author, in one archive."""
+"""`arena package`: pack the transcripts, logs and results of a bot for its author."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -17,7 +17,7 @@ from arena.tournament import LEDGER, FieldState, Ledger, find_ledger
 from referee.suggestions import did_you_mean
 
 MOST_SAID = 10
-"""Lines of what could not go in."""
+"""Maximum lines about missing files."""
 
 
 @click.command("package")
@@ -63,10 +63,10 @@ def command(
 
 
 class _Cups:
-    """The tournament, or the begun stages and groups of a season, that archives are made of."""
+    """The tournament, or the started stages and groups of a season, with their open ledgers."""
 
     def __init__(self, place: Path, season: Path | None, fields: dict[Ledger, FieldState]) -> None:
-        """`season`: the season's folder; None: it is one tournament."""
+        """Take the season's folder, or None for a tournament."""
         self.place = place
         self.season = season
         self.fields = fields
@@ -92,10 +92,10 @@ def _cups(cup: Path, stack: ExitStack) -> _Cups:
 
 
 def _shares(cups: _Cups, bot: str) -> list[Share]:
-    """Return what a bot has in the tournament, or in each stage or group of the season in which it plays.
+    """Return a bot's share in the tournament, or in each stage or group of the season with this label.
 
     Raises:
-        WrongUse: there is none; or two groups of a stage have a bot of this label, which are two authors'.
+        WrongUse: no bot has this label, or bots of two groups of a stage have it, so that it is ambiguous.
     """
     if cups.season is None:
         [(ledger, standing)] = cups.fields.items()
@@ -158,7 +158,7 @@ def _with_progress(labels: list[str]) -> Iterator[str]:
 
 
 def _values(packed: Packed) -> dict[str, Any]:
-    """Return what went into an archive as plain values."""
+    """Return the contents of an archive as plain values."""
     return {
         "archive": str(packed.path),
         "matches": packed.matches,
@@ -170,7 +170,7 @@ def _values(packed: Packed) -> dict[str, Any]:
 
 
 def _print_one(packed: Packed, *, as_json: bool) -> None:
-    """Print what went into one archive, and what could not."""
+    """Print the contents of an archive, and missing files."""
     if as_json:
         print_json(_values(packed))
         return

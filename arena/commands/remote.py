@@ -1,16 +1,41 @@
-"""`arena remote`: the end of an author whose bot plays from this machine in matches that another one hosts."""
+"""`arena remote` and `arena keys`: play with a bot on this machine in matches that another machine hosts."""
 
 from pathlib import Path
 
 import click
 
-from arena.commands.keys import command as keys_command
-from arena.errors import AnswerIsNo, WrongUse
+from arena.errors import AnswerIsNo, WrongUse, cannot_write
 from arena.game_options import complete_bots
+from arena.terminal import results_console, say
 from referee.bot_folder import BotFolderError, find_bot, read_bot_name
+from referee.wire import KeyFileError, new_pair, write_pair, z85
 
 SECONDS_PER_HOUR = 3_600
 MOST_HOURS = 100_000
+
+
+@click.command("keys", short_help="Make a pair of keys for a host or a remote bot.")
+@click.argument("name", type=click.Path(path_type=Path))
+def keys_command(name: Path) -> None:
+    """Make a pair of keys: NAME.key to send to the other side, and NAME.key_secret to keep private.
+
+    A bot's author sends NAME.key to the host, and a host sends its own to all authors. The public key is also
+    printed.
+    """
+    if not name.name:
+        raise WrongUse(f"NAME: {str(name)!r} is not the name of a file")
+    if not name.parent.is_dir():
+        raise WrongUse(f"{name}: there is no folder {name.parent}")
+    pair = new_pair()
+    try:
+        public, secret = write_pair(name, pair)
+    except KeyFileError as error:
+        raise WrongUse(str(error)) from None
+    except OSError as error:
+        raise cannot_write(name, error) from None
+    results_console().say(z85(pair.public))
+    say(f"send {public} to the other side: a host to all authors, an author to the host")
+    say(f"keep {secret} private")
 
 
 @click.group("remote")
@@ -52,7 +77,7 @@ def join_command(endpoint: str, bot: str, *, host_key: str, key: str, transcript
     The bot is started for each match as a program of this user, not in a sandbox. In a tournament the command goes
     on from match to match, and ends when the host says that the tournament is over.
     """
-    # Here: ZeroMQ is slow to import, and no other command needs it.
+    # Imported late, because ZeroMQ is slow to import.
     from bots.remote.relay import Joining  # noqa: PLC0415
 
     name = read_bot_name(bot)
@@ -71,7 +96,7 @@ def join_command(endpoint: str, bot: str, *, host_key: str, key: str, transcript
 
 
 def _no_folder(bot: str) -> str:
-    """Return why a name is not that of a bot on this machine."""
+    """Return why a name is not a bot's folder on this machine."""
     try:
         find_bot(bot)
     except BotFolderError as error:

@@ -1,4 +1,4 @@
-"""`arena replay`: are transcripts as they were written, do the rules lead to what they say, and what happened?"""
+"""`arena replay`: verify transcripts by their hashes and the rules, and show their steps."""
 
 import sys
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from referee.transcript import Broken, Differs, TranscriptError, Verified, read_
 
 MOST_JOBS = 256
 MOST_ROWS = 200
-"""Transcripts that do not hold which the table shows; `--json` has all."""
+"""Maximum failed transcripts in the table; `--json` has all."""
 
 
 @click.command("replay")
@@ -92,7 +92,7 @@ def _listed(transcripts: Sequence[Path]) -> str:
 
 
 def _one(transcript: Path, seat: int | None, boards: str | None, page: Path | None, *, as_json: bool) -> None:
-    """Verifies one, says what is in it, and shows its steps, or writes the page that does."""
+    """Verify a transcript and print a summary; then show its steps or write a page of them."""
     try:
         verified, replayed = proved(transcript)
         if seat is not None:
@@ -120,7 +120,7 @@ def _one(transcript: Path, seat: int | None, boards: str | None, page: Path | No
 
 
 def _write_page(path: Path, text: str) -> None:
-    """The page, whole or not at all. It may hold a match's secrets: only its owner can read it."""
+    """Write a page atomically. Only its owner can read it, because it may have a match's secrets."""
     try:
         write_bytes_whole(path, text.encode(), MODE)
     except OSError as error:
@@ -137,21 +137,21 @@ def _eyes(boards: str, verified: Verified, transcript: Path) -> Eyes:
 
 
 def _behind_boards(word: str | None) -> Path:
-    """`--boards FILE`: click takes the word after an option for the option's value."""
+    """Return the transcript of `--boards FILE`, which click parses as the option's value."""
     if word is None:
         raise click.MissingParameter(param_type="argument", param_hint="'TRANSCRIPT'")
     return Path(word)
 
 
 def _no(transcript: Path, line: int, what: str, *, as_json: bool) -> AnswerIsNo:
-    """It does not hold."""
+    """Return the error for a failed transcript, after printing its JSON."""
     if as_json:
         print_json(not_held(transcript, line, what))
     return AnswerIsNo(f"{transcript}: {what}")
 
 
 def _write_seat(transcript: Path, seat: int) -> None:
-    """One seat's own file, which can be verified like the whole."""
+    """Write one seat's own transcript, which can also be verified."""
     for line in seat_lines(read_transcript(transcript), seat):
         sys.stdout.buffer.write(line)
 
@@ -181,7 +181,7 @@ def _print(said: Found) -> None:
 
 
 def _manifest(text: str) -> str:
-    """Return what goes behind a bot's label: the name and version in its bot.toml, if the name is another."""
+    """Return the suffix of a bot's label: name and version in its bot.toml, if the name differs."""
     return f" (manifest: {text})" if text else ""
 
 
@@ -195,7 +195,7 @@ def _ending(said: Found) -> str:
 
 
 def _show(recording: Recording, eyes: Eyes) -> None:
-    """The steps: by keys at a terminal, else one after the other."""
+    """Show the steps, by keys at a terminal, otherwise one after the other."""
     screen = results_console()
     if screen.is_terminal and sys.stdin.isatty():
         play_back(recording, eyes, screen)
@@ -208,7 +208,7 @@ def _show(recording: Recording, eyes: Eyes) -> None:
 
 
 def _many(files: Sequence[Path], jobs: int | None, *, as_json: bool) -> None:
-    """Verifies them all, says which do not hold, and how many do."""
+    """Verify all transcripts, and print the failed ones and the totals."""
     grid = Grid({"transcript": False, "line": True, "why": False})
     failed = 0
     with progress_bar(progress_console(), TimeElapsedColumn(), TimeRemainingColumn(), transient=True) as bar:

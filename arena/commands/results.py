@@ -1,4 +1,4 @@
-"""`arena results`: the list of a tournament's matches, for people and programs."""
+"""`arena results`: list a tournament's matches, for people and programs."""
 
 import sys
 from collections import deque
@@ -27,7 +27,7 @@ from arena.tournament import Ledger, NotBegun, find_ledger
 from protocol.refusals import Conduct
 
 IN_TABLE = 50
-"""Matches that the table shows unless more are asked for."""
+"""Default number of matches in the table."""
 
 
 @click.command("results")
@@ -93,7 +93,7 @@ def command(
 
 
 def _show_waiting(waiting: NotBegun, *, as_csv: bool, as_json: bool) -> None:
-    """Print a list without matches, and that the tournament has not begun."""
+    """Print an empty list, and that the tournament has not started."""
     if as_csv:
         sys.stdout.write("".join(matches_csv(())))
     elif as_json:
@@ -104,7 +104,7 @@ def _show_waiting(waiting: NotBegun, *, as_csv: bool, as_json: bool) -> None:
 
 
 def _last(found: Callable[[], Iterator[MatchListed]], last: int | None) -> Iterator[MatchListed]:
-    """The last of them. They are gone through twice, so that never many are held."""
+    """Yield the last matches. They are read twice, so that few are in memory at a time."""
     if last is None:
         yield from found()
         return
@@ -115,7 +115,7 @@ def _last(found: Callable[[], Iterator[MatchListed]], last: int | None) -> Itera
 
 
 def _show(found: Callable[[], Iterator[MatchListed]], last: int) -> None:
-    """The table of the last matches, and how many there are besides."""
+    """Print a table of the last matches, and the number of all."""
     shown: deque[MatchListed] = deque(maxlen=last)
     count = 0
     for match in found():

@@ -1,4 +1,4 @@
-"""Messages for a new bot's test: what one seat of a match of random bots hears."""
+"""Recorded messages for a new bot's test: those to one seat in a match of random bots."""
 
 import importlib
 from itertools import takewhile
@@ -10,13 +10,15 @@ from referee.games import GAMES
 
 SEED = 7
 MOST_WINDOWS = 40
-"""That a record holds: enough to test with, and not much to carry."""
+"""Maximum windows in a record: enough for a test, and still a small file."""
 
 
 def recorded(game: str, variant: str) -> bytes:
-    """What one seat hears in a match of random samples, a message a line: the seat with most kinds of windows.
+    """Return the messages to one seat in a match of random bots, one per line.
 
-    A game without such a sample is played by defaults.
+    The seat is the one with most kinds of windows.
+
+    Without a random sample bot, all seats take the defaults.
     """
     rules = GAMES[game]
     seats = rules.seats(rules.read_options(variant, None))
@@ -26,14 +28,14 @@ def recorded(game: str, variant: str) -> bytes:
 
 
 def _record(frames: list[bytes]) -> tuple[list[bytes], set[str]]:
-    """The first messages to a seat, and the names of the windows in them."""
+    """Return the first messages to a seat, and the names of the windows in them."""
     opened = [message.window for message in map(decode_server_message, frames) if isinstance(message, Opened)]
     short = takewhile(lambda frame: _number(frame) < MOST_WINDOWS, frames)
     return list(short), set(opened[:MOST_WINDOWS])
 
 
 def _number(frame: bytes) -> int:
-    """The number of a window's message; 0 for others."""
+    """Return the number of the window that a message opens; 0 for other messages."""
     message = decode_server_message(frame)
     return message.id if isinstance(message, Opened) else 0
 

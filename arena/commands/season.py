@@ -99,7 +99,7 @@ def command(file: Path, *, asked: SeasonOptions) -> None:
 
 
 def _is_over(tournament: Tournament) -> Callable[[], bool] | None:
-    """Return a function that tells whether an endless ladder's time is up; None for other tournaments."""
+    """Return a predicate that is True once an endless ladder's time is up; None for other tournaments."""
     ends = tournament.ends
     if ends is None:
         return None

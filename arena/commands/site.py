@@ -1,4 +1,4 @@
-"""`arena site`: pages of competitions as plain files, which any web server or bucket can show."""
+"""`arena site`: write pages of competitions as files, for any web server or bucket."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from referee.bot_folder import MEGABYTE
 
 MOST_JOBS = 256
 MOST_SAID = 10
-"""Transcripts that cannot be shown which are listed; `--json` has more."""
+"""Maximum transcripts listed that could not be shown; `--json` has more."""
 
 
 @click.command("site")
@@ -65,7 +65,7 @@ def command(
 
 
 class _Shown:
-    """How far it is, on a bar."""
+    """Progress bar of a site's build."""
 
     def __init__(self, bar: Bar) -> None:
         self._bar = bar

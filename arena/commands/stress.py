@@ -35,7 +35,7 @@ OF_REAL = ("levels", "matches", "main_ms", "hogs", "isolation", "html", "calibra
 
 
 class StressOptions(Struct, frozen=True, kw_only=True):
-    """Options of a stress test; of most, the help says whether they apply in real or in virtual time."""
+    """Options of a stress test. Most apply either in real or in virtual time."""
 
     virtual: Annotated[bool, option("Test the referee in virtual time, without wire and waiting.")] = False
     windows: Annotated[

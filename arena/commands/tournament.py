@@ -120,7 +120,7 @@ class PlayingTime:
 
 
 def _time_limit(how_long: str | None, until: str | None) -> Callable[[], bool] | None:
-    """Return a function that tells whether the time is up, or None without a limit."""
+    """Return a predicate that is True once the time is up, or None without a limit."""
     if how_long is not None and until is not None:
         raise WrongUse("--for, --until: give one of them")
     if how_long is not None:

@@ -39,7 +39,7 @@ class Listening(Struct, frozen=True):
 
 
 class OpenSession(Struct, frozen=True):
-    """What a command has opened to play its tournaments."""
+    """Resources that a command has opened to play its tournaments."""
 
     where: Placement
     log: OperatorLog
@@ -77,7 +77,7 @@ def play_to_its_end(
         session: opened for the command.
         line: publishes matches; None: no feed.
         listening: options for remote bots.
-        time_is_up: tells whether an endless ladder must stop; None: it continues until a signal arrives.
+        time_is_up: returns True if an endless ladder must stop; None: it continues until a signal arrives.
         fresh: starts anew.
         checks: starts every bot once before the first match of a new tournament.
 

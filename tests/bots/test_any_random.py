@@ -9,7 +9,7 @@ import msgspec
 import pytest
 import trio
 
-from arena.commands.schema import schema
+from arena.commands.games import schema
 from bots import schema_drawing
 from bots.any_random.bot import MOST_REJECTED, TRIES, AnyRandom
 from bots.schema_drawing import Drawer, words_of
