@@ -287,7 +287,7 @@ def site(home: Path) -> str:
 def control_groups(home: Path) -> str:
     """Each has groups of its own while all sweep away what killed arenas left."""
     try:
-        group = cgroups.Group(memory_mb=64, cpus=1, processes=8)
+        group = cgroups.ControlGroup(memory_mb=64, cpus=1, processes=8)
     except cgroups.NoGroupsError as error:
         return str(error)
     try:

@@ -13,7 +13,7 @@ from arena.quantities import pluralise
 from arena.tables import Grid, show
 from arena.terminal import Screen, print_json, progress_bar, progress_console, results_console
 from referee import sandbox
-from referee.proofs.escapes import QUIET_SECONDS, ExaminationError, Finding, How, Report, examine
+from referee.proofs.escapes import QUIET_SECONDS, EscapeFinding, ExaminationError, ExaminationReport, How, examine
 from referee.sandbox import Isolation
 
 IN_FORCE = {True: "yes", False: "no", None: "unknown"}
@@ -75,11 +75,11 @@ def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> No
         results_console().say(f"all protections of {level} hold{how_far}")
 
 
-def _names(findings: list[Finding]) -> str:
+def _names(findings: list[EscapeFinding]) -> str:
     return ", ".join(dict.fromkeys(finding.attempt for finding in findings))
 
 
-def _remedy(failed: list[Finding]) -> str:
+def _remedy(failed: list[EscapeFinding]) -> str:
     """Return advice if the machine was too busy for some attempts, or "" if it was not."""
     busy = [finding for finding in failed if finding.result == "too busy"]
     if not busy:
@@ -88,7 +88,7 @@ def _remedy(failed: list[Finding]) -> str:
     return f"; other programs used the processors{which}: stop them, and run the command again"
 
 
-def _examined(how: How, screen: Screen) -> Report:
+def _examined(how: How, screen: Screen) -> ExaminationReport:
     """Run the attempts, with a progress bar at a terminal, and return the report."""
     with progress_bar(screen, TimeElapsedColumn(), transient=True) as bar:
         task = bar.add_task(f"attempts on {how.isolation}, {_start(how)}", total=None)
@@ -106,7 +106,7 @@ def _examined(how: How, screen: Screen) -> Report:
         return trio.run(examine, how, advance, waits)
 
 
-def _start(how: How | Report) -> str:
+def _start(how: How | ExaminationReport) -> str:
     return "warm" if how.warm else "fresh"
 
 
@@ -124,7 +124,7 @@ def _print_walls(walls: tuple[sandbox.Wall, ...]) -> None:
     screen.say("")
 
 
-def _print(reports: list[Report]) -> None:
+def _print(reports: list[ExaminationReport]) -> None:
     screen = results_console()
     starts = {_start(report): False for report in reports}
     table = Grid({"layer": False, "in force": False, "attempt": False, **starts})
@@ -157,7 +157,7 @@ def _print(reports: list[Report]) -> None:
         screen.say(line)
 
 
-def _proved(promised: list[Finding]) -> str:
+def _proved(promised: list[EscapeFinding]) -> str:
     """Count the promised attempts that were stopped, and those that could not be tested."""
     held = sum(finding.result == "held" for finding in promised)
     text = f"{held} of {len(promised)}"
@@ -165,7 +165,7 @@ def _proved(promised: list[Finding]) -> str:
     return f"{text}; {untried} could not be tested" if untried else text
 
 
-def _result(finding: Finding) -> str:
+def _result(finding: EscapeFinding) -> str:
     if finding.result == "escaped" and not finding.promised:
         return "(escaped)"
     return finding.result

@@ -22,7 +22,7 @@ from arena.pages.template import asset_path
 from arena.tournament import TRANSCRIPTS, Ledger
 from referee.linux.files import read_regular
 from referee.match import AnyRecord, Header
-from referee.transcript import Broken, Differs, Reading, TranscriptError, Verified, verify_transcript
+from referee.transcript import Broken, Differs, TranscriptError, TranscriptReading, Verified, verify_transcript
 
 MOST_BYTES = 64 * 1024 * 1024
 """Maximum size of a transcript that pages show."""
@@ -58,7 +58,7 @@ def replay_page(transcript: Path, head: str) -> bytes:
 
     check_size(transcript)
     try:
-        reading = Reading(transcript)
+        reading = TranscriptReading(transcript)
         page = linked_page_of(recorded(iter(reading), transcript), lambda name: f"../{asset_path(name)}")
     except (Differs, WrongUse) as error:
         raise NoReplayError(str(error)) from None
@@ -164,7 +164,7 @@ def late_page(competition: Competition, block: int, seating: int, seconds: float
     part = competition.folder / TRANSCRIPTS / f"{name}.part"
     try:
         check_size(part)
-        records = list(_so_far(Reading(part)))
+        records = list(_so_far(TranscriptReading(part)))
         until = max((_at(record) for record in records), default=0) - seconds * MICROSECONDS
         if until <= 0:
             return None
@@ -174,7 +174,7 @@ def late_page(competition: Competition, block: int, seating: int, seconds: float
         return None  # For example, the match has just ended.
 
 
-def _so_far(reading: Reading) -> Iterator[AnyRecord]:
+def _so_far(reading: TranscriptReading) -> Iterator[AnyRecord]:
     try:
         yield from reading
     except Broken:  # The file of an unfinished match has no end yet.

@@ -24,7 +24,7 @@ from arena.tournament import DECISIONS, EXPLAINED, LEDGER, TRANSCRIPTS, Ledger, 
 from protocol.codec import decode_json, encode
 from protocol.messages import Closed, Opened
 from referee.bot_folder import BotFolder
-from referee.host import Answer, Asked, Interviewed, Plan, ask
+from referee.host import AnsweredQuestion, BotAnswer, Interviewed, Plan, ask
 from referee.linux.files import FOLDER_MODE, read_regular, write_bytes_whole
 from referee.transcript import Differs, TranscriptError, read_transcript, verify_transcript
 from referee.wire import open_wire
@@ -181,7 +181,7 @@ def diff_decisions(place: Place, interviewed: Interviewed) -> DecisionDiff:
     )
 
 
-def decision_of(asked: Asked, closed: Closed, answer: Answer) -> Decision:
+def decision_of(asked: AnsweredQuestion, closed: Closed, answer: BotAnswer) -> Decision:
     """Compare an answer with the action that closed the window in the match."""
     opened = asked.opened
     by_default = answer.action is None

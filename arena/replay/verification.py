@@ -20,9 +20,9 @@ from referee.transcript import (
     BadTermsError,
     Broken,
     Differs,
-    Reading,
     Replayed,
     TranscriptError,
+    TranscriptReading,
     Verified,
     check_seat_terms,
     replay,
@@ -47,7 +47,7 @@ Found = dict[str, Any]
 
 def proved(transcript: Path) -> tuple[Verified, Replayed | None]:
     """Verify a transcript in one pass: its hashes and, for a whole match, that the rules reproduce every line."""
-    reading = Reading(transcript)
+    reading = TranscriptReading(transcript)
     records = iter(reading)
     header = next(records)
     if isinstance(header, Header):

@@ -17,7 +17,7 @@ from arena.schedule import TWO, sortable_match_name
 from arena.tables import Grid, grid
 from protocol.codec import encode
 from protocol.words import Action
-from referee.host import Asked, Interviewed, Question
+from referee.host import AnsweredQuestion, Interviewed, Question
 
 ROWS = 40
 """Maximum number of decisions in a table; if there are more, it has the first one of each match."""
@@ -268,7 +268,7 @@ class Compared(Struct, frozen=True, kw_only=True):
     same: bool = False
 
 
-def compared(question: Question, asked: Asked, gone: str) -> Compared:
+def compared(question: Question, asked: AnsweredQuestion, gone: str) -> Compared:
     """Return the comparison of one window. `gone` is why the bot did not answer all questions, if it did not."""
     opened, closed, answer = asked.opened, asked.closed, asked.answer
     found = Compared(

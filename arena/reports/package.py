@@ -28,7 +28,7 @@ from arena.tournament import TRANSCRIPTS, Ledger
 from protocol.refusals import Conduct
 from referee.display_text import printable
 from referee.linux.files import MODE, read_regular, whole_file
-from referee.transcript import Broken, Reading, TranscriptError, seat_lines
+from referee.transcript import Broken, TranscriptError, TranscriptReading, seat_lines
 
 MOST_MATCHES = 1_000
 """Default maximum number of matches in an archive: the last ones."""
@@ -312,7 +312,7 @@ def _write_seat(to: IO[bytes], transcript: Path, seat: int, match: MatchListed) 
     with suppress(OSError):  # Reading the file raises the error.
         if transcript.stat().st_size > MOST_TRANSCRIPT:
             raise TranscriptError(f"is longer than {MOST_TRANSCRIPT >> 20} MB")
-    reading = Reading(transcript)
+    reading = TranscriptReading(transcript)
     try:
         for line in seat_lines(iter(reading), seat):
             to.write(line)

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from arena.event_loop import GARBAGE
 from arena.processes import process_pool
-from referee.proofs.fuzzing import Finding, Tally, fuzz
+from referee.proofs.fuzzing import CampaignCounts, Violation, fuzz
 
 PORTION = 2_000
 """Windows per portion, about one second of work."""
@@ -28,7 +28,7 @@ class Campaign(Struct, frozen=True, kw_only=True):
     messages: int
     """Number of steps by bots, operators and the network."""
     seconds: float
-    finding: Finding | None
+    finding: Violation | None
 
     @property
     def pace(self) -> float:
@@ -48,7 +48,7 @@ def play_campaign(
         progress: called with the number of windows judged since the last call.
     """
     began = monotonic()
-    total, finding = Tally(), None
+    total, finding = CampaignCounts(), None
     for tally, finding in _portions(seed, windows, processes):
         total.windows += tally.windows
         total.matches += tally.matches
@@ -66,7 +66,7 @@ def play_campaign(
     )
 
 
-def _portions(seed: int, windows: int, processes: int) -> Iterator[tuple[Tally, Finding | None]]:
+def _portions(seed: int, windows: int, processes: int) -> Iterator[tuple[CampaignCounts, Violation | None]]:
     """Yield the result of each portion, in order."""
     portions = [
         (f"{seed}/{number}", min(PORTION, windows - start))
@@ -80,7 +80,7 @@ def _portions(seed: int, windows: int, processes: int) -> Iterator[tuple[Tally, 
             yield future.result()
 
 
-def _fuzz(seed: str, windows: int) -> tuple[Tally, Finding | None]:
+def _fuzz(seed: str, windows: int) -> tuple[CampaignCounts, Violation | None]:
     """Run one portion with rare garbage collection; Python's default takes a fifth of the time here."""
     usual = gc.get_threshold()
     gc.set_threshold(*GARBAGE)

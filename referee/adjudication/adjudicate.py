@@ -14,7 +14,7 @@ from referee.adjudication.scenario import (
     MAX_SCENARIO_BYTES,
     NULL,
     Adjudged,
-    Failed,
+    FailedScenario,
     Next,
     Scenario,
     ScenarioError,
@@ -66,7 +66,7 @@ def adjudicate_line(line: bytes, games: Games = GAMES) -> bytes:
         return encode(adjudicate(read_scenario(line), games))
     except ScenarioError as error:
         text = str(error)
-        return encode(Failed(error=text[:MAX_ERROR_CHARACTERS] + "…" * (len(text) > MAX_ERROR_CHARACTERS)))
+        return encode(FailedScenario(error=text[:MAX_ERROR_CHARACTERS] + "…" * (len(text) > MAX_ERROR_CHARACTERS)))
 
 
 def adjudicate_stream(lines: BinaryIO, out: BinaryIO, games: Games = GAMES) -> int:

@@ -87,7 +87,7 @@ class Adjudged(Struct, frozen=True, kw_only=True):
     outcome: Outcome | None
 
 
-class Failed(Struct, frozen=True, kw_only=True):
+class FailedScenario(Struct, frozen=True, kw_only=True):
     """The result of a scenario that is an error as a whole."""
 
     error: str

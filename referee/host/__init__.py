@@ -2,7 +2,7 @@
 
 from referee.host.feed import Feed, FeedTerms, Publish
 from referee.host.host import Host, MatchHooks
-from referee.host.interview import Answer, Asked, Interviewed, Question, Questionnaire, questions_of
+from referee.host.interview import AnsweredQuestion, BotAnswer, Interviewed, Question, Questionnaire, questions_of
 from referee.host.kept_bots import can_stay, open_kept_bots
 from referee.host.needs import files_allowed, files_needed, processes_left, processes_needed, too_long_for_sockets
 from referee.host.one_match import play
@@ -18,8 +18,8 @@ from referee.host.players import (
 from referee.host.reask import ask, ask_at_terminal, reask
 
 __all__ = [
-    "Answer",
-    "Asked",
+    "AnsweredQuestion",
+    "BotAnswer",
     "Feed",
     "FeedTerms",
     "Host",

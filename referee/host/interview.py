@@ -269,7 +269,7 @@ class Interview(Game[int]):
         return tuple(Addressed(quoted, self._seat) for quoted in told)
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class BotAnswer(Struct, frozen=True, kw_only=True):
     """A bot's answer to one question."""
 
     action: Action | None
@@ -282,20 +282,20 @@ class Answer(Struct, frozen=True, kw_only=True):
     """The texts with which its actions were refused."""
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class AnsweredQuestion(Struct, frozen=True, kw_only=True):
     """A question with its answer."""
 
     opened: Opened
     closed: Closed | None
     """The window's result in the match; None: it was not sent, because the seat's bot had left."""
-    answer: Answer | None
+    answer: BotAnswer | None
     """The bot's answer; None: it had left."""
 
 
 class Interviewed(Struct, frozen=True):
     """The answers to all questions of a match."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[AnsweredQuestion, ...]
     """The questions in order."""
     gone: str = ""
     """The reason why the bot left before the last question; empty if it did not."""
@@ -306,11 +306,11 @@ def interviewed(asked: Questionnaire, records: Iterable[AnyRecord]) -> Interview
     heard = _Heard(asked.welcome.seat)
     for record in records:
         heard.take(record)
-    answers: Sequence[Answer | None] = heard.answers
+    answers: Sequence[BotAnswer | None] = heard.answers
     answers = [*answers, *[None] * (len(asked.questions) - len(answers))]
     return Interviewed(
         tuple(
-            Asked(opened=question.opened, closed=question.closed, answer=answer)
+            AnsweredQuestion(opened=question.opened, closed=question.closed, answer=answer)
             for question, answer in zip(asked.questions, answers, strict=True)
         ),
         heard.gone,
@@ -321,7 +321,7 @@ class _Heard:
     """Collects the answers of one seat's bot from a match's records."""
 
     def __init__(self, seat: int) -> None:
-        self.answers: list[Answer | None] = []
+        self.answers: list[BotAnswer | None] = []
         self.gone = ""
         self._seat = seat
         self._illegal = ""
@@ -360,7 +360,7 @@ class _Heard:
             chosen = action is None and self._chosen
             illegal = "" if action is not None or chosen else self._illegal
             refused = tuple(self._refused)
-            self.answers.append(Answer(action=action, illegal=illegal, chosen=chosen, refused=refused))
+            self.answers.append(BotAnswer(action=action, illegal=illegal, chosen=chosen, refused=refused))
         self._illegal, self._chosen, self._refused = "", False, []
 
     def _said(self, frame: bytes) -> None:

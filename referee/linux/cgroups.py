@@ -114,7 +114,7 @@ def sweep() -> None:
         clear(gone, SWEEP_SECONDS)
 
 
-class Group:
+class ControlGroup:
     """The control group of a bot."""
 
     def __init__(self, *, memory_mb: int, cpus: float, processes: int) -> None:

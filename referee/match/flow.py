@@ -259,7 +259,7 @@ def _seat_time(number: int, seat_window: SeatWindow, closed: Closed) -> SeatTime
     )
 
 
-class Pauses:
+class MatchPauses:
     """Stops the clocks of a match, and notifies its seats."""
 
     def __init__(self, flow: Flow, outbox: Outbox, terms: ClockTerms) -> None:

@@ -36,7 +36,7 @@ from protocol.messages import (
 )
 from protocol.refusals import Conduct, Fault, Refusal
 from protocol.words import Outcome
-from referee.match.flow import Flow, Pauses
+from referee.match.flow import Flow, MatchPauses
 from referee.match.records import (
     LINE_BYTES,
     START,
@@ -120,7 +120,7 @@ class Match:
         self._io = io
         self._outbox = Outbox(io, self.seats)
         self._flow = Flow(table, terms, self.seats, self._outbox)
-        self._pauses = Pauses(self._flow, self._outbox, terms)
+        self._pauses = MatchPauses(self._flow, self._outbox, terms)
         self._playing = False
         self._measured = measured
         self._outcome: Outcome | None = None

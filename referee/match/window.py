@@ -140,7 +140,7 @@ class Account:
         return last.reading + max(soonest, LOOK_US, (last.reading - self._began) // LOOKS)
 
 
-class Stage(Enum):
+class ClockStage(Enum):
     """The part of a seat's time for a window in which a moment falls."""
 
     MAIN = "main"
@@ -182,12 +182,12 @@ class SeatClock(Struct, frozen=True):
             return wall
         return max(self.account.used(reading), wall // self.wall_factor)
 
-    def stage(self, reading: int) -> Stage:
+    def stage(self, reading: int) -> ClockStage:
         """Return the stage of a reading. Submissions *before* a deadline are in time, those at it are not."""
         used = self.used(reading)
         if self.stands or used < self.main:
-            return Stage.MAIN
-        return Stage.RESERVE if used < self.main + self.reserve else Stage.OVER
+            return ClockStage.MAIN
+        return ClockStage.RESERVE if used < self.main + self.reserve else ClockStage.OVER
 
     def reserve_used(self, used: int) -> int:
         """Return the part of the used time that is from the reserve."""
@@ -295,9 +295,9 @@ class SeatWindow:
         if self.settled or self.clock is None:
             return
         stage = self.clock.stage(reading)
-        if self.arrived is not None and stage is not Stage.MAIN:
+        if self.arrived is not None and stage is not ClockStage.MAIN:
             self._settle(self.used)
-        elif stage is Stage.OVER:
+        elif stage is ClockStage.OVER:
             self._settle(self.clock.main + self.clock.reserve)
 
     def give_up(self, reading: int) -> None:

@@ -21,7 +21,7 @@ import trio
 
 from referee.bot_folder import BotFolder, Limits
 from referee.linux import guard, seccomp
-from referee.linux.cgroups import OWN_PROCESSES, Group
+from referee.linux.cgroups import OWN_PROCESSES, ControlGroup
 from referee.sandbox.bot_environment import environment, this_machine
 from referee.sandbox.bwrap_args import CODE, SCRATCH, SOCKETS, arguments, packages_inside
 from referee.sandbox.bwrap_user import standard_output
@@ -246,7 +246,7 @@ class BubblewrapSandbox(NamespaceSandbox):
             raise
 
     @property
-    def group(self) -> Group | None:
+    def group(self) -> ControlGroup | None:
         """The bot's control group, if this machine has them."""
         return self._setup.group
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import trio
 
-from referee.linux.cgroups import Group
+from referee.linux.cgroups import ControlGroup
 from referee.linux.processes import go_on, stop, tree_us
 from referee.sandbox.bwrap_args import SCRATCH, SHARED_MEMORY
 from referee.sandbox.scratch import Scratch
@@ -16,7 +16,7 @@ from referee.sandbox.scratch import Scratch
 class InitProcess:
     """Freezes, measures and ends all processes of a bot together, by their control group if they have one."""
 
-    def __init__(self, roots: tuple[int, ...], descriptor: int, group: Group | None, program: int) -> None:
+    def __init__(self, roots: tuple[int, ...], descriptor: int, group: ControlGroup | None, program: int) -> None:
         """Take over the first process of a sandbox.
 
         Args:

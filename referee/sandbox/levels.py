@@ -71,7 +71,7 @@ def processes_beyond(layers: Layers) -> int:
     return cgroups.OWN_PROCESSES if layers.no_groups is None else 0
 
 
-def group_for(limits: Limits) -> cgroups.Group:
+def group_for(limits: Limits) -> cgroups.ControlGroup:
     """Return an empty control group for a bot. Its scratch folders are in memory, and count as such.
 
     Raises:
@@ -79,4 +79,4 @@ def group_for(limits: Limits) -> cgroups.Group:
         OSError: the kernel creates no more.
     """
     memory_mb = limits.memory_mb + limits.scratch_mb
-    return cgroups.Group(memory_mb=memory_mb, cpus=limits.cpus, processes=limits.processes)
+    return cgroups.ControlGroup(memory_mb=memory_mb, cpus=limits.cpus, processes=limits.processes)

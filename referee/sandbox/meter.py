@@ -13,7 +13,7 @@ from time import monotonic
 from msgspec import Struct
 from msgspec.structs import replace
 
-from referee.linux.cgroups import Group
+from referee.linux.cgroups import ControlGroup
 from referee.linux.processes import (
     MICROSECONDS,
     descendants,
@@ -186,7 +186,7 @@ class Meter:
     def __init__(
         self,
         roots: tuple[int, ...],
-        group: Group | None,
+        group: ControlGroup | None,
         cpus: float,
         thrown_away: Callable[[], int] = lambda: 0,
         program: int = 0,

@@ -2,7 +2,13 @@
 
 from referee.transcript.chain import Broken, TranscriptError
 from referee.transcript.checks import BadTermsError, check_seat_terms, dealt
-from referee.transcript.reader import Reading, Verified, read_transcript, unanswered_window, verify_transcript
+from referee.transcript.reader import (
+    TranscriptReading,
+    Verified,
+    read_transcript,
+    unanswered_window,
+    verify_transcript,
+)
 from referee.transcript.replayer import Differs, Replayed, replay, steps
 from referee.transcript.seat import seat_lines
 from referee.transcript.writer import open_transcript, write_transcript
@@ -11,9 +17,9 @@ __all__ = [
     "BadTermsError",
     "Broken",
     "Differs",
-    "Reading",
     "Replayed",
     "TranscriptError",
+    "TranscriptReading",
     "Verified",
     "check_seat_terms",
     "dealt",

@@ -62,7 +62,7 @@ class Verified(Struct, frozen=True, kw_only=True):
     footer: Footer
 
 
-class Reading:
+class TranscriptReading:
     """An iterator over the records of a transcript, footer included, which verifies them.
 
     Iterate once. `Broken` is raised at a changed line, after all records before it; `TranscriptError` if the file
@@ -106,18 +106,18 @@ class Reading:
 
 
 def read_transcript(path: Path) -> Iterator[AnyRecord]:
-    """Return the records of a transcript, footer included. Errors are those of `Reading`."""
-    return iter(Reading(path))
+    """Return the records of a transcript, footer included. Errors are those of `TranscriptReading`."""
+    return iter(TranscriptReading(path))
 
 
 def verify_transcript(path: Path) -> Verified:
-    """Verify a transcript. Errors are those of `Reading`."""
-    reading = Reading(path)
+    """Verify a transcript. Errors are those of `TranscriptReading`."""
+    reading = TranscriptReading(path)
     deque(reading, maxlen=0)
     return reading.verified()
 
 
-class Line(Struct, frozen=True):
+class TranscriptLine(Struct, frozen=True):
     """A line that the next one, or its seal, has confirmed."""
 
     number: int
@@ -136,14 +136,14 @@ class _Link(Struct, frozen=True):
 _links = msgspec.json.Decoder(_Link)
 
 
-def lines_of(file: BinaryIO) -> Iterator[Line]:
+def lines_of(file: BinaryIO) -> Iterator[TranscriptLine]:
     """Yield the lines of an open transcript, each after it was confirmed.
 
     Raises:
         Broken: a line was changed.
     """
     number, prev, form = 0, NO_LINE, Form()
-    waiting: Line | None = None
+    waiting: TranscriptLine | None = None
     for raw in _raw_lines(file):
         number += 1
         if waiting and isinstance(waiting.record, Footer):
@@ -157,7 +157,7 @@ def lines_of(file: BinaryIO) -> Iterator[Line]:
             yield waiting
         _check(raw, number, prev, record, form)
         prev = hash_of(raw)
-        waiting = Line(number, prev, record, raw)
+        waiting = TranscriptLine(number, prev, record, raw)
     if waiting is None:
         raise Broken(1, "line 1 is missing: the file is empty")
     if not isinstance(waiting.record, Footer):

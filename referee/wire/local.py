@@ -16,7 +16,7 @@ import trio
 
 from referee.wire.line import MAX_TAKEN_BYTES, Bell
 from referee.wire.poll import IN, Poll, open_poll
-from referee.wire.socket_line import Connection, SocketLine
+from referee.wire.socket_line import LineConnection, SocketLine
 from referee.wire.zmtp import Conversation
 
 SOCKET_NAME = "referee.sock"
@@ -145,7 +145,7 @@ class LocalLine(SocketLine):
                 self.path.unlink()
         else:
             self._poll.watch(self._listener.fileno(), 0, self._knocked)
-        connection = Connection(socket, Conversation(b"", MAX_TAKEN_BYTES))
+        connection = LineConnection(socket, Conversation(b"", MAX_TAKEN_BYTES))
         self._let_in(connection)
         self._nursery.start_soon(self._hurry, connection)
         return True
@@ -155,13 +155,13 @@ class LocalLine(SocketLine):
         if self._connection is None:
             self._listen()
 
-    async def _hurry(self, connection: Connection) -> None:
+    async def _hurry(self, connection: LineConnection) -> None:
         """Accept the next connection if this one has not completed ZeroMQ's handshake in time."""
         await trio.sleep(HANDSHAKE_SECONDS)
         if self._connection is connection and not connection.conversation.open:
             self._listen()
 
-    def _end(self, connection: Connection) -> None:
+    def _end(self, connection: LineConnection) -> None:
         was_in = self._connection is connection
         super()._end(connection)
         if was_in and not self._farewell.is_set():

@@ -24,7 +24,7 @@ from protocol.messages import Hello, Invited
 from referee.wire.keys import KeyPair, z85
 from referee.wire.line import FAREWELL_SECONDS, MAX_TAKEN_BYTES, Bell, Inbox
 from referee.wire.poll import Poll, open_poll
-from referee.wire.socket_line import Connection, SocketLine
+from referee.wire.socket_line import LineConnection, SocketLine
 from referee.wire.zmtp import PING, ZmtpError
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class RemoteLine(SocketLine):
             if waiting.cancelled_caught:
                 return
 
-    async def serve(self, connection: Connection) -> None:
+    async def serve(self, connection: LineConnection) -> None:
         """Serve a connection to its end. Call only while the line is `free`."""
         self._somebody.set()
         self._nobody = trio.Event()
@@ -202,7 +202,7 @@ class RemoteLine(SocketLine):
             self._nobody.set()
             self._somebody = trio.Event()
 
-    async def _keep_alive(self, connection: Connection) -> None:
+    async def _keep_alive(self, connection: LineConnection) -> None:
         """Request heartbeats, to find out that a connection is dead, and to measure the network."""
         for _ in range(FIRST_DELAYS):
             self._ping(connection)
@@ -217,7 +217,7 @@ class RemoteLine(SocketLine):
             else:
                 self._ping(connection)
 
-    def _ping(self, connection: Connection) -> None:
+    def _ping(self, connection: LineConnection) -> None:
         """Request a heartbeat, unless other bytes are unsent: the time to send those would be measured, too."""
         if connection.leaving or self._connection is not connection:
             return
@@ -229,7 +229,7 @@ class RemoteLine(SocketLine):
         connection.leaving += connection.conversation.framed_command(PING + stamp)
         self._send(connection)
 
-    def _take(self, connection: Connection) -> bool:
+    def _take(self, connection: LineConnection) -> bool:
         more = super()._take(connection)
         stamp = connection.conversation.pong
         if stamp is not None:
@@ -261,16 +261,16 @@ class RemoteLine(SocketLine):
             said.token.encode(errors="replace"), self._token.encode()
         )
 
-    async def _see_out(self, connection: Connection) -> None:
+    async def _see_out(self, connection: LineConnection) -> None:
         await self._farewell.wait()
         await self._part()
         self._end(connection)
 
-    def _invite(self, connection: Connection) -> None:
+    def _invite(self, connection: LineConnection) -> None:
         connection.leaving += connection.conversation.framed(self._invitation)
         self._send(connection)
 
-    def _cut(self, connection: Connection) -> None:
+    def _cut(self, connection: LineConnection) -> None:
         self._free_at = trio.current_time() + CUT_SECONDS
         super()._cut(connection)
 
@@ -398,7 +398,7 @@ class Lobby:
                 key = next(key for key, known in self.lines.items() if known is line)
                 self._came(key, True)
                 try:
-                    await line.serve(Connection(socket, conversation))
+                    await line.serve(LineConnection(socket, conversation))
                 finally:
                     self._came(key, False)
 

@@ -33,7 +33,7 @@ SEND_BYTES = 64 * 1024
 """Frames are passed to the kernel together, up to this size."""
 
 
-class Connection:
+class LineConnection:
     """An accepted connection, with the bytes on their way out."""
 
     __slots__ = ("conversation", "deaf", "emptied", "events", "heard", "leaving", "over", "socket")
@@ -74,7 +74,7 @@ class SocketLine(Line):
         self._probe = poll.probe
         self._now = poll.probe.now
         self._bell = bell
-        self._connection: Connection | None = None
+        self._connection: LineConnection | None = None
         self._inbox = Inbox()
         self._since = -math.inf  # bytes that are read next arrived after this time
         self._outbox: deque[bytes] = deque()
@@ -169,14 +169,14 @@ class SocketLine(Line):
 
     # A connection, from its start to its end.
 
-    def _let_in(self, connection: Connection) -> None:
+    def _let_in(self, connection: LineConnection) -> None:
         self._connection = connection
         self._since = self._probe.came
         self._say(connection)
         self._watch(connection)
         self._go_on_soon()  # It may have sent more already.
 
-    def _end(self, connection: Connection) -> None:
+    def _end(self, connection: LineConnection) -> None:
         """Close a connection and drop its unsent frames."""
         if self._connection is connection:
             self._connection = None
@@ -186,7 +186,7 @@ class SocketLine(Line):
             self._drained.set()
             connection.over.set()
 
-    def _cut(self, connection: Connection) -> None:
+    def _cut(self, connection: LineConnection) -> None:
         """Close a connection that sent bytes which no ZeroMQ PAIR socket sends."""
         self._end(connection)
 
@@ -206,7 +206,7 @@ class SocketLine(Line):
                     connection.socket.shutdown(kernel.SHUT_WR)
                 await connection.over.wait()
 
-    def _watch(self, connection: Connection) -> None:
+    def _watch(self, connection: LineConnection) -> None:
         """Watch for the events that can be handled now."""
         events = 0 if self._is_full() else IN
         if (connection.leaving or self._outbox) and not connection.deaf:
@@ -243,7 +243,7 @@ class SocketLine(Line):
                 self._go_on_soon()
             self._watch(connection)
 
-    def _hear(self, connection: Connection) -> bool:
+    def _hear(self, connection: LineConnection) -> bool:
         """Read and parse received bytes; return whether it stopped only to let other lines run."""
         began, worked = self._now(), time.thread_time()
         moves, more = 0, True
@@ -276,7 +276,7 @@ class SocketLine(Line):
             self._bell.ring()
         return more and not self._is_full() and self._connection is connection
 
-    def _take(self, connection: Connection) -> bool:
+    def _take(self, connection: LineConnection) -> bool:
         """Parse the next frame from the bytes read; return False where more bytes are needed."""
         conversation = connection.conversation
         frame = conversation.next()
@@ -292,7 +292,7 @@ class SocketLine(Line):
         if not self._is_closed():
             self._inbox.arrived(max(self._since, self._probe.came), frame, size)
 
-    def _read(self, connection: Connection, at: float) -> bool:
+    def _read(self, connection: LineConnection, at: float) -> bool:
         """Read received bytes; return False where the socket is empty, as after a short read.
 
         `at` is the current time, or shortly before.
@@ -321,7 +321,7 @@ class SocketLine(Line):
 
     # Sending. None of it waits.
 
-    def _say(self, connection: Connection) -> None:
+    def _say(self, connection: LineConnection) -> None:
         """Send ZeroMQ's own commands. A bot that requests heartbeats and does not read them gets none."""
         answer = connection.conversation.answer()
         if answer and len(connection.leaving) < SEND_BYTES:
@@ -336,7 +336,7 @@ class SocketLine(Line):
             self._outbox.append(frame)
             self._outbox_bytes += len(frame)
 
-    def _send_all(self, connection: Connection, data: bytes) -> None:
+    def _send_all(self, connection: LineConnection, data: bytes) -> None:
         """Send bytes, if nothing before them is unsent. The kernel usually accepts them at once."""
         try:
             sent = connection.socket.send(data)
@@ -346,7 +346,7 @@ class SocketLine(Line):
             connection.leaving += data[sent:]
             self._send(connection)
 
-    def _send(self, connection: Connection) -> None:
+    def _send(self, connection: LineConnection) -> None:
         """Pass the kernel as many bytes as it accepts."""
         try:
             while self._fill(connection):
@@ -362,7 +362,7 @@ class SocketLine(Line):
         if not connection.leaving:
             self._drained.set()
 
-    def _fill(self, connection: Connection) -> bool:
+    def _fill(self, connection: LineConnection) -> bool:
         """Frame the next messages if the bytes before are sent; return False when there are none."""
         while not connection.leaving or (self._outbox and len(connection.leaving) < SEND_BYTES):
             if not self._outbox:

@@ -13,7 +13,7 @@ from typing import Any
 from protocol.codec import decode_json, encode
 from referee.adjudication.adjudicate import Games, adjudicate_line
 from referee.games.registry import GAMES
-from referee.proofs.conformance.sitting import Chooser, Sitting
+from referee.proofs.conformance.sitting import Chooser, ObservedTable
 from referee.rules.contract import Game
 from referee.rules.table import Deal, Table
 
@@ -70,11 +70,11 @@ def rewrite() -> None:
 
 
 def random_match(
-    game: Game[Any], variant: str, seed: int, look: Callable[[Sitting], object] = lambda _: None
+    game: Game[Any], variant: str, seed: int, look: Callable[[ObservedTable], object] = lambda _: None
 ) -> Any:
     """Play a match at random, and return it as a scenario. `look` is called before each window and at the end."""
     luck = Random(seed)
-    sitting = Sitting(Table(game, Deal(variant, seed)))
+    sitting = ObservedTable(Table(game, Deal(variant, seed)))
     chooser = Chooser(luck)
     steps = []
     while sitting.table.window is not None:
@@ -84,7 +84,7 @@ def random_match(
     return {"game": game.name, "variant": variant, "seed": seed, "steps": steps}
 
 
-def _random_step(sitting: Sitting, chooser: Chooser, luck: Random) -> Any:
+def _random_step(sitting: ObservedTable, chooser: Chooser, luck: Random) -> Any:
     """Plays one window. What is untidy is rejected, or ignored, and leaves its seat with the default."""
     table = sitting.table
     chosen = chooser.choose_all(table)

@@ -9,7 +9,7 @@ from typing import Any
 from protocol.codec import encode
 from referee.adjudication import adjudicate_line
 from referee.games import GAMES
-from referee.proofs.conformance.sitting import Sitting
+from referee.proofs.conformance.sitting import ObservedTable
 from tests.golden.matches import random_match, variants
 
 SCENARIOS = 500
@@ -103,7 +103,7 @@ class Played:
             )
         )
 
-    def _look(self, sitting: Sitting) -> None:
+    def _look(self, sitting: ObservedTable) -> None:
         number = sitting.table.number
         for observer in sitting.observers:
             who = "spectator" if observer is None else observer

@@ -100,8 +100,8 @@ async def test_with_pondering_it_gets_what_there_is(tmp_path: Path) -> None:
 async def test_without_control_groups_the_whole_tree_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("referee.linux.cgroups.Group.freeze", lambda _: False)
-    monkeypatch.setattr("referee.linux.cgroups.Group.thaw", lambda _: False)
+    monkeypatch.setattr("referee.linux.cgroups.ControlGroup.freeze", lambda _: False)
+    monkeypatch.setattr("referee.linux.cgroups.ControlGroup.thaw", lambda _: False)
     got = await between(tmp_path, "strict", ponder=False)
     assert 100 > max(got), got
 

@@ -19,20 +19,20 @@ rules must check which events a seat receives.
 from collections.abc import Sequence
 from typing import Any
 
-from referee.proofs.conformance.playing import Examination, Report
+from referee.proofs.conformance.playing import ConformanceReport, GameExamination
 from referee.proofs.conformance.promises import ConformanceError
 from referee.proofs.conformance.repetition import check_repetition
 from referee.proofs.conformance.swaps import ANONYMOUS, Forge, anonymous_tags
 from referee.rules import Game
 
-__all__ = ["ConformanceError", "Report", "check_game"]
+__all__ = ["ConformanceError", "ConformanceReport", "check_game"]
 
 REPEATED_SEEDS = 6
 
 
 def check_game(
     game: Game[Any], seeds: Sequence[int] = range(200), forge: Forge | None = None, *, shared: bool = False
-) -> list[Report]:
+) -> list[ConformanceReport]:
     """Play every seed in every variant, or share the seeds among the variants.
 
     Args:
@@ -47,7 +47,7 @@ def check_game(
     Raises:
         ConformanceError: a promise is broken, or too little was compared to test it.
     """
-    examinations = [Examination(game, variant.name, forge) for variant in game.variants]
+    examinations = [GameExamination(game, variant.name, forge) for variant in game.variants]
     for number, seed in enumerate(seeds):
         # Each variant gets two seeds in a row, because odd seeds have other options than even ones.
         turn = number // 2 % len(examinations)
@@ -60,7 +60,7 @@ def check_game(
     return [examination.report for examination in examinations]
 
 
-def _check_enough(examination: Examination) -> None:
+def _check_enough(examination: GameExamination) -> None:
     """Raise ConformanceError if too little was compared, or a window was never played."""
     report, variant = examination.report, examination.report.variant
     if report.twinned < report.matches:

@@ -8,21 +8,21 @@ from msgspec import Raw, Struct
 from protocol.codec import encode
 from referee.proofs.conformance.promises import (
     ConformanceError,
-    Where,
+    MatchPlace,
     check_drawn_defaults,
     check_events,
     check_outcome,
     check_position,
     check_replay,
 )
-from referee.proofs.conformance.sitting import Chooser, Guesser, Sitting, open_window
+from referee.proofs.conformance.sitting import Chooser, Guesser, ObservedTable, open_window
 from referee.proofs.conformance.swaps import (
     DEALS,
     Forge,
     History,
-    Memory,
     Reseated,
     Twin,
+    ViewMemory,
     check_commuting,
     check_disguised,
     check_forged,
@@ -40,10 +40,10 @@ WATCHED = 4
 """Number of seats per window, and of observers per seat, that are checked; they are drawn at random."""
 
 
-def seat_match(game: Game[Any], variant: str, seed: int) -> Sitting:
+def seat_match(game: Game[Any], variant: str, seed: int) -> ObservedTable:
     """Return a match before its first window. Even seeds use the default options, odd seeds guessed ones."""
     options = guessed_options(game, variant, seed) if seed % 2 else None
-    return Sitting(Table(game, Deal(variant, seed, options)))
+    return ObservedTable(Table(game, Deal(variant, seed, options)))
 
 
 def guessed_options(game: Game[Any], variant: str, seed: int) -> Raw | None:
@@ -56,7 +56,7 @@ def guessed_options(game: Game[Any], variant: str, seed: int) -> Raw | None:
     return guess
 
 
-class Report(Struct, kw_only=True):
+class ConformanceReport(Struct, kw_only=True):
     """Counts of the comparisons made in one variant."""
 
     game: str
@@ -83,14 +83,14 @@ class Report(Struct, kw_only=True):
     """Names of the windows that no match opened; they are untested."""
 
 
-class Examination:
+class GameExamination:
     """A series of matches of one variant, with all checks; `report` counts the comparisons."""
 
     def __init__(self, game: Game[Any], variant: str, forge: Forge | None) -> None:
         self.game = game
-        self.report = Report(game=game.name, variant=variant)
+        self.report = ConformanceReport(game=game.name, variant=variant)
         self._forge = forge
-        self._memory = Memory()
+        self._memory = ViewMemory()
         self.opened: set[str] = set()
         """Names of the windows that opened."""
         self.acted: set[str] = set()
@@ -99,7 +99,7 @@ class Examination:
     def play(self, seed: int) -> None:
         """Play one match to its end. Raise ConformanceError if a promise is broken."""
         self._number = 0
-        where = Where(self.report.variant, seed)
+        where = MatchPlace(self.report.variant, seed)
         try:
             self._play(where)
         except ConformanceError:
@@ -109,7 +109,7 @@ class Examination:
         except Exception as error:  # The author of the game needs the place of any exception.
             raise where.error("nothing that is legal fails", repr(error), self._number) from error
 
-    def _play(self, where: Where) -> None:
+    def _play(self, where: MatchPlace) -> None:
         seed, thorough = where.seed, self.report.matches < THOROUGH
         watched = WATCHED if thorough else 1
         match = seat_match(self.game, self.report.variant, seed)
@@ -149,17 +149,17 @@ class Examination:
         self.report.probes += sum(twin.probes for twin in twins)
         self.acted |= chooser.legal
 
-    def _twins(self, match: Sitting, seed: int, most: int) -> list[Twin]:
+    def _twins(self, match: ObservedTable, seed: int, most: int) -> list[Twin]:
         luck = Random(f"{seed}/twins")
         options = Raw(encode(match.table.options))
         deals = [
-            Sitting(Table(self.game, Deal(self.report.variant, luck.getrandbits(32), options)))
+            ObservedTable(Table(self.game, Deal(self.report.variant, luck.getrandbits(32), options)))
             for _ in range(DEALS)
         ]
         observers = luck.sample(match.observers, min(most, len(match.observers)))
         return [Twin(observer, match, deals, luck) for observer in observers]
 
-    def _compare_forged(self, match: Sitting, history: History, luck: Random, where: Where) -> None:
+    def _compare_forged(self, match: ObservedTable, history: History, luck: Random, where: MatchPlace) -> None:
         if self._forge is None:
             return
         observer = luck.choice(match.observers)
@@ -170,7 +170,7 @@ class Examination:
             self.report.forged += 1
             self.report.probes += check_forged(match, forged, observer, Chooser(luck), where)
 
-    def _look(self, match: Sitting, twins: list[Twin], where: Where) -> None:
+    def _look(self, match: ObservedTable, twins: list[Twin], where: MatchPlace) -> None:
         check_position(match, where)
         check_drawn_defaults(match.table, where)
         check_events(match, where)

@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 
 from protocol.codec import encode
 from protocol.words import Event, Outcome
-from referee.proofs.conformance.sitting import Sitting
+from referee.proofs.conformance.sitting import ObservedTable
 from referee.rules import Answered, Deal, Game, Illegal, Move, Table, WindowClosed
 
 AROUND = 40
@@ -45,7 +45,7 @@ def difference(one: bytes, other: bytes) -> str:
     return f"from byte {at} of {len(one)} and {len(other)}: …{shown[0]}… but …{shown[1]}…"
 
 
-class Where(Struct, frozen=True):
+class MatchPlace(Struct, frozen=True):
     """The match that is checked."""
 
     variant: str
@@ -58,7 +58,7 @@ class Where(Struct, frozen=True):
         return ConformanceError(promise, what, variant=self.variant, seed=self.seed, window=window, seat=seat)
 
 
-def check_position(sitting: Sitting, where: Where) -> None:
+def check_position(sitting: ObservedTable, where: MatchPlace) -> None:
     """Check a position between two steps: a window or an outcome, legal defaults, views of the declared type."""
     table = sitting.table
     if (table.window is None) == (table.outcome is None):
@@ -77,7 +77,7 @@ def check_position(sitting: Sitting, where: Where) -> None:
             raise where.error("every default is canonical", difference(default, canonical), table.number, seat)
 
 
-def check_drawn_defaults(table: Table, where: Where) -> None:
+def check_drawn_defaults(table: Table, where: MatchPlace) -> None:
     """Check that each random default is legal, and the same if it is drawn again."""
     for seat in (owed.seat for owed in table.owed if owed.drawn):
         drawn = encode(table.default(seat))
@@ -91,7 +91,7 @@ def check_drawn_defaults(table: Table, where: Where) -> None:
             ) from None
 
 
-def check_events(sitting: Sitting, where: Where) -> None:
+def check_events(sitting: ObservedTable, where: MatchPlace) -> None:
     """Check that the events of the last step have declared types and survive decoding and encoding."""
     types: dict[str, type[Event]] = {str(each.__struct_config__.tag): each for each in sitting.table.game.events}
     number = sitting.table.number
@@ -103,7 +103,7 @@ def check_events(sitting: Sitting, where: Where) -> None:
             _check_spelling(types[tag], event, where, number, observer)
 
 
-def check_outcome(outcome: Outcome, seats: int, where: Where) -> None:
+def check_outcome(outcome: Outcome, seats: int, where: MatchPlace) -> None:
     """Check that the ranking contains every seat once, and that every seat in the outcome exists."""
     everyone = list(range(seats))
     ranked = sorted(chain.from_iterable(outcome.ranking))
@@ -123,7 +123,7 @@ def check_outcome(outcome: Outcome, seats: int, where: Where) -> None:
             raise where.error(promise, repr(outcome))
 
 
-def check_replay(table: Table, where: Where) -> None:
+def check_replay(table: Table, where: MatchPlace) -> None:
     """Check that the journal replays to the same bytes, with options and setup drawn again or passed."""
     spelled = Deal(table.deal.variant, table.deal.seed, Raw(encode(table.options)), Raw(encode(table.setup)))
     once, again = (_retold(table.game, deal, table.journal) for deal in (table.deal, spelled))
@@ -148,7 +148,7 @@ def _retold(game: Game[Any], deal: Deal, journal: list[Move]) -> bytes:
     return b"\n".join((*lines, encode(table.outcome), encode(game.host_view(table.state))))
 
 
-def _check_window(table: Table, where: Where) -> None:
+def _check_window(table: Table, where: MatchPlace) -> None:
     if (window := table.window) is None:
         return
     seats = [owed.seat for owed in window.owed]
@@ -162,7 +162,7 @@ def _check_window(table: Table, where: Where) -> None:
         )
 
 
-def _check_spelling(form: type[Any], text: bytes, where: Where, window: int, seat: int | None) -> None:
+def _check_spelling(form: type[Any], text: bytes, where: MatchPlace, window: int, seat: int | None) -> None:
     """Check that a message decodes as its declared type, and encodes to the same bytes again."""
     try:
         again = encode(msgspec.json.decode(text, type=form))

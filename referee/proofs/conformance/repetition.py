@@ -14,7 +14,7 @@ from typing import Any
 
 from referee.games import GAMES
 from referee.proofs.conformance.playing import seat_match
-from referee.proofs.conformance.promises import ConformanceError, Where
+from referee.proofs.conformance.promises import ConformanceError, MatchPlace
 from referee.proofs.conformance.sitting import Chooser
 from referee.rules import Game
 
@@ -52,7 +52,7 @@ def check_repetition(game: Game[Any], seeds: Sequence[int]) -> None:
         if line != again:
             variant, seed, window, observer, _ = line.split()
             seat = None if observer == "spectator" else int(observer)
-            where = Where(variant, int(seed))
+            where = MatchPlace(variant, int(seed))
             raise where.error(SAME, "what it is told or shown differs", int(window), seat)
     if len(one) != len(other):
         raise ConformanceError(SAME, f"{len(one)} and {len(other)} positions", variant=game.name)

@@ -122,7 +122,7 @@ def _collect(value: Any, found: set[str]) -> None:
         found.add(value)
 
 
-class Sitting:
+class ObservedTable:
     """One match with the messages and views of all observers."""
 
     def __init__(self, table: Table) -> None:
@@ -142,9 +142,9 @@ class Sitting:
         self._hear(table.start)
         self._open()
 
-    def fork(self) -> "Sitting":
+    def fork(self) -> "ObservedTable":
         """Return an independent copy at the same position."""
-        fork = Sitting.__new__(Sitting)
+        fork = ObservedTable.__new__(ObservedTable)
         fork.table = self.table.fork()
         fork.observers = self.observers
         fork.told = self.told.copy()
@@ -170,7 +170,7 @@ class Sitting:
         view = encode(reveal.shown(game, state, observer))
         return view if observer is not SPECTATOR else b"\n".join((view, *self.fed, self._snapshot()))
 
-    def disguised(self, state: Any) -> "Sitting":
+    def disguised(self, state: Any) -> "ObservedTable":
         """Return a copy of this match in another state."""
         other = self.fork()
         other.table.state, other.table.window = state, self.table.game.window(state)

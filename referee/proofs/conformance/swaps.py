@@ -1,10 +1,10 @@
 """Checks of secrecy: the view of a seat depends only on the messages that were sent to it.
 
 Secret swap: `Twin` plays a second history along with a match, which sends one observer the same messages but
-otherwise differs as far as possible; `Memory` stores the views of all matches. Random play seldom finds two such
-histories if all seats are sent totals of everyone's actions. So a forger may pass other histories (`Forge`): it
-knows from the rules which changes of the secrets look alike to the observer. It must not use the game's own code,
-or it would make the same mistakes.
+otherwise differs as far as possible; `ViewMemory` stores the views of all matches. Random play seldom finds two
+such histories if all seats are sent totals of everyone's actions. So a forger may pass other histories (`Forge`):
+it knows from the rules which changes of the secrets look alike to the observer. It must not use the game's own
+code, or it would make the same mistakes.
 
 Sealed swap: `check_sealed`, and `check_commuting` for `asap` windows.
 
@@ -21,8 +21,8 @@ import msgspec
 from msgspec.structs import replace
 
 from protocol.codec import encode
-from referee.proofs.conformance.promises import Where, difference
-from referee.proofs.conformance.sitting import Chooser, Chosen, Observer, Sitting, answered, open_window
+from referee.proofs.conformance.promises import MatchPlace, difference
+from referee.proofs.conformance.sitting import Chooser, Chosen, ObservedTable, Observer, answered, open_window
 from referee.rules import Deal, Game, Table, Taken
 
 ANONYMOUS = "anonymous events are the same, whoever sits where"
@@ -35,7 +35,7 @@ DEALS = 8
 PROBES = 4
 """Number of submissions, legal or not, that are compared for each pair of windows."""
 REMEMBERED_WINDOWS = 12
-"""Number of windows per match that `Memory` stores: later, two seeds hardly ever send a seat the same messages."""
+"""Number of windows per match that `ViewMemory` stores: later, two seeds rarely send a seat the same messages."""
 SECRET = "secret swap: told the same, shown the same"  # noqa: S105 - a promise, not a password
 COMMUTE = "answers of an `asap` window commute"
 SEALED = "sealed swap: what others submit changes nothing before the window closes"
@@ -63,7 +63,7 @@ def reseat(game: Game[Any], chosen: Chosen, seat_of: tuple[int, ...]) -> Chosen:
 class Reseated:
     """A copy of a match in which the players sit in other seats."""
 
-    def __init__(self, match: Sitting, luck: Random) -> None:
+    def __init__(self, match: ObservedTable, luck: Random) -> None:
         self._sitting = match.fork()
         self._seat_of = tuple(luck.sample(range(match.table.seats), match.table.seats))
         self._tags = anonymous_tags(match.table.game)
@@ -71,7 +71,7 @@ class Reseated:
         """Whether the copy still follows the match, and the game has anonymous events."""
         self.compared = 0
 
-    def follow(self, chosen: Chosen, after: Sitting, where: Where) -> None:
+    def follow(self, chosen: Chosen, after: ObservedTable, where: MatchPlace) -> None:
         """Close the window as the match did. Raise ConformanceError if an anonymous event differs."""
         table = self._sitting.table
         moved = reseat(table.game, chosen, self._seat_of)
@@ -88,14 +88,14 @@ class Reseated:
                 what = difference(b"".join(one), b"".join(other))
                 raise where.error(ANONYMOUS, what, after.table.number - 1, observer)
 
-    def _anonymous(self, sitting: Sitting, observer: Observer) -> list[bytes]:
+    def _anonymous(self, sitting: ObservedTable, observer: Observer) -> list[bytes]:
         return [event for event in sitting.last[observer] if msgspec.json.decode(event)["type"] in self._tags]
 
 
 class Twin:
     """A history that sends `observer` the same messages as the match, but otherwise differs as far as possible."""
 
-    def __init__(self, observer: Observer, match: Sitting, deals: list[Sitting], luck: Random) -> None:
+    def __init__(self, observer: Observer, match: ObservedTable, deals: list[ObservedTable], luck: Random) -> None:
         """Start from the first of the `deals` that sends the observer the same messages as the match, if any."""
         self._observer = observer
         self._luck = luck
@@ -108,7 +108,7 @@ class Twin:
         """Number of compared pairs of positions that differ in facts hidden from the observer."""
         self.probes = 0
 
-    def follow(self, before: Sitting, chosen: Chosen, after: Sitting, where: Where) -> None:
+    def follow(self, before: ObservedTable, chosen: Chosen, after: ObservedTable, where: MatchPlace) -> None:
         """Close a window as the match did, except for hidden facts; if that fails, start again from the match."""
         own = chosen.get(self._observer) if self._observer is not None else None
         if own and own.action is not None:
@@ -125,7 +125,7 @@ class Twin:
                     self._sitting = attempt
                     return
 
-    def _attempts(self, start: Sitting, before: Sitting, chosen: Chosen) -> Iterator[Chosen]:
+    def _attempts(self, start: ObservedTable, before: ObservedTable, chosen: Chosen) -> Iterator[Chosen]:
         """Yield other histories of this window; the last are the likeliest to look the same to the observer."""
         for _ in range(CHANGES):
             yield self._changed(start, before, chosen, 1 / 2)
@@ -136,7 +136,7 @@ class Twin:
             yield self._changed(start, before, chosen, max(1 / 2, 1 - 1 / len(before.table.owed)))
         yield self._changed(start, before, chosen, 1)
 
-    def _reseated(self, before: Sitting, chosen: Chosen) -> Iterator[Chosen]:
+    def _reseated(self, before: ObservedTable, chosen: Chosen) -> Iterator[Chosen]:
         """Yield the chosen actions moved to other seats, if the observer's own submission stays the same.
 
         Two other seats are exchanged, the same two during the whole match, or the observer's with another one.
@@ -152,7 +152,7 @@ class Twin:
             if self._observer is None or reseated.get(self._observer) == chosen.get(self._observer):
                 yield reseated
 
-    def compare(self, match: Sitting, where: Where) -> None:
+    def compare(self, match: ObservedTable, where: MatchPlace) -> None:
         """Compare all that the observer may receive now. Raise ConformanceError if it differs."""
         twin, seat = self._sitting, self._observer
         if twin.table.state == match.table.state:
@@ -166,7 +166,7 @@ class Twin:
             for _ in range(PROBES):
                 self._compare_responses(match, self._chooser.guess(match.table, seat), where)
 
-    def _compare_responses(self, match: Sitting, action: bytes, where: Where) -> None:
+    def _compare_responses(self, match: ObservedTable, action: bytes, where: MatchPlace) -> None:
         seat = self._observer
         if seat is None:
             return
@@ -175,7 +175,7 @@ class Twin:
         if one != other:
             raise where.error(SECRET, f"{action.decode()}: {difference(one, other)}", match.table.number, seat)
 
-    def _changed(self, start: Sitting, before: Sitting, chosen: Chosen, keep: float) -> Chosen:
+    def _changed(self, start: ObservedTable, before: ObservedTable, chosen: Chosen, keep: float) -> Chosen:
         """Return actions for the window of `start`: the observer's own, and for others the match's or new ones.
 
         An action of the match is used with probability `keep`, if it is legal in `start`.
@@ -192,13 +192,13 @@ class Twin:
         return changed
 
 
-class Memory:
+class ViewMemory:
     """The views of each observer in all matches, keyed by the messages before them."""
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[Observer, bytes], tuple[bytes, object, Where, int]] = {}
+        self._seen: dict[tuple[Observer, bytes], tuple[bytes, object, MatchPlace, int]] = {}
 
-    def compare(self, match: Sitting, where: Where) -> int:
+    def compare(self, match: ObservedTable, where: MatchPlace) -> int:
         """Compare each view with the stored view of the observer after the same messages.
 
         Returns:
@@ -222,11 +222,11 @@ class Memory:
         return pairs
 
 
-def _is_legal(match: Sitting, seat: int, part: Taken) -> bool:
+def _is_legal(match: ObservedTable, seat: int, part: Taken) -> bool:
     return part.action is None or match.response(seat, encode(part.action)).startswith(b"accepted")
 
 
-def check_disguised(match: Sitting, chooser: Chooser, luck: Random, where: Where, watched: int) -> int:
+def check_disguised(match: ObservedTable, chooser: Chooser, luck: Random, where: MatchPlace, watched: int) -> int:
     """Compare the match with its disguises for `watched` observers.
 
     Returns:
@@ -257,7 +257,7 @@ def check_disguised(match: Sitting, chooser: Chooser, luck: Random, where: Where
     return disguises
 
 
-def check_sealed(match: Sitting, chooser: Chooser, luck: Random, where: Where, watched: int) -> int:
+def check_sealed(match: ObservedTable, chooser: Chooser, luck: Random, where: MatchPlace, watched: int) -> int:
     """Submit for `watched` seats of the window, and compare the views of `watched` other observers.
 
     Returns:
@@ -289,7 +289,7 @@ def check_sealed(match: Sitting, chooser: Chooser, luck: Random, where: Where, w
     return 2 * len(seats)
 
 
-def _seen_by(observers: list[Observer], match: Sitting, probes: dict[int, bytes]) -> dict[Observer, bytes]:
+def _seen_by(observers: list[Observer], match: ObservedTable, probes: dict[int, bytes]) -> dict[Observer, bytes]:
     """Return each observer's view, followed by the answer to its probe."""
     return {
         observer: match.shown(observer)
@@ -298,7 +298,7 @@ def _seen_by(observers: list[Observer], match: Sitting, probes: dict[int, bytes]
     }
 
 
-def check_commuting(match: Sitting, chooser: Chooser, where: Where) -> int:
+def check_commuting(match: ObservedTable, chooser: Chooser, where: MatchPlace) -> int:
     """Answer an `asap` window in two orders, and compare the results.
 
     Returns:
@@ -324,7 +324,7 @@ def check_commuting(match: Sitting, chooser: Chooser, where: Where) -> int:
 
 
 def check_forged(
-    match: Sitting, forged: tuple[Deal, History], observer: Observer, chooser: Chooser, where: Where
+    match: ObservedTable, forged: tuple[Deal, History], observer: Observer, chooser: Chooser, where: MatchPlace
 ) -> int:
     """Compare a forged history with the match: all events, views and answers that the observer receives.
 
@@ -356,10 +356,12 @@ def check_forged(
     return PROBES
 
 
-def _replayed(match: Sitting, forged: tuple[Deal, History], observer: Observer, where: Where) -> Sitting:
+def _replayed(
+    match: ObservedTable, forged: tuple[Deal, History], observer: Observer, where: MatchPlace
+) -> ObservedTable:
     """Replay a forged history to its end. Raise ConformanceError if an action of the observer is illegal in it."""
     deal, history = forged
-    other = Sitting(Table(match.table.game, deal))
+    other = ObservedTable(Table(match.table.game, deal))
     for chosen in history:
         part = chosen.get(observer) if observer is not None else None
         if observer is not None and part and part.action is not None:

@@ -7,7 +7,7 @@ guarantees (`guarantees`).
 """
 
 from referee.proofs.escapes.examination import QUIET_SECONDS, examine
-from referee.proofs.escapes.guarantees import Finding, How, Report
+from referee.proofs.escapes.guarantees import EscapeFinding, ExaminationReport, How
 from referee.proofs.escapes.target_bot import ExaminationError
 
-__all__ = ["QUIET_SECONDS", "ExaminationError", "Finding", "How", "Report", "examine"]
+__all__ = ["QUIET_SECONDS", "EscapeFinding", "ExaminationError", "ExaminationReport", "How", "examine"]

@@ -17,7 +17,15 @@ import trio
 
 from referee.exception_groups import unwrapped
 from referee.proofs.escapes.fixture import CPUS, Fixture, open_fixture, target
-from referee.proofs.escapes.guarantees import FILTER, Finding, How, Layer, Report, Result, guaranteed
+from referee.proofs.escapes.guarantees import (
+    FILTER,
+    EscapeFinding,
+    ExaminationReport,
+    How,
+    Layer,
+    Result,
+    guaranteed,
+)
 from referee.proofs.escapes.host_snapshot import (
     look_at,
     namespace_of,
@@ -58,7 +66,7 @@ Waits = Callable[[tuple[str, ...]], None]
 
 async def examine(
     how: How, told: Told = lambda _made, _all: None, waits: Waits = lambda _attempts: None
-) -> Report:
+) -> ExaminationReport:
     """Make all attempts. Call it from the main thread.
 
     Args:
@@ -82,7 +90,7 @@ async def examine(
             remove_segments(fixture.scene)
         if signalled:
             examination.got_out["signals-others"] = "the referee was signalled"
-        return Report(
+        return ExaminationReport(
             isolation=how.isolation,
             warm=how.warm,
             layers=examination.layers,
@@ -137,13 +145,13 @@ class Examination:
             await self._attempts(nursery, replace(scene, done=tuple(self.said)))
             self.said = busy | self.said
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[EscapeFinding]:
         """Yield a finding for each attempt."""
         in_force = {layer.layer: layer.in_force for layer in self.layers}
         must_hold = guaranteed(self.how.isolation, has_filter=in_force[FILTER] is True)
         for attempt in IN_ORDER:
             result, evidence = self._result(attempt.name)
-            yield Finding(
+            yield EscapeFinding(
                 layer=attempt.layer,
                 in_force=in_force[attempt.layer],
                 attempt=attempt.name,

@@ -44,7 +44,7 @@ SEGMENT_BYTES = 4096
 CREATE, EXCLUSIVE = 0o1000, 0o2000
 
 
-class Place(Struct, frozen=True):
+class BotPlace(Struct, frozen=True):
     """The folder, socket and log of one of the bots."""
 
     bot: BotFolder
@@ -67,7 +67,7 @@ class Fixture:
         self._terminal: int | None = None
         self.scene = self._laid_out()
 
-    def place(self, name: str, scene: Scene | None = None) -> Place:
+    def place(self, name: str, scene: Scene | None = None) -> BotPlace:
         """Prepare a bot's folder, and return its place. The bot can read `scene`, or this stage's."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
@@ -87,7 +87,7 @@ class Fixture:
         bot = find_bot(str(folder))
         # The folder contains baits, and no other run can use it.
         self._held.callback(shutil.rmtree, bot.folder, ignore_errors=True)
-        return Place(bot, self._lines[name], self.folder / f"{name}.log")
+        return BotPlace(bot, self._lines[name], self.folder / f"{name}.log")
 
     def arrivals(self) -> dict[str, str]:
         """Return the evidence of all that has arrived so far, keyed by attempt."""

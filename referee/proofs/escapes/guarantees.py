@@ -28,7 +28,7 @@ class Layer(Struct, frozen=True, kw_only=True):
     evidence: str
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class EscapeFinding(Struct, frozen=True, kw_only=True):
     """The result of one attempt to get past a layer."""
 
     layer: str
@@ -46,13 +46,13 @@ class Finding(Struct, frozen=True, kw_only=True):
         return not self.promised or self.result in {"held", "not tried"}
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class ExaminationReport(Struct, frozen=True, kw_only=True):
     """One examination."""
 
     isolation: Isolation
     warm: bool
     layers: tuple[Layer, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[EscapeFinding, ...]
 
     @property
     def holds(self) -> bool:

@@ -15,7 +15,7 @@ from msgspec import convert
 
 from referee import sandbox
 from referee.bot_folder import find_bot
-from referee.proofs.escapes.fixture import Place
+from referee.proofs.escapes.fixture import BotPlace
 from referee.proofs.escapes.guarantees import How
 from referee.sandbox import Isolation
 
@@ -31,7 +31,7 @@ class ExaminationError(Exception):
 class TargetBot:
     """A bot under examination. Made by `start`."""
 
-    def __init__(self, place: Place, process: sandbox.Process) -> None:
+    def __init__(self, place: BotPlace, process: sandbox.Process) -> None:
         self.process = process
         self.folder = place.bot.folder
         self.said: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -91,7 +91,7 @@ class TargetBot:
         self.exit = await self.process.wait()
 
 
-async def start(nursery: trio.Nursery, place: Place, token: str, how: How) -> TargetBot:
+async def start(nursery: trio.Nursery, place: BotPlace, token: str, how: How) -> TargetBot:
     """Start a bot in its place. Raise the errors of `sandbox.start`."""
     process = await sandbox.start(
         nursery, place.bot, line=place.line, token=token, isolation=how.isolation, log=place.log, warm=how.warm
@@ -101,7 +101,7 @@ async def start(nursery: trio.Nursery, place: Place, token: str, how: How) -> Ta
     return target_bot
 
 
-def victim_command(place: Place, how: How) -> list[str]:
+def victim_command(place: BotPlace, how: How) -> list[str]:
     """Return the command that starts the victim. The token of its bot goes to its standard input.
 
     It prints a line when the bot is frozen, and then waits to be killed.
@@ -116,7 +116,7 @@ async def run_victim(*words: str) -> None:
     """Start the bot, freeze it, and wait to be killed."""
     folder, line, log, isolation, warm = words
     how = How(isolation=convert(isolation, Isolation), warm=warm == "warm")
-    place = Place(find_bot(folder), Path(line), Path(log))
+    place = BotPlace(find_bot(folder), Path(line), Path(log))
     async with trio.open_nursery() as nursery:
         bot = await start(nursery, place, sys.stdin.readline().strip(), how)
         await bot.first("process")

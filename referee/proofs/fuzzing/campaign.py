@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from referee.proofs.fuzzing.check import check
 from referee.proofs.fuzzing.driver import play_all
 from referee.proofs.fuzzing.generate import draw_script
-from referee.proofs.fuzzing.script import Leaves, Pauses, Planned, Script, Stalls, Step, Submits
+from referee.proofs.fuzzing.script import Leaves, Pauses, Planned, Script, ScriptStep, Stalls, Submits
 
 Fails = Callable[[Script], bool]
 ItemT = TypeVar("ItemT")
@@ -130,7 +130,7 @@ class Shrinker:
                     break
 
 
-def _plainer(step: Step) -> Iterator[Step]:
+def _plainer(step: ScriptStep) -> Iterator[ScriptStep]:
     for ticks in (0, 1, -1, 1_000, -1_000):
         if abs(ticks) < abs(step.when.ticks):
             yield replace(step, when=replace(step.when, ticks=ticks))
@@ -155,7 +155,7 @@ def _without_window(script: Script, number: int) -> Script:
     return replace(script, windows=windows, steps=tuple(steps))
 
 
-def _moved_up(step: Step, own: dict[int, int]) -> Step | None:
+def _moved_up(step: ScriptStep, own: dict[int, int]) -> ScriptStep | None:
     when, act = step.when, step.act
     if when.edge in {"opened", "main", "reserve"} and when.seat in own:
         if when.number == own[when.seat]:
@@ -197,7 +197,7 @@ def _without_seat(script: Script, gone: int) -> Script:
     )
 
 
-class Finding(Struct, frozen=True):
+class Violation(Struct, frozen=True):
     """A script in which the referee breaks a rule of time."""
 
     what: str
@@ -207,7 +207,7 @@ class Finding(Struct, frozen=True):
     """The seed that generated the original script."""
 
 
-class Tally(Struct):
+class CampaignCounts(Struct):
     """Counts of the matches, windows and messages played so far."""
 
     matches: int = 0
@@ -220,7 +220,7 @@ def judge_script(script: Script) -> str | None:
     return check(script, play_all([script])[0])
 
 
-def fuzz(seed: str, windows: int, tries: int = MOST_TRIES) -> tuple[Tally, Finding | None]:
+def fuzz(seed: str, windows: int, tries: int = MOST_TRIES) -> tuple[CampaignCounts, Violation | None]:
     """Check at least that number of windows, or stop at the first violation.
 
     Args:
@@ -231,7 +231,7 @@ def fuzz(seed: str, windows: int, tries: int = MOST_TRIES) -> tuple[Tally, Findi
     Returns:
         The counts, and the violation if there is one.
     """
-    tally = Tally()
+    tally = CampaignCounts()
     while tally.windows < windows:
         seeds = [f"{seed}/{tally.matches + number}" for number in range(BATCH)]
         scripts = [draw_script(each) for each in seeds]
@@ -241,13 +241,13 @@ def fuzz(seed: str, windows: int, tries: int = MOST_TRIES) -> tuple[Tally, Findi
             tally.messages += len(trace.did)
             what = check(script, trace)
             if what is not None:
-                return tally, shrunk(Finding(what, script, drawn), tries)
+                return tally, shrunk(Violation(what, script, drawn), tries)
     return tally, None
 
 
-def shrunk(finding: Finding, tries: int = MOST_TRIES) -> Finding:
+def shrunk(finding: Violation, tries: int = MOST_TRIES) -> Violation:
     """Return the finding with a script as small as the shrinker can make it."""
     smallest = Shrinker(finding.script, lambda each: judge_script(each) is not None, tries).shrink()
     if smallest is finding.script:
         return finding
-    return Finding(judge_script(smallest) or finding.what, smallest, finding.drawn)
+    return Violation(judge_script(smallest) or finding.what, smallest, finding.drawn)

@@ -14,10 +14,10 @@ from referee.proofs.fuzzing.rules_of_time import (
     FOREVER,
     PER_MS,
     Clocks,
-    History,
-    Part,
+    ExpectedMatch,
+    ExpectedWindow,
+    Settlement,
     Spoken,
-    Window,
     attendance,
     judge,
     left_after,
@@ -65,7 +65,7 @@ def closings(trace: Trace) -> dict[tuple[int, int], int]:
     return found
 
 
-def check_messages(history: History) -> None:
+def check_messages(history: ExpectedMatch) -> None:
     """Check all messages to every seat. Raise Wrong at the first difference."""
     for seat in range(history.script.seats):
         _answers(history, seat)
@@ -75,7 +75,7 @@ def check_messages(history: History) -> None:
         _events(history, seat)
 
 
-def _answers(history: History, seat: int) -> None:
+def _answers(history: ExpectedMatch, seat: int) -> None:
     """Check that the seat's messages are answered in order, and that there are no other answers."""
     heard = [each for each in history.trace.heard[seat] if isinstance(each.message, Accepted | Rejected)]
     gone = history.there.gone[seat]
@@ -103,13 +103,13 @@ def _word(message: object) -> str:
     return message.reason.value if isinstance(message, Rejected) else "accepted"
 
 
-def _accepted(history: History, each: Did, message: Accepted) -> None:
+def _accepted(history: ExpectedMatch, each: Did, message: Accepted) -> None:
     if history.script.game == "drill":
         stands = {"choice": each.act.choice} if isinstance(each.act, Submits) else None
         expect(stands, message.action, f"seat {each.seat}: what is told to stand after {each.act}")
 
 
-def _answer(history: History, place: int, each: Did) -> set[str]:
+def _answer(history: ExpectedMatch, place: int, each: Did) -> set[str]:
     """Return the permitted answers: none for a message without an answer, two if two things happen at once."""
     act = each.act
     if isinstance(act, Returns):
@@ -129,7 +129,7 @@ def _answer(history: History, place: int, each: Did) -> set[str]:
             assert_never(unreachable)
 
 
-def _answer_to_window(history: History, place: int, each: Did, number: int) -> set[str]:
+def _answer_to_window(history: ExpectedMatch, place: int, each: Did, number: int) -> set[str]:
     windows = history.windows[each.seat]
     if not 0 <= number < len(windows):
         return {"unknown-window"}
@@ -144,7 +144,7 @@ def _answer_to_window(history: History, place: int, each: Did, number: int) -> s
     return {answer, "late"} if at_once and answer == "final" else {answer}
 
 
-def _closed(history: History, seat: int) -> None:
+def _closed(history: ExpectedMatch, seat: int) -> None:
     """Check that a bot that is present receives the close of each of its windows once."""
     told = [each.message.window for each in history.trace.heard[seat] if isinstance(each.message, Closed)]
     expect(sorted(set(told)), told, f"seat {seat}: windows that were closed")
@@ -153,7 +153,7 @@ def _closed(history: History, seat: int) -> None:
             raise Wrong(f"seat {seat}: was not told that its window {number} was closed")
 
 
-def _opened(history: History, seat: int) -> None:
+def _opened(history: ExpectedMatch, seat: int) -> None:
     """Check that a present bot receives its window when it opens, and a returning bot the time that remains."""
     heard = [(each.at, each.message) for each in history.trace.heard[seat] if isinstance(each.message, Opened)]
     for at, message in heard:
@@ -171,7 +171,7 @@ def _opened(history: History, seat: int) -> None:
         raise Wrong(f"seat {seat}: should be welcomed {len(hellos)} times, is {welcomes}")
 
 
-def _time_left(history: History, window: Window, at: int, message: Opened, where: str) -> None:
+def _time_left(history: ExpectedMatch, window: ExpectedWindow, at: int, message: Opened, where: str) -> None:
     reading = history.clocks.reading
     passed = reading(at) - reading(window.opened)
     main = history.script.main_ms * PER_MS
@@ -182,7 +182,7 @@ def _time_left(history: History, window: Window, at: int, message: Opened, where
         raise Wrong(f"{where}: reserve left should be {reserve_left // PER_MS}, is {message.reserve_ms}")
 
 
-def _pauses(history: History, seat: int) -> None:
+def _pauses(history: ExpectedMatch, seat: int) -> None:
     """Check that a present bot receives the start and end of pauses, and a returning bot the current pause."""
     ended = history.ended
     heard = history.trace.heard[seat]
@@ -203,7 +203,7 @@ def _pauses(history: History, seat: int) -> None:
     expect(ends, over, f"seat {seat}: ends of pauses")
 
 
-def _events(history: History, seat: int) -> None:
+def _events(history: ExpectedMatch, seat: int) -> None:
     """Check that events arrive when a window closes, and answers as soon as the action is settled."""
     closed = {window.closed for window in chain.from_iterable(history.windows)}
     due = {
@@ -226,7 +226,7 @@ def _events(history: History, seat: int) -> None:
             raise Wrong(f"seat {seat}, its window {number}: should be answered at {sorted(moments)}, is not")
 
 
-def _settled(history: History, window: Window) -> set[int]:
+def _settled(history: ExpectedMatch, window: ExpectedWindow) -> set[int]:
     part, clocks = window.part, history.clocks
     if part.by is not None:
         moments = clocks.awake(window.spoken[part.by][1].told)
@@ -238,7 +238,7 @@ def _settled(history: History, window: Window) -> set[int]:
     return found
 
 
-def _is_there(history: History, seat: int, moment: int) -> bool:
+def _is_there(history: ExpectedMatch, seat: int, moment: int) -> bool:
     """Return whether the seat certainly has a bot then: False at moments at which one connects or disconnects."""
     there = history.there
     spans = there.absent[seat]
@@ -272,11 +272,11 @@ class _Windows:
         self.reserve = [script.reserve_ms * PER_MS] * script.seats
         self.closings = closings(trace)
         self.spoken, out_of_turn = _sorted(trace.did, script.seats)
-        self.history = History(
+        self.history = ExpectedMatch(
             script, trace, there=self.there, clocks=self.clocks, granted=granted, out_of_turn=out_of_turn
         )
 
-    def checked(self) -> History:
+    def checked(self) -> ExpectedMatch:
         """Return the expected history. Raise Wrong at the first difference from the actual one."""
         script, trace = self.script, self.trace
         expect(len(script.windows), len(trace.windows), "how many windows there were")
@@ -296,7 +296,7 @@ class _Windows:
             if not self.clocks.stalls:
                 expect(0, record.lateness, f"{where}: lateness")
             for seat in planned.seats:
-                window = Window(planned.kind, opens, closes, reserve[seat], parts[seat], spoken[seat])
+                window = ExpectedWindow(planned.kind, opens, closes, reserve[seat], parts[seat], spoken[seat])
                 self.history.windows[seat].append(window)
             opens = closes
         expect(opens, trace.ended, "the match's end")
@@ -313,14 +313,14 @@ class _Windows:
             if (each.told > opens or each.opened > number) and each.told <= gone
         ]
 
-    def _part(self, seat: int, opens: int, spoken: Spoken) -> Part:
+    def _part(self, seat: int, opens: int, spoken: Spoken) -> Settlement:
         reading = self.clocks.reading
         gone = self.there.gone[seat]
         sayings = [(reading(each.at), each.act) for _, each in spoken]
         ended = None if gone == FOREVER else reading(gone)
         return judge(reading(opens), self.main, self.reserve[seat], sayings, ended)  # type: ignore[arg-type]
 
-    def _seat(self, where: str, opens: int, timed: SeatTime, part: Part) -> None:
+    def _seat(self, where: str, opens: int, timed: SeatTime, part: Settlement) -> None:
         opened = self.clocks.reading(opens)
         all_ends = opened + self.main + self.reserve[timed.seat]
         self.reserve[timed.seat] = left_after(
@@ -337,7 +337,9 @@ class _Windows:
         expect(part.charged // PER_MS, timed.charged_ms, f"{where}: charged_ms")
         expect(self.reserve[timed.seat] // PER_MS, timed.reserve_ms, f"{where}: reserve_ms")
 
-    def _may_close(self, opens: int, began: int, parts: dict[int, Part], spoken: dict[int, Spoken]) -> set[int]:
+    def _may_close(
+        self, opens: int, began: int, parts: dict[int, Settlement], spoken: dict[int, Spoken]
+    ) -> set[int]:
         """Return the moments at which the window may close: one, or several if two things happen at once."""
         due = [self._settled(part, opens, seat, spoken[seat]) for seat, part in parts.items()]
         if self.script.pacing == "fixed":
@@ -346,7 +348,7 @@ class _Windows:
         latest = max(opens, *(max(moments) for moments in due))
         return self.clocks.running(earliest) | self.clocks.running(latest)
 
-    def _settled(self, part: Part, opens: int, seat: int, spoken: Spoken) -> set[int]:
+    def _settled(self, part: Settlement, opens: int, seat: int, spoken: Spoken) -> set[int]:
         if part.by is not None:
             return self.clocks.awake(spoken[part.by][1].told)
         if part.gone:

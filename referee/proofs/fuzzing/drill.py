@@ -62,7 +62,7 @@ class Chosen(Event, frozen=True, kw_only=True, tag="chosen"):
     choices: tuple[int, ...]
 
 
-class Answer(Event, frozen=True, kw_only=True, tag="answer"):
+class DrillAnswer(Event, frozen=True, kw_only=True, tag="answer"):
     """The answer to a seat in an `asked` window."""
 
     choice: int
@@ -87,7 +87,7 @@ class Drill(Game[DrillState]):
     name = "drill"
     variants = (Variant("plain", TimeTerms(dict.fromkeys(KINDS, 1000))),)
     actions = dict.fromkeys(KINDS, Choose)
-    events = (Chosen, Answer)
+    events = (Chosen, DrillAnswer)
     options = DrillOptions
     view_type = DrillView
 
@@ -114,7 +114,7 @@ class Drill(Game[DrillState]):
 
     def answer(self, state: DrillState, seat: int, action: Action, luck: Luck) -> Step[DrillState]:
         """Send the choice back to its seat."""
-        return Step(state, (Addressed(Answer(choice=cast("Choose", action).choice), seat),))
+        return Step(state, (Addressed(DrillAnswer(choice=cast("Choose", action).choice), seat),))
 
     def close(self, state: DrillState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[DrillState]:
         """Send the choices to everyone."""

@@ -43,15 +43,15 @@ from referee.proofs.fuzzing.script import (
     Did,
     Edge,
     Forgoes,
-    Heard,
     Leaves,
     Notes,
     Pauses,
+    ReceivedMessage,
     Resumes,
     Returns,
     Script,
+    ScriptStep,
     Stalls,
-    Step,
     Submits,
     Trace,
     Undoes,
@@ -80,11 +80,11 @@ class Driver:
         self._records: list[Record] = []
         self._ended: int | None = None
         self._did: list[Did] = []
-        self._heard: list[list[Heard]] = [[] for _ in range(script.seats)]
+        self._heard: list[list[ReceivedMessage]] = [[] for _ in range(script.seats)]
         self._opened = [0] * script.seats
         self._closed = [0] * script.seats
         self._alive = [True] * script.seats
-        self._waiting: dict[Place, list[Step]] = defaultdict(list)
+        self._waiting: dict[Place, list[ScriptStep]] = defaultdict(list)
         self._by_time: list[tuple[int, int, int, AnyAct]] = []
         """Heap of acts that are due at a moment: (moment, number, seat, act)."""
         self._by_reading: list[tuple[int, int, int, AnyAct]] = []
@@ -277,7 +277,7 @@ class Driver:
         for seat, line in enumerate(self._lines):
             while (frame := line.hear_nowait()) is not None:
                 message = decode_server_message(frame)
-                self._heard[seat].append(Heard(now, message))
+                self._heard[seat].append(ReceivedMessage(now, message))
                 match message:
                     case Opened():
                         self._window_opens(seat, message)

@@ -22,8 +22,8 @@ from referee.proofs.fuzzing.script import (
     Resumes,
     Returns,
     Script,
+    ScriptStep,
     Stalls,
-    Step,
     Submits,
     Undoes,
     When,
@@ -81,7 +81,7 @@ def _hello(luck: Random, startup_ms: int) -> int | None:
     return luck.choice((0, 0, 0, 1, 777, startup_ms * 1000 + luck.choice(NEAR))) if drawn < 0.2 else 0  # noqa: PLR2004
 
 
-def _steps(luck: Random, script: Script) -> Iterator[Step]:
+def _steps(luck: Random, script: Script) -> Iterator[ScriptStep]:
     numbers = [0] * script.seats
     mix = _mix(luck, script)
     for window in script.windows:
@@ -93,10 +93,10 @@ def _steps(luck: Random, script: Script) -> Iterator[Step]:
             numbers[each] += 1
 
 
-def _part(luck: Random, script: Script, seat: int, number: int) -> Iterator[Step]:
+def _part(luck: Random, script: Script, seat: int, number: int) -> Iterator[ScriptStep]:
     """Yield a bot's messages in one of its windows, as the network delivers them."""
     meant = [
-        Step(when=_when(luck, script, seat, number), seat=seat, act=_said(luck, number))
+        ScriptStep(when=_when(luck, script, seat, number), seat=seat, act=_said(luck, number))
         for _ in range(luck.choice((0, 1, 1, 1, 1, 2, 2, 3, 5)))
     ]
     for place, step in enumerate(meant):
@@ -143,11 +143,11 @@ def _mix(luck: Random, script: Script) -> list[int]:
     return [*mix, luck.choice((0, 2, 4)) if script.restarts else luck.random() < 0.1]  # noqa: PLR2004
 
 
-def _misfortune(luck: Random, script: Script, mix: list[int], seat: int, number: int) -> Iterator[Step]:
+def _misfortune(luck: Random, script: Script, mix: list[int], seat: int, number: int) -> Iterator[ScriptStep]:
     if luck.random() < 0.5 or not any(mix):  # noqa: PLR2004
         return
     length = luck.choice((1, 100, 3_000, script.main_ms * 1000 or 10_000, 70_000))
     leaves = Leaves(code=luck.randrange(2), back=luck.choice(BACK))
     acts: tuple[AnyAct, ...] = (Pauses(ticks=length), Resumes(), Asks(), Stalls(ticks=length), Returns(), leaves)
     (act,) = luck.choices(acts, mix)
-    yield Step(when=_when(luck, script, seat, number), seat=seat, act=act)
+    yield ScriptStep(when=_when(luck, script, seat, number), seat=seat, act=act)

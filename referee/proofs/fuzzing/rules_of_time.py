@@ -33,7 +33,7 @@ Spoken = list[tuple[int, Did]]
 """Messages of a seat, each with its index in `Trace.did`."""
 
 
-class Part(Struct, frozen=True):
+class Settlement(Struct, frozen=True):
     """The expected result of a window for one seat."""
 
     choice: int | None
@@ -54,7 +54,7 @@ class Part(Struct, frozen=True):
 
 def judge(  # noqa: C901 - the rules as the page has them, one after the other
     opened: int, main: int, reserve: int, sayings: Iterable[tuple[int, ToWindow]], gone: int | None = None
-) -> Part:
+) -> Settlement:
     """Compute the expected result of a window for one seat.
 
     Args:
@@ -97,7 +97,7 @@ def judge(  # noqa: C901 - the rules as the page has them, one after the other
     # The seat is charged until its choice arrived; for the default, until the default was fixed.
     arrived, choice = standing or (None, None)
     until = settled if arrived is None else arrived
-    return Part(
+    return Settlement(
         choice=choice,
         arrived=arrived,
         charged=until - opened,
@@ -279,7 +279,7 @@ def pauses(
     return spans, granted
 
 
-class Window(Struct, frozen=True):
+class ExpectedWindow(Struct, frozen=True):
     """The expected window of one seat; all times in microseconds."""
 
     kind: str
@@ -287,11 +287,11 @@ class Window(Struct, frozen=True):
     closed: int
     reserve: int
     """Remaining reserve of the seat when the window opened."""
-    part: Part
+    part: Settlement
     spoken: Spoken
 
 
-class History:
+class ExpectedMatch:
     """The expected course of one match."""
 
     def __init__(
@@ -312,5 +312,5 @@ class History:
         """Whether each requested pause had to be granted, keyed by index in `did`."""
         self.out_of_turn = out_of_turn
         """Indices in `did` of the messages sent before a hello."""
-        self.windows: list[list[Window]] = [[] for _ in range(script.seats)]
+        self.windows: list[list[ExpectedWindow]] = [[] for _ in range(script.seats)]
         self.ended = trace.ended or 0

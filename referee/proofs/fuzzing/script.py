@@ -117,7 +117,7 @@ class Stalls(Act, frozen=True, tag="stall"):
 AnyAct = Submits | Undoes | Forgoes | Asks | Returns | Babbles | Notes | Leaves | Pauses | Resumes | Stalls
 
 
-class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class ScriptStep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One act with its time."""
 
     when: When
@@ -154,7 +154,7 @@ class Script(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     """Tick at which each bot sends its hello, indexed by seat; None: never."""
     order: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
     """Seed of the order of tasks that are due at the same moment."""
-    steps: Annotated[tuple[Step, ...], Meta(max_length=100_000)] = ()
+    steps: Annotated[tuple[ScriptStep, ...], Meta(max_length=100_000)] = ()
 
 
 class BadScriptError(ValueError):
@@ -222,7 +222,7 @@ class Did(Struct, frozen=True, kw_only=True):
     """Number of windows whose close the seat had received by then."""
 
 
-class Heard(Struct, frozen=True):
+class ReceivedMessage(Struct, frozen=True):
     """A message that a seat received."""
 
     at: int
@@ -234,7 +234,7 @@ class Trace(Struct, frozen=True, kw_only=True):
 
     did: tuple[Did, ...]
     """Acts in the order in which the referee could notice them."""
-    heard: tuple[tuple[Heard, ...], ...]
+    heard: tuple[tuple[ReceivedMessage, ...], ...]
     windows: tuple[WindowTime, ...]
     """The referee's own record of each window."""
     ended: int | None

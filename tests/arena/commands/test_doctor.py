@@ -9,14 +9,14 @@ from arena.commands import main
 from arena.errors import CANNOT, DONE, NO, WRONG_USE
 from arena.installation import interpreter
 from referee.proofs.escapes.examination import Told, Waits
-from referee.proofs.escapes.guarantees import Finding, How, Layer, Report
+from referee.proofs.escapes.guarantees import EscapeFinding, ExaminationReport, How, Layer
 from referee.proofs.escapes.guarantees import Result as CameOut
 from referee.sandbox.process import SandboxError
 from referee.sandbox.walls import Wall
 
 
-def finding(came: CameOut, *, promised: bool = True) -> Finding:
-    return Finding(
+def finding(came: CameOut, *, promised: bool = True) -> EscapeFinding:
+    return EscapeFinding(
         layer="moat",
         in_force=True,
         attempt="swims",
@@ -33,16 +33,16 @@ WALLS = (
 )
 
 
-def doctor(monkeypatch: pytest.MonkeyPatch, found: Finding, *arguments: str) -> Result:
+def doctor(monkeypatch: pytest.MonkeyPatch, found: EscapeFinding, *arguments: str) -> Result:
     """The command, where one attempt is made."""
 
-    async def examine(how: How, told: Told, waits: Waits) -> Report:
+    async def examine(how: How, told: Told, waits: Waits) -> ExaminationReport:
         told(1, 1)
         layers = (
             Layer(layer="moat", in_force=True, evidence="deep"),
             Layer(layer="ditch", in_force=None, evidence="dark"),
         )
-        return Report(isolation=how.isolation, warm=how.warm, layers=layers, findings=(found,))
+        return ExaminationReport(isolation=how.isolation, warm=how.warm, layers=layers, findings=(found,))
 
     monkeypatch.setattr("arena.commands.doctor.examine", examine)
     monkeypatch.setattr("referee.sandbox.missing", lambda: ())
@@ -113,7 +113,7 @@ def test_json_has_all_that_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_machine_that_cannot_give_a_level_is_code_3(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def examine(how: How, told: Told, waits: Waits) -> Report:
+    async def examine(how: How, told: Told, waits: Waits) -> ExaminationReport:
         raise SandboxError(f"no {how.isolation} sandbox: nothing is there")
 
     monkeypatch.setattr("arena.commands.doctor.examine", examine)

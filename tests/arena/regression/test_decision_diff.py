@@ -21,7 +21,7 @@ from arena.statistics.standings import Played
 from protocol.messages import Closed, Opened
 from protocol.refusals import Conduct
 from protocol.words import Action
-from referee.host.interview import Answer, Asked, Interviewed
+from referee.host.interview import AnsweredQuestion, BotAnswer, Interviewed
 from tests.arena.stand_in import outcome
 
 
@@ -51,23 +51,25 @@ def played(seating: int, entrants: tuple[int, ...], *ranking: tuple[int, ...], b
     )
 
 
-def asked(base: Any, answer: Answer | None, *, by_default: bool = False, default: Any = None) -> Asked:
-    return Asked(
+def asked(
+    base: Any, answer: BotAnswer | None, *, by_default: bool = False, default: Any = None
+) -> AnsweredQuestion:
+    return AnsweredQuestion(
         opened=Opened(id=3, window="say", view={"turn": 7}, default=default, main_ms=1, reserve_ms=0),
         closed=Closed(window=3, taken=base, by_default=by_default, charged_ms=0, reserve_ms=0),
         answer=answer,
     )
 
 
-def said(name: str, **more: bool) -> Answer:
-    return Answer(action=Names(name=name, **more))
+def said(name: str, **more: bool) -> BotAnswer:
+    return BotAnswer(action=Names(name=name, **more))
 
 
 PLACE = Place(block=0, seating=1, seat=1, head="h", base_points=0.0, head_points=1.0)
-NOTHING = Answer(action=None)
+NOTHING = BotAnswer(action=None)
 
 
-def of(*questions: Asked, gone: str = "", place: Place = PLACE) -> DecisionDiff:
+def of(*questions: AnsweredQuestion, gone: str = "", place: Place = PLACE) -> DecisionDiff:
     return diff_decisions(place, Interviewed(questions, gone))
 
 
@@ -118,7 +120,7 @@ class TestDecisions:
         )
 
     def test_an_illegal_answer_stands_for_the_default_and_is_listed_even_where_base_did_the_same(self) -> None:
-        answer = Answer(action=None, illegal="that is taken")
+        answer = BotAnswer(action=None, illegal="that is taken")
         other, same = of(
             asked({"name": "a"}, answer, default={"name": "d"}),
             asked({"name": "d"}, answer, default={"name": "d"}),
@@ -129,14 +131,14 @@ class TestDecisions:
         ]
 
     def test_no_answer_is_listed_as_such_unless_the_default_was_chosen(self) -> None:
-        late, chosen = NOTHING, Answer(action=None, chosen=True)
+        late, chosen = NOTHING, BotAnswer(action=None, chosen=True)
         found = of(
             asked({"name": "d"}, late, default={"name": "d"}), asked({"name": "d"}, chosen, default={"name": "d"})
         )
         assert ["no answer in its time"] == [each.trouble for each in found.decisions]
 
     def test_a_default_that_is_drawn_is_the_one_that_base_got(self) -> None:
-        chosen = Answer(action=None, chosen=True)
+        chosen = BotAnswer(action=None, chosen=True)
         assert () == of(asked({"name": "drawn"}, chosen, by_default=True)).decisions
 
     def test_questions_that_head_was_gone_for_are_counted_and_are_no_partings(self) -> None:

@@ -8,14 +8,14 @@ from arena.reports.decisions import REFUSALS, SHOWN, compared, compared_lines
 from protocol.games.mist import Turn
 from protocol.messages import Closed, Opened, Rejected
 from protocol.refusals import Refusal
-from referee.host.interview import Answer, Asked, Question
+from referee.host.interview import AnsweredQuestion, BotAnswer, Question
 
 DEFAULT: dict[str, Any] = {"cells": ["A1"]}
 TAKEN: dict[str, Any] = {"cells": ["C3"]}
 
 
 def lines(
-    answer: Answer | None,
+    answer: BotAnswer | None,
     *,
     closed: bool = True,
     by_default: bool = False,
@@ -28,13 +28,15 @@ def lines(
     what = Closed(window=4, taken=taken, by_default=by_default, charged_ms=1, reserve_ms=0) if closed else None
     complaints = [Rejected(window=4, reason=Refusal.ILLEGAL, text=text) for text in refused]
     question = Question(opened=opened, state=None, closed=what, refused=complaints)
-    found = compared(question, Asked(opened=opened, closed=what, answer=answer), "ended with exit code 1")
+    found = compared(
+        question, AnsweredQuestion(opened=opened, closed=what, answer=answer), "ended with exit code 1"
+    )
     shown = compared_lines(found, 9)
     assert "window 4 (turn) of 9: main time 60 s" == shown[0]
     return [line.strip() for line in shown[1:]]
 
 
-C3, G5 = Answer(action=Turn(cells=("C3",))), Answer(action=Turn(cells=("G5",)))
+C3, G5 = BotAnswer(action=Turn(cells=("C3",))), BotAnswer(action=Turn(cells=("G5",)))
 RECORDED = 'recorded  {"cells":["C3"]}'
 TOOK_DEFAULT = '{"cells":["A1"]} (the default)'
 
@@ -46,29 +48,29 @@ TOOK_DEFAULT = '{"cells":["A1"]} (the default)'
         (G5, ['now       {"cells":["G5"]}', "different"]),
         (None, ["now       no answer: ended with exit code 1", "different"]),
         (
-            Answer(action=None, illegal="no cell Z9"),
+            BotAnswer(action=None, illegal="no cell Z9"),
             [f"now       {TOOK_DEFAULT}", "illegal: no cell Z9", "different"],
         ),
         (
-            Answer(action=Turn(cells=("C3",)), refused=("illegal: no cell Z9",)),
+            BotAnswer(action=Turn(cells=("C3",)), refused=("illegal: no cell Z9",)),
             ['now       {"cells":["C3"]}', "refused   illegal: no cell Z9", "the same"],
         ),
-        (Answer(action=None, chosen=True), [f"now       {TOOK_DEFAULT}", "different"]),
+        (BotAnswer(action=None, chosen=True), [f"now       {TOOK_DEFAULT}", "different"]),
     ],
 )
-def test_the_recorded_action_stands_beside_the_answer(answer: Answer | None, expected: list[str]) -> None:
+def test_the_recorded_action_stands_beside_the_answer(answer: BotAnswer | None, expected: list[str]) -> None:
     assert ["shown     {}", RECORDED, *expected] == lines(answer)
 
 
 def test_a_default_that_was_taken_is_the_same_as_one_that_is_asked_for() -> None:
-    same = Answer(action=None, chosen=True)
+    same = BotAnswer(action=None, chosen=True)
     assert [f"recorded  {TOOK_DEFAULT}", f"now       {TOOK_DEFAULT}", "the same"] == lines(same, by_default=True)[
         1:
     ]
 
 
 def test_a_default_for_want_of_an_answer_is_not_the_same() -> None:
-    assert "different" == lines(Answer(action=None, illegal="no cell Z9"), by_default=True)[-1]
+    assert "different" == lines(BotAnswer(action=None, illegal="no cell Z9"), by_default=True)[-1]
 
 
 def test_a_bot_that_was_gone_has_nothing_to_compare() -> None:

@@ -28,7 +28,7 @@ from protocol.feed import FeedMessage
 from protocol.words import MOST
 from referee.games import GAMES
 from referee.proofs.conformance.playing import seat_match
-from referee.proofs.conformance.sitting import Chooser, Sitting
+from referee.proofs.conformance.sitting import Chooser, ObservedTable
 from tests.arena.web.test_live import BEGUN, HOSTILE, VIEW, strings, window
 from tests.long import cases, mostly_slow
 
@@ -113,7 +113,7 @@ def real_feed(game: str) -> list[dict[str, Any]]:
     """Return what the feed says of a match of a game, with a snapshot after each window."""
     said: list[dict[str, Any]] = []
 
-    def publish(self: Sitting, topic: str, message: bytes) -> None:
+    def publish(self: ObservedTable, topic: str, message: bytes) -> None:
         named = json.loads(message)
         begun = named.get("begun", named)
         if "players" in begun:
@@ -122,7 +122,7 @@ def real_feed(game: str) -> list[dict[str, Any]]:
         said.append(named)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Sitting, "publish", publish)
+        patch.setattr(ObservedTable, "publish", publish)
         match = seat_match(GAMES[game], GAMES[game].variants[0].name, 1)
         chooser = Chooser(Random(1))
         while match.table.window is not None and len(said) < 60:

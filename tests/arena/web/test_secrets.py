@@ -29,7 +29,7 @@ from referee.games import GAMES
 from referee.log import SILENT
 from referee.proofs.conformance import ConformanceError, check_game
 from referee.proofs.conformance.playing import seat_match
-from referee.proofs.conformance.sitting import Chooser, Sitting
+from referee.proofs.conformance.sitting import Chooser, ObservedTable
 from tests.arena.commands.test_report import cup
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_run import TEXT
@@ -86,11 +86,11 @@ def on_the_web() -> Iterator[None]:
         self.feed.fork(self.table, lambda _, message: raw.append(message)).snapshot(0)
         return b"".join([*late.hear(raw[0], self.table.seats), event(self.browsers.live.snapshot())])
 
-    forked = Sitting.fork
+    forked = ObservedTable.fork
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Sitting, "publish", publish)
-        patch.setattr(Sitting, "fork", fork)
-        patch.setattr(Sitting, "_snapshot", snapshot)
+        patch.setattr(ObservedTable, "publish", publish)
+        patch.setattr(ObservedTable, "fork", fork)
+        patch.setattr(ObservedTable, "_snapshot", snapshot)
         yield
 
 

@@ -20,8 +20,8 @@ from msgspec.structs import replace
 from referee import sandbox
 from referee.bot_folder.manifest import BotFolder, find_bot
 from referee.proofs.escapes.examination import AGAIN, Examination, examine
-from referee.proofs.escapes.fixture import Place, open_fixture
-from referee.proofs.escapes.guarantees import GUARANTEED, ONLY_STRICT, How, Report, guaranteed
+from referee.proofs.escapes.fixture import BotPlace, open_fixture
+from referee.proofs.escapes.guarantees import GUARANTEED, ONLY_STRICT, ExaminationReport, How, guaranteed
 from referee.proofs.escapes.host_snapshot import LAYERS
 from referee.proofs.escapes.inside.running import IN_ORDER
 from referee.proofs.escapes.inside.scene import Scene
@@ -118,7 +118,7 @@ ROOTS = (
 
 
 @cache
-def report(level: Isolation, *, warm: bool = False) -> Report:
+def report(level: Isolation, *, warm: bool = False) -> ExaminationReport:
     return trio.run(examine, How(isolation=level, warm=warm))
 
 
@@ -334,7 +334,7 @@ async def test_a_machine_that_is_too_slow_for_a_bot_to_begin_is_named(monkeypatc
 
 
 async def test_a_bot_whose_processor_time_is_up_before_it_begins_is_named(lab: Lab) -> None:
-    place = Place(lab.bot("while True: pass", limits="cpu_seconds = 1"), lab.line, lab.log)
+    place = BotPlace(lab.bot("while True: pass", limits="cpu_seconds = 1"), lab.line, lab.log)
     async with trio.open_nursery() as nursery:
         subject = await start(nursery, place, lab.token, How(isolation="none", warm=False))
         with pytest.raises(ExaminationError, match="used up its processor time before it began"):

@@ -9,29 +9,29 @@ import trio
 from protocol.messages import Accepted
 from protocol.refusals import Refusal
 from referee.host.host import Alarm, Host
-from referee.match.flow import Flow, Pauses
+from referee.match.flow import Flow, MatchPauses
 from referee.match.match import Match
 from referee.match.records import Handed, Woke
 from referee.match.seat import Outbox, Seat
-from referee.match.window import OpenWindow, SeatClock, SeatWindow, Stage, Stopwatch
+from referee.match.window import ClockStage, OpenWindow, SeatClock, SeatWindow, Stopwatch
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
 
 def off_by_one_at_the_deadline(patch: pytest.MonkeyPatch) -> None:
-    def stage(clock: SeatClock, reading: int) -> Stage:
+    def stage(clock: SeatClock, reading: int) -> ClockStage:
         if reading <= clock.main_ends:
-            return Stage.MAIN
-        return Stage.RESERVE if reading < clock.deadline else Stage.OVER
+            return ClockStage.MAIN
+        return ClockStage.RESERVE if reading < clock.deadline else ClockStage.OVER
 
     patch.setattr(SeatClock, "stage", stage)
 
 
 def off_by_one_at_the_end_of_the_reserve(patch: pytest.MonkeyPatch) -> None:
-    def stage(clock: SeatClock, reading: int) -> Stage:
+    def stage(clock: SeatClock, reading: int) -> ClockStage:
         if reading < clock.main_ends:
-            return Stage.MAIN
-        return Stage.RESERVE if reading < clock.deadline - 1 else Stage.OVER
+            return ClockStage.MAIN
+        return ClockStage.RESERVE if reading < clock.deadline - 1 else ClockStage.OVER
 
     patch.setattr(SeatClock, "stage", stage)
 
@@ -131,9 +131,11 @@ def window_closed_in_a_pause(patch: pytest.MonkeyPatch) -> None:
 
 
 def pause_that_changes_hands_untold(patch: pytest.MonkeyPatch) -> None:
-    right = Pauses._begin
+    right = MatchPauses._begin
     patch.setattr(
-        Pauses, "_begin", lambda pauses, reason: None if pauses._flow.stopwatch.paused else right(pauses, reason)
+        MatchPauses,
+        "_begin",
+        lambda pauses, reason: None if pauses._flow.stopwatch.paused else right(pauses, reason),
     )
 
 

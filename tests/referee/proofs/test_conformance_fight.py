@@ -6,7 +6,7 @@ import pytest
 
 from protocol.codec import encode
 from referee.games.fight_for_a_name.game import FightForAName
-from referee.proofs.conformance.playing import Examination
+from referee.proofs.conformance.playing import GameExamination
 from tests.referee.proofs.planted_fight_leaks import LEAKS, OrderOfSet
 from tests.referee.proofs.planting import AnyGame, assert_caught
 
@@ -54,7 +54,7 @@ def key_of(key: str) -> Any:
 @pytest.mark.slow
 def test_secret_swap_varies_all_that_is_secret_and_random_play_opens_every_window() -> None:
     game = Watched()
-    examination = Examination(game, "guardians", forge=None)
+    examination = GameExamination(game, "guardians", forge=None)
     for seed in SEEDS:
         examination.play(seed)
     secrets = {"setup.titles", "setup.pillars", "challenge", "phase", "candidates", "voted_token"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.proofs.fuzzing.campaign import BATCH, Finding, fuzz, judge_script
+from referee.proofs.fuzzing.campaign import BATCH, Violation, fuzz, judge_script
 from referee.proofs.fuzzing.driver import play_all
 from referee.proofs.fuzzing.generate import draw_script
 from referee.proofs.fuzzing.script import BadScriptError, Submits, Undoes, read_script, script_text
@@ -18,7 +18,7 @@ BUDGET = 3_000
 """Windows within which each planted fault must be found."""
 
 
-def found(tries: int = 0) -> Finding:
+def found(tries: int = 0) -> Violation:
     _, finding = fuzz("planted", BUDGET, tries)
     assert finding is not None
     return finding

@@ -25,8 +25,8 @@ from referee.proofs.fuzzing.script import (
     Resumes,
     Returns,
     Script,
+    ScriptStep,
     Stalls,
-    Step,
     Submits,
     Undoes,
     When,
@@ -80,30 +80,30 @@ class Attack(RuleBasedStateMachine):
             **terms,  # type: ignore[arg-type]
         )
 
-    def happens(self, when: When, seat: int, act: Act) -> Step:
-        step = Step(when=when, seat=seat, act=act)  # type: ignore[arg-type]
+    def happens(self, when: When, seat: int, act: Act) -> ScriptStep:
+        step = ScriptStep(when=when, seat=seat, act=act)  # type: ignore[arg-type]
         self.script = replace(self.script, steps=(*self.script.steps, step))
         return step
 
     @rule(target=said, when=MOMENTS, seat=WHO, window=NUMBER, final=st.booleans(), choice=st.integers(0, 99))
-    def a_bot_submits(self, when: When, seat: int, window: int, final: bool, choice: int) -> Step:
+    def a_bot_submits(self, when: When, seat: int, window: int, final: bool, choice: int) -> ScriptStep:
         return self.happens(when, seat, Submits(window=window, choice=choice, final=final))
 
     @rule(target=said, when=EDGES, final=st.booleans(), choice=st.integers(0, 99))
-    def a_bot_answers_its_window(self, when: When, final: bool, choice: int) -> Step:
+    def a_bot_answers_its_window(self, when: When, final: bool, choice: int) -> ScriptStep:
         return self.happens(when, when.seat, Submits(window=when.number, choice=choice, final=final))
 
     @rule(target=said, when=EDGES)
-    def a_bot_submits_what_is_illegal(self, when: When) -> Step:
+    def a_bot_submits_what_is_illegal(self, when: When) -> ScriptStep:
         return self.happens(when, when.seat, Submits(window=when.number, legal=False))
 
     @rule(target=said, step=said, later=LENGTHS)
-    def a_bot_thinks_better_of_it(self, step: Step, later: int) -> Step:
+    def a_bot_thinks_better_of_it(self, step: ScriptStep, later: int) -> ScriptStep:
         when = replace(step.when, ticks=step.when.ticks + later)
         return self.happens(when, step.seat, Undoes(window=step.act.window))  # type: ignore[union-attr]
 
     @rule(target=said, when=EDGES)
-    def a_bot_takes_the_default(self, when: When) -> Step:
+    def a_bot_takes_the_default(self, when: When) -> ScriptStep:
         return self.happens(when, when.seat, Forgoes(window=when.number))
 
     @rule(when=MOMENTS, seat=WHO)
@@ -123,26 +123,26 @@ class Attack(RuleBasedStateMachine):
         self.happens(when, seat, Leaves(code=1, back=back))
 
     @rule(step=said, later=LENGTHS)
-    def the_network_doubles(self, step: Step, later: int) -> None:
+    def the_network_doubles(self, step: ScriptStep, later: int) -> None:
         self.happens(replace(step.when, ticks=step.when.ticks + later), step.seat, step.act)
 
     @rule(step=said, later=LENGTHS)
-    def the_network_delays(self, step: Step, later: int) -> None:
+    def the_network_delays(self, step: ScriptStep, later: int) -> None:
         self.lose(step)
         self.happens(replace(step.when, ticks=step.when.ticks + later), step.seat, step.act)
 
     @rule(step=said)
-    def the_network_loses(self, step: Step) -> None:
+    def the_network_loses(self, step: ScriptStep) -> None:
         self.lose(step)
 
     @rule(one=said, other=said)
-    def the_network_reorders(self, one: Step, other: Step) -> None:
+    def the_network_reorders(self, one: ScriptStep, other: ScriptStep) -> None:
         self.lose(one)
         self.lose(other)
         self.happens(other.when, one.seat, one.act)
         self.happens(one.when, other.seat, other.act)
 
-    def lose(self, step: Step) -> None:
+    def lose(self, step: ScriptStep) -> None:
         self.script = replace(self.script, steps=tuple(each for each in self.script.steps if each != step))
 
     @rule(when=MOMENTS, ticks=LENGTHS)

@@ -15,7 +15,7 @@ import pytest
 from protocol.codec import encode
 from protocol.messages import Opened
 from referee.proofs.fuzzing.driver import play_all
-from referee.proofs.fuzzing.script import Heard, Planned, Script, Step, Submits, When
+from referee.proofs.fuzzing.script import Planned, ReceivedMessage, Script, ScriptStep, Submits, When
 from tests.long import mostly_slow
 
 WINDOWS = 1_000
@@ -48,19 +48,21 @@ def match(pacing: Pacing, kind: str, thinks: Sequence[int], *, final: bool = Tru
     for number, ticks in enumerate(thinks):
         for seat, after in ((THINKER, ticks), (WATCHER, watcher)):
             when = When(edge="opened", seat=seat, number=number, ticks=after)
-            steps.append(Step(when=when, seat=seat, act=Submits(window=number, final=final or seat == WATCHER)))
+            steps.append(
+                ScriptStep(when=when, seat=seat, act=Submits(window=number, final=final or seat == WATCHER))
+            )
     return Script(
         seats=2, windows=tuple(windows), main_ms=MAIN_MS, pacing=pacing, hello=(0, 0), steps=tuple(steps)
     )
 
 
-def heard(script: Script) -> tuple[Heard, ...]:
+def heard(script: Script) -> tuple[ReceivedMessage, ...]:
     (trace,) = play_all([script])
     assert len(script.windows) == len(trace.windows)
     return trace.heard[WATCHER]
 
 
-def windows_seen(messages: Sequence[Heard]) -> list[Seen]:
+def windows_seen(messages: Sequence[ReceivedMessage]) -> list[Seen]:
     """What was heard from each of the watcher's windows to the next, without what is in it."""
     starts = [place for place, each in enumerate(messages) if isinstance(each.message, Opened)]
     seen = []

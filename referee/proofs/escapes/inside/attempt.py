@@ -69,14 +69,14 @@ def call(name: str, *arguments: object) -> int:
     return answer
 
 
-class Verdict(NamedTuple):
+class AttemptVerdict(NamedTuple):
     """The result of an attempt, with one line of evidence."""
 
     result: Result
     evidence: str
 
 
-class Attempt(NamedTuple):
+class EscapeAttempt(NamedTuple):
     """A registered attempt, with the layer that it attacks."""
 
     name: str
@@ -84,14 +84,14 @@ class Attempt(NamedTuple):
     """Name of the layer that should stop the attempt, as in `host_snapshot`."""
     what: str
     """The first line of its docstring."""
-    run: Callable[[Scene], Verdict]
+    run: Callable[[Scene], AttemptVerdict]
     seconds: float
 
 
-ATTEMPTS: dict[str, Attempt] = {}
+ATTEMPTS: dict[str, EscapeAttempt] = {}
 """All attempts, keyed by name, in order of registration."""
 
-Try = Callable[[Scene], Verdict]
+Try = Callable[[Scene], AttemptVerdict]
 
 
 def attacks(layer: str, seconds: float = 3.0) -> Callable[[Try], Try]:
@@ -100,7 +100,7 @@ def attacks(layer: str, seconds: float = 3.0) -> Callable[[Try], Try]:
     def register(run: Try) -> Try:
         name = run.__name__.replace("_", "-")
         what = (run.__doc__ or "").strip().splitlines()[0]
-        ATTEMPTS[name] = Attempt(name, layer, what, run, seconds)
+        ATTEMPTS[name] = EscapeAttempt(name, layer, what, run, seconds)
         return run
 
     return register
@@ -131,7 +131,7 @@ def open_once(path: str, flags: int = os.O_RDONLY) -> None:
     os.close(os.open(path, flags))
 
 
-def any_of(ways: Iterable[Way], otherwise: str = "this machine has nothing of this kind") -> Verdict:
+def any_of(ways: Iterable[Way], otherwise: str = "this machine has nothing of this kind") -> AttemptVerdict:
     """Try the ways in order: escaped if one succeeds, held if all fail, not tried if there are none."""
     obstacles: dict[str, list[str]] = {}
     for name, way in ways:
@@ -141,11 +141,11 @@ def any_of(ways: Iterable[Way], otherwise: str = "this machine has nothing of th
             obstacles.setdefault(reason(error), []).append(name)
         else:
             if got:
-                return Verdict("escaped", f"{name}: {got}")
+                return AttemptVerdict("escaped", f"{name}: {got}")
             obstacles.setdefault("no result", []).append(name)
     if not obstacles:
-        return Verdict("not tried", otherwise)
-    return Verdict(
+        return AttemptVerdict("not tried", otherwise)
+    return AttemptVerdict(
         "held", "; ".join(f"{why}: {', '.join(dict.fromkeys(names))}" for why, names in obstacles.items())
     )
 
@@ -155,6 +155,8 @@ def reason(error: OSError) -> str:
     return errno.errorcode.get(error.errno or 0, str(error))
 
 
-def bounded(got: float, allowed: float, unit: str) -> Verdict:
+def bounded(got: float, allowed: float, unit: str) -> AttemptVerdict:
     """Return a verdict that holds if no more than the allowed amount was obtained."""
-    return Verdict("held" if got <= allowed else "escaped", f"got {got:.4g} {unit}, {allowed:.4g} are allowed")
+    return AttemptVerdict(
+        "held" if got <= allowed else "escaped", f"got {got:.4g} {unit}, {allowed:.4g} are allowed"
+    )

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from .attempt import Verdict, Way, any_of, attacks, done, open_once, opened
+from .attempt import AttemptVerdict, Way, any_of, attacks, done, open_once, opened
 from .scene import Scene
 
 SOME_BYTES = 4096
@@ -51,7 +51,7 @@ def _listed(path: str) -> Way:
     return path, lambda: f"{len(os.listdir(path))} names were read"
 
 
-def _baits(scene: Scene, paths: Iterable[str]) -> Verdict:
+def _baits(scene: Scene, paths: Iterable[str]) -> AttemptVerdict:
     """Try to read the bait from files, by their paths and through the root folders of other processes."""
     ways: list[Way] = []
     for path in paths:
@@ -66,25 +66,25 @@ def _through_proc(scene: Scene, path: str) -> Iterable[Way]:
 
 
 @attacks("minimal root")
-def reads_the_hosts_files(scene: Scene) -> Verdict:
+def reads_the_hosts_files(scene: Scene) -> AttemptVerdict:
     """Reads a file in the arena's temporary folder and in its home."""
     return _baits(scene, [path for place, path in scene.baits.items() if place != "transcripts"])
 
 
 @attacks("minimal root")
-def reads_transcripts(scene: Scene) -> Verdict:
+def reads_transcripts(scene: Scene) -> AttemptVerdict:
     """Reads a file where the transcripts lie."""
     return _baits(scene, [path for place, path in scene.baits.items() if place == "transcripts"])
 
 
 @attacks("minimal root")
-def reads_system_secrets(scene: Scene) -> Verdict:
+def reads_system_secrets(scene: Scene) -> AttemptVerdict:
     """Reads /etc/shadow and its like."""
     return any_of(_content(path) for path in scene.system_secrets)
 
 
 @attacks("minimal root")
-def reads_homes(scene: Scene) -> Verdict:
+def reads_homes(scene: Scene) -> AttemptVerdict:
     """Lists the arena's home folder, and ~/.ssh in every home."""
     ways = [_listed(f"{home}/.ssh") for home in scene.homes]
     if "home" in scene.baits:
@@ -95,7 +95,7 @@ def reads_homes(scene: Scene) -> Verdict:
 
 
 @attacks("minimal root")
-def reads_the_referees_code(scene: Scene) -> Verdict:
+def reads_the_referees_code(scene: Scene) -> AttemptVerdict:
     """Reads or imports the judge's rooms."""
 
     def imported() -> str:
@@ -107,21 +107,21 @@ def reads_the_referees_code(scene: Scene) -> Verdict:
 
 
 @attacks("minimal root")
-def reads_another_bots_folder(scene: Scene) -> Verdict:
+def reads_another_bots_folder(scene: Scene) -> AttemptVerdict:
     """Reads a file in the other bot's folder."""
     path = f"{scene.other_folder}/secret"
     return any_of([_bait(scene, path), *_through_proc(scene, "/bot/secret"), *_through_proc(scene, path)])
 
 
 @attacks("minimal root")
-def reads_another_bots_scratch(scene: Scene) -> Verdict:
+def reads_another_bots_scratch(scene: Scene) -> AttemptVerdict:
     """Reads what the other bot wrote to its scratch."""
     path = f"{scene.other_scratch}/{scene.mark}"
     return any_of([_bait(scene, path), *_through_proc(scene, path)])
 
 
 @attacks("minimal root")
-def reads_another_bots_log(scene: Scene) -> Verdict:
+def reads_another_bots_log(scene: Scene) -> AttemptVerdict:
     """Reads what the other bot printed, in its log and at its outputs."""
     outputs = [f"/proc/{scene.targets[1].pid}/fd/{number}" for number in (1, 2)]
     return any_of([_bait(scene, scene.other_log), *map(_writing, outputs)])
@@ -142,7 +142,7 @@ def _creating(scene: Scene, folder: str) -> Way:
 
 
 @attacks("minimal root")
-def runs_what_its_hash_does_not_cover(scene: Scene) -> Verdict:
+def runs_what_its_hash_does_not_cover(scene: Scene) -> AttemptVerdict:
     """Runs a compiled module that lies in `__pycache__`, in place of the module that everybody can read."""
 
     def compiled() -> str:
@@ -154,13 +154,13 @@ def runs_what_its_hash_does_not_cover(scene: Scene) -> Verdict:
 
 
 @attacks("read-only root")
-def writes_to_the_system(scene: Scene) -> Verdict:
+def writes_to_the_system(scene: Scene) -> AttemptVerdict:
     """Makes a file in /, /usr and other folders of the machine."""
     return any_of(_creating(scene, folder) for folder in SYSTEM_FOLDERS)
 
 
 @attacks("read-only root")
-def writes_to_its_own_folder(scene: Scene) -> Verdict:
+def writes_to_its_own_folder(scene: Scene) -> AttemptVerdict:
     """Makes and changes files where its program lies."""
     own = os.getcwd()
     return any_of([_creating(scene, own), _writing(f"{own}/bot.py"), _mode(f"{own}/bot.py")])
@@ -176,7 +176,7 @@ def _mode(path: str) -> Way:
 
 
 @attacks("read-only root")
-def writes_beside_its_socket(scene: Scene) -> Verdict:
+def writes_beside_its_socket(scene: Scene) -> AttemptVerdict:
     """Makes a file in the folder of its socket, renames the socket."""
     socket = os.environ["ARENA_ENDPOINT"].removeprefix("ipc://")
 
@@ -189,20 +189,20 @@ def writes_beside_its_socket(scene: Scene) -> Verdict:
 
 
 @attacks("read-only root")
-def writes_to_what_is_others(scene: Scene) -> Verdict:
+def writes_to_what_is_others(scene: Scene) -> AttemptVerdict:
     """Opens the host's bait, the other bot's files and the referee's code for writing."""
     others = [*scene.baits.values(), f"{scene.other_folder}/secret", f"{scene.code}/__init__.py"]
     return any_of(map(_writing, others))
 
 
 @attacks("read-only root")
-def writes_to_dev(scene: Scene) -> Verdict:
+def writes_to_dev(scene: Scene) -> AttemptVerdict:
     """Makes a file in /dev, and sets the mode of a device there."""
     return any_of([_creating(scene, "/dev"), _mode("/dev/null")])
 
 
 @attacks("no capabilities")
-def makes_a_device(scene: Scene) -> Verdict:
+def makes_a_device(scene: Scene) -> AttemptVerdict:
     """Makes a node for the machine's memory and for a disk, in its scratch."""
 
     def node(kind: int, major: int, minor: int) -> Callable[[], str]:
@@ -218,14 +218,14 @@ def makes_a_device(scene: Scene) -> Verdict:
 
 
 @attacks("minimal root")
-def opens_devices(scene: Scene) -> Verdict:
+def opens_devices(scene: Scene) -> AttemptVerdict:
     """Opens disks, the kernel's memory and log, and doors to other parts of the kernel."""
     paths = [f"/dev/{name}" for name in DEVICES]
     return any_of((path, done("opened", open_once, path, os.O_RDONLY | os.O_NONBLOCK)) for path in paths)
 
 
 @attacks("minimal root")
-def changes_kernel_settings(scene: Scene) -> Verdict:
+def changes_kernel_settings(scene: Scene) -> AttemptVerdict:
     """Opens settings of the kernel for writing, and control groups."""
     groups = []
     with suppress(OSError):
@@ -234,17 +234,21 @@ def changes_kernel_settings(scene: Scene) -> Verdict:
 
 
 @attacks("control group namespace")
-def sees_the_machines_control_groups(scene: Scene) -> Verdict:
+def sees_the_machines_control_groups(scene: Scene) -> AttemptVerdict:
     """Reads in which of the machine's control groups it is."""
     if not scene.groups:
-        return Verdict("not tried", "the arena itself is in none")
+        return AttemptVerdict("not tried", "the arena itself is in none")
     seen = set(_read("/proc/self/cgroup").decode().replace("\n", ":").split(":"))
     found = [path for path in seen if path.startswith(tuple(scene.groups))]
-    return Verdict("escaped", f"it is in {found[0]}") if found else Verdict("held", "it sees none of them")
+    return (
+        AttemptVerdict("escaped", f"it is in {found[0]}")
+        if found
+        else AttemptVerdict("held", "it sees none of them")
+    )
 
 
 @attacks("minimal root")
-def reads_the_kernels_memory(scene: Scene) -> Verdict:
+def reads_the_kernels_memory(scene: Scene) -> AttemptVerdict:
     """Reads /proc/kcore, and the addresses in /proc/kallsyms."""
 
     def addresses() -> str:
@@ -254,7 +258,7 @@ def reads_the_kernels_memory(scene: Scene) -> Verdict:
 
 
 @attacks("own environment")
-def inherits_secrets(scene: Scene) -> Verdict:
+def inherits_secrets(scene: Scene) -> AttemptVerdict:
     """Looks for the bait in its environment and behind every descriptor it was started with."""
 
     def variables() -> str:

@@ -19,7 +19,7 @@ from contextlib import suppress
 from functools import partial
 from math import ceil
 
-from .attempt import Verdict, any_of, attacks, bounded, call, reason
+from .attempt import AttemptVerdict, any_of, attacks, bounded, call, reason
 from .scene import MEGABYTE, Scene
 
 BLOCK = bytes(MEGABYTE // 4)
@@ -57,7 +57,7 @@ GAP_SECONDS, AFTER_SECONDS = 0.6, 0.6
 
 
 @attacks("process limit", seconds=10)
-def forks_without_end(scene: Scene) -> Verdict:
+def forks_without_end(scene: Scene) -> AttemptVerdict:
     """Starts processes until it gets no more."""
     children: list[int] = []
     stopped = "stopped by itself"
@@ -74,11 +74,11 @@ def forks_without_end(scene: Scene) -> Verdict:
         os.waitpid(child, 0)
     # The two more are this process and the one that makes the attempts.
     got = bounded(len(children) + 2, scene.processes, "processes")
-    return Verdict(got.result, f"{got.evidence}, {stopped}")
+    return AttemptVerdict(got.result, f"{got.evidence}, {stopped}")
 
 
 @attacks("process limit", seconds=10)
-def starts_threads_without_end(scene: Scene) -> Verdict:
+def starts_threads_without_end(scene: Scene) -> AttemptVerdict:
     """Starts threads until it gets no more."""
     over = threading.Event()
     threads: list[threading.Thread] = []
@@ -93,7 +93,7 @@ def starts_threads_without_end(scene: Scene) -> Verdict:
 
 
 @attacks("resource limits")
-def opens_files_without_end(scene: Scene) -> Verdict:
+def opens_files_without_end(scene: Scene) -> AttemptVerdict:
     """Opens files until it gets no more."""
     opened: list[int] = []
     with suppress(OSError):
@@ -105,7 +105,7 @@ def opens_files_without_end(scene: Scene) -> Verdict:
 
 
 @attacks("resource limits")
-def makes_one_huge_file(scene: Scene) -> Verdict:
+def makes_one_huge_file(scene: Scene) -> AttemptVerdict:
     """Makes one file larger than its whole scratch."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     path = os.path.join(os.environ["TMPDIR"], "huge")
@@ -122,7 +122,7 @@ def makes_one_huge_file(scene: Scene) -> Verdict:
 
 
 @attacks("resource limits")
-def raises_its_limits(scene: Scene) -> Verdict:
+def raises_its_limits(scene: Scene) -> AttemptVerdict:
     """Gives itself more memory, files and processes than it was given."""
 
     def raised(kind: int) -> str:
@@ -167,19 +167,19 @@ def _filled(folder: str, most_mb: float) -> float:
 
 
 @attacks("bounded scratch", seconds=10)
-def fills_its_scratch(scene: Scene) -> Verdict:
+def fills_its_scratch(scene: Scene) -> AttemptVerdict:
     """Fills its scratch folder."""
     return bounded(_filled(os.environ["TMPDIR"], 2 * scene.scratch_mb), scene.scratch_mb, "MB")
 
 
 @attacks("bounded shared memory", seconds=10)
-def fills_shared_memory(scene: Scene) -> Verdict:
+def fills_shared_memory(scene: Scene) -> AttemptVerdict:
     """Fills /dev/shm."""
     return bounded(_filled("/dev/shm", 2 * scene.scratch_mb), scene.scratch_mb, "MB")
 
 
 @attacks("read-only root", seconds=10)
-def fills_the_disk(scene: Scene) -> Verdict:
+def fills_the_disk(scene: Scene) -> AttemptVerdict:
     """Looks for any other folder that it may write to, and writes there more than its scratch would hold."""
     own = {os.path.realpath(os.environ["TMPDIR"]), "/dev/shm"}
     looked = 0
@@ -195,8 +195,8 @@ def fills_the_disk(scene: Scene) -> Verdict:
         if os.access(folder, os.W_OK):
             got = _filled(folder, 2 * scene.scratch_mb)
             if got > scene.scratch_mb:
-                return Verdict("escaped", f"wrote {got:.4g} MB to {folder}")
-    return Verdict("held", f"none of {looked} folders took more than {scene.scratch_mb} MB")
+                return AttemptVerdict("escaped", f"wrote {got:.4g} MB to {folder}")
+    return AttemptVerdict("held", f"none of {looked} folders took more than {scene.scratch_mb} MB")
 
 
 def _allowed(scene: Scene) -> float:
@@ -223,7 +223,7 @@ def _touched(size_mb: int) -> mmap.mmap:
 
 
 @attacks("resource limits", seconds=10)
-def takes_memory_in_one_process(scene: Scene) -> Verdict:
+def takes_memory_in_one_process(scene: Scene) -> AttemptVerdict:
     """Takes memory in one process until it gets no more."""
     kept: list[mmap.mmap] = []
     with suppress(OSError, MemoryError):
@@ -234,13 +234,13 @@ def takes_memory_in_one_process(scene: Scene) -> Verdict:
 
 
 @attacks("memory group", seconds=10)
-def takes_memory_in_many_processes(scene: Scene) -> Verdict:
+def takes_memory_in_many_processes(scene: Scene) -> AttemptVerdict:
     """Takes memory in many processes at once, each within its own limit."""
     wanted = min(ceil(2 * scene.memory_mb / SHARE_MB), scene.processes - RESERVED)
     return _by_many(scene, wanted, partial(_kept, SHARE_MB))
 
 
-def _by_many(scene: Scene, wanted: int, take: Callable[[], int]) -> Verdict:
+def _by_many(scene: Scene, wanted: int, take: Callable[[], int]) -> AttemptVerdict:
     """Take memory in many processes at once. `take` returns the megabytes that its process took."""
     children: dict[int, int] = {}
     for _ in range(wanted):
@@ -263,11 +263,11 @@ def _by_many(scene: Scene, wanted: int, take: Callable[[], int]) -> Verdict:
     # The kernel may have killed a process with its memory in favour of another one.
     kept = [got for child, got in told.items() if os.waitpid(child, os.WNOHANG) == (0, 0)]
     verdict = bounded(sum(kept), _allowed(scene), "MB")
-    return Verdict(verdict.result, f"{verdict.evidence}, in {len(kept)} of {wanted} processes")
+    return AttemptVerdict(verdict.result, f"{verdict.evidence}, in {len(kept)} of {wanted} processes")
 
 
 @attacks("memory group", seconds=10)
-def takes_memory_by_memfd(scene: Scene) -> Verdict:
+def takes_memory_by_memfd(scene: Scene) -> AttemptVerdict:
     """Takes memory in files without a name, which no process has mapped."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     got = 0.0
@@ -287,7 +287,7 @@ def takes_memory_by_memfd(scene: Scene) -> Verdict:
 
 
 @attacks("memory group", seconds=10)
-def takes_memory_by_system_v(scene: Scene) -> Verdict:
+def takes_memory_by_system_v(scene: Scene) -> AttemptVerdict:
     """Takes memory in System V segments, which no process keeps attached."""
     got = 0
     with suppress(OSError):
@@ -312,7 +312,7 @@ def remove_segments(scene: Scene) -> None:
 
 
 @attacks("memory group", seconds=10)
-def takes_memory_by_sockets(scene: Scene) -> Verdict:
+def takes_memory_by_sockets(scene: Scene) -> AttemptVerdict:
     """Takes memory in what many processes send to themselves and do not read."""
     return _by_many(scene, scene.processes - RESERVED, _sent_mb)
 
@@ -334,11 +334,11 @@ def _sent_mb() -> int:
 
 
 @attacks("processor group", seconds=10)
-def burns_many_processors(scene: Scene) -> Verdict:
+def burns_many_processors(scene: Scene) -> AttemptVerdict:
     """Burns processor time in many processes at once."""
     there = len(os.sched_getaffinity(0))
     if there <= scene.cpus * SLACK:
-        return Verdict("not tried", f"this machine has {there} processors, no more than the bot may use")
+        return AttemptVerdict("not tried", f"this machine has {there} processors, no more than the bot may use")
     for _ in range(TRIES):
         verdict = _burn_many(scene)
         if verdict.result != "too busy":
@@ -346,7 +346,7 @@ def burns_many_processors(scene: Scene) -> Verdict:
     return verdict
 
 
-def _burn_many(scene: Scene) -> Verdict:
+def _burn_many(scene: Scene) -> AttemptVerdict:
     """Burn in many processes, and return a verdict; too busy if no processor was left for more."""
     idle, began = idle_seconds(), time.monotonic()
     before = _of_children()
@@ -361,8 +361,8 @@ def _burn_many(scene: Scene) -> Verdict:
     idle = (idle_seconds() - idle) / took
     verdict = bounded((_of_children() - before) / took, scene.cpus * SLACK, "processors")
     if verdict.result == "held" and idle < NOTHING_LEFT:
-        return Verdict("too busy", f"others used the processors: {verdict.evidence}, and no more were left")
-    return Verdict(verdict.result, f"{verdict.evidence}, {idle:.2g} more were left")
+        return AttemptVerdict("too busy", f"others used the processors: {verdict.evidence}, and no more were left")
+    return AttemptVerdict(verdict.result, f"{verdict.evidence}, {idle:.2g} more were left")
 
 
 def _of_children() -> float:
@@ -380,7 +380,7 @@ def idle_seconds() -> float:
 
 
 @attacks("resource limits")
-def raises_its_priority(scene: Scene) -> Verdict:
+def raises_its_priority(scene: Scene) -> AttemptVerdict:
     """Asks to be run before all others."""
 
     def first() -> str:
@@ -397,7 +397,7 @@ def raises_its_priority(scene: Scene) -> Verdict:
 
 
 @attacks("system-call filter")
-def has_itself_kept_waiting(scene: Scene) -> Verdict:
+def has_itself_kept_waiting(scene: Scene) -> AttemptVerdict:
     """Makes itself wait for processors that are free: by its priority, its scheduler, its binding."""
 
     def nice() -> str:
@@ -421,16 +421,16 @@ def has_itself_kept_waiting(scene: Scene) -> Verdict:
 
 
 @attacks("resource limits", seconds=15)
-def burns_beyond_its_processor_time(scene: Scene) -> Verdict:
+def burns_beyond_its_processor_time(scene: Scene) -> AttemptVerdict:
     """Burns more processor time in one process than it was given, and ignores the warning."""
     signal.signal(signal.SIGXCPU, signal.SIG_IGN)
     while time.process_time() < 1.5 * scene.cpu_seconds:
         pass
-    return Verdict("escaped", f"used {time.process_time():.2g} s, {scene.cpu_seconds} s are allowed")
+    return AttemptVerdict("escaped", f"used {time.process_time():.2g} s, {scene.cpu_seconds} s are allowed")
 
 
 @attacks("freezer", seconds=10)
-def burns_in_the_others_turn(scene: Scene) -> Verdict:
+def burns_in_the_others_turn(scene: Scene) -> AttemptVerdict:
     """Burns processor time while it should stand still: in a child, in a session of its own, in new processes."""
     if os.fork() == 0:
         _burn()
@@ -454,13 +454,13 @@ def burns_in_the_others_turn(scene: Scene) -> Verdict:
         last = time.monotonic()
         time.sleep(PAUSE_SECONDS)
     time.sleep(AFTER_SECONDS)
-    return Verdict("sent", "burned in many processes")
+    return AttemptVerdict("sent", "burned in many processes")
 
 
 @attacks("freezer")
-def outlives_a_killed_referee(scene: Scene) -> Verdict:
+def outlives_a_killed_referee(scene: Scene) -> AttemptVerdict:
     """Stands still while the referee that froze it is killed: a frozen process may be unable to end."""
-    return Verdict("sent", "a referee of its own was killed while its bot was frozen")
+    return AttemptVerdict("sent", "a referee of its own was killed while its bot was frozen")
 
 
 def _burn() -> None:

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from socket import SCM_RIGHTS, SOL_SOCKET
 
-from .attempt import Verdict, Way, any_of, attacks, call, done
+from .attempt import AttemptVerdict, Way, any_of, attacks, call, done
 from .scene import Scene
 
 PATIENCE_SECONDS = 1.0
@@ -42,7 +42,7 @@ def _connecting(family: int, kind: int, address: object, word: str) -> Callable[
     return connected
 
 
-def _reached(addresses: Iterable[tuple[str, int]], kind: int, word: str) -> Verdict:
+def _reached(addresses: Iterable[tuple[str, int]], kind: int, word: str) -> AttemptVerdict:
     return any_of(
         (
             f"{host}:{port}",
@@ -53,19 +53,19 @@ def _reached(addresses: Iterable[tuple[str, int]], kind: int, word: str) -> Verd
 
 
 @attacks("network namespace")
-def reaches_tcp(scene: Scene) -> Verdict:
+def reaches_tcp(scene: Scene) -> AttemptVerdict:
     """Connects to the host by TCP, at its loopback and its other addresses."""
     return _reached(scene.tcp, socket.SOCK_STREAM, "reaches-tcp")
 
 
 @attacks("network namespace")
-def reaches_udp(scene: Scene) -> Verdict:
+def reaches_udp(scene: Scene) -> AttemptVerdict:
     """Sends datagrams to the host, at its loopback and its other addresses."""
     return _reached(scene.udp, socket.SOCK_DGRAM, "reaches-udp")
 
 
 @attacks("network namespace")
-def reaches_abstract_sockets(scene: Scene) -> Verdict:
+def reaches_abstract_sockets(scene: Scene) -> AttemptVerdict:
     """Connects to a Unix socket that has no file, by streams and by datagrams."""
     word = "reaches-abstract-sockets"
     return any_of(
@@ -83,13 +83,13 @@ def _path(path: str, word: str) -> list[Way]:
 
 
 @attacks("minimal root")
-def reaches_path_sockets(scene: Scene) -> Verdict:
+def reaches_path_sockets(scene: Scene) -> AttemptVerdict:
     """Connects to a Unix socket of the host by its file."""
     return any_of(_path(scene.path_socket, "reaches-path-sockets"))
 
 
 @attacks("minimal root")
-def reaches_another_bots_socket(scene: Scene) -> Verdict:
+def reaches_another_bots_socket(scene: Scene) -> AttemptVerdict:
     """Connects to the socket that belongs to the other bot."""
     word = "reaches-another-bots-socket"
     inside = f"/proc/{scene.targets[1].pid}/root/run/arena/{os.path.basename(scene.other_socket)}"
@@ -97,7 +97,7 @@ def reaches_another_bots_socket(scene: Scene) -> Verdict:
 
 
 @attacks("minimal root")
-def reaches_the_referees_other_endpoints(scene: Scene) -> Verdict:
+def reaches_the_referees_other_endpoints(scene: Scene) -> AttemptVerdict:
     """Connects to further endpoints of the referee, by their names and by looking around its own."""
     word = "reaches-the-referees-other-endpoints"
     own = os.environ["ARENA_ENDPOINT"].removeprefix("ipc://")
@@ -108,7 +108,7 @@ def reaches_the_referees_other_endpoints(scene: Scene) -> Verdict:
 
 
 @attacks("minimal root")
-def reaches_the_machines_services(scene: Scene) -> Verdict:
+def reaches_the_machines_services(scene: Scene) -> AttemptVerdict:
     """Connects to the sockets of containers, D-Bus and systemd."""
 
     def connected(path: str) -> Way:
@@ -124,11 +124,11 @@ def reaches_the_machines_services(scene: Scene) -> Verdict:
 
 
 @attacks("network namespace")
-def sees_the_machines_network(scene: Scene) -> Verdict:
+def sees_the_machines_network(scene: Scene) -> AttemptVerdict:
     """Finds an interface of the machine other than the loopback."""
     others = set(scene.interfaces) - {"lo"}
     if not others:
-        return Verdict("not tried", "this machine has no interface but its loopback")
+        return AttemptVerdict("not tried", "this machine has no interface but its loopback")
 
     def seen() -> str:
         return ", ".join(others.intersection(name for _, name in socket.if_nameindex()))
@@ -140,7 +140,7 @@ def sees_the_machines_network(scene: Scene) -> Verdict:
 
 
 @attacks("no capabilities")
-def opens_raw_sockets(scene: Scene) -> Verdict:
+def opens_raw_sockets(scene: Scene) -> AttemptVerdict:
     """Opens sockets that read and forge packets."""
     every = socket.htons(3)
 
@@ -156,7 +156,7 @@ def opens_raw_sockets(scene: Scene) -> Verdict:
 
 
 @attacks("system-call filter")
-def opens_new_network_sockets(scene: Scene) -> Verdict:
+def opens_new_network_sockets(scene: Scene) -> AttemptVerdict:
     """Makes a socket of any kind but Unix: netlink, and doors to rarely used parts of the kernel."""
 
     def made(number: int) -> Callable[[], str]:
@@ -176,23 +176,23 @@ def opens_new_network_sockets(scene: Scene) -> Verdict:
 
 
 @attacks("host name namespace")
-def sees_the_machines_name(scene: Scene) -> Verdict:
+def sees_the_machines_name(scene: Scene) -> AttemptVerdict:
     """Reads the machine's name."""
     name = os.uname().nodename
     if scene.host_name == NAME_INSIDE:
-        return Verdict("not tried", "this machine has the name that bots see")
-    return Verdict("escaped" if name == scene.host_name else "held", f"the name is {name}")
+        return AttemptVerdict("not tried", "this machine has the name that bots see")
+    return AttemptVerdict("escaped" if name == scene.host_name else "held", f"the name is {name}")
 
 
 @attacks("host name namespace")
-def changes_the_machines_name(scene: Scene) -> Verdict:
+def changes_the_machines_name(scene: Scene) -> AttemptVerdict:
     """Sets the host name to what it is."""
     name = os.uname().nodename.encode()
     return any_of([("sethostname", done("set", call, "sethostname", ctypes.c_char_p(name), len(name)))])
 
 
 @attacks("system-call filter")
-def sends_descriptors(scene: Scene) -> Verdict:
+def sends_descriptors(scene: Scene) -> AttemptVerdict:
     """Passes a file on, at its own socket too: the receiver has to free what is behind it."""
     line = os.environ["ARENA_ENDPOINT"].removeprefix("ipc://")
 

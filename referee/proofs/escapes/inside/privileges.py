@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from .attempt import Verdict, any_of, attacks, call, done
+from .attempt import AttemptVerdict, any_of, attacks, call, done
 from .scene import Scene
 
 PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/lib/openssh")
@@ -22,10 +22,10 @@ FULL_PIPE = 65536
 
 
 @attacks("unprivileged user")
-def becomes_root(scene: Scene) -> Verdict:
+def becomes_root(scene: Scene) -> AttemptVerdict:
     """Asks to be root, and to be in root's group."""
     if os.geteuid() == 0:
-        return Verdict("escaped", "it is root")
+        return AttemptVerdict("escaped", "it is root")
     return any_of(
         [
             ("setuid", done("it is", os.setuid, 0)),
@@ -36,7 +36,7 @@ def becomes_root(scene: Scene) -> Verdict:
 
 
 @attacks("no capabilities")
-def has_capabilities(scene: Scene) -> Verdict:
+def has_capabilities(scene: Scene) -> AttemptVerdict:
     """Looks for any capability, also for those it could come to have; asks for them."""
     with open("/proc/self/status", encoding="ascii") as file:
         sets = dict(line.split(":\t") for line in file.read().splitlines() if line.startswith("Cap"))
@@ -53,19 +53,23 @@ def has_capabilities(scene: Scene) -> Verdict:
 
 
 @attacks("no new privileges")
-def gains_by_a_set_uid_program(scene: Scene) -> Verdict:
+def gains_by_a_set_uid_program(scene: Scene) -> AttemptVerdict:
     """Runs a program that would run as root, and looks whom it runs as."""
     if os.geteuid() == 0:
-        return Verdict("not tried", "it is root already")
+        return AttemptVerdict("not tried", "it is root already")
     found = list(_set_uid_programs())
     if not found:
-        return Verdict("not tried", "no set-uid program is in sight")
+        return AttemptVerdict("not tried", "no set-uid program is in sight")
     seen = {program: _user_of(program) for program in found[:4]}
     for program, user in seen.items():
         if user not in (None, os.geteuid()):
-            return Verdict("escaped", f"{program} ran as user {user}")
+            return AttemptVerdict("escaped", f"{program} ran as user {user}")
     told = ", ".join(f"{program} as {user}" for program, user in seen.items() if user is not None)
-    return Verdict("held", f"ran {told}") if told else Verdict("held", f"none of {', '.join(seen)} was run")
+    return (
+        AttemptVerdict("held", f"ran {told}")
+        if told
+        else AttemptVerdict("held", f"none of {', '.join(seen)} was run")
+    )
 
 
 def _set_uid_programs() -> list[str]:
@@ -120,7 +124,7 @@ def _user_of(program: str) -> int | None:
 
 
 @attacks("no capabilities")
-def sets_the_clock(scene: Scene) -> Verdict:
+def sets_the_clock(scene: Scene) -> AttemptVerdict:
     """Sets the machine's clock, to what it shows, and its pace, to what it is."""
 
     def to_what_it_shows() -> str:
@@ -145,7 +149,7 @@ def sets_the_clock(scene: Scene) -> Verdict:
 
 
 @attacks("new session")
-def types_into_a_terminal(scene: Scene) -> Verdict:
+def types_into_a_terminal(scene: Scene) -> AttemptVerdict:
     """Types into the terminal it was started from and into another one, and writes to them."""
 
     def typed(path: str, *, aloud: bool) -> Callable[[], str]:

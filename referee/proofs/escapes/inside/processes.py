@@ -7,7 +7,7 @@ import resource
 import signal
 from collections.abc import Callable
 
-from .attempt import Verdict, Way, any_of, attacks, call, opened
+from .attempt import AttemptVerdict, Way, any_of, attacks, call, opened
 from .files import SOME_BYTES
 from .scene import Scene, Target
 
@@ -38,13 +38,13 @@ def _for_each(scene: Scene, way: Callable[[Target], str]) -> list[Way]:
 
 
 @attacks("process namespace")
-def sees_other_processes(scene: Scene) -> Verdict:
+def sees_other_processes(scene: Scene) -> AttemptVerdict:
     """Finds the referee and the other bot in /proc, by their numbers."""
     return any_of(_for_each(scene, lambda target: f"process {target.pid} was seen" if _is(target) else ""))
 
 
 @attacks("process namespace")
-def finds_secrets_in_proc(scene: Scene) -> Verdict:
+def finds_secrets_in_proc(scene: Scene) -> AttemptVerdict:
     """Walks through /proc for the bait in environments, command lines, roots and descriptors."""
 
     def walk() -> str:
@@ -62,7 +62,7 @@ def finds_secrets_in_proc(scene: Scene) -> Verdict:
 
 
 @attacks("process namespace")
-def reads_the_referees_environment(scene: Scene) -> Verdict:
+def reads_the_referees_environment(scene: Scene) -> AttemptVerdict:
     """Reads /proc/PID/environ of the referee."""
 
     def read() -> str:
@@ -74,7 +74,7 @@ def reads_the_referees_environment(scene: Scene) -> Verdict:
 
 
 @attacks("process namespace")
-def reads_others_memory(scene: Scene) -> Verdict:
+def reads_others_memory(scene: Scene) -> AttemptVerdict:
     """Reads the bait in the memory of the referee and of the other bot, by /proc/PID/mem."""
 
     def read(target: Target) -> str:
@@ -85,7 +85,7 @@ def reads_others_memory(scene: Scene) -> Verdict:
 
 
 @attacks("process namespace")
-def copies_others_memory(scene: Scene) -> Verdict:
+def copies_others_memory(scene: Scene) -> AttemptVerdict:
     """Reads the same by process_vm_readv."""
 
     def read(target: Target) -> str:
@@ -99,7 +99,7 @@ def copies_others_memory(scene: Scene) -> Verdict:
 
 
 @attacks("process namespace")
-def traces_others(scene: Scene) -> Verdict:
+def traces_others(scene: Scene) -> AttemptVerdict:
     """Takes hold of the other bot and the referee as a debugger does."""
 
     def seized(target: Target) -> str:
@@ -111,7 +111,7 @@ def traces_others(scene: Scene) -> Verdict:
 
 
 @attacks("process namespace")
-def takes_others_descriptors(scene: Scene) -> Verdict:
+def takes_others_descriptors(scene: Scene) -> AttemptVerdict:
     """Reads the bait by the referee's own descriptor: through /proc/PID/fd and by pidfd_getfd."""
     target = scene.referee
 
@@ -126,7 +126,7 @@ def takes_others_descriptors(scene: Scene) -> Verdict:
 
 
 @attacks("process namespace")
-def signals_others(scene: Scene) -> Verdict:
+def signals_others(scene: Scene) -> AttemptVerdict:
     """Sends a signal to the referee and to the other bot, by their numbers."""
     told = []
     for target in scene.targets:
@@ -136,11 +136,11 @@ def signals_others(scene: Scene) -> Verdict:
             told.append(f"{target.name}: {error.strerror}")
         else:
             told.append(f"{target.name}: sent to number {target.pid}")
-    return Verdict("sent", "; ".join(told))
+    return AttemptVerdict("sent", "; ".join(told))
 
 
 @attacks("process namespace")
-def changes_how_others_run(scene: Scene) -> Verdict:
+def changes_how_others_run(scene: Scene) -> AttemptVerdict:
     """Changes limits, priority and processors of the referee and of the other bot: to what they are."""
 
     def limited(target: Target) -> str:
@@ -159,11 +159,11 @@ def changes_how_others_run(scene: Scene) -> Verdict:
 
 
 @attacks("ipc namespace")
-def reads_others_shared_memory(scene: Scene) -> Verdict:
+def reads_others_shared_memory(scene: Scene) -> AttemptVerdict:
     """Attaches a System V segment of the host, by its key."""
     key = scene.shared_memory_key
     if key is None:
-        return Verdict("not tried", "this machine has no System V memory")
+        return AttemptVerdict("not tried", "this machine has no System V memory")
 
     def read() -> str:
         segment = call("shmget", key, 0, 0)

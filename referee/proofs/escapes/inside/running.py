@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 
 from . import files, limits, network, privileges, processes, sharing, staying, syscalls
-from .attempt import ATTEMPTS, Attempt, UnknownMachineError, Verdict, call, libc
+from .attempt import ATTEMPTS, AttemptVerdict, EscapeAttempt, UnknownMachineError, call, libc
 from .limits import NOTHING_LEFT, idle_seconds
 from .scene import FILE, Scene, read_scene
 
@@ -127,7 +127,7 @@ def _say(what: dict[str, object]) -> None:
     os.write(1, json.dumps(what).encode() + b"\n")
 
 
-def _made(attempt: Attempt, scene: Scene) -> Verdict:
+def _made(attempt: EscapeAttempt, scene: Scene) -> AttemptVerdict:
     """Make one attempt in a child process, then kill the rest of its process group."""
     reading, writing = os.pipe()
     child = _forked()
@@ -136,7 +136,8 @@ def _made(attempt: Attempt, scene: Scene) -> Verdict:
         os.close(reading)
         verdict = _tried(attempt, scene)
         os.write(
-            writing, json.dumps(Verdict(verdict.result, verdict.evidence[:EVIDENCE_LETTERS])).encode() + b"\n"
+            writing,
+            json.dumps(AttemptVerdict(verdict.result, verdict.evidence[:EVIDENCE_LETTERS])).encode() + b"\n",
         )
         os._exit(0)
     os.close(writing)
@@ -163,20 +164,20 @@ def _forked() -> int:
             time.sleep(GLANCE_SECONDS)
 
 
-def _tried(attempt: Attempt, scene: Scene) -> Verdict:
+def _tried(attempt: EscapeAttempt, scene: Scene) -> AttemptVerdict:
     try:
         return attempt.run(scene)
     except UnknownMachineError:
-        return Verdict("not tried", "the numbers of this machine's system calls are not known here")
+        return AttemptVerdict("not tried", "the numbers of this machine's system calls are not known here")
     except MemoryError:
-        return Verdict("held", "no memory was given")
+        return AttemptVerdict("held", "no memory was given")
     except OSError as error:
-        return Verdict("held", f"{errno.errorcode.get(error.errno or 0)}: {error}")
+        return AttemptVerdict("held", f"{errno.errorcode.get(error.errno or 0)}: {error}")
     except Exception as error:  # noqa: BLE001 - the host must receive any error
-        return Verdict("failed", f"{type(error).__name__}: {error}")
+        return AttemptVerdict("failed", f"{type(error).__name__}: {error}")
 
 
-def _awaited(attempt: Attempt, child: int, reading: int) -> Verdict:
+def _awaited(attempt: EscapeAttempt, child: int, reading: int) -> AttemptVerdict:
     began, idle = time.monotonic(), idle_seconds()
     until = began + attempt.seconds
     while time.monotonic() < until:
@@ -188,14 +189,14 @@ def _awaited(attempt: Attempt, child: int, reading: int) -> Verdict:
             result, evidence = json.loads(told)
             if not ended:
                 os.waitpid(child, 0)
-            return Verdict(result, evidence)
+            return AttemptVerdict(result, evidence)
         if ended:
             if os.WIFSIGNALED(status):
-                return Verdict("held", f"ended by {signal.Signals(os.WTERMSIG(status)).name}")
-            return Verdict("failed", f"exit code {os.WEXITSTATUS(status)}")
+                return AttemptVerdict("held", f"ended by {signal.Signals(os.WTERMSIG(status)).name}")
+            return AttemptVerdict("failed", f"exit code {os.WEXITSTATUS(status)}")
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     late = f"did not end within {attempt.seconds:g} s"
     if idle_seconds() - idle < NOTHING_LEFT * (time.monotonic() - began):
-        return Verdict("too busy", f"{late}; other programs used the processors")
-    return Verdict("failed", late)
+        return AttemptVerdict("too busy", f"{late}; other programs used the processors")
+    return AttemptVerdict("failed", late)

@@ -15,7 +15,7 @@ import sysconfig
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-from .attempt import Verdict, Way, any_of, attacks, call, opened
+from .attempt import AttemptVerdict, Way, any_of, attacks, call, opened
 from .scene import Scene
 
 SHARED = os.__file__
@@ -58,7 +58,7 @@ def _with_file(path: str, use: Callable[[int], object]) -> Callable[[], str]:
 
 
 @attacks("system-call filter")
-def locks_shared_files(scene: Scene) -> Verdict:
+def locks_shared_files(scene: Scene) -> AttemptVerdict:
     """Locks a file that all bots may read, and asks who holds locks on it: a word from one bot to another."""
     ways: dict[str, Callable[[int], object]] = {
         "flock": lambda file: fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB),
@@ -73,7 +73,7 @@ def locks_shared_files(scene: Scene) -> Verdict:
 
 
 @attacks("system-call filter")
-def watches_shared_files(scene: Scene) -> Verdict:
+def watches_shared_files(scene: Scene) -> AttemptVerdict:
     """Asks to be told when anybody opens or reads the interpreter's files, as the other bot does."""
 
     def watched() -> str:
@@ -92,7 +92,7 @@ def watches_shared_files(scene: Scene) -> Verdict:
 
 
 @attacks("minimal root")
-def sees_others_terminals(scene: Scene) -> Verdict:
+def sees_others_terminals(scene: Scene) -> AttemptVerdict:
     """Looks for terminals that another bot, or anybody, has opened."""
 
     def others(names: Iterable[str]) -> str:
@@ -151,7 +151,7 @@ def _advised(advice: int) -> Callable[[], str]:
 
 
 @attacks("system-call filter")
-def asks_what_lies_in_memory(scene: Scene) -> Verdict:
+def asks_what_lies_in_memory(scene: Scene) -> AttemptVerdict:
     """Asks which pages of a file that all bots may read lie in memory, and which names were looked up lately."""
     how = (ctypes.c_uint64 * 3)(0, 0, ONLY_KNOWN_NAMES)
     span, counts = (ctypes.c_uint64 * 2)(0, mmap.PAGESIZE), (ctypes.c_uint64 * 5)()
@@ -180,7 +180,7 @@ def asks_what_lies_in_memory(scene: Scene) -> Verdict:
 
 
 @attacks("system-call filter")
-def steers_what_lies_in_memory(scene: Scene) -> Verdict:
+def steers_what_lies_in_memory(scene: Scene) -> AttemptVerdict:
     """Has pages of a file that all bots may read dropped from memory, kept there, or fetched beforehand."""
 
     def of_process(address: int, length: int) -> str:
@@ -208,7 +208,7 @@ def steers_what_lies_in_memory(scene: Scene) -> Verdict:
 
 
 @attacks("read-only root")
-def leaves_marks_by_reading(scene: Scene) -> Verdict:
+def leaves_marks_by_reading(scene: Scene) -> AttemptVerdict:
     """Reads files that all bots see, so that the time at which they were last read tells the next bot."""
     due = list(islice(_due(), SOME_BYTES))
     return any_of([(path, _marked(path)) for path in due], "no file's time of reading is due to be written down")

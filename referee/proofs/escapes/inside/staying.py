@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 
-from .attempt import Verdict, attacks
+from .attempt import AttemptVerdict, attacks
 from .scene import Scene
 
 STAY_SECONDS = 45
@@ -29,16 +29,16 @@ def _stay(name: str) -> None:
         time.sleep(STAY_SECONDS)
 
 
-def _left(child: int) -> Verdict:
+def _left(child: int) -> AttemptVerdict:
     until = time.monotonic() + READY_SECONDS
     while os.getpgid(child) == os.getpgrp() and time.monotonic() < until:
         # While the child is in this process group, it would be killed with it.
         time.sleep(0.001)
-    return Verdict("sent", f"process {child} was left behind")
+    return AttemptVerdict("sent", f"process {child} was left behind")
 
 
 @attacks("process namespace")
-def outlives_by_a_double_fork(scene: Scene) -> Verdict:
+def outlives_by_a_double_fork(scene: Scene) -> AttemptVerdict:
     """Leaves behind a child's child, in a session of its own."""
     child = os.fork()
     if child == 0:
@@ -48,11 +48,11 @@ def outlives_by_a_double_fork(scene: Scene) -> Verdict:
             _stay("outlives-by-a-double-fork")
         os._exit(0)
     os.waitpid(child, 0)
-    return Verdict("sent", f"a child of process {child} was left behind")
+    return AttemptVerdict("sent", f"a child of process {child} was left behind")
 
 
 @attacks("process namespace")
-def outlives_as_a_daemon(scene: Scene) -> Verdict:
+def outlives_as_a_daemon(scene: Scene) -> AttemptVerdict:
     """Leaves behind a daemon that has closed and forgotten everything it was started with, its environment too."""
     child = os.fork()
     if child == 0:
@@ -70,11 +70,11 @@ def outlives_as_a_daemon(scene: Scene) -> Verdict:
             os.execve(sys.executable, [sys.executable, "-I", "-S", "-c", program, scene.mark], {})
         os._exit(0)
     os.waitpid(child, 0)
-    return Verdict("sent", f"a child of process {child} was left behind")
+    return AttemptVerdict("sent", f"a child of process {child} was left behind")
 
 
 @attacks("process namespace")
-def outlives_by_ignoring_signals(scene: Scene) -> Verdict:
+def outlives_by_ignoring_signals(scene: Scene) -> AttemptVerdict:
     """Leaves behind a process that ignores every signal that can be ignored."""
     child = os.fork()
     if child == 0:
@@ -86,7 +86,7 @@ def outlives_by_ignoring_signals(scene: Scene) -> Verdict:
 
 
 @attacks("process namespace")
-def outlives_by_being_stopped(scene: Scene) -> Verdict:
+def outlives_by_being_stopped(scene: Scene) -> AttemptVerdict:
     """Leaves behind a process that is stopped, and could not end if it wanted to."""
     child = os.fork()
     if child == 0:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
-from .attempt import Verdict, any_of, attacks, call, libc
+from .attempt import AttemptVerdict, any_of, attacks, call, libc
 from .scene import Scene
 
 NAMESPACES = {
@@ -129,7 +129,7 @@ REFUSED: tuple[tuple[str, str, tuple[Call, ...]], ...] = (
 def _register_calls(name: str, what: str, calls: tuple[Call, ...]) -> None:
     """Register an attempt of `REFUSED`."""
 
-    def run(scene: Scene) -> Verdict:
+    def run(scene: Scene) -> AttemptVerdict:
         return any_of([_made(*call) for call in calls])
 
     run.__name__, run.__doc__ = name, what
@@ -141,10 +141,10 @@ for _row in REFUSED:
 
 
 @attacks("system-call filter")
-def calls_by_other_numbers(scene: Scene) -> Verdict:
+def calls_by_other_numbers(scene: Scene) -> AttemptVerdict:
     """Makes forbidden calls by the numbers of another kind of program: 32 bits, x32."""
     if platform.machine() != "x86_64":
-        return Verdict("not tried", f"{platform.machine()} has no other numbers that are known here")
+        return AttemptVerdict("not tried", f"{platform.machine()} has no other numbers that are known here")
 
     def old() -> str:
         # mov eax, 310; xor ebx, ebx; int 0x80; ret. The code saves and restores rbx for the caller.
@@ -190,7 +190,7 @@ def _cloned_anew(flags: int) -> Callable[[], str]:
 
 
 @attacks("system-call filter")
-def makes_a_child_of_its_parents(scene: Scene) -> Verdict:
+def makes_a_child_of_its_parents(scene: Scene) -> AttemptVerdict:
     """Makes a process that is not its own child, but of what started it."""
 
     def way() -> str:
@@ -202,20 +202,20 @@ def makes_a_child_of_its_parents(scene: Scene) -> Verdict:
 
 
 @attacks("user namespace")
-def makes_a_user_namespace(scene: Scene) -> Verdict:
+def makes_a_user_namespace(scene: Scene) -> AttemptVerdict:
     """Makes a user namespace, in which it would have every right."""
     return any_of([("clone", _cloned(NEW_USER)), ("clone3", _cloned_anew(NEW_USER)), _made("unshare", NEW_USER)])
 
 
 @attacks("no capabilities")
-def makes_other_namespaces(scene: Scene) -> Verdict:
+def makes_other_namespaces(scene: Scene) -> AttemptVerdict:
     """Makes every other kind of namespace."""
     ways = [(f"clone {name}", _cloned(flag)) for name, flag in NAMESPACES.items() if name != "time"]
     return any_of([*ways, *((f"unshare {name}", _made("unshare", flag)[1]) for name, flag in NAMESPACES.items())])
 
 
 @attacks("no capabilities")
-def enters_other_namespaces(scene: Scene) -> Verdict:
+def enters_other_namespaces(scene: Scene) -> AttemptVerdict:
     """Enters the namespaces of the referee, of the other bot and of the sandbox's first process."""
 
     def entered(process: int, name: str) -> Callable[[], str]:
@@ -233,7 +233,7 @@ def enters_other_namespaces(scene: Scene) -> Verdict:
 
 
 @attacks("no capabilities")
-def mounts_file_systems(scene: Scene) -> Verdict:
+def mounts_file_systems(scene: Scene) -> AttemptVerdict:
     """Mounts a file system in its scratch, and its root anew as one to write to."""
     folder = os.path.join(os.environ["TMPDIR"], f"mount-{os.getpid()}")
     os.mkdir(folder)
@@ -252,14 +252,14 @@ def mounts_file_systems(scene: Scene) -> Verdict:
 
 
 @attacks("no capabilities")
-def changes_its_root(scene: Scene) -> Verdict:
+def changes_its_root(scene: Scene) -> AttemptVerdict:
     """Makes another folder its root, by chroot and pivot_root."""
     here = ctypes.c_char_p(b".")
     return any_of([_made("chroot", here), _made("pivot_root", here, here)])
 
 
 @attacks("no capabilities")
-def opens_files_by_handle(scene: Scene) -> Verdict:
+def opens_files_by_handle(scene: Scene) -> AttemptVerdict:
     """Opens files past all folders, by the handle that the disk knows them by."""
 
     def opened() -> str:
@@ -273,7 +273,7 @@ def opens_files_by_handle(scene: Scene) -> Verdict:
 
 
 @attacks("no capabilities")
-def loads_kernel_code(scene: Scene) -> Verdict:
+def loads_kernel_code(scene: Scene) -> AttemptVerdict:
     """Loads a module and another kernel; what it offers is none, so that nothing happens where it may."""
 
     def reached(name: str, *arguments: object) -> tuple[str, Callable[[], str]]:
