@@ -31,9 +31,9 @@ REQUESTS = 10_000
 """Maximum requests per connection."""
 ENDING_SECONDS = 2.0
 DIRECT = "arena.direct"
-"""The name of our extension of ASGI: the connection itself, for answers in chunks; see `events.Direct`."""
+"""The name of our extension of ASGI: the connection itself, for answers in chunks; see `events.RawConnection`."""
 
-Application = Callable[[Any, Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]]
+AsgiApplication = Callable[[Any, Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]]
 """An ASGI application."""
 
 
@@ -76,7 +76,7 @@ class Connection:
 
     def __init__(
         self,
-        application: Application,
+        application: AsgiApplication,
         stream: trio.abc.HalfCloseableStream,
         client: tuple[str, int] | None,
         failed: Callable[[Exception], None],
@@ -170,7 +170,7 @@ class Connection:
 
     async def spawn_app(
         self,
-        application: Application,
+        application: AsgiApplication,
         config: Config,
         scope: Any,
         send: Callable[[Any], Awaitable[None]],
@@ -184,7 +184,7 @@ class Connection:
 
     async def _answer(
         self,
-        application: Application,
+        application: AsgiApplication,
         scope: Any,
         receive: Callable[[], Awaitable[Any]],
         send: Callable[[Any], Awaitable[None]],

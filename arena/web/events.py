@@ -42,7 +42,7 @@ Send = Callable[[Any], Awaitable[None]]
 Receive = Callable[[], Awaitable[Any]]
 
 
-class Direct(Protocol):
+class RawConnection(Protocol):
     """A connection that accepts the raw bytes of an HTTP response."""
 
     def write_now(self, data: bytes) -> int:
@@ -67,7 +67,7 @@ class Client:
 
     __slots__ = ("behind", "direct", "rest", "scope", "size", "told", "waiting")
 
-    def __init__(self, direct: Direct | None = None) -> None:
+    def __init__(self, direct: RawConnection | None = None) -> None:
         """`direct` is the client's connection, if it accepts chunks."""
         self.direct = direct
         self.rest: memoryview | None = None
@@ -171,7 +171,7 @@ class Stream:
             if not number % CLIENTS_AT_ONCE:
                 await trio.lowlevel.checkpoint()
 
-    async def tell(self, receive: Receive, send: Send, direct: Direct | None = None) -> None:
+    async def serve_client(self, receive: Receive, send: Send, direct: RawConnection | None = None) -> None:
         """Send one client a snapshot, then each message, until it disconnects.
 
         A message that is already part of the snapshot may be sent again. Messages are idempotent, so this is
@@ -232,7 +232,7 @@ class Streams:
         receive: Receive,
         send: Send,
         *,
-        direct: Direct | None = None,
+        direct: RawConnection | None = None,
     ) -> None:
         """Answer a request for a stream from the address `host`, until the client disconnects.
 
@@ -243,7 +243,7 @@ class Streams:
         self._of_address[address] += bool(address)
         try:
             await send({"type": "http.response.start", "status": 200, "headers": headers})
-            await stream.tell(receive, send, direct)
+            await stream.serve_client(receive, send, direct)
         finally:
             self.listening -= 1
             self._of_address[address] -= bool(address)

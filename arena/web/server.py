@@ -1,4 +1,7 @@
-"""The server's sockets, and its limit on simultaneous connections. See `docs/serving.md`."""
+"""The server of `arena serve`: connects its sockets, its application, and the results and feeds that it watches.
+
+See `docs/serving.md`.
+"""
 
 import errno
 import ipaddress
@@ -6,11 +9,20 @@ import resource
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import trio
+from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
-from arena.web.connection import Application, Connection
+from arena.terminal import say
+from arena.web.application import Application, Site
+from arena.web.catalog import missing_places
+from arena.web.competition_watcher import CompetitionWatcher
+from arena.web.connection import AsgiApplication, Connection
+from arena.web.events import MOST_CLIENTS, MOST_OF_ADDRESS, Streams
+from referee.linux.processes import be_nice
+from referee.log import Logger
 
 BACKLOG = 512
 OTHER_CONNECTIONS = 500
@@ -24,6 +36,53 @@ REFUSAL = (
     b"retry-after: 10\r\nconnection: close\r\n\r\nToo many are connected.\n"
 )
 REFUSING_SECONDS = 1.0
+NICENESS = 15
+"""Niceness of the server, so that matches have priority. With all processors busy, its share is 1/30 of a
+match's."""
+
+
+class Serving(Struct, frozen=True, kw_only=True):
+    """Options of the server."""
+
+    places: tuple[Path, ...] = ()
+    """Results folders, folders of them, or tournament files; if empty, `runs`."""
+    host: str = "127.0.0.1"
+    port: int = 8000
+    """Port to listen on; 0 for any free one."""
+    feeds: tuple[str, ...] = ()
+    """Endpoints of feeds in addition to those in results folders."""
+    delay: float | None = None
+    """Seconds after which matches are shown from all viewpoints; None: as soon as their block counts."""
+    streams: int = MOST_CLIENTS
+    """Maximum event streams at once."""
+    streams_of_address: int = MOST_OF_ADDRESS
+    """Maximum event streams from one address other than this machine's own."""
+
+
+async def serve(asked: Serving, log: Logger) -> None:
+    """Serve until cancelled.
+
+    Raises:
+        WrongUse: a place holds no results, or the server cannot listen at the address.
+        MachineCannot: the port is in use.
+    """
+    be_nice(NICENESS)  # Threads inherit the niceness, so it is set before any starts.
+    async with trio.open_nursery() as nursery:
+        site = Site({}, asked.delay, feed=bool(asked.feeds))
+        watcher = CompetitionWatcher(asked.places, asked.feeds, nursery, log)
+        application = Application(site, Streams(asked.streams, asked.streams_of_address), watcher.stream_at, log)
+        watcher.show = application.show
+        await watcher.scan(first=True)
+        listening = await listeners(asked.host, asked.port)
+        port = listening[0].socket.getsockname()[1]
+        for place in missing_places(asked.places):
+            say(f"{place}: there is no such folder yet; its competitions will appear when there is")
+        say(f"serving at http://{authority(asked.host, port)}/")
+        if not is_loopback(asked.host):
+            say(f"--host {asked.host}: all who reach this machine can read these pages, without encryption")
+        log.info("serving", endpoint=authority(asked.host, port))
+        nursery.start_soon(watcher.keep)
+        await Server(application, asked.streams, application.failed).serve(listening)
 
 
 async def listeners(host: str, port: int) -> list[trio.SocketListener]:
@@ -60,7 +119,7 @@ def is_loopback(host: str) -> bool:
 class Server:
     """A server with a bounded number of connections."""
 
-    def __init__(self, application: Application, streams: int, failed: Callable[[Exception], None]) -> None:
+    def __init__(self, application: AsgiApplication, streams: int, failed: Callable[[Exception], None]) -> None:
         """`streams` is the maximum number of event streams; `failed` is called with each unexpected error."""
         self._application = application
         self._failed = failed

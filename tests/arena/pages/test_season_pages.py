@@ -24,7 +24,7 @@ from arena.web.events import Streams
 from referee.log import SILENT
 from tests.arena.pages.test_pages import MOST_BYTES, Reader, all_pages, words
 from tests.arena.season.seasons import league, playing, table_of
-from tests.arena.web.test_following import followed
+from tests.arena.web.test_competition_watcher import followed
 
 BOTS = "abcdefgh"
 
@@ -131,8 +131,8 @@ def test_the_server_answers_with_the_season_and_follows_its_stages(file: Path) -
                 book.execute("CREATE TABLE other (x)")
                 book.execute("DROP TABLE other")
                 book.commit()
-            there.following._competitions[file.parent / "runs/league/final"]._until = 0.0
-            await there.following.look()
+            there.watcher._competitions[file.parent / "runs/league/final"]._until = 0.0
+            await there.watcher.look()
             return bool(before != there.version("league/events"))
 
     assert trio.run(follow)

@@ -31,7 +31,7 @@ class Browser:
         self.reads.set()
         self.sent: deque[Any] = deque()
         self._leaves = trio.Event()
-        nursery.start_soon(stream.tell, self._receive, self._send)
+        nursery.start_soon(stream.serve_client, self._receive, self._send)
 
     async def _receive(self) -> dict[str, Any]:
         await self._leaves.wait()
@@ -131,7 +131,7 @@ async def test_what_a_connection_has_no_room_for_follows_in_order(
     async def send(message: dict[str, Any]) -> None:
         narrow.taken += chunk(message["body"])
 
-    nursery.start_soon(stream.tell, receive, send, narrow)
+    nursery.start_soon(stream.serve_client, receive, send, narrow)
     await trio.testing.wait_all_tasks_blocked()
     for number in range(40):
         narrow.room = number
@@ -151,7 +151,7 @@ async def test_a_client_that_has_just_been_told_is_sent_no_heartbeat(
     async def send(message: dict[str, Any]) -> None:
         told.append((message["body"], trio.current_time()))
 
-    nursery.start_soon(stream.tell, trio.sleep_forever, send, narrow)
+    nursery.start_soon(stream.serve_client, trio.sleep_forever, send, narrow)
     await trio.sleep(HEARTBEAT_SECONDS - 1)
     stream.publish("news")
     await trio.sleep(HEARTBEAT_SECONDS + 1)

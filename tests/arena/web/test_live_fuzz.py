@@ -20,8 +20,8 @@ import zmq
 from arena.feed import Heard
 from arena.feed.listener import pass_on
 from arena.feed.subscriber import read
+from arena.web.competition_watcher import CompetitionWatcher
 from arena.web.events import MOST_WAITING_BYTES, Stream
-from arena.web.following import Following
 from arena.web.live import VIEW_BYTES, LiveFeed
 from protocol.codec import encode
 from protocol.feed import FeedMessage
@@ -70,7 +70,7 @@ class Browser:
     def __init__(self, stream: Stream | None, nursery: trio.Nursery) -> None:
         assert stream is not None
         self.events = 0
-        nursery.start_soon(stream.tell, trio.sleep_forever, self._send)
+        nursery.start_soon(stream.serve_client, trio.sleep_forever, self._send)
 
     async def _send(self, message: Any) -> None:
         for event in message["body"].split(b"\n\n")[:-1]:
@@ -224,31 +224,31 @@ async def test_no_conversation_of_a_feed_ends_the_server(
     shard: int, autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failures: list[Exception] = []
-    monkeypatch.setattr(Following, "_feed_failed", lambda _, __, error: failures.append(error))
+    monkeypatch.setattr(CompetitionWatcher, "_feed_failed", lambda _, __, error: failures.append(error))
     theirs, ours = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 * MOST_WAITING_BYTES)
     line = trio.socket.from_stdlib_socket(ours)
     with theirs, line:
         async with trio.open_nursery() as nursery:
-            following = Following([], ["ipc:///hostile", "ipc:///honest"], nursery)
-            following.begin()
-            nursery.start_soon(read, line, 0, following._hear)
-            browser = Browser(following.stream_at("live/live/events"), nursery)
+            watcher = CompetitionWatcher([], ["ipc:///hostile", "ipc:///honest"], nursery)
+            watcher.begin()
+            nursery.start_soon(read, line, 0, watcher._hear)
+            browser = Browser(watcher.stream_at("live/live/events"), nursery)
             of_one: Browser | None = None
             for number in range(shard * CONVERSATIONS, (shard + 1) * CONVERSATIONS):
                 for frames in Conversation(number).frames():
                     pass_on(theirs, Publisher(frames))  # type: ignore[arg-type]
                     await trio.sleep(0.25)
-                    if of_one is None and (stream := following.stream_at("live/live/m/events")) is not None:
+                    if of_one is None and (stream := watcher.stream_at("live/live/m/events")) is not None:
                         of_one = Browser(stream, nursery)
                 assert [] == failures, number
                 honest = encode(msgspec.structs.replace(BEGUN, match="honest", started=str(number)))
                 for content in (honest, encode(window(1))):
-                    following._hear(Heard(1, b"match/honest", content))
-                stream = following.stream_at("live/live/honest/events")
+                    watcher._hear(Heard(1, b"match/honest", content))
+                stream = watcher.stream_at("live/live/honest/events")
                 assert stream is not None
                 assert encode(VIEW) in stream.snapshot()
-                following._followed["live"].tidy()
+                watcher._followed["live"].tidy()
             await trio.sleep(1)
             assert browser.events > CONVERSATIONS
             nursery.cancel_scope.cancel()
@@ -263,16 +263,16 @@ async def test_an_error_that_nobody_foresaw_costs_that_feed_and_the_operator_is_
     method: str, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch, autojump_clock: object
 ) -> None:
     failures: list[Exception] = []
-    monkeypatch.setattr(Following, "_feed_failed", lambda _, __, error: failures.append(error))
-    following = Following([], ["ipc:///hostile"], nursery)
-    following.begin()
-    following._hear(Heard(0, b"match/m", encode(BEGUN)))
-    followed = following._followed["live"]
-    of_one = following.stream_at("live/live/m/events")
+    monkeypatch.setattr(CompetitionWatcher, "_feed_failed", lambda _, __, error: failures.append(error))
+    watcher = CompetitionWatcher([], ["ipc:///hostile"], nursery)
+    watcher.begin()
+    watcher._hear(Heard(0, b"match/m", encode(BEGUN)))
+    followed = watcher._followed["live"]
+    of_one = watcher.stream_at("live/live/m/events")
     assert of_one is not None
 
     def use_all() -> None:
-        following._hear(Heard(0, b"match/m", encode(BEGUN)))
+        watcher._hear(Heard(0, b"match/m", encode(BEGUN)))
         followed.tidy()
         followed.waiting()
         followed.stage.snapshot()
@@ -287,5 +287,5 @@ async def test_an_error_that_nobody_foresaw_costs_that_feed_and_the_operator_is_
         use_all()
     assert ["OverflowError"] == [type(error).__name__ for error in failures]
     await trio.sleep(1)
-    following._hear(Heard(0, b"match/m", encode(BEGUN)))
+    watcher._hear(Heard(0, b"match/m", encode(BEGUN)))
     assert b'"state":"playing"' in followed.stage.snapshot()

@@ -38,7 +38,7 @@ COMPLAINT_SECONDS = 60.0
 Answer = TypeVar("Answer")
 
 
-class _Followed:
+class _WatchedCompetition:
     """Stream of changes and live matches of one slug."""
 
     def __init__(self, nursery: trio.Nursery, boot: str, failed: Callable[[Exception], None]) -> None:
@@ -114,7 +114,7 @@ class _Followed:
             stream.publish(message)
 
 
-class Following:
+class CompetitionWatcher:
     """All competitions and feeds that are followed."""
 
     def __init__(
@@ -132,7 +132,7 @@ class Following:
         self._nursery = nursery
         self._boot = f"{time.time_ns():x}"
         self._competitions: dict[Path, ServedCompetition] = {}
-        self._followed: dict[str, _Followed] = {}
+        self._followed: dict[str, _WatchedCompetition] = {}
         self._seasons: list[SeasonPages] = []
         self._follow(INDEX)
         self._subscriber = Subscriber()
@@ -227,7 +227,7 @@ class Following:
 
     def _follow(self, slug: str) -> None:
         if slug not in self._followed:
-            self._followed[slug] = _Followed(self._nursery, self._boot, partial(self._feed_failed, slug))
+            self._followed[slug] = _WatchedCompetition(self._nursery, self._boot, partial(self._feed_failed, slug))
 
     def _feed_failed(self, slug: str, error: Exception) -> None:
         """Report the error to the operator."""
