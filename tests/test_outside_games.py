@@ -225,6 +225,15 @@ class TestKuhnPoker:
         assert pytest.approx(-1 / 18, abs=0.001) == float(done.stdout)
 
 
+BARE = """
+from protocol.games import GameEntry
+from referee.games import Mist
+
+GAME = GameEntry(rules="bare:BareMist")
+
+class BareMist(Mist):
+    name = "bare-mist"
+"""
 BROKEN = {
     "raises": ("wild = bad:GAME", "raise RuntimeError('no luck')", "RuntimeError: no luck"),
     "exits": ("wild = bad:GAME", "raise SystemExit(7)", "SystemExit: 7"),
@@ -272,6 +281,26 @@ def test_a_name_that_is_no_games_is_refused(tmp_path: Path, name: str) -> None:
     assert 0 == listing.returncode
     assert "package bad 1.0, entry point" in listing.stderr
     assert "a game's name has small letters, digits and single hyphens" in listing.stderr
+
+
+def test_a_file_of_entry_points_that_cannot_be_read_breaks_no_game(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    install(site, "bad", "wild")
+    listing = python(site, "-m", "arena", "games", here=tmp_path)
+    assert 0 == listing.returncode
+    assert "mist" in listing.stdout
+    assert "package bad 1.0, entry point '?'" in listing.stderr
+    assert "entry_points.txt cannot be read" in listing.stderr
+    assert "there is no 'wild'" in arena(site, "games", "wild", here=tmp_path, code=2)
+
+
+def test_a_package_without_other_parts_plays_and_is_shown_as_values(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    install(site, "bare", "bare-mist = bare:GAME", BARE)
+    arena(site, "match", "bare-mist", "any_random", "any_random", "--isolation", "none", here=tmp_path)
+    (file,) = (tmp_path / "transcripts").glob("*.jsonl")
+    arena(site, "replay", file, "--html", "match.html", here=tmp_path)
+    assert 'drawings["bare-mist"]' not in (tmp_path / "match.html").read_text()
 
 
 def test_a_name_of_ours_stays_ours(tmp_path: Path) -> None:

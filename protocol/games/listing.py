@@ -94,13 +94,22 @@ class OutsideGame(Struct, frozen=True):
 @cache
 def outside_games() -> tuple[OutsideGame, ...]:
     """Return all games of other packages, also those that cannot be used. Imports none of them."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - slow, and of no use to a match of our own games
+    from importlib.metadata import distributions  # noqa: PLC0415 - slow, and of no use to a match of our own games
 
-    found = {
-        OutsideGame(point.name, point.value, f"{point.dist.name} {point.dist.version}" if point.dist else "?")
-        for point in entry_points(group=GROUP)
-    }
-    return tuple(sorted(found, key=lambda game: (game.name, game.package, game.value)))
+    found: dict[str, list[OutsideGame]] = {}
+    for each in distributions():
+        if GROUP not in (each.read_text("entry_points.txt") or ""):
+            continue
+        package = f"{each.name} {each.version}"
+        if each.name in found:
+            continue  # Python imports the one that is first on its path.
+        try:
+            points = [(point.name, point.value) for point in each.entry_points if point.group == GROUP]
+        except Exception as error:  # noqa: BLE001 - the file of another package may hold anything
+            points = [("?", f"entry_points.txt cannot be read: {error}")]
+        found[each.name] = [OutsideGame(name, value, package) for name, value in dict.fromkeys(points)]
+    games = [game for of_one in found.values() for game in of_one]
+    return tuple(sorted(games, key=lambda game: (game.name, game.package, game.value)))
 
 
 def outside_game(name: str) -> OutsideGame | None:

@@ -121,7 +121,7 @@ def _six(runes: Iterable[int]) -> Six:
 
 @lru_cache(maxsize=4096)
 def _goes_on(taken: tuple[int, ...]) -> int:
-    """The runes that may stand next, in a symbol that begins so, as a mask."""
+    """Return the mask of runes that may come next in a symbol with this beginning."""
     return sum(1 << rune for rune in range(len(NAMES)) if rune not in taken and _is_begun((*taken, rune)))
 
 
@@ -179,7 +179,7 @@ class Plan:
         self.guesses: list[Six] = []
 
     def mask(self) -> int:
-        """The parts that may come next."""
+        """Return the parts that may come next."""
         view, flags, left = self.view, self.flags, self.left
         votes = VOTES_WITH_MORE if MORE_VOTES in flags else ONE_VOTE
         may = {
@@ -197,7 +197,7 @@ class Plan:
         return sum(1 << part for part, allowed in may.items() if allowed)
 
     def kinds(self) -> int:
-        """The kinds of vision that may be used, as a mask."""
+        """Return the mask of kinds of vision that may be used."""
         mask = 0
         for number, kind in enumerate(KINDS):
             cost = self.view.veil_cost or 1 if kind == "veil" else COST.get(kind, 0)
@@ -206,7 +206,7 @@ class Plan:
         return mask << KIND
 
     def learned_kinds(self) -> int:
-        """The kinds of learned insight that may be used, as a mask."""
+        """Return the mask of kinds of learned insight that may be used."""
         if len(self.learned) == LEARNED_A_ROUND * self.view.round:
             return 0
         used_kinds = [kind for each in self.learned for kind in kinds(each)]
@@ -423,7 +423,7 @@ def _spelled_round(action: PlayRound) -> Iterator[int]:
 
 
 def _spelled(part: Any) -> Iterator[int]:  # noqa: C901 - one case for each form
-    """The choices that a vision or a learned insight needs."""
+    """Make the choices that a vision or a learned insight needs."""
     match part:
         case Pattern():
             yield from (GROUP + GROUP_NAMES.index(group) for group in part.groups)
