@@ -27,9 +27,8 @@ if __name__ == "__main__":
     run(decide)
 """
 TEXT = """
-from msgspec import Raw
 from bots.language_model.prompts import Context
-from protocol.messages import Opened, Welcome
+from protocol.messages import ClockTerms, Opened, Welcome
 from protocol.text import Terms, drawing_of, examples, explain, read, say
 from kuhn_poker import KuhnHostView, KuhnView, Shown
 
@@ -43,6 +42,19 @@ drawing = drawing_of("kuhn-poker")
 assert "your card: king\\nseat 0: bet\\n" == drawing.board(view, [], plain=True).plain
 assert "seat 0 jack, seat 1 king" in drawing.board(KuhnHostView(cards=(1, 3), moves=()), [], plain=True).plain
 assert "the cards are seat 0 queen, seat 1 jack" == drawing.words(Shown(cards=(2, 1)))
+
+clock = ClockTerms(main_ms={"turn": 5_000})
+welcome = Welcome(
+    protocol=1, match="m", game="kuhn-poker", variant="plain", seat=1, seats=2, options={}, clock=clock, seed=7
+)
+chat = Context(welcome, 16_000)
+chat.event({"type": "dealt", "card": 3})
+chat.event({"type": "moved", "seat": 0, "move": "bet"})
+opened = Opened(0, "turn", {"seat": 1, "card": 3, "moves": ["bet"], "shown": []}, {"move": "pass"}, 5_000, 0)
+system, user = (each["content"] for each in chat.messages(opened, 5.0))
+assert "KUHN POKER, variant plain." in system and "card: your card: 1 jack" in system
+for said in ("your card is the king", "seat 0: bet", "pass to fold, or bet to call", "ACTION: bet", "you pass"):
+    assert said in user, user
 """
 EQUILIBRIUM = """
 from fractions import Fraction
