@@ -55,7 +55,7 @@ def tables_in(text: str) -> list[tuple[int, list[str]]]:
     for rule, line in enumerate(lines):
         if rule and _RULE.fullmatch(line) and _BETWEEN.search(lines[rule - 1].strip()):
             end = rule + 1
-            while end < len(lines) and lines[end].strip(" `."):
+            while end < len(lines) and _BETWEEN.search(lines[end].strip()):
                 end += 1
             tables.append((rule - 1, lines[rule - 1 : end]))
     return tables

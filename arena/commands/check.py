@@ -57,7 +57,7 @@ from arena.reports import (
     said_lines,
     strength_text,
 )
-from arena.schedule import Fixed, blocks_so_far, design_of
+from arena.schedule import blocks_so_far, design_of
 from arena.season import all_bots
 from arena.struct_options import option, options
 from arena.tables import show
@@ -344,8 +344,7 @@ def _check_tournament(file: Path, folder: Path, asked: CheckOptions) -> None:
     ahead: tuple[str, ...] = ("a season: how long it takes depends on the tables of its stages",)
     if not of_season:
         schedule, seed = tournament.schedule, form.seed or 0
-        rounds = schedule.rounds(seed)
-        blocks = list(next(rounds)() if isinstance(schedule, Fixed) else blocks_so_far(rounds, ()))
+        blocks = list(blocks_so_far(schedule.rounds(seed), ()))
         design = design_of(blocks, range(len(form.bots)), tournament.seats)
         matches = max(design.matches, schedule.matches)
         times = {each.entrant: each.times for each in found if each.times is not None}

@@ -21,6 +21,7 @@ from arena.statistics import (
     RATING_MEANING,
     RECORD,
     BotColumn,
+    Played,
     RunningRating,
     StandingsRow,
 )
@@ -106,9 +107,25 @@ class EndlessLadder(Struct, frozen=True):
         """See `Schedule`."""
         return at_once(begun)
 
-    def rounds(self, seed: int) -> Rounds:
+    def rounds(self, seed: int) -> "EndlessRounds":
         """See `Schedule`. The rounds end when no bot needs more matches."""
-        waves = EndlessLadderState(self.spec, seed)
-        # All results of a wave are present before the next call, so `next` never returns None here.
-        while wave := waves.next():
-            waves.hear((yield wave.__iter__))
+        return EndlessRounds(EndlessLadderState(self.spec, seed))
+
+
+class EndlessRounds(Rounds):
+    """See `Rounds`. Each wave is a round."""
+
+    def __init__(self, waves: EndlessLadderState) -> None:
+        """Make the first round."""
+        self._waves = waves
+        self._begin()
+
+    def advance(self, results: Sequence[Played]) -> None:
+        """See `Rounds`."""
+        self._waves.hear(results)
+        self._begin()
+
+    def _begin(self) -> None:
+        # All results of a wave are present before the next one is made, so `next` has an answer.
+        wave = self._waves.next()
+        self.blocks = wave.__iter__ if wave else None

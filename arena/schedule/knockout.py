@@ -89,28 +89,58 @@ class Knockout(Struct, frozen=True):
         """See `Schedule`. Blocks of the same round are played even after a withdrawal."""
         return begun
 
-    def rounds(self, seed: int, bracket: list[list[Tie]] | None = None) -> Rounds:
-        """See `Schedule`. Appends the ties of each round to `bracket`."""
-        bracket = [] if bracket is None else bracket
-        fields = fields_of(self.spec)
-        seeded = fields[0].active
-        left = [seeded[place] if place < len(seeded) else None for place in bracket_order(len(seeded))]
-        first = turn = 0
+    def rounds(self, seed: int) -> "KnockoutRounds":
+        """See `Schedule`."""
+        return KnockoutRounds(self.spec, seed)
+
+
+class KnockoutRounds(Rounds):
+    """See `Rounds`. Tie-breaks are rounds of their own."""
+
+    def __init__(self, spec: ScheduleSpec, seed: int) -> None:
+        """Make the first round."""
+        self.bracket: list[list[Tie]] = []
+        """Ties of each round of the bracket so far."""
+        self._spec = spec
+        self._seed = seed
+        self._fields = fields_of(spec)
+        self._seeded = self._fields[0].active
+        self._first = self._turn = self._attempt = 0
+        self._open: list[Tie] = []
+        order = bracket_order(len(self._seeded))
+        left = [self._seeded[place] if place < len(self._seeded) else None for place in order]
+        self._begin(left)
+
+    def advance(self, results: Sequence[Played]) -> None:
+        """See `Rounds`."""
+        _decide(self._open, results, self._spec.numbers, self._seeded, self._attempt)
+        self._attempt += 1
+        if not self._make_blocks():
+            self._begin([tie.winner for tie in self.bracket[-1]])
+
+    def _begin(self, left: list[int | None]) -> None:
+        """Make the next round of the bracket in which there is something to play; `left` are its bots."""
+        self.blocks = None
         while len(left) > 1:
-            ties = [_tie(one, other) for one, other in zip(left[::2], left[1::2], strict=True)]
-            bracket.append(ties)
-            for attempt in range(1 + TIE_BREAKS):
-                _forfeit(ties, [field for field in fields if field.first <= first][-1])
-                open_ties = [tie for tie in ties if tie.winner is None]
-                pairs = [(tie.one, tie.other) for tie in open_ties if tie.other is not None]
-                if not pairs:
-                    break
-                number = 1 if attempt else self.spec.blocks
-                blocks = round_of(pairs, first=first, turn=turn, blocks=number, seed=seed)
-                first, turn = first + len(blocks), turn + 1
-                results = yield blocks.__iter__
-                _decide(open_ties, results, self.spec.numbers, seeded, attempt)
-            left = [tie.winner for tie in ties]
+            self.bracket.append([_tie(one, other) for one, other in zip(left[::2], left[1::2], strict=True)])
+            self._attempt = 0
+            if self._make_blocks():
+                return
+            left = [tie.winner for tie in self.bracket[-1]]
+
+    def _make_blocks(self) -> bool:
+        """Make the blocks of the ties that are still open; return False if there are none."""
+        ties = self.bracket[-1]
+        _forfeit(ties, [field for field in self._fields if field.first <= self._first][-1])
+        self._open = [tie for tie in ties if tie.winner is None]
+        pairs = [(tie.one, tie.other) for tie in self._open if tie.other is not None]
+        if not pairs:
+            return False
+        number = 1 if self._attempt else self._spec.blocks
+        blocks = round_of(pairs, first=self._first, turn=self._turn, blocks=number, seed=self._seed)
+        self._first, self._turn = self._first + len(blocks), self._turn + 1
+        self.blocks = blocks.__iter__
+        return True
 
 
 def _tie(one: int | None, other: int | None) -> Tie:
@@ -160,9 +190,9 @@ def _decide(
 
 def bracket_of(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list[list[Tie]]:
     """Return the ties of each round that follow from these results."""
-    bracket: list[list[Tie]] = []
-    next_round(Knockout(spec).rounds(seed, bracket), results)
-    return bracket
+    rounds = Knockout(spec).rounds(seed)
+    next_round(rounds, results)
+    return rounds.bracket
 
 
 def rounds_of_all(bracket: Sequence[Sequence[Tie]]) -> int:

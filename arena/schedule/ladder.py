@@ -14,9 +14,9 @@ from arena.columns import Column, Table, whole_number
 from arena.quantities import rounded
 from arena.schedule.columns import format_table
 from arena.schedule.contract import Complaint, Contest, Format
-from arena.schedule.fields import RoundSpan, ScheduleSpec, next_round_from
-from arena.schedule.pairing import Byes, Pair, matches_in, paired_parts, pairs_of
-from arena.schedule.rounds import Rounds, next_round, round_of
+from arena.schedule.fields import FieldPeriod, RoundSpan, ScheduleSpec, next_round_from
+from arena.schedule.pairing import Byes, Pair, PairedRounds, matches_in, paired_parts, pairs_of
+from arena.schedule.rounds import next_round
 from arena.statistics import (
     PLAYED,
     POINTS,
@@ -93,38 +93,50 @@ class Ladder(Struct, frozen=True):
         """See `Schedule`."""
         return next_round_from(self._parts(), begun)
 
-    def rounds(self, seed: int, ratings: list[float] | None = None) -> Rounds:
-        """See `Schedule`. Updates `ratings`, which includes the house."""
-        ratings = first_ratings(self.spec) if ratings is None else ratings
-        byes, first = Byes(self.spec.numbers), 0
-        last: dict[int, int] = {}
-        for part in self._parts():
-            byes.admit(part.field)
-            for number, predecessor in part.field.entered:
-                ratings[number] = START if predecessor is None else ratings[predecessor]
-            for turn in range(part.turn, part.turn + part.rounds):
-                luck = Random(f"{seed}/{turn}/stir")
-                pairs = self._pairs(part.field.active, luck, ratings, byes, last)
-                last = {bot: other for one, two in pairs for bot, other in ((one, two), (two, one))}
-                blocks = round_of(pairs, first=first, turn=turn, blocks=part.field.blocks, seed=seed)
-                first += len(blocks)
-                results = yield blocks.__iter__
-                move(results, ratings)
+    def rounds(self, seed: int) -> "LadderRounds":
+        """See `Schedule`."""
+        return LadderRounds(self.spec, self._parts(), seed)
 
     def _parts(self) -> list[RoundSpan]:
         return paired_parts(self.spec, 0)
 
-    def _pairs(
-        self, bots: Sequence[int], luck: Random, ratings: list[float], byes: Byes, last: dict[int, int]
-    ) -> list[Pair]:
-        stirred = {bot: ratings[bot] + STIR * luck.random() for bot in bots}
+
+class LadderRounds(PairedRounds):
+    """See `Rounds`."""
+
+    def __init__(self, spec: ScheduleSpec, spans: Sequence[RoundSpan], seed: int) -> None:
+        """Make the first round."""
+        self.ratings = first_ratings(spec)
+        """Ratings by entrant, including the house."""
+        self._house = spec.house
+        self._byes = Byes(spec.numbers)
+        self._last: dict[int, int] = {}
+        super().__init__(spans, seed)
+
+    def enter(self, field: FieldPeriod) -> None:
+        """See `PairedRounds`."""
+        self._byes.admit(field)
+        for number, predecessor in field.entered:
+            self.ratings[number] = START if predecessor is None else self.ratings[predecessor]
+
+    def pair(self, turn: int, field: FieldPeriod) -> list[Pair]:
+        """See `PairedRounds`. No two bots meet in two rounds running."""
+        rng = Random(f"{self._seed}/{turn}/stir")
+        stirred = {bot: self.ratings[bot] + STIR * rng.random() for bot in field.active}
         order = sorted(stirred, key=stirred.__getitem__, reverse=True)
-        out = byes.left_over(order)
+        out = self._byes.left_over(order)
+        last = self._last
         pairs = pairs_of([bot for bot in order if bot != out], lambda one, other: last.get(one) != other)
-        if out is None:
-            return pairs
-        byes.add(out)
-        return pairs if self.spec.house is None else [*pairs, (out, self.spec.house)]
+        if out is not None:
+            self._byes.add(out)
+            if self._house is not None:
+                pairs.append((out, self._house))
+        self._last = {bot: other for one, two in pairs for bot, other in ((one, two), (two, one))}
+        return pairs
+
+    def count(self, results: Sequence[Played]) -> None:
+        """See `PairedRounds`."""
+        move(results, self.ratings)
 
 
 def first_ratings(spec: ScheduleSpec) -> list[float]:
@@ -144,6 +156,6 @@ def move(results: Iterable[Played], ratings: list[float]) -> None:
 
 def final_ratings(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list[float]:
     """Return the ratings by entrant after these results."""
-    ratings = first_ratings(spec)
-    next_round(Ladder(spec).rounds(seed, ratings), results)
-    return ratings
+    rounds = Ladder(spec).rounds(seed)
+    next_round(rounds, results)
+    return rounds.ratings

@@ -6,12 +6,14 @@ to another, every second link being a pair. Along such a chain all change partne
 Chains may have to pass an odd cycle of bots, a *blossom*, in either direction; such a cycle is handled as one bot.
 """
 
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from hashlib import sha256
 
 from arena.schedule.fields import FieldPeriod, RoundSpan, ScheduleSpec, parts_of
+from arena.schedule.rounds import Rounds, round_of
 from arena.statistics import Played, points
 
 MayMeet = Callable[[int, int], bool]
@@ -136,6 +138,51 @@ def paired_parts(spec: ScheduleSpec, turns: int) -> list[RoundSpan]:
 def matches_in(parts: Iterable[RoundSpan]) -> int:
     """Return the number of matches of two seats in these rounds."""
     return sum(part.rounds * part.size for part in parts) * SEATINGS
+
+
+class PairedRounds(Rounds):
+    """Rounds of pairs with a known number of rounds for each field."""
+
+    def __init__(self, spans: Iterable[RoundSpan], seed: int) -> None:
+        """Make the first round. A subclass initialises its own state before."""
+        self._spans = iter(spans)
+        self._span: RoundSpan | None = None
+        self._seed = seed
+        self._turn = self._first = 0
+        self._begin()
+
+    def advance(self, results: Sequence[Played]) -> None:
+        """See `Rounds`."""
+        self.count(results)
+        self._turn += 1
+        self._begin()
+
+    @abstractmethod
+    def enter(self, field: FieldPeriod) -> None:
+        """Prepare for the rounds of a field."""
+
+    @abstractmethod
+    def pair(self, turn: int, field: FieldPeriod) -> list[Pair]:
+        """Return the pairs of a round."""
+
+    @abstractmethod
+    def count(self, results: Sequence[Played]) -> None:
+        """Update the score with the results of the current round."""
+
+    def _begin(self) -> None:
+        """Make the next round, if there is one."""
+        self.blocks = None
+        while self._span is None or self._turn == self._span.turn + self._span.rounds:
+            self._span = next(self._spans, None)
+            if self._span is None:
+                return
+            self._turn = self._span.turn
+            self.enter(self._span.field)
+        field = self._span.field
+        pairs = self.pair(self._turn, field)
+        blocks = round_of(pairs, first=self._first, turn=self._turn, blocks=field.blocks, seed=self._seed)
+        self._first += len(blocks)
+        self.blocks = blocks.__iter__
 
 
 class Byes:

@@ -1,11 +1,11 @@
 """Rounds of a tournament, whose pairs may depend on the results of earlier rounds. Pure.
 
-A schedule is a generator: it yields the blocks of a round, receives their results, and yields the next round. The
-same results in schedule order always lead to the same rounds, so that a stopped tournament continues as if it had
-never stopped.
+A schedule makes `Rounds`: the blocks of one round, and after its results those of the next. The same results in
+schedule order always lead to the same rounds, so that a stopped tournament continues as if it had never stopped.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, repeat
 from typing import Protocol
@@ -17,8 +17,29 @@ from arena.statistics import Played
 
 Blocks = Callable[[], Iterator[Block]]
 """Returns a new iterator over the blocks of a round, in schedule order."""
-Rounds = Generator[Blocks, Sequence[Played], None]
-"""Yields a round, and receives all its results in schedule order."""
+
+
+class Rounds(ABC):
+    """The rounds of a tournament, one after the other."""
+
+    blocks: Blocks | None = None
+    """The current round; None after the last one."""
+
+    @abstractmethod
+    def advance(self, results: Sequence[Played]) -> None:
+        """Accept all results of the current round in schedule order, and go on to the next round."""
+
+
+class OneRound(Rounds):
+    """A single round, which does not depend on results."""
+
+    def __init__(self, blocks: Blocks) -> None:
+        self.blocks = blocks
+
+    def advance(self, results: Sequence[Played]) -> None:
+        """See `Rounds`."""
+        del results
+        self.blocks = None
 
 
 class Schedule(Protocol):
@@ -29,7 +50,7 @@ class Schedule(Protocol):
         """Number of all matches, without tie-breaks."""
 
     def rounds(self, seed: int) -> Rounds:
-        """Return the generator of all rounds."""
+        """Return the rounds before the first result."""
 
     def change_at(self, begun: int) -> int:
         """Return the first block that a change can concern after `begun` blocks were started."""
@@ -52,27 +73,23 @@ class Fixed(Struct, frozen=True):
 
     def rounds(self, seed: int) -> Rounds:
         """See `Schedule`."""
-        yield partial(self.blocks, seed)
+        return OneRound(partial(self.blocks, seed))
 
 
 def rounds_of(rounds: Rounds, results_between: Callable[[int, int], Sequence[Played]]) -> Iterator[Blocks]:
     """Yield round after round; the results of a round must be present before the next is requested.
 
     Args:
-        rounds: the generator that a schedule returns.
+        rounds: the rounds before the first result.
         results_between: returns the results of the blocks in a half-open range of numbers, in schedule order.
     """
     first = 0
-    try:
-        blocks = next(rounds)
-        while True:
-            yield blocks
-            # The range has an end because a resumed tournament also has results of later rounds.
-            end = first + sum(1 for _ in blocks())
-            blocks = rounds.send(results_between(first, end))
-            first = end
-    except StopIteration:
-        return
+    while (blocks := rounds.blocks) is not None:
+        yield blocks
+        # The range has an end because a resumed tournament also has results of later rounds.
+        end = first + sum(1 for _ in blocks())
+        rounds.advance(results_between(first, end))
+        first = end
 
 
 def next_round(rounds: Rounds, results: Sequence[Played]) -> list[Block]:
@@ -92,18 +109,15 @@ def blocks_so_far(rounds: Rounds, results: Sequence[Played]) -> Iterator[Block]:
 def _paired(rounds: Rounds, results: Sequence[Played]) -> Iterator[tuple[list[Block], Sequence[Played], bool]]:
     """Yield each round's blocks, its results, and True if they are complete; stop after an incomplete round."""
     start = 0
-    try:
-        blocks = list(next(rounds)())
-        while True:
-            end = start + sum(len(block.shifts) for block in blocks)
-            given = results[start:end]
-            yield blocks, given, len(given) == end - start
-            if len(given) < end - start:
-                return
-            start = end
-            blocks = list(rounds.send(given)())
-    except StopIteration:
-        return
+    while rounds.blocks is not None:
+        blocks = list(rounds.blocks())
+        end = start + sum(len(block.shifts) for block in blocks)
+        given = results[start:end]
+        yield blocks, given, len(given) == end - start
+        if len(given) < end - start:
+            return
+        start = end
+        rounds.advance(given)
 
 
 def round_of(pairs: Sequence[tuple[int, int]], *, first: int, turn: int, blocks: int, seed: int) -> list[Block]:

@@ -11,9 +11,19 @@ from msgspec import Struct
 from arena.columns import Column, Table, plain
 from arena.schedule.columns import format_table
 from arena.schedule.contract import Complaint, Contest, Format
-from arena.schedule.fields import RoundSpan, ScheduleSpec, next_round_from
-from arena.schedule.pairing import SEATINGS, Byes, Pair, add_points, drawn, matches_in, paired_parts, pairs_of
-from arena.schedule.rounds import Rounds, next_round, round_of
+from arena.schedule.fields import FieldPeriod, RoundSpan, ScheduleSpec, next_round_from
+from arena.schedule.pairing import (
+    SEATINGS,
+    Byes,
+    Pair,
+    PairedRounds,
+    add_points,
+    drawn,
+    matches_in,
+    paired_parts,
+    pairs_of,
+)
+from arena.schedule.rounds import next_round
 from arena.statistics import POINTS, RECORD, Played, StandingsRow
 
 
@@ -99,30 +109,49 @@ class Swiss(Struct, frozen=True):
         """See `Schedule`."""
         return next_round_from(self._parts(), begun)
 
-    def rounds(self, seed: int, score: "SwissScore | None" = None) -> Rounds:
-        """See `Schedule`. Updates `score`."""
-        score = score or SwissScore.of(self.spec.numbers)
-        house = self.spec.house
-        first = 0
-        for part in self._parts():
-            score.byes.admit(part.field)
-            lots = drawn(part.field.active, seed, "lot")
-            for turn in range(part.turn, part.turn + part.rounds):
-                # The sort is stable, so that bots of equal points remain in the order of their lots.
-                order = sorted(lots, key=score.points.__getitem__, reverse=True)
-                out, pairs = _paired(order, score)
-                if out is not None and house is not None:
-                    pairs.append((out, house))
-                blocks = round_of(pairs, first=first, turn=turn, blocks=part.field.blocks, seed=seed)
-                first += len(blocks)
-                results = yield blocks.__iter__
-                add_points(results, score.points)
-                score.add_round(pairs, out)
-                if out is not None and house is None:
-                    score.points[out] += part.field.blocks * SEATINGS
+    def rounds(self, seed: int) -> "SwissRounds":
+        """See `Schedule`."""
+        return SwissRounds(self.spec, self._parts(), seed)
 
     def _parts(self) -> list[RoundSpan]:
         return paired_parts(self.spec, swiss_rounds(self.spec.entrants))
+
+
+class SwissRounds(PairedRounds):
+    """See `Rounds`."""
+
+    def __init__(self, spec: ScheduleSpec, spans: Sequence[RoundSpan], seed: int) -> None:
+        """Make the first round."""
+        self.score = SwissScore.of(spec.numbers)
+        self._house = spec.house
+        self._lots: list[int] = []
+        self._pairs: list[Pair] = []
+        self._out: int | None = None
+        self._points_of_bye = 0
+        super().__init__(spans, seed)
+
+    def enter(self, field: FieldPeriod) -> None:
+        """See `PairedRounds`."""
+        self.score.byes.admit(field)
+        self._lots = drawn(field.active, self._seed, "lot")
+        self._points_of_bye = field.blocks * SEATINGS
+
+    def pair(self, turn: int, field: FieldPeriod) -> list[Pair]:
+        """See `PairedRounds`."""
+        del turn, field
+        # The sort is stable, so that bots of equal points remain in the order of their lots.
+        order = sorted(self._lots, key=self.score.points.__getitem__, reverse=True)
+        self._out, self._pairs = _paired(order, self.score)
+        if self._out is not None and self._house is not None:
+            self._pairs.append((self._out, self._house))
+        return self._pairs
+
+    def count(self, results: Sequence[Played]) -> None:
+        """See `PairedRounds`."""
+        add_points(results, self.score.points)
+        self.score.add_round(self._pairs, self._out)
+        if self._out is not None and self._house is None:
+            self.score.points[self._out] += self._points_of_bye
 
 
 def _paired(order: Sequence[int], score: "SwissScore") -> tuple[int | None, list[Pair]]:
@@ -185,8 +214,9 @@ class SwissRow(Struct, frozen=True, kw_only=True):
 
 def swiss_rows(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list[SwissRow]:
     """Return the rows without the house, best first, then in the order of the file."""
-    score = SwissScore.of(spec.numbers)
-    next_round(Swiss(spec).rounds(seed, score), results)
+    rounds = Swiss(spec).rounds(seed)
+    next_round(rounds, results)
+    score = rounds.score
     rows = [
         SwissRow(
             entrant=bot,

@@ -384,8 +384,10 @@ def _design(tournament: Tournament, seed: int, results: Sequence[Played]) -> Des
     schedule = tournament.schedule
     if isinstance(schedule, EndlessLadder):
         return design_of(blocks_played(results), competing(tournament.spec), tournament.seats)
-    rounds = schedule.rounds(seed)
-    blocks = next(rounds)() if isinstance(schedule, Fixed) else blocks_so_far(rounds, results)
+    if isinstance(schedule, Fixed):
+        blocks = schedule.blocks(seed)
+    else:
+        blocks = blocks_so_far(schedule.rounds(seed), results)
     return design_of(blocks, competing(tournament.spec), tournament.seats)
 
 

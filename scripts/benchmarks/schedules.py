@@ -87,14 +87,10 @@ def scheduled(schedule: Schedule) -> Iterator[Block]:
         yield from schedule.blocks(1)
         return
     luck, rounds = Random(1).random, schedule.rounds(1)
-    blocks = list(next(rounds)())
-    while blocks:
+    while rounds.blocks is not None:
+        blocks = list(rounds.blocks())
         yield from blocks
-        results = [_result(block, seating, luck()) for block in blocks for seating in block.shifts]
-        try:
-            blocks = list(rounds.send(results)())
-        except StopIteration:
-            return
+        rounds.advance([_result(block, seating, luck()) for block in blocks for seating in block.shifts])
 
 
 def _result(block: Block, seating: int, draw: float) -> Played:

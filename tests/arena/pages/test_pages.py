@@ -360,7 +360,8 @@ def test_a_projector_shows_how_the_best_stand_while_nothing_is_played(tmp_path: 
 )
 def test_a_bracket_shows_who_met_whom_and_who_will(tmp_path: Path, bots: int, expected: str) -> None:
     """After the first round, in which the bot that is named first always won."""
-    first = next(Knockout(spec("knockout", bots, blocks=1)).rounds(SEED))
+    first = Knockout(spec("knockout", bots, blocks=1)).rounds(SEED).blocks
+    assert first is not None
     played = [
         result(block.number, each.seating, each.entrants, [[seat] for seat in np.argsort(each.entrants).tolist()])
         for block in first()
