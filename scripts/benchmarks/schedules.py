@@ -407,7 +407,7 @@ def ratings(options: argparse.Namespace) -> Judgement:
     return good
 
 
-TESTS = 400
+TESTS, QUICK_TESTS = 400, 20
 LIMIT = 40_000
 """Blocks after which a test is undecided, as the command's default."""
 NEAR, LOOK = 0.9, 50
@@ -546,7 +546,7 @@ def questions(options: argparse.Namespace) -> Judgement:
     Prints the tables of docs/regression.md. A question must not err more often than it promises. No speed is
     measured.
     """
-    tests = options.tests
+    tests = QUICK_TESTS if options.quick else options.tests
     rng = np.random.default_rng(1)
     _check_many(rng)
     # Three standard errors of a rate of 5 %, and a little for what Wald's bounds neglect.

@@ -1,9 +1,9 @@
-"""Readers of a web server, many in one process: event streams, pages at a rate, and some that read nothing.
+"""Clients of a web server, many in one process: event streams, pages at a rate, and some that read nothing.
 
     web_clients.py PORT '{"stream": "/cup/live/events", "streams": 1000, "stuck": 10, "pages": ["/"], "rate": 50}'
 
-Says `some` when the first streams have begun, `ready` when all have, and at the first line on standard input what
-was received, as JSON.
+Prints `some` when the first streams are open, `ready` when all are, and at the first line on standard input the
+measurements as JSON.
 """
 
 import selectors
