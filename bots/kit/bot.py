@@ -123,7 +123,7 @@ class FunctionBot(Bot[Any, Any]):
 
     def __init__(self, decide: Callable[[Window[Any]], Any], view_type: Any = None) -> None:
         self.function = decide
-        self.view_type = types_of_function(decide, Window) if view_type is None else view_type
+        self.view_type = types_of_function(decide) if view_type is None else view_type
         self.event_type = Any
 
     def decide(self, window: Window[Any]) -> Any:
@@ -131,19 +131,19 @@ class FunctionBot(Bot[Any, Any]):
         return self.function(window)
 
 
-def types_of_bot(bot: Any, base: type, window: type) -> tuple[Any, Any]:
+def types_of_bot(bot: Bot[Any, Any]) -> tuple[Any, Any]:
     """Return the types of a bot's views and events; `Any` (plain JSON values) if none is set.
 
-    The bot's own `view_type` or `event_type` has precedence over the parameters of `base`, and these over the
-    annotations of `decide` and `event`. `window` is the class of windows.
+    The bot's own `view_type` or `event_type` has precedence over the parameters of `Bot`, and these over the
+    annotations of `decide` and `event`.
 
     Raises:
         SystemExit: an annotation is wrong; the text says where.
     """
-    view, event = map(_plain, _subscripted(type(bot), base, ()))
+    view, event = map(_plain, _subscripted(type(bot), ()))
     asked, told = bot.view_type, bot.event_type
     if asked is None:
-        annotated = types_of_function(bot.decide, window)
+        annotated = types_of_function(bot.decide)
         if Any not in (annotated, view) and isinstance(annotated, type) and annotated is not view:
             _refuse(bot.decide, f"its window has views of {annotated.__name__}, the class says {view.__name__}")
         asked = annotated if view is Any else view
@@ -152,16 +152,16 @@ def types_of_bot(bot: Any, base: type, window: type) -> tuple[Any, Any]:
     return asked, told
 
 
-def types_of_function(decide: Callable[..., Any], window: type) -> Any:
+def types_of_function(decide: Callable[..., Any]) -> Any:
     """Return the type of views from the annotation of `decide`; `Any` if there is none.
 
     Raises:
         SystemExit: the annotation is not `Window[...]`, or has an unknown name.
     """
     hint = _plain(_annotation(decide))
-    if hint is Any or hint is window:
+    if hint is Any or hint is Window:
         return Any
-    if get_origin(hint) is not window:
+    if get_origin(hint) is not Window:
         name = getattr(hint, "__name__", hint)
         _refuse(decide, f"its window is annotated {name}; write Window[{name}]")
     return _plain(get_args(hint)[0])
@@ -175,16 +175,16 @@ def check_game(view: Any, game: str) -> None:
         raise SystemExit(f"the bot decodes views into {view.__name__}, of {theirs}; this match is {game}")
 
 
-def _subscripted(kind: Any, base: type, given: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Return the class's arguments for the two parameters of `base`, its own or inherited ones."""
-    if kind is base:
+def _subscripted(kind: Any, given: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Return the class's arguments for the two parameters of `Bot`, its own or inherited ones."""
+    if kind is Bot:
         return given if len(given) == 2 else (Any, Any)  # noqa: PLR2004 - view and event
     filled = dict(zip(getattr(kind, "__parameters__", ()), given, strict=False))
     bases: tuple[Any, ...] = kind.__dict__.get("__orig_bases__", kind.__bases__)
     for one in bases:
         origin: Any = get_origin(one) or one
-        if isinstance(origin, type) and issubclass(origin, base):
-            return _subscripted(origin, base, tuple(filled.get(each, each) for each in get_args(one)))
+        if isinstance(origin, type) and issubclass(origin, Bot):
+            return _subscripted(origin, tuple(filled.get(each, each) for each in get_args(one)))
     return Any, Any
 
 

@@ -128,7 +128,7 @@ def rehearse() -> None:
     for _ in range(REHEARSALS):
         _seconds_running()
         bot = FunctionBot(_rehearsed)
-        types_of_bot(bot, Bot, Window)
+        types_of_bot(bot)
         play(bot, _Rehearsal(frames), hello)
         compile("from bots.kit import run\n\ndef decide(window):\n    return window.default\n", "", "exec")
         tomllib.loads('name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n')
@@ -171,7 +171,7 @@ def run(
     if on_error is not None:
         player.on_error = on_error
     # Wrong annotations must be reported before the referee waits for this bot.
-    player.view_type, player.event_type = types_of_bot(player, Bot, Window)
+    player.view_type, player.event_type = types_of_bot(player)
     line = WireLine(endpoint)
     hello = Hello(token=token, name=name, version=version, protocol=PROTOCOL)
     with suppress(OSError, ValueError, AttributeError):  # Standard error may be closed, or no file.

@@ -233,7 +233,7 @@ class Session:
         self._log = log
         self._on_error = on_error
         self._watch = watch
-        self.view_type, self.event_type = types_of_bot(bot, Bot, Window)
+        self.view_type, self.event_type = types_of_bot(bot)
         self._window: Window[Any] | None = None
         self._last: Any = None
         """The bot's last submission in the open window, or the default."""

@@ -57,7 +57,7 @@ def bare(window: MistView) -> None:
 
 
 def types_of(bot: Bot[Any, Any]) -> tuple[Any, Any]:
-    return types_of_bot(bot, Bot, Window)
+    return types_of_bot(bot)
 
 
 @pytest.mark.parametrize("bot", [Subscripted, Inheriting, Filled, Annotated])
