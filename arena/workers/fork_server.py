@@ -203,4 +203,4 @@ def _be_worker(request: Request, descriptors: list[int], arena: int) -> None:
     feed = beside.pop(0) if request.has_feed else "None"
     log = beside.pop(0) if request.has_log else "None"
     sys.argv[1:] = [line, str(arena), feed, log]
-    worker.main(worker.open_local_venue, SandboxedBot)
+    worker.main(worker.open_local_player, SandboxedBot)

@@ -101,35 +101,19 @@ def venue_for(
         MachineCannot: this machine has no disk space for a build, no sandbox, or no resources for one match. The
             venue itself raises it if resources do not suffice for all concurrent matches.
     """
-    away = [bot for bot in bots if isinstance(bot, RemoteBot)]
     _refuse_without_workers(affinity, where, remote)
     if remote is not None:
         _refuse_elsewhere(where)
         if fresh:
             _demand(isolation)
-        slots = remote.slots
-        demand_room(_here(bots), isolation, seats=seats, shares=[1], of_worker=False)
-
-        def listening(matches: int) -> AbstractAsyncContextManager[list[Worker[Player]]]:
-            share = max(1, min(slots, matches))
-            demand_room(_here(bots), isolation, seats=seats, shares=[share], of_worker=False)
-            return remote.open(matches, away)
-
-        return _players(bots, isolation, failed), listening
+        venue = _venue_of_remote(bots, isolation, seats, remote)
+        return _players(bots, isolation, failed), venue
     store = None if where.transcripts is None else Store(where.transcripts)
     if where.on != LOCAL:
-        # All options are checked now, before the first side effect.
         if feed is not None:
             raise WrongUse("--feed: only matches of this machine can be followed, not a cluster's")
-        address_of(where.on)
-        if where.concurrency is not None or where.workers is not None:
-            raise WrongUse("--concurrency and --workers are of this machine; a cluster's workers have slots")
-        dask_for(where.on)
-        folders = tuple(bot for bot in bots if isinstance(bot, BotFolder))
-        asked = Asked(bots=folders, isolation=isolation)
-        return tuple(SandboxedBot(bot) for bot in folders), lambda _: open_cluster(
-            where.on, asked, where.transcripts, patience=where.patience, log=log.logger
-        )
+        folders = tuple(_here(bots))
+        return tuple(SandboxedBot(bot) for bot in folders), _venue_of_cluster(where, folders, isolation, log)
     if fresh:
         _demand(isolation)
     most = where.concurrency or at_once or capacity.matches_at_once()
@@ -147,9 +131,48 @@ def venue_for(
         shares = capacity.shares(matches, concurrency=most, workers=where.workers)
         demand_room(_here(bots), isolation, seats=seats, shares=shares)
         pool = open_pool(shares, feed=feed, log=log, cores=cores)
-        return pool if store is None else _storing(pool, store)
+        if store is None:
+            return pool
+        return _storing(pool, store)
 
     return _players(bots, isolation, failed), local
+
+
+def _venue_of_remote(
+    bots: Sequence[BotFolder | RemoteBot], isolation: Isolation, seats: int, remote: RemoteSeats
+) -> Venue[Player]:
+    """Return the venue of this process, which plays all matches of remote bots.
+
+    Raises:
+        MachineCannot: this machine has no resources for one match.
+    """
+    here = _here(bots)
+    away = [bot for bot in bots if isinstance(bot, RemoteBot)]
+    slots = remote.slots
+    demand_room(here, isolation, seats=seats, shares=[1], of_worker=False)
+
+    def open_remote(matches: int) -> AbstractAsyncContextManager[list[Worker[Player]]]:
+        share = max(1, min(slots, matches))
+        demand_room(here, isolation, seats=seats, shares=[share], of_worker=False)
+        return remote.open(matches, away)
+
+    return open_remote
+
+
+def _venue_of_cluster(
+    where: Placement, bots: tuple[BotFolder, ...], isolation: Isolation, log: OperatorLog
+) -> Venue[Any]:
+    """Return the venue of a cluster. All options are checked now, before the first side effect.
+
+    Raises:
+        WrongUse: the address is invalid, Dask is not installed, or an option is for this machine.
+    """
+    address_of(where.on)
+    if where.concurrency is not None or where.workers is not None:
+        raise WrongUse("--concurrency and --workers are of this machine; a cluster's workers have slots")
+    dask_for(where.on)
+    asked = Asked(bots=bots, isolation=isolation)
+    return lambda _: open_cluster(where.on, asked, where.transcripts, patience=where.patience, log=log.logger)
 
 
 def _refuse_without_workers(affinity: str | None, where: Placement, remote: RemoteSeats | None) -> None:

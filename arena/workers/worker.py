@@ -32,22 +32,22 @@ FEED, LOG = 3, 4
 SET_PDEATHSIG, SET_NAME = 1, 15
 """Options of Linux's `prctl`: the signal at the parent's death, and the process name that `ps` shows."""
 NAME = b"arena-worker"
-Venue = Callable[[], AbstractAsyncContextManager[Play[Any]]]
+OpenPlayer = Callable[[], AbstractAsyncContextManager[Play[Any]]]
 """Function that opens the resources shared by all matches of this process, and yields a `Play`."""
 
 
-def main(open_venue: Venue, player: Any) -> None:
+def main(open_player: OpenPlayer, player: Any) -> None:
     """Serve the arena until it closes the socket; `player` is the type of its players."""
     ctypes.CDLL(None).prctl(SET_NAME, NAME, 0, 0, 0)
     pause_signals.ignore()
     end_with(int(sys.argv[2]))
-    serve(socket.socket(fileno=int(sys.argv[1])), open_venue, player)
+    serve(socket.socket(fileno=int(sys.argv[1])), open_player, player)
 
 
-def serve(control: socket.socket, open_venue: Venue, player: Any) -> None:
+def serve(control: socket.socket, open_player: OpenPlayer, player: Any) -> None:
     """Play the matches that are ordered over a socket, until it is closed; exit the process on a signal."""
     try:
-        event_loop.run(partial(_serve, control, open_venue, player))
+        event_loop.run(partial(_serve, control, open_player, player))
     except Stopped as stopped:
         sys.exit(SIGNALLED + stopped.signal)
 
@@ -60,12 +60,12 @@ def end_with(arena: int) -> None:
         sys.exit(1)
 
 
-async def _serve(control: socket.socket, open_venue: Venue, player: Any) -> None:
+async def _serve(control: socket.socket, open_player: OpenPlayer, player: Any) -> None:
     """Play all ordered matches concurrently; the arena limits how many it orders."""
     stream = trio.SocketStream(trio.socket.from_stdlib_socket(control))
     answers, to_send = trio.open_memory_channel[bytes](sys.maxsize)
     async with AsyncExitStack() as stack:
-        play = await _opened(open_venue, stack)
+        play = await _opened(open_player, stack)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_send, stream, to_send)
             async for frame in frames(stream):
@@ -73,10 +73,10 @@ async def _serve(control: socket.socket, open_venue: Venue, player: Any) -> None
             nursery.cancel_scope.cancel()
 
 
-async def _opened(open_venue: Venue, stack: AsyncExitStack) -> Play[Any]:
-    """Open the venue and return its play function; after an `OSError`, return one that raises this error."""
+async def _opened(open_player: OpenPlayer, stack: AsyncExitStack) -> Play[Any]:
+    """Open the resources and return the play function; after an `OSError`, return one that raises this error."""
     try:
-        return await stack.enter_async_context(open_venue())
+        return await stack.enter_async_context(open_player())
     except OSError as error:
         short = error
 
@@ -105,7 +105,7 @@ async def _play(play: Play[Any], order: Order, player: Any, answers: trio.Memory
 
 
 @asynccontextmanager
-async def open_local_venue() -> AsyncIterator[Play[SandboxedBot]]:
+async def open_local_player() -> AsyncIterator[Play[SandboxedBot]]:
     """Open the resources that all matches of a process share: wire, persistent bots, live feed, operator's log."""
     feed, descriptor = _inherited(FEED), _inherited(LOG)
     publish = None if feed is None else _inherited_feed(feed)
@@ -128,4 +128,4 @@ def _inherited(position: int) -> int | None:
 
 
 if __name__ == "__main__":
-    main(open_local_venue, SandboxedBot)
+    main(open_local_player, SandboxedBot)

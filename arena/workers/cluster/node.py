@@ -22,7 +22,7 @@ from referee.host import Plan, Result, SandboxedBot
 
 
 @asynccontextmanager
-async def _venue(slots: int) -> AsyncIterator[Play[Any]]:
+async def _open_player(slots: int) -> AsyncIterator[Play[Any]]:
     """Open a pool with one referee process per core at most, as on the arena's own machine."""
     async with open_pool(shares(slots, concurrency=slots, workers=None)) as pool:
         yield partial(_play, pool, Counter())
@@ -41,4 +41,4 @@ async def _play(
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])), partial(_venue, int(sys.argv[2])), SandboxedBot)
+    serve(socket.socket(fileno=int(sys.argv[1])), partial(_open_player, int(sys.argv[2])), SandboxedBot)

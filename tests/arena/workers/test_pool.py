@@ -180,7 +180,7 @@ async def play(plan, players, *, transcript, publish, log, **_):
     return result(plan, ("a", "b"), transcript)
 
 worker.play = play
-worker.main(worker.open_local_venue, str)
+worker.main(worker.open_local_player, str)
 """
 
 
