@@ -7,7 +7,7 @@ drawings["kuhn-poker"] = (() => {
     const parts = [0, 1].flatMap((seat) => {
       const x = 50 + 110 * seat, bets = view.moves.filter((move, at) => at % 2 === seat && move === "bet").length;
       return [
-        draw("rect", { class: "hex", x: x - 25, y: 30, width: 50, height: 70, rx: 6 }),
+        draw("rect", { fill: "none", stroke: "currentColor", x: x - 25, y: 30, width: 50, height: 70, rx: 6 }),
         label(x, 65, NAMES[cards[seat]], { "font-size": 24 }),
         token(x, 14, seat),
         label(x, 114, counts(1 + bets, "chip"), { "font-size": 11 }),
@@ -18,7 +18,7 @@ drawings["kuhn-poker"] = (() => {
     return {
       heading: `${counts(view.moves.length, "move")} made`,
       legend: "Each seat's card, ? if it is not known, and its chips in the pot.",
-      node: picture(210, 124, listed(said), parts),
+      node: natural([picture(210, 124, listed(said), parts)]),
       more: [el("p", {}, listed(moves, "no move yet"))],
     };
   }
