@@ -32,7 +32,7 @@ MOST_BOTS, MOST_NAMED = 100, 3
 MOST_CHARACTERS = 1_000
 Text = Annotated[str, Meta(max_length=MOST_CHARACTERS)]
 MATCH_SECONDS = 30.0
-"""How long a bot's match may take, its start-up time not counted."""
+"""Maximum seconds for a bot's match, in addition to its start-up time."""
 WAY_ON = 'to play without bots that cannot start: --broken leave-out, or broken = "leave-out" in the file'
 MILLISECONDS, MICROSECONDS = 1_000, 1_000_000
 
@@ -186,19 +186,26 @@ def exclude_broken_bots(
     if begun is None and tournament.form.broken == "leave-out":
         left_out |= {tournament.labels[entrant]: text for entrant, text in broken.items()}
     elif broken:
-        *others, last = (
-            f"{entry_place(tournament, entrant)}: {tournament.labels[entrant]}: {text}"
-            for entrant, text in broken.items()
-        )
-        for line in others:
-            say(line)
-        raise WrongUse(f"{last}; {WAY_ON}" if begun is None and tournament.house not in broken else last)
+        raise _refused(tournament, broken, may_leave_out=begun is None)
     rest = without(tournament, left_out)
     for label, text in rest.left_out.items():
         if label not in entered:
             say(f"left out: {label}: {text}")
     stay = [player for player, label in zip(players, tournament.labels, strict=True) if label not in left_out]
     return rest, tuple(stay)
+
+
+def _refused(tournament: Tournament, broken: Mapping[int, str], *, may_leave_out: bool) -> WrongUse:
+    """Print all bots that cannot start except the last one, and return the error that names it."""
+    lines = [
+        f"{entry_place(tournament, entrant)}: {tournament.labels[entrant]}: {text}"
+        for entrant, text in broken.items()
+    ]
+    for line in lines[:-1]:
+        say(line)
+    if may_leave_out and tournament.house not in broken:
+        return WrongUse(f"{lines[-1]}; {WAY_ON}")
+    return WrongUse(lines[-1])
 
 
 class RefusedCheck(Struct, frozen=True, kw_only=True):

@@ -65,7 +65,7 @@ class Trial(Struct, frozen=True, kw_only=True):
 
     @property
     def started(self) -> bool:
-        """Whether the bot sent `hello`; True for a match without a valid result."""
+        """True if the bot sent `hello`, or if the match has no valid result."""
         if self.result is None or self.result.outcome is None:
             return True
         return self.result.conduct[self.seat] is not Conduct.NEVER_STARTED
@@ -217,13 +217,13 @@ class TrialSummary(Struct, frozen=True, kw_only=True):
 
     @property
     def is_well(self) -> bool:
-        """Whether it played every match to the end, lost no window by its own fault, and decided itself."""
+        """True if the bot played all matches to the end, lost no window by its fault, and decided itself."""
         is_ok = bool(self.matches) and self.conduct == {Conduct.OK.value: self.matches} and not self.lost
         return is_ok and not self.report.raised and not self.seldom_decides
 
     @property
     def seldom_decides(self) -> bool:
-        """Whether its function returned nothing in most windows, as if a `return` were missing."""
+        """True if its function returned nothing in most windows, as if a `return` were missing."""
         return self.report.returned_nothing * MOSTLY > self.windows
 
     @property
