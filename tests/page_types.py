@@ -91,6 +91,7 @@ def main() -> int:
             file = packages / block.info.split()[-1]
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.text)
+            (file.parent / "py.typed").touch()
         for program in programs():
             (shown / program.path).write_text(program.text)
             made_of[program.path] = name(program.page)

@@ -116,7 +116,7 @@ def decide(window: Window[HiveMindView]) -> Action | None:
         found = {hive: means(left(looked(hints(view, hive)))) for hive in view.hives}
         double, block = bought(view.wallet, sorted(view.hives, key=lambda hive: -sum(found[hive])))
         return Round(place=place, double=double, block=block)
-    guess = {}
+    guess: dict[str, str] = {}
     for hive, those in drawn.items():
         guess[hive] = best_guess([each.layout for each in those])
     return Round(place=place, guess=guess)

@@ -266,7 +266,7 @@ class Parts(MutableMapping[str, PartT]):
 
 def problems(*parts: Parts[Any]) -> list[str]:
     """Return a text for each game of another package that cannot be used, or one of whose parts cannot."""
-    texts = []
+    texts: list[str] = []
     for game in outside_games():
         problem = _problem(game)
         if problem is None:

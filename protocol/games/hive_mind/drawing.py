@@ -100,7 +100,7 @@ def _covered(view: HiveMindView, hive: str) -> dict[str, Tile]:
     results = [event.hives[hive] for event in view.told if isinstance(event, RoundResult) and hive in event.hives]
     mine = [event.cells for event in view.told if isinstance(event, Hint) and event.hive == hive]
     gone = {cell for each in results if each.round > 1 for cell, n in each.counts.items() if n % 2}
-    tiles = {}
+    tiles: dict[str, Tile] = {}
     for cell in PLACES:
         count = results[-1].counts[cell] if results else 0
         own = bool(mine) and cell in mine[-1]

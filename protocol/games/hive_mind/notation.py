@@ -69,7 +69,7 @@ def _rounds(seen: HiveMindView) -> tuple[Example, ...]:
     placed: list[str] = []
     used: set[Kind] = set()
     for hive, kinds in seen.unused.items():
-        left = [kind for kind in kinds if seen.round > 1 or kind not in used]
+        left: list[Kind] = [kind for kind in kinds if seen.round > 1 or kind not in used]
         if left:
             used.add(left[0])
             shapes = [cells for cells, shape in SHAPES.items() if shape.kind == left[0]]

@@ -125,11 +125,16 @@ def _slant(row: int, column: int, to_row: int, to_column: int) -> str:
 
 
 def _answer(answer: Any) -> str:
-    if isinstance(answer, dict):
-        return ", ".join(f"seat {seat} {_answer(each)}" for seat, each in answer.items())
-    if isinstance(answer, bool):
-        return "yes" if answer else "no"
-    return " ".join(map(str, answer)) if isinstance(answer, list | tuple) else str(answer)
+    match answer:
+        case dict():
+            by_seat = cast("dict[str, Any]", answer)
+            return ", ".join(f"seat {seat} {_answer(each)}" for seat, each in by_seat.items())
+        case bool():
+            return "yes" if answer else "no"
+        case list() | tuple():
+            return " ".join(map(str, cast("Sequence[Any]", answer)))
+        case _:
+            return str(answer)
 
 
 def _pairs(numbers: Mapping[str, int]) -> str:
