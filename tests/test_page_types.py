@@ -24,6 +24,8 @@ def known_views(function: Callable[..., Any], where: str) -> dict[str, Any]:
     told = {}
     for overload in get_overloads(function):
         hints = get_type_hints(overload)
+        if where not in hints:
+            continue  # The match goes on from a position, whose game is not named.
         match = hints[where] if where == "self" else get_args(hints[where])[0]
         (view,) = get_args(match)
         told.update(dict.fromkeys(get_args(hints["game"]) or ["any other"], view))

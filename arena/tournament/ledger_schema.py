@@ -8,6 +8,7 @@ from functools import cache
 APPLICATION = 0x41524E41
 """SQLite's application id of a ledger ("ARNA"), which `file` shows, too."""
 SCHEMA = 7
+# SQLite keeps a table's statement with its comments, and both are compared: change no word of those below.
 TABLES_5 = """
 CREATE TABLE terms (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE attempts (
@@ -44,7 +45,7 @@ CREATE TABLE events (
     at TEXT NOT NULL,
     block INTEGER,  -- the first that it concerns; null: no arena has taken it in yet
     kind TEXT NOT NULL,
-    data TEXT NOT NULL,  -- JSON, by kind (`arena.schedule.fields`)
+    data TEXT NOT NULL,  -- JSON, by kind (`arena.schedule.changes`)
     refused TEXT,  -- why no arena takes it in
     CHECK (block IS NULL OR refused IS NULL)
 );

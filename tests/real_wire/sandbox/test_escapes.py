@@ -345,7 +345,7 @@ def test_an_attempt_that_is_ended_by_a_signal_is_held_and_one_that_breaks_has_fa
     program = """
 import os, signal, time
 from referee.proofs.escapes.inside import running
-from referee.proofs.escapes.inside.attempt import Attempt
+from referee.proofs.escapes.inside.attempt import EscapeAttempt
 from referee.proofs.escapes.inside.running import _made
 
 def breaks(scene):
@@ -354,19 +354,20 @@ def breaks(scene):
 sleeps, leaves = lambda _: time.sleep(60), lambda _: os._exit(4)
 for run in (lambda _: os.kill(os.getpid(), signal.SIGSYS), breaks, leaves, sleeps):
     running.idle_seconds = time.monotonic  # one processor is idle
-    print(_made(Attempt("name", "layer", "What.", run, 0.5), None))
+    print(_made(EscapeAttempt("name", "layer", "What.", run, 0.5), None))
 running.idle_seconds = lambda: 0.0
-print(_made(Attempt("name", "layer", "What.", sleeps, 0.5), None))
+print(_made(EscapeAttempt("name", "layer", "What.", sleeps, 0.5), None))
 """
     said = subprocess.run(  # noqa: S603 - as above
         [sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True
     )
+    too_busy = "did not end within 0.5 s; other programs used the processors"
     assert [
-        "Verdict(result='held', evidence='ended by SIGSYS')",
-        "Verdict(result='failed', evidence='ValueError: wrong')",
-        "Verdict(result='failed', evidence='exit code 4')",
-        "Verdict(result='failed', evidence='did not end within 0.5 s')",
-        "Verdict(result='too busy', evidence='did not end within 0.5 s; other programs used the processors')",
+        "AttemptVerdict(result='held', evidence='ended by SIGSYS')",
+        "AttemptVerdict(result='failed', evidence='ValueError: wrong')",
+        "AttemptVerdict(result='failed', evidence='exit code 4')",
+        "AttemptVerdict(result='failed', evidence='did not end within 0.5 s')",
+        f"AttemptVerdict(result='too busy', evidence='{too_busy}')",
     ] == said.stdout.splitlines()
 
 

@@ -130,7 +130,10 @@ print(json.dumps([sorted(found), os.environ["HOME"], os.environ["TMPDIR"]]))
         assert "ENOENT" == told
 
     async def test_it_has_words_rules_and_the_kit_but_no_judge_and_no_other_bot(self, lab: Lab) -> None:
-        files = {"code": ["bots", "protocol", "referee"], "referee": ["__init__.py", "games", "rules"]}
+        files = {
+            "code": ["bots", "protocol", "referee"],
+            "referee": ["__init__.py", "encoding.py", "games", "rules"],
+        }
         assert [MAY_IMPORT, files, "turn_limit"] == await lab.told(f"""{IMPORTS}
 import os, referee
 from referee.games import GAMES
