@@ -127,17 +127,13 @@ def _read(kind: Any) -> tuple[Any, dict[str, Any] | None]:
     found = None
     if get_origin(kind) is Annotated:
         base, *metas = get_args(kind)
-        for meta in metas:
-            if meta.extra is not None:
-                found = dict(meta.extra)
-                kind = base
-        for meta in metas:
-            if found is not None and meta.extra is None:
-                kind = Annotated[base, meta]
+        found = next((meta.extra for meta in metas if meta.extra is not None), None)
+        bounds = [meta for meta in metas if meta.extra is None]
+        kind = Annotated[base, *bounds] if bounds else base
     if get_origin(kind) in (UnionType, Union):
         (kind,) = (each for each in get_args(kind) if each is not NoneType)
     return kind, found
 
 
 def _is_group(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Struct) and any(True for _ in _options(kind))
+    return isinstance(kind, type) and issubclass(kind, Struct) and any(_options(kind))

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,35 +89,24 @@ def play_to_its_end(
     failed: dict[int, str] = {}
     publish = None if line is None else line.publish
     remote = _remote(tournament, where, listening, publish=publish, log=log.logger)
-    players, venue = venue_for(
+    field_for = partial(
+        venue_for,
         where,
-        tournament.bots,
-        form.isolation,
-        seats=tournament.seats,
+        isolation=form.isolation,
         at_once=form.concurrency,
         affinity=affinity_place(tournament),
-        # The check of bots also tests the sandbox before earlier results are moved.
-        fresh=fresh and not checks,
-        failed=failed,
         feed=line,
         log=log,
         remote=remote,
     )
+    # The check of bots also tests the sandbox before earlier results are moved.
+    fresh_sandbox = fresh and not checks
+    players, venue = field_for(tournament.bots, seats=tournament.seats, fresh=fresh_sandbox, failed=failed)
 
     def enlist(changed: Tournament) -> tuple[tuple[Player, ...], Venue[Any]]:
         if changed.remote and remote is None:
             raise WrongUse(f"{_lack(where)}: {changed.remote[0].name} has entered")
-        return venue_for(
-            where,
-            changed.bots,
-            form.isolation,
-            seats=changed.seats,
-            at_once=form.concurrency,
-            affinity=affinity_place(tournament),
-            feed=line,
-            log=log,
-            remote=remote,
-        )
+        return field_for(changed.bots, seats=changed.seats)
 
     if where.on == LOCAL and ends_with_login(form.isolation):
         say("systemd ends this arena when you log out; loginctl enable-linger, typed once, keeps it running")

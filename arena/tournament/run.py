@@ -244,8 +244,7 @@ class TournamentRun(Generic[PlayerT]):
         """
         tournament = self.tournament
         ladder = Ladder.opened(tournament.results, self._ledger, tournament.spec, self._seed, tournament.labels)
-        if stopped := self._ledger.give_up_unfinished():
-            say(f"continuing; {pluralise(stopped, 'match')} had been interrupted")
+        _give_up_interrupted(self._ledger)
         done = self._ledger.counting()
         isolation = tournament.plan().isolation
         say(f"a ladder without an end, {pluralise(done, 'match')} played before, isolation {isolation}")
@@ -401,7 +400,12 @@ def say_kept(tournament: Tournament) -> None:
 
 def say_going_on(ledger: Ledger, most: str, done: int, isolation: str) -> None:
     """Print how much is to be played and was played before; give up the matches that were interrupted."""
-    if stopped := ledger.give_up_unfinished():
-        say(f"continuing; {pluralise(stopped, 'match')} had been interrupted")
+    _give_up_interrupted(ledger)
     done_before = f" ({done} of them played before)" if done else ""
     say(f"{most}{done_before}, isolation {isolation}")
+
+
+def _give_up_interrupted(ledger: Ledger) -> None:
+    """Declare the attempts void that an earlier run left unfinished, and print their number."""
+    if stopped := ledger.give_up_unfinished():
+        say(f"continuing; {pluralise(stopped, 'match')} had been interrupted")
