@@ -11,7 +11,7 @@ from unicodedata import is_normalized
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""What Unicode counts among letters and marks, and shows nothing: fillers, joiners, selectors of a variant."""
+"""Invisible characters that Unicode counts as letters and marks: fillers, joiners, selectors of a variant."""
 _LOST_SPACE = re.compile("^ | $|(?<= ) ")
 """Spaces that HTML and Markdown drop, and that nobody sees at the end of a cell."""
 _TWO_DIGITS, _FOUR_DIGITS = 0xFF, 0xFFFF

@@ -54,7 +54,7 @@ class StageRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     groups: Annotated[int, Meta(ge=2, le=MOST_GROUPS)] | None = None
     """Number of groups, each with its own tournament; None: one tournament."""
     draw: Literal["snake", "lots"] = "snake"
-    """How bots are distributed to groups: in snake order, or by lot within pots of one bot per group."""
+    """The distribution of bots to groups: in snake order, or by lot within pots of one bot per group."""
     vacant: Literal["next", "empty"] = "next"
     """Replacement of a withdrawn bot: the next bot moves up, or the place stays empty."""
     until: Annotated[datetime, Meta(tz=True)] | None = None

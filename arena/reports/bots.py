@@ -1,4 +1,4 @@
-"""Why bots lost matches, and the time and memory that they used: tables for people, JSON for programs."""
+"""Causes of lost matches, and the time and memory that bots used: tables for people, JSON for programs."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -264,7 +264,7 @@ class Compared(Struct, frozen=True, kw_only=True):
     answer_refused: tuple[str, ...] = ()
     """Reasons and texts of the other bot's refused messages."""
     trouble: str = ""
-    """Why there is no answer, or why it is the default."""
+    """Reason why there is no answer, or why it is the default."""
     same: bool = False
 
 

@@ -150,7 +150,7 @@ class SeatListed(Struct, frozen=True, kw_only=True):
     refused: int
     charged_us: int
     causes: tuple[str, ...]
-    """What went wrong, as phrases."""
+    """Faults, as phrases."""
 
 
 class MatchListed(Struct, frozen=True, kw_only=True):

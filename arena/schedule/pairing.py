@@ -45,9 +45,9 @@ class _Search:
         self._reachable = reachable
         self._partners = partners
         self._before: dict[int, int] = {}
-        """By bot at an odd distance from the root, or in a blossom: the bot before it in the chain."""
+        """The bot before another one in its chain, by a bot at an odd distance from the root or in a blossom."""
         self._base = {bot: bot for bot in reachable}
-        """By bot: the first bot of its blossom, or itself."""
+        """The first bot of a bot's blossom, or the bot itself; by bot."""
         self._reached: set[int] = set()
         """Bots at an even distance from the root: their chains may go on."""
 

@@ -57,7 +57,7 @@ class SetAside(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, ta
 
     entrant: Entrant
     evidence: Annotated[tuple[Annotated[str, Meta(max_length=1_000)], ...], Meta(max_length=MOST_EVIDENCE)]
-    """Of each of its void attempts."""
+    """A text for each of its void attempts."""
 
 
 class Again(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="again"):
@@ -106,7 +106,7 @@ class Asides(Struct, frozen=True, kw_only=True):
     """All that was set aside in a tournament, and the bots that are not excused any more."""
 
     blocks: tuple[BlockSetAside, ...] = ()
-    """In schedule order."""
+    """The blocks, in schedule order."""
     own_doing: tuple[OwnDoing, ...] = ()
 
     @classmethod

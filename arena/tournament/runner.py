@@ -45,7 +45,7 @@ _UNUSUAL = re.compile(r"[^\w.+@-]")
 LOOK_SECONDS = 0.2
 """Seconds between two checks whether remote players have connected."""
 MANY = 2
-"""If at least one bot in this many was held up alone in some block, the machine is the cause."""
+"""Reciprocal of the share of bots held up alone in some block from which on the machine is the cause."""
 _AFTER: dict[Settle, str] = {
     "by_host": "the rest goes on, and the host decides (arena decide)",
     "last": "it is played once nothing else is left, and then a hold-up does not excuse that bot",
@@ -136,8 +136,8 @@ class BlockRunner(Generic[PlayerT]):
     write: LedgerCall = dataclass_field(default_factory=LedgerThread)
     log: Logger = SILENT
     change_at: Callable[[int], int] | None = None
-    """As of a schedule: while a change waits in the ledger, no block from this one on is begun. None: changes are
-    ignored."""
+    """The schedule's function: while a change waits in the ledger, no block from its result on is begun. None:
+    changes are ignored."""
     time_is_up: Callable[[], bool] | None = None
     """Returns whether no more blocks are begun, and no matches waited for."""
     settle: Settle = "by_host"

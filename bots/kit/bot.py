@@ -1,4 +1,4 @@
-"""What an author writes: a `Bot` or a function, and the `Window` that it decides.
+"""The parts that an author writes: a `Bot` or a function, and the `Window` that it decides.
 
 Annotations set the types into which the kit decodes views and events.
 """

@@ -1,4 +1,4 @@
-"""What a seat of Mist knows: a memory of its events, and random worlds that agree with it.
+"""The knowledge of a seat of Mist: a memory of its events, and random worlds that agree with it.
 
 Views show the present only. Cells are masks of `protocol.games.mist.board.BOARD`. A world is a possible board,
 drawn turn by turn: the number of pieces that the opponent placed, and the cells of the unseen ones. They fit

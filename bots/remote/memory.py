@@ -1,4 +1,4 @@
-"""What an author's machine keeps of one match: the state to continue after a disconnection, and a summary. Pure.
+"""Memory of one match on an author's machine: the state to continue after a disconnection, and a summary. Pure.
 
 `relay` transfers the frames. This module decides which of them the bot receives, so that the bot does not notice
 the disconnection. The summary contains only what the bot itself could know.

@@ -1,4 +1,4 @@
-"""The list of all games, and where the parts of each lie. Parts are imported on first use.
+"""The list of all games, with the place of each part. Parts are imported on first use.
 
 Games of other packages come from entry points of the group `GROUP`. They are looked up only for a name that is not
 one of ours, or to list all games: that takes longer than a short match.
@@ -27,7 +27,7 @@ class GameLoadError(Exception):
 
 
 class GameEntry(Struct, frozen=True, kw_only=True):
-    """Where the parts of a game lie, each as `MODULE:NAME`. What a game does not have is left out."""
+    """The places of a game's parts, each as `MODULE:NAME`. Parts that the game does not have are left out."""
 
     rules: str
     """The class of its rules, a `referee.rules.Game`."""

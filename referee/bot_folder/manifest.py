@@ -108,9 +108,9 @@ class BotFolder(Struct, frozen=True, kw_only=True):
     limits: Limits
     transport: Transport = "zmq"
     build: tuple[tuple[str, ...], ...] = ()
-    """As in bot.toml."""
+    """Commands that build the bot, as bot.toml has them."""
     keeps: bool = False
-    """As in bot.toml."""
+    """The value of `keeps` in bot.toml."""
     build_limits: Limits = BUILD_LIMITS
     content: str
     """The hash of the content of its original folder, `sha256:…`."""

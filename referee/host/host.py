@@ -90,7 +90,7 @@ class PendingEvidence(Struct, frozen=True):
     stopped: float
     """Seconds for which the process was stopped during the window."""
     wasted: list[float]
-    """As `CounterSnapshot.wasted`, at the window's end."""
+    """The values of `CounterSnapshot.wasted` at the window's end."""
     ended: float
     """The time at which the window closed, on trio's clock."""
     rested: float

@@ -435,7 +435,7 @@ class SeatHeader(Struct, frozen=True, kw_only=True, tag="seat-header", tag_field
     bot: BotIdentity
     """The seat's own bot."""
     package: str | UnsetType = UNSET
-    """As in `Header`."""
+    """See `Header.package`."""
     salt: str
     """Random text, so that the published hash of a seat's transcript cannot be used to guess its content."""
 

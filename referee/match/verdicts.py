@@ -20,8 +20,8 @@ MOSTLY = 2
 LONG_US = 100_000
 """Microseconds from which a seat window is measured even if it was not lost."""
 ENOUGH = 4
-"""If it is unknown how much more time a bot would have needed, it is not at fault if at least one part in this
-many of its time was withheld from it."""
+"""Reciprocal of the share of its time that must have been withheld from a bot to excuse it, if it is unknown how
+much more time it would have needed."""
 NAP = 5_000
 """Microseconds for which a bot may do nothing while it owes an answer, since messages take time to be carried."""
 

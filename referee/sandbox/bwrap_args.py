@@ -120,7 +120,7 @@ def starter_arguments(control: int, modules: tuple[str, ...]) -> list[str]:
 
 
 def check_readable(bot: BotFolder, line: Path) -> None:
-    """As root, check that other users may read all that a bot needs: it would fail without an explanation.
+    """Check that other users may read all that a bot of root needs: it would fail without an explanation.
 
     Raises:
         PermissionError: they may not.

@@ -155,7 +155,7 @@ class _CountersBefore(Struct, frozen=True):
     """Number of its processes killed because of the memory limit."""
     processes_refused: int = 0
     bound_met: int = 0
-    """How often its processes had met the memory limit of the group."""
+    """Number of times that its processes had met the memory limit of the group."""
     peak_bytes: int = 0
     """Its peak memory in bytes; 0 if the kernel can reset it for each match."""
 

@@ -51,7 +51,7 @@ class LoopProbe(trio.abc.Instrument):
         self._asleep = self._waited = 0.0
         """The start of the last poll, and how long this thread had waited for processors by then."""
         self._yields = self._stops = 0
-        """How often the thread had yielded its processor by then, and how often it had been stopped."""
+        """Numbers of times that the thread had yielded its processor by then, and had been stopped."""
         self._thread = ThreadCounters() if self._awake is None else self._awake.thread
         self.looked = self.now()
         """The end of the last poll, on trio's clock. Frames that it did not find arrived later."""

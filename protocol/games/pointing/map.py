@@ -26,7 +26,7 @@ class Part(Struct, frozen=True):
     """A section, with its seats."""
 
     members: tuple[int, ...]
-    """In pointing order for a loop; otherwise the end first, and each seat after its target."""
+    """Seats: those of a loop in pointing order; otherwise the end first, and each seat after its target."""
     kind: Kind
 
 

@@ -45,7 +45,7 @@ _PLACES = {
 }
 """Indices of the two groups of each rune among all groups, the Divine ones first."""
 _ONE = {name: 1 << 8 * one | 1 << 8 * other for name, (one, other) in _PLACES.items()}
-"""For each rune, an integer with a 1 in the byte of each of its groups."""
+"""An integer with a 1 in the byte of each group of a rune; by rune."""
 
 
 class SymbolFigures(Struct, frozen=True, gc=False):

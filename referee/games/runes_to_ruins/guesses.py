@@ -19,7 +19,7 @@ class Compared(Struct, frozen=True, kw_only=True, gc=False):
     """The results of the guesses of a round."""
 
     told: list[list[GuessAnswer]]
-    """For each guess, the figures of the closest symbol; indexed by guesser, then by guess."""
+    """Figures of the symbol closest to each guess; indexed by guesser, then by guess."""
     nearest: list[tuple[Near, ...]]
     """Maximum of each figure over all guesses so far; indexed by guessed seat, then by guesser."""
     finders: dict[int, set[int]]

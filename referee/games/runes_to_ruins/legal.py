@@ -75,7 +75,7 @@ ORDER = POSITION + len(POSITIONS)
 ROW = ORDER + len(ORDERS)
 COLUMN = ROW + len(ROWS)
 NUMBER = COLUMN + COLUMNS
-"""Where each kind of choice begins."""
+"""Number of the first choice of each kind."""
 CHOICES = (
     *PARTS,
     *(f"see: {kind}" for kind in KINDS),
@@ -216,7 +216,7 @@ class Plan:
         )
 
     def action(self) -> PlayRound:
-        """In its canonical spelling."""
+        """Return the action in its canonical spelling."""
         visions = {"except_" if kind == "except" else kind: each for kind, each in self.visions.items()}
         return PlayRound(
             votes={str(condition): self.votes[condition] for condition in sorted(self.votes)} or UNSET,

@@ -99,7 +99,7 @@ def tables(symbols: tuple[Six, ...]) -> Tables:
 
 
 _COUNTED = {rune.name: (8 ** DIVINE.index(rune.divine), 8 ** MUNDANE.index(rune.mundane)) for rune in RUNES}
-"""For each rune, a 1 among the counts of Divine groups and one among those of Mundane; three bits per group."""
+"""A 1 in the count of the rune's Divine group and one in that of its Mundane group, three bits each; by rune."""
 _TWICE = 0o666666
 """Mask of the two high bits of each count; one is set if the count is 2 or more."""
 _TOO_MANY = 0o444444
