@@ -120,7 +120,7 @@ class TournamentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     period: Positive | None = None
     """Number of blocks per period of an endless ladder; None: `arena.schedule.waves.PERIOD`."""
     accuracy: Positive | None = None
-    """Standard error, in Elo, below which a bot needs no more matches; None: `arena.schedule.choice.ACCURACY`."""
+    """Standard error, in Elo, below which a bot needs no more matches; None: `arena.schedule.waves.ACCURACY`."""
     old_versions: Positive | None = None
     """Number of a bot's earlier versions that stay as opponents on an endless ladder; None: none."""
     budget_s: Positive | None = None

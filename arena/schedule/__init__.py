@@ -11,9 +11,20 @@ from arena.schedule.blocks import (
     match_of,
     sortable_match_name,
 )
-from arena.schedule.columns import bot_column, format_table, place_column, places_of
-from arena.schedule.contract import Contest, Tie
-from arena.schedule.endless import EndlessLadder, ladder_json
+from arena.schedule.contract import (
+    Blocks,
+    Contest,
+    Fixed,
+    Schedule,
+    Tie,
+    blocks_so_far,
+    bot_column,
+    format_table,
+    next_round,
+    place_column,
+    places_of,
+    rounds_of,
+)
 from arena.schedule.fields import (
     FILE_FIELDS,
     KEY_CONTENT,
@@ -36,12 +47,11 @@ from arena.schedule.fields import (
 )
 from arena.schedule.formats import FORMATS, TWO, FormatName, complaint, format_of, refusal
 from arena.schedule.knockout import round_title
-from arena.schedule.ladder_state import LadderState
+from arena.schedule.ladder import EndlessLadder, ladder_json
 from arena.schedule.queue import MatchQueue, NotYetScheduled, Ticket
 from arena.schedule.round_robin import round_robin
-from arena.schedule.rounds import Blocks, Fixed, Schedule, blocks_so_far, next_round, rounds_of
-from arena.schedule.seating import Design, design_of, shifts_of
-from arena.schedule.waves import EndlessLadderState, StrangeResultError
+from arena.schedule.tables import Design, design_of, shifts_of
+from arena.schedule.waves import EndlessLadderState, LadderState, StrangeResultError
 
 __all__ = [
     "DRAWN_BITS",

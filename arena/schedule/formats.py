@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from arena.schedule.contract import Complaint, Format
-from arena.schedule.endless import EndlessFormat
+from arena.schedule.contract import Complaint, Format, Schedule
 from arena.schedule.fields import BadChangeError, Closed, Deadline, Event, Extended, ScheduleSpec, fields_of
 from arena.schedule.knockout import KnockoutFormat
-from arena.schedule.ladder import LadderFormat
-from arena.schedule.multi_seat import TablesFormat
+from arena.schedule.ladder import EndlessFormat, LadderFormat
 from arena.schedule.round_robin import GauntletFormat, RoundRobinFormat
-from arena.schedule.rounds import Schedule
 from arena.schedule.swiss import SwissFormat
+from arena.schedule.tables import TablesFormat
 
 TWO = 2
 """Number of seats in games for pairs, and the minimum number of bots in a tournament."""

@@ -11,11 +11,9 @@ from typing import Any
 from msgspec import Struct
 
 from arena.columns import Column, Table
-from arena.schedule.columns import format_table
-from arena.schedule.contract import Contest, Format, Tie
+from arena.schedule.contract import Contest, Format, Rounds, Tie, format_table, next_round, round_of
 from arena.schedule.fields import Entered, Event, FieldPeriod, ScheduleSpec, fields_of
 from arena.schedule.pairing import SEATINGS, add_points
-from arena.schedule.rounds import Rounds, next_round, round_of
 from arena.statistics import MEAN_POINTS, RECORD, BotColumn, Played, StandingsRow
 
 WON = "won"

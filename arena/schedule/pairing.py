@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from hashlib import sha256
 
+from arena.schedule.contract import Rounds, round_of
 from arena.schedule.fields import FieldPeriod, RoundSpan, ScheduleSpec, parts_of
-from arena.schedule.rounds import Rounds, round_of
 from arena.statistics import Played, points
 
 MayMeet = Callable[[int, int], bool]

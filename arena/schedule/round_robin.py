@@ -7,10 +7,8 @@ from itertools import combinations, zip_longest
 
 from arena.columns import Column, Table, percent
 from arena.schedule.blocks import SWAPPED, Block
-from arena.schedule.columns import format_table
-from arena.schedule.contract import Complaint, Contest, Format
+from arena.schedule.contract import Complaint, Contest, Fixed, Format, format_table
 from arena.schedule.fields import FieldPeriod, ScheduleSpec, fields_of
-from arena.schedule.rounds import Fixed
 from arena.statistics import POINTS, RECORD, BotColumn, Score, StandingsRow
 
 Pair = tuple[int, int]

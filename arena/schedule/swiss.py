@@ -9,8 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from arena.columns import Column, Table, plain
-from arena.schedule.columns import format_table
-from arena.schedule.contract import Complaint, Contest, Format
+from arena.schedule.contract import Complaint, Contest, Format, format_table, next_round
 from arena.schedule.fields import FieldPeriod, RoundSpan, ScheduleSpec, next_round_from
 from arena.schedule.pairing import (
     SEATINGS,
@@ -23,7 +22,6 @@ from arena.schedule.pairing import (
     paired_parts,
     pairs_of,
 )
-from arena.schedule.rounds import next_round
 from arena.statistics import POINTS, RECORD, Played, StandingsRow
 
 

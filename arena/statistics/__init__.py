@@ -1,8 +1,12 @@
 """Statistics of results: standings, ratings and sequential tests. Pure."""
 
-from arena.statistics.anytime import Anytime
-from arena.statistics.bot_reports import BotReport, Loss, Reported, reports_of
-from arena.statistics.columns import (
+from arena.statistics.anytime import Anytime, Resource, UsageLimit, UsageState, UsageWalk, median_interval
+from arena.statistics.hold_ups import HoldUp, SeatTimes, count_of, is_alone
+from arena.statistics.means import MeanPoints, mean_points
+from arena.statistics.ratings import ELO, Rating
+from arena.statistics.running import START, RunningRating, learn, shown, widened
+from arena.statistics.sprt import EloModel, Progress, Sprt, Verdict
+from arena.statistics.standings import (
     CONDUCT,
     COUNTS_OF_MANY,
     COUNTS_OF_TWO,
@@ -23,16 +27,15 @@ from arena.statistics.columns import (
     WINDOWS,
     WINS,
     BotColumn,
+    Played,
+    Score,
+    StandingsRow,
     conduct_columns,
+    places_by_seat,
+    points,
+    standings_of,
 )
-from arena.statistics.hold_ups import HoldUp, SeatTimes, count_of, is_alone
-from arena.statistics.means import MeanPoints, mean_points
-from arena.statistics.ratings import ELO, Rating
-from arena.statistics.running import START, RunningRating, learn, shown, widened
-from arena.statistics.sprt import EloModel, Progress, Sprt, Verdict
-from arena.statistics.standings import Played, Score, StandingsRow, places_by_seat, points, standings_of
-from arena.statistics.summary import Digest, TimeUse, digest_of
-from arena.statistics.usage_ratio import Resource, UsageLimit, UsageState, UsageWalk, median_interval
+from arena.statistics.summary import BotReport, Digest, Loss, Reported, TimeUse, digest_of, reports_of
 
 __all__ = [
     "CONDUCT",

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.schedule.blocks import Block
-from arena.schedule.multi_seat import Tables
 from arena.schedule.round_robin import round_robin
+from arena.schedule.tables import Tables
 from arena.statistics.standings import Played
 from protocol.refusals import Conduct
 from tests.arena.stand_in import outcome

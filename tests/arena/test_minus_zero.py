@@ -15,10 +15,9 @@ from arena.regression.model import evidence
 from arena.reports.standings import digest_csv, digest_json, interval, ratings_table
 from arena.reports.tournament import ratings_json
 from arena.statistics.anytime import Anytime, AnytimeProgress
-from arena.statistics.bot_reports import BotReport
 from arena.statistics.ratings import Rating
 from arena.statistics.sprt import Progress, Sprt, Verdict
-from arena.statistics.summary import Digest, digest_of
+from arena.statistics.summary import BotReport, Digest, digest_of
 from arena.stress.load import LoadResult, Percentiles
 from arena.stress.report import stress_table
 

@@ -7,7 +7,7 @@ import pytest
 from arena.quantities import pluralise, span
 from arena.reports.attempts import void_text
 from arena.schedule.blocks import SWAPPED, Block
-from arena.schedule.seating import design_of
+from arena.schedule.tables import design_of
 from arena.terminal import Screen
 from arena.tournament import progress as progress_module
 from arena.tournament.progress import LiveProgress

@@ -7,7 +7,7 @@ import pytest
 
 from arena.columns import Table
 from arena.reports.bots import MOST_BOTS, USAGE, megabytes, note, notes, reports_json
-from arena.statistics.bot_reports import BotReport, Loss
+from arena.statistics.summary import BotReport, Loss
 from referee.match.seat_report import Complaint, SeatReport, spread_of
 
 LOG = "00001a.seat-1.log"

@@ -11,9 +11,9 @@ from arena.regression.model import UsageFinding
 from arena.regression.options import RegressionOptions, regression_of
 from arena.reports.bots import problem, problems_of
 from arena.reports.regression import LONGEST, finding_junit, unplayed_junit
-from arena.statistics.bot_reports import BotReport, Loss
+from arena.statistics.anytime import UsageLimit, UsageState
 from arena.statistics.sprt import Verdict
-from arena.statistics.usage_ratio import UsageLimit, UsageState
+from arena.statistics.summary import BotReport, Loss
 from referee.bot_folder import BotFolder
 from referee.match.seat_report import SeatReport
 from referee.match.terms import Policy

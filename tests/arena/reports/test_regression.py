@@ -24,11 +24,10 @@ from arena.reports.regression import (
     usage_text,
     verdict_text,
 )
-from arena.statistics.anytime import AnytimeProgress
-from arena.statistics.bot_reports import BotReport, Loss
+from arena.statistics.anytime import AnytimeProgress, UsageLimit, UsageState
 from arena.statistics.sprt import Progress, Verdict
 from arena.statistics.standings import Score, StandingsRow
-from arena.statistics.usage_ratio import UsageLimit, UsageState
+from arena.statistics.summary import BotReport, Loss
 from arena.tables import show
 from arena.terminal import Screen, json_line
 from referee.match.terms import Policy

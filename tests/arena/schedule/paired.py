@@ -4,8 +4,8 @@ from collections.abc import Callable
 from hashlib import sha256
 
 from arena.schedule.blocks import Block, Match
+from arena.schedule.contract import Schedule, next_round
 from arena.schedule.fields import ScheduleSpec
-from arena.schedule.rounds import Schedule, next_round
 from arena.statistics.standings import Played
 from protocol.refusals import Conduct
 from tests.arena.stand_in import outcome

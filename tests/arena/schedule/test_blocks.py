@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.schedule.blocks import SEED_BITS, Block, rotations
-from arena.schedule.multi_seat import Tables
 from arena.schedule.round_robin import round_robin
-from arena.schedule.seating import shifts_of
+from arena.schedule.tables import Tables, shifts_of
 from tests.long import cases
 
 entrants = st.integers(2, 9)

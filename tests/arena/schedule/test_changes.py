@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from arena.schedule.blocks import Block, Match
-from arena.schedule.contract import Contest
+from arena.schedule.contract import Contest, blocks_so_far, next_round, rounds_of
 from arena.schedule.fields import (
     BadChangeError,
     Entered,
@@ -28,7 +28,6 @@ from arena.schedule.fields import (
 )
 from arena.schedule.formats import format_of, refusal
 from arena.schedule.ladder import START, final_ratings
-from arena.schedule.rounds import blocks_so_far, next_round, rounds_of
 from arena.schedule.swiss import swiss_rows
 from arena.statistics.standings import Played, standings_of
 from tests.arena.schedule.paired import by_lot, lower_wins, result, spec

@@ -13,13 +13,17 @@ import pytest
 from msgspec.structs import replace
 
 from arena.schedule.blocks import Block
-from arena.schedule.choice import Choice
-from arena.schedule.contract import Contest
+from arena.schedule.contract import Contest, blocks_so_far
 from arena.schedule.fields import Extended, ScheduleSpec, What, Withdrawn
 from arena.schedule.formats import complaint, format_of, refusal
-from arena.schedule.ladder_state import LadderState
-from arena.schedule.rounds import blocks_so_far
-from arena.schedule.waves import FEWEST_TABLES, NEW_PERIOD, EndlessLadderState, StrangeResultError
+from arena.schedule.waves import (
+    FEWEST_TABLES,
+    NEW_PERIOD,
+    Choice,
+    EndlessLadderState,
+    LadderState,
+    StrangeResultError,
+)
 from arena.statistics.ratings import ELO
 from arena.statistics.running import START_ERROR, RunningRating
 from arena.statistics.standings import Played, standings_of

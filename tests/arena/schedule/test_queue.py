@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from arena.schedule.blocks import Block, Match
-from arena.schedule.multi_seat import Tables
 from arena.schedule.queue import AHEAD, MatchQueue, NotYetScheduled, Ticket
 from arena.schedule.round_robin import round_robin
+from arena.schedule.tables import Tables
 
 FIVE_A_BLOCK = Tables(entrants=5, seats=5, rounds=3, rotations=5, filled=False)
 

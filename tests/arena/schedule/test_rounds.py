@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena.schedule.contract import Fixed, Schedule, blocks_so_far, next_round, rounds_of
 from arena.schedule.knockout import Knockout
 from arena.schedule.ladder import Ladder
 from arena.schedule.round_robin import round_robin
-from arena.schedule.rounds import Fixed, Schedule, blocks_so_far, next_round, rounds_of
 from arena.schedule.swiss import Swiss
 from arena.statistics.standings import Played
 from tests.arena.schedule.paired import by_lot, played_out, result, spec

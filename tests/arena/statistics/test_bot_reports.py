@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from arena.statistics.bot_reports import AT_ONCE, MOST_KINDS, BotReport, reports_of
 from arena.statistics.standings import Played
+from arena.statistics.summary import AT_ONCE, MOST_KINDS, BotReport, reports_of
 from protocol.refusals import Conduct
 from referee.match.seat_report import Complaint, SeatReport, percentile, spread_of
 from tests.arena.stand_in import outcome
@@ -76,7 +76,7 @@ def test_reports_come_to_the_same_whether_they_are_added_up_one_by_one_or_many_a
     )
     matches = [match(block, kinds[block % len(kinds)]) for block in range(2 * AT_ONCE + 4)]
     many = of(*matches)
-    monkeypatch.setattr("arena.statistics.bot_reports.AT_ONCE", 1)
+    monkeypatch.setattr("arena.statistics.summary.AT_ONCE", 1)
     assert of(*matches) == many
     assert 2 * AT_ONCE + 4 == many.matches
     assert ("last", "bot.py:4", "a") == (many.total.last_line, many.total.stuck_at, many.total.printed)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from arena.statistics.means import cumulative
-from arena.statistics.orders import Orders, orders_of
-from arena.statistics.ratings import ELO, Ratings, _curvature, _from_curvature, fit, rate
+from arena.statistics.ratings import ELO, Orders, Ratings, _curvature, _from_curvature, fit, orders_of, rate
 from arena.statistics.standings import Played
 from tests.arena.simulated import result, tournament
 

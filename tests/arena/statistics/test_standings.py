@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from arena.columns import Table
-from arena.statistics.columns import conduct_columns
-from arena.statistics.standings import Played, points, standings_of
+from arena.statistics.standings import Played, conduct_columns, points, standings_of
 from protocol.refusals import Conduct
 from tests.arena.stand_in import outcome
 

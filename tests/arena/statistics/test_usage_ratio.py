@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
+from arena.statistics.anytime import UsageLimit, UsageWalk, coins, median_interval
 from arena.statistics.sprt import Verdict
-from arena.statistics.usage_ratio import UsageLimit, UsageWalk, coins, median_interval
 
 
 def walk(ratios: list[float], **given: float) -> UsageWalk:

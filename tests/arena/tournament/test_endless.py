@@ -21,9 +21,9 @@ from arena.pages.competition import Competition
 from arena.pages.report import write_beside
 from arena.pages.words import state_of
 from arena.reports.tournament import results_json
+from arena.schedule.contract import blocks_so_far
 from arena.schedule.fields import Event
 from arena.schedule.formats import format_of
-from arena.schedule.rounds import blocks_so_far
 from arena.statistics.standings import Played
 from arena.tournament import endless, run
 from arena.tournament.endless import Ladder, ladder_so_far

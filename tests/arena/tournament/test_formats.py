@@ -10,10 +10,9 @@ import pytest
 from arena.config.tournament_file import read_tournament
 from arena.errors import MachineCannot
 from arena.reports.tournament import print_result, results_json
-from arena.schedule.contract import Contest
+from arena.schedule.contract import Contest, rounds_of
 from arena.schedule.fields import ScheduleSpec
 from arena.schedule.formats import format_of
-from arena.schedule.rounds import rounds_of
 from arena.schedule.swiss import swiss_rounds
 from arena.statistics.standings import Played, StandingsRow
 from arena.terminal import Screen

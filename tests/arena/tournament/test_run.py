@@ -122,7 +122,7 @@ def test_files_of_the_arena_that_changed_are_named_a_few_of_them(
 ) -> None:
     playing(file)
     own = own_files()
-    deciding = {"referee/match/verdicts.py", "arena/schedule/swiss.py", "arena/statistics/result_arrays.py"}
+    deciding = {"referee/match/verdicts.py", "arena/schedule/swiss.py", "arena/statistics/standings.py"}
     assert {
         "protocol/codec.py",
         "referee/host/one_match.py",

@@ -2,11 +2,9 @@
 
 import pytest
 
-from arena.schedule import multi_seat
-from arena.schedule.multi_seat import Tables
+from arena.schedule import tables
 from arena.schedule.round_robin import round_robin
-from arena.schedule.seating import Design, Span, design_of, shifts_of
-from arena.schedule.table_design import table_sizes
+from arena.schedule.tables import Design, Span, Tables, design_of, shifts_of, table_sizes
 from tests.long import mostly_slow
 
 
@@ -70,7 +68,7 @@ def test_a_long_schedule_repeats_its_first_rounds_with_parts_going_round_until_a
     bots: int, seats: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the cycle has come once for each bot, all have played and sat everywhere equally often."""
-    monkeypatch.setattr(multi_seat, "PLACES", bots * bots + 1)
+    monkeypatch.setattr(tables, "PLACES", bots * bots + 1)
     found = design(bots, seats, bots * bots, 2)
     assert found.played.least == found.played.most
     assert found.sat.least == found.sat.most
@@ -79,7 +77,7 @@ def test_a_long_schedule_repeats_its_first_rounds_with_parts_going_round_until_a
 
 @pytest.mark.slow
 def test_a_long_schedule_with_a_house_stays_even_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(multi_seat, "PLACES", 500)
+    monkeypatch.setattr(tables, "PLACES", 500)
     found = design(12, 5, 1_000, 2, filled=True)
     assert Span(1_000, 1_000) == found.played
     assert found.met.least >= 0.95 * found.met.most
