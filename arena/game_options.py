@@ -4,7 +4,7 @@ import os
 import re
 from codecs import BOM_UTF8
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from click import Context, Parameter
@@ -18,7 +18,7 @@ from referee.bot_folder import TomlError, built_in, line_of, read_toml_with_text
 from referee.games import GAMES
 from referee.linux.files import read_regular
 from referee.match import BadClockError, ClockTable, Policy, clock_terms, table_of
-from referee.rules import BadSetupError, Game, Luck
+from referee.rules import AnyGame, BadSetupError, Luck
 from referee.strict_json import RepeatedKeyError, refuse_repeated_keys
 from referee.suggestions import did_you_mean, with_known_options
 
@@ -28,7 +28,7 @@ _PLACE = re.compile(r" \(byte (\d+)\)$")
 """Pattern of the byte offset in msgspec's messages about invalid JSON."""
 
 
-def variant_named(game: Game[Any], name: str | None) -> str:
+def variant_named(game: AnyGame, name: str | None) -> str:
     """Return the requested variant's name; the game's default if it is None.
 
     Raises:
@@ -40,7 +40,7 @@ def variant_named(game: Game[Any], name: str | None) -> str:
     return name or names[0]
 
 
-def game_named(name: str, option: str) -> Game[Any]:
+def game_named(name: str, option: str) -> AnyGame:
     """Return the game of this name; `option`: where the command line names it.
 
     Raises:
@@ -51,7 +51,7 @@ def game_named(name: str, option: str) -> Game[Any]:
     return GAMES[name]
 
 
-def rules_asked(game: str, variant: str | None, options: str | None) -> tuple[Game[Any], str, Options]:
+def rules_asked(game: str, variant: str | None, options: str | None) -> tuple[AnyGame, str, Options]:
     """Return the game, variant and complete options that a command line requests; `options` is JSON.
 
     Raises:
@@ -71,7 +71,7 @@ class ClockFile(Struct, frozen=True, forbid_unknown_fields=True):
     clock: ClockTable
 
 
-def clock_text(game: Game[Any], variant: str) -> str:
+def clock_text(game: AnyGame, variant: str) -> str:
     """Return a variant's published times as a `[clock]` table in TOML."""
     table = table_of(game.variant(variant).time)
     assert isinstance(table.main_ms, dict)  # noqa: S101 - a variant names its windows
@@ -89,7 +89,7 @@ def clock_text(game: Game[Any], variant: str) -> str:
     )
 
 
-def read_clock(path: Path, game: Game[Any], variant: str, policy: Policy) -> ClockTable:
+def read_clock(path: Path, game: AnyGame, variant: str, policy: Policy) -> ClockTable:
     """Read the table in a file and validate it against the variant's windows and the policy.
 
     Raises:
@@ -110,12 +110,12 @@ def read_clock(path: Path, game: Game[Any], variant: str, policy: Policy) -> Clo
     return table
 
 
-def clock_json(game: Game[Any], variant: str) -> str:
+def clock_json(game: AnyGame, variant: str) -> str:
     """Return a variant's `[clock]` table as one line of JSON."""
     return msgspec.json.encode(ClockFile(table_of(game.variant(variant).time))).decode()
 
 
-def drawn_setup(game: Game[Any], variant: str, seed: int) -> str:
+def drawn_setup(game: AnyGame, variant: str, seed: int) -> str:
     """Return the setup that a match draws from this seed, as indented JSON.
 
     Raises:
@@ -127,7 +127,7 @@ def drawn_setup(game: Game[Any], variant: str, seed: int) -> str:
     return msgspec.json.format(msgspec.json.encode(setup), indent=2).decode()
 
 
-def read_setup(path: Path, game: Game[Any], variant: str, options: Options) -> Raw:
+def read_setup(path: Path, game: AnyGame, variant: str, options: Options) -> Raw:
     """Read the setup in a file and validate it against the game's rules.
 
     Raises:

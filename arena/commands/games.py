@@ -28,7 +28,7 @@ from protocol.games import problems
 from protocol.messages import PROTOCOL, ClientMessage, ServerMessage
 from protocol.text import GAME_TEXTS
 from referee.games import ENCODERS, GAMES
-from referee.rules import Game
+from referee.rules import AnyGame
 
 PAGE_COLUMNS = 100
 """Maximum width of a page of rules; longer lines are hard to read."""
@@ -81,7 +81,7 @@ def command(game: str | None, as_json: bool, **asked: Any) -> None:
         _describe(chosen[0])
 
 
-def describe(game: Game[Any]) -> dict[str, Any]:
+def describe(game: AnyGame) -> dict[str, Any]:
     """Return a game as plain values."""
     return {
         "game": game.name,
@@ -199,7 +199,7 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _forms(game: Game[Any]) -> list[Any]:
+def _forms(game: AnyGame) -> list[Any]:
     """Return the types of a game's words, in the order of `_words_of`."""
     return [
         *game.actions.values(),
@@ -210,7 +210,7 @@ def _forms(game: Game[Any]) -> list[Any]:
     ]
 
 
-def _words_of(game: Game[Any], given: Iterator[dict[str, Any]]) -> dict[str, Any]:
+def _words_of(game: AnyGame, given: Iterator[dict[str, Any]]) -> dict[str, Any]:
     """Return the references to a game's words, taken from `given` in order; their names may be qualified."""
     return {
         "variants": [variant.name for variant in game.variants],

@@ -9,7 +9,7 @@ from functools import partial
 from math import isfinite, isnan
 from pathlib import Path
 from random import SystemRandom
-from typing import Annotated, Any
+from typing import Annotated
 
 import click
 from msgspec import Meta, Raw, Struct
@@ -66,7 +66,7 @@ from protocol.refusals import Conduct
 from protocol.words import Options
 from referee.bot_folder import CONSOLE, REMOTE, BotFolder, BotFolderError, is_remote, read_bot_name
 from referee.host import LocalSeat, Plan, Player, RemoteBot, Result, SandboxedBot, cannot_play, play
-from referee.rules import Game
+from referee.rules import AnyGame
 from referee.sandbox import Isolation
 from referee.wire import BadAddressError, read_address
 
@@ -303,7 +303,7 @@ def _filled(game: str, bots: tuple[str, ...], seats: int, fill: str | None) -> t
     return bots
 
 
-def _plan(rules: Game[Any], variant: str, in_force: Options, asked: MatchOptions) -> Plan:
+def _plan(rules: AnyGame, variant: str, in_force: Options, asked: MatchOptions) -> Plan:
     """Return the plan of the requested match, after checking its clock and setup."""
     policy = read_policy(asked.policy)
     seed, game_options, setup, clock = asked.seed, None, None, None

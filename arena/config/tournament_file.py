@@ -44,7 +44,7 @@ from referee.bot_folder import (
 from referee.games import GAMES
 from referee.host import Plan, RemoteBot, can_stay, cannot_play
 from referee.match import BadClockError, ClockTable, Policy, Positive, clock_terms
-from referee.rules import BadSetupError, Game
+from referee.rules import AnyGame, BadSetupError
 from referee.sandbox import Isolation
 from referee.suggestions import did_you_mean, with_known_options
 
@@ -449,13 +449,13 @@ class FilePlace(Struct, frozen=True):
         return WrongUse(f"{self.path}:{line_of(self.text, field)}: {field}: {what}")
 
 
-def _game(form: TournamentFile, place: FilePlace) -> Game[Any]:
+def _game(form: TournamentFile, place: FilePlace) -> AnyGame:
     if form.game not in GAMES:
         raise place.wrong("game", f"there is no {form.game!r}; {did_you_mean(form.game, GAMES, 'games')}")
     return GAMES[form.game]
 
 
-def _variant(form: TournamentFile, game: Game[Any], place: FilePlace) -> str:
+def _variant(form: TournamentFile, game: AnyGame, place: FilePlace) -> str:
     names = [variant.name for variant in game.variants]
     if form.variant is not None and form.variant not in names:
         near = did_you_mean(form.variant, names, "variants")
@@ -463,15 +463,16 @@ def _variant(form: TournamentFile, game: Game[Any], place: FilePlace) -> str:
     return form.variant or names[0]
 
 
-def _options(form: TournamentFile, game: Game[Any], variant: str, place: FilePlace) -> Options:
+def _options(form: TournamentFile, game: AnyGame, variant: str, place: FilePlace) -> Options:
     try:
-        return game.read_options(variant, Raw(msgspec.json.encode(form.options)))
+        options: Options = game.read_options(variant, Raw(msgspec.json.encode(form.options)))
     except BadSetupError as error:
         what = str(error).removeprefix("options: ")
         key = re.search(r" - at `\$\.?(.*)`$| `(\w+)`$", what)
         field = f"options.{key[1] or key[2]}" if key else "options"
         what = with_known_options(re.sub(r" - at `.*`$", "", what), game.options)
         raise place.wrong(field, what) from None
+    return options
 
 
 def spec_of(form: TournamentFile, place: FilePlace) -> ScheduleSpec:
@@ -494,7 +495,7 @@ def _spec(form: TournamentFile, seats: int) -> ScheduleSpec:
     )
 
 
-def _check_clock(form: TournamentFile, game: Game[Any], variant: str, place: FilePlace) -> None:
+def _check_clock(form: TournamentFile, game: AnyGame, variant: str, place: FilePlace) -> None:
     """Check that the table has a time for each window of the game, and that the policy sets no other times."""
     try:
         clock_terms(game, variant, form.policy, form.clock)

@@ -21,7 +21,7 @@ from arena.quantities import pluralise
 from arena.terminal import Screen
 from protocol.text import drawing_of
 from protocol.words import Event, View
-from referee.rules import Addressed, Game, Table, shown
+from referee.rules import Addressed, AnyGame, Table, shown
 
 Eyes = int | Literal["spectator", "host"]
 """Viewpoint; a number is a seat."""
@@ -32,7 +32,7 @@ MOST_WAITING = 1_000
 class _Step(Struct, frozen=True):
     """A step to be drawn. States are immutable."""
 
-    game: Game[Any]
+    game: AnyGame
     state: Any
     addressed: tuple[Addressed, ...]
 

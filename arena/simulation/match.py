@@ -19,7 +19,7 @@ from protocol.games.pointing import PointingView
 from protocol.games.runes_to_ruins import RunesView
 from protocol.words import Action, Event, Options, Outcome
 from referee.games import GAMES
-from referee.rules import SPECTATOR, Addressed, Deal, Game, Illegal, Table, Taken, Window
+from referee.rules import SPECTATOR, Addressed, AnyGame, Deal, Illegal, Table, Taken, Window
 from referee.suggestions import did_you_mean
 
 SEED_BITS = 53
@@ -140,7 +140,7 @@ class Match(Generic[ViewT]):
         self._forfeits = position.forfeits
 
     @property
-    def game(self) -> Game[Any]:
+    def game(self) -> AnyGame:
         """Rules of the game."""
         return self._table.game
 

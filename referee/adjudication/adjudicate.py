@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, BinaryIO, TypeVar
+from typing import Annotated, BinaryIO, TypeVar
 
 from msgspec import Meta, Raw
 
@@ -25,12 +25,12 @@ from referee.adjudication.scenario import (
 )
 from referee.games import GAMES
 from referee.match import LONGEST_MS
-from referee.rules import Addressed, BadSetupError, Deal, Game, Illegal, Table, Taken, Window
+from referee.rules import Addressed, AnyGame, BadSetupError, Deal, Illegal, Table, Taken, Window
 
 MAX_ERROR_CHARACTERS = 300
 """The maximum length of an error's text, which may quote the scenario."""
 
-Games = Mapping[str, Game[Any]]
+Games = Mapping[str, AnyGame]
 Milliseconds = Annotated[int, Meta(ge=0, le=LONGEST_MS)]
 PresentT = TypeVar("PresentT")
 

@@ -29,7 +29,7 @@ from protocol.messages import (
     Welcome,
 )
 from protocol.refusals import Fault, Refusal
-from protocol.words import Action, Options, Outcome, View
+from protocol.words import Action, Options, Outcome, Setup, View
 from referee.games import GAMES
 from referee.match import AnyRecord, Ended, Header, In, Left, Out, SeatHeader, WindowTime
 from referee.rules import Addressed, Game, Luck, Owed, Quoted, Retold, Step, Taken, Window
@@ -198,7 +198,7 @@ class _Collector:
             questions.append(question)
 
 
-class Interview(Game[int]):
+class Interview(Game[int, Options, Setup, View]):
     """The game. Its state is the number of questions put so far."""
 
     def __init__(self, asked: Questionnaire, *, unlimited: bool = False) -> None:
@@ -219,7 +219,7 @@ class Interview(Game[int]):
         del options
         return self._asked.welcome.seats
 
-    def deal(self, variant: str, options: Options, setup: Any, luck: Luck) -> Step[int]:
+    def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[int]:
         """See `Game`."""
         del variant, options, setup, luck
         return Step(0, self._addressed(self._asked.told))

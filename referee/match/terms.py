@@ -4,13 +4,13 @@ The `[clock]` table of a host's file replaces all times of the variant's rules: 
 apply. `window` implements the times; pauses and pacing belong to the policy.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct
 from msgspec.structs import replace
 
 from protocol.messages import ClockTerms
-from referee.rules import Game, TimeTerms
+from referee.rules import AnyGame, TimeTerms
 
 LONGEST_MS = 10**12
 """The longest time in milliseconds, thirty years. Sums of a match's times remain exact in every JSON reader."""
@@ -156,7 +156,7 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Refused messages per match. With one more, the bot is disconnected."""
 
 
-def clock_terms(game: Game[Any], variant: str, policy: Policy, table: ClockTable | None = None) -> ClockTerms:
+def clock_terms(game: AnyGame, variant: str, policy: Policy, table: ClockTable | None = None) -> ClockTerms:
     """Return the terms of a match's clock: those of the table, or the variant's, as changed by the policy.
 
     Raises:

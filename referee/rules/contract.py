@@ -21,6 +21,9 @@ from referee.rules.legal import Building, LegalActions
 from referee.rules.rng import Luck
 
 StateT = TypeVar("StateT")
+OptionsT = TypeVar("OptionsT", bound=Options)
+SetupT = TypeVar("SetupT", bound=Setup)
+ViewT = TypeVar("ViewT", bound=View)
 
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
@@ -140,8 +143,12 @@ class Variant(Struct, frozen=True):
     time: TimeTerms
 
 
-class Game(ABC, Generic[StateT]):
-    """The base class of games. `proofs.conformance.check_game` checks that a game keeps these promises."""
+class Game(ABC, Generic[StateT, OptionsT, SetupT, ViewT]):
+    """The base class of games, generic in the types of state, options, setup and view.
+
+    The setup of a game without secrets of the host is `Setup`. `proofs.conformance.check_game` checks that a game
+    keeps these promises.
+    """
 
     name: ClassVar[str]
     """The game's id, as on the command line."""
@@ -153,15 +160,15 @@ class Game(ABC, Generic[StateT]):
     """The public knowledge about open windows, keyed by window name. Windows that are left out are secret."""
     events: ClassVar[tuple[type[Event], ...]]
     """All types of events that the game sends."""
-    options: ClassVar[type[Options]]
-    setup: ClassVar[type[Setup]] = Setup
+    options: type[OptionsT]
+    setup: type[SetupT] = cast("Any", Setup)
     """The type of the host's secrets. Keep the default for a game without secrets."""
-    view_type: ClassVar[type[View]]
+    view_type: type[ViewT]
     choices: ClassVar[tuple[str, ...]] = ()
     """Names of the choices of which actions are built, indexed by number; the same in all windows
     (`rules.legal`)."""
 
-    def read_options(self, variant: str, given: Raw | None) -> Options:
+    def read_options(self, variant: str, given: Raw | None) -> OptionsT:
         """Return the options of a match: those passed, checked, and defaults for the rest.
 
         Extend this if defaults depend on the variant, or options on each other.
@@ -171,7 +178,7 @@ class Game(ABC, Generic[StateT]):
         """
         return read_given(self.options, given, "options")
 
-    def read_setup(self, variant: str, options: Options, given: Raw | None, luck: Luck) -> Setup:
+    def read_setup(self, variant: str, options: OptionsT, given: Raw | None, luck: Luck) -> SetupT:
         """Return the setup of a match: the one passed, checked, or a drawn one.
 
         A game without secrets accepts only `{}`.
@@ -179,14 +186,14 @@ class Game(ABC, Generic[StateT]):
         Raises:
             BadSetupError: the setup breaks the game's rules; the text names the wrong count or place.
         """
-        return read_given(Setup, given, "setup")
+        return read_given(self.setup, given, "setup")
 
     @abstractmethod
-    def seats(self, options: Options) -> int:
+    def seats(self, options: OptionsT) -> int:
         """Return the number of seats."""
 
     @abstractmethod
-    def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[StateT]:
+    def deal(self, variant: str, options: OptionsT, setup: SetupT, luck: Luck) -> Step[StateT]:
         """Return the state before the first window, and the events before it."""
 
     @abstractmethod
@@ -218,7 +225,7 @@ class Game(ABC, Generic[StateT]):
         """Close the open window. `taken` is indexed by seat, with None for seats that owed nothing."""
 
     @abstractmethod
-    def view(self, state: StateT, seat: int | None) -> View:
+    def view(self, state: StateT, seat: int | None) -> ViewT:
         """Return everything that a seat may know now, with the terms of the open window.
 
         Build it up from nothing rather than removing secrets from the state. `seat` is None for a spectator, who
@@ -233,7 +240,7 @@ class Game(ABC, Generic[StateT]):
     def outcome(self, state: StateT) -> Outcome | None:
         """Return the outcome; None: the match is not over."""
 
-    def legal_actions(self, source: StateT | View, seat: int) -> LegalActions:
+    def legal_actions(self, source: StateT | ViewT, seat: int) -> LegalActions:
         """Return the legal actions of a seat that owes one in the open window.
 
         Args:
@@ -249,46 +256,43 @@ class Game(ABC, Generic[StateT]):
         check_own(view, seat)
         return LegalActions(self, view, seat)
 
-    def build(self, view: Any, seat: int) -> Building:
+    def build(self, view: ViewT, seat: int) -> Building:
         """Build a legal action for the open window of a view, choice by choice."""
         raise NotImplementedError(f"{self.name} cannot build actions: {view}, {seat}")
 
-    def spell(self, view: Any, action: Action) -> Sequence[int]:
+    def spell(self, view: ViewT, action: Action) -> Sequence[int]:
         """Return the choices with which `build` makes a legal action, which must be in canonical form."""
         raise NotImplementedError(f"{self.name} cannot build actions: {view}, {action}")
 
-    def listed(self, view: Any, seat: int) -> Sequence[Action] | None:
+    def listed(self, view: ViewT, seat: int) -> Sequence[Action] | None:
         """Return every legal action once, always in the same order; None if there are too many."""
         return None
 
     def worlds(
         self,
-        view: Any,
+        view: ViewT,
         events: Sequence[Event],
         seat: int,
         luck: Random,
         *,
         variant: str | None = None,
-        options: Options | None = None,
+        options: OptionsT | None = None,
     ) -> Iterator[StateT]:
         """Yield random states in which the seat would have received exactly its events and view. Never ends.
 
         Args:
             view: the seat's current view.
             events: all events sent to the seat in this match, in order. Games whose views contain all of them do
-            not
-                read these: of the five games, only Mist does.
+                not read these: of the five games, only Mist does.
             seat: the seat.
             luck: the source of random numbers.
             variant: the match's variant, as in `welcome`; None: the default one.
             options: the match's options in the game's own type, `convert(welcome.options, game.options)`; None:
-            the
-                defaults. Missing fields have the variant's defaults.
+                the defaults. Missing fields have the variant's defaults.
 
         Raises:
             ValueError: the view is another seat's or a spectator's, or the options are not those of this match;
-            or, at
-                the first `next`: the match is over, or no state was found that fits.
+                or, at the first `next`: the match is over, or no state was found that fits.
             TypeError: the view consists of plain JSON values.
         """
         raise NotImplementedError(f"{self.name} cannot draw worlds: {view}, {events}, {seat}, {luck}")
@@ -296,13 +300,13 @@ class Game(ABC, Generic[StateT]):
     def worlds_until(
         self,
         over: Callable[[], bool],
-        view: Any,
+        view: ViewT,
         events: Sequence[Event],
         seat: int,
         luck: Random,
         *,
         variant: str | None = None,
-        options: Options | None = None,
+        options: OptionsT | None = None,
     ) -> Iterator[StateT]:
         """Yield the same states as `worlds`, but end as soon as `over()` is true.
 
@@ -324,14 +328,14 @@ class Game(ABC, Generic[StateT]):
             if not found:
                 raise NoWorldInTimeError(f"{self.name}: no world was found in time") from None
 
-    def setups(self, variant: str, options: Options) -> Sequence[Setup] | None:
+    def setups(self, variant: str, options: OptionsT) -> Sequence[SetupT] | None:
         """Return every setup that may be drawn, all equally likely; None: too many, or chance also draws later.
 
         No match uses it. In OpenSpiel, chance deals one of these instead of a few seeds.
         """
         return None
 
-    def most_choices(self, options: Options) -> int | None:
+    def most_choices(self, options: OptionsT) -> int | None:
         """Return the most choices that all seats together make in a match; None: not known.
 
         No match uses it. OpenSpiel needs it.
@@ -383,6 +387,10 @@ class Game(ABC, Generic[StateT]):
         except Refused as refused:
             raise Illegal(refused.text) from None
         return self.check(state, seat, action)
+
+
+AnyGame = Game[Any, Any, Any, Any]
+"""A game whose types are not known to the type checker."""
 
 
 class _TimeOver(BaseException):

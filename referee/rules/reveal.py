@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 
 from protocol.messages import EventMessage, Opened
 from protocol.words import Audience, View
-from referee.rules.contract import Addressed, Announced, Game, Owed, StateT, Window
+from referee.rules.contract import Addressed, Announced, AnyGame, Owed, StateT, Window
 
 MadeT = TypeVar("MadeT")
 
@@ -63,9 +63,10 @@ def remembered(function: Callable[[StateT], MadeT]) -> Callable[[StateT], MadeT]
     return made_of
 
 
-def shown(game: Game[Any], state: Any, seat: int | None) -> View:
+def shown(game: AnyGame, state: Any, seat: int | None) -> View:
     """Return the view of a seat, or of a spectator."""
-    return game.view(state, seat)
+    view: View = game.view(state, seat)
+    return view
 
 
 class Announcement(Struct, frozen=True):
@@ -76,7 +77,7 @@ class Announcement(Struct, frozen=True):
     """The seats that owe an action in it; None: they are secret."""
 
 
-def announced(game: Game[Any], window: Window) -> Announcement | None:
+def announced(game: AnyGame, window: Window) -> Announcement | None:
     """Return the public knowledge about an open window; None: the window is secret."""
     match game.announced.get(window.name):
         case None:
@@ -90,7 +91,7 @@ def announced(game: Game[Any], window: Window) -> Announcement | None:
 
 
 def opened(
-    game: Game[Any], state: Any, window: Window, owed: Owed, *, number: int, main_ms: int, reserve_ms: int
+    game: AnyGame, state: Any, window: Window, owed: Owed, *, number: int, main_ms: int, reserve_ms: int
 ) -> Opened:
     """Return the message that opens a window for the seat of `owed`, as the seat's `number`-th window (from 0)."""
     return Opened(

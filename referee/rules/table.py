@@ -10,7 +10,7 @@ from typing import Any, assert_never
 from msgspec import Raw, Struct
 
 from protocol.words import Action, Options, Outcome, Setup
-from referee.rules.contract import Addressed, Game, Illegal, Owed, Step, Taken, Window
+from referee.rules.contract import Addressed, AnyGame, Illegal, Owed, Step, Taken, Window
 from referee.rules.reveal import check_audience
 from referee.rules.rng import Luck
 
@@ -43,7 +43,7 @@ Move = Answered | WindowClosed
 class Table:
     """A match in progress: `state`, the open `window`, the `outcome`, and the `journal` that led to them."""
 
-    def __init__(self, game: Game[Any], deal: Deal) -> None:
+    def __init__(self, game: AnyGame, deal: Deal) -> None:
         """Deal the match.
 
         Raises:
@@ -131,7 +131,7 @@ class Table:
         return step.told
 
 
-def replay(game: Game[Any], deal: Deal, journal: Iterable[Move]) -> Table:
+def replay(game: AnyGame, deal: Deal, journal: Iterable[Move]) -> Table:
     """Return the table to which a journal leads."""
     table = Table(game, deal)
     for move in journal:

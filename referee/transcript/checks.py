@@ -6,7 +6,6 @@ before. `replayer` checks the records against the rules.
 """
 
 import re
-from typing import Any
 
 import msgspec
 from msgspec import UNSET
@@ -35,7 +34,7 @@ from referee.match import (
     Used,
     kept_of,
 )
-from referee.rules import BadSetupError, Deal, Game, Table
+from referee.rules import AnyGame, BadSetupError, Deal, Table
 from referee.wire import MAX_TAKEN_BYTES, stands_for_parts
 
 MOST_PARTS_BYTES = MAX_TAKEN_BYTES + 1_024
@@ -215,7 +214,7 @@ def check_seat_terms(header: SeatHeader) -> None:
     _check_clock(header.clock, game, header.variant)
 
 
-def _game(header: Header | SeatHeader) -> Game[Any]:
+def _game(header: Header | SeatHeader) -> AnyGame:
     if header.game not in GAMES:
         comes_from = "" if header.package is UNSET else f", which comes with the package {header.package}"
         raise BadTermsError(f"game: there is no {header.game!r}{comes_from}; there are {', '.join(GAMES)}")
@@ -225,7 +224,7 @@ def _game(header: Header | SeatHeader) -> Game[Any]:
     return game
 
 
-def _check_clock(terms: ClockTerms, game: Game[Any], variant: str) -> None:
+def _check_clock(terms: ClockTerms, game: AnyGame, variant: str) -> None:
     windows = game.variant(variant).time.main_ms
     if terms.main_ms.keys() != windows.keys():
         raise BadTermsError(f"clock.main_ms: the windows are {', '.join(windows)}")

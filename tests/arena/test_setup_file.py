@@ -12,7 +12,7 @@ from arena.errors import DONE, WRONG_USE, WrongUse
 from arena.game_options import drawn_setup, read_setup
 from protocol.words import Setup
 from referee.games.registry import GAMES
-from referee.rules.contract import Game
+from referee.rules.contract import AnyGame
 from referee.rules.rng import Luck
 from referee.rules.table import Deal, Table
 from tests.arena.stand_in import result
@@ -25,7 +25,7 @@ def arena(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main.main, [str(argument) for argument in arguments])
 
 
-def options(game: Game[Any], variant: str) -> Any:
+def options(game: AnyGame, variant: str) -> Any:
     return game.read_options(variant, None)
 
 

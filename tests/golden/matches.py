@@ -14,7 +14,7 @@ from protocol.codec import decode_json, encode
 from referee.adjudication.adjudicate import Games, adjudicate_line
 from referee.games.registry import GAMES
 from referee.proofs.conformance.sitting import Chooser, ObservedTable
-from referee.rules.contract import Game
+from referee.rules.contract import AnyGame
 from referee.rules.table import Deal, Table
 
 FOLDER = Path(__file__).parent
@@ -43,7 +43,7 @@ def adjudicated(scenario: Any, games: Games = GAMES) -> Any:
     return json.loads(adjudicate_line(json.dumps(scenario).encode(), games))
 
 
-def played(game: Game[Any], variant: str) -> Any:
+def played(game: AnyGame, variant: str) -> Any:
     """A scenario with a rejection, if any, that tells as many types of events and ends as early as any seed's."""
     scenarios = [random_match(game, variant, seed) for seed in SEEDS]
     games = {game.name: game}
@@ -70,7 +70,7 @@ def rewrite() -> None:
 
 
 def random_match(
-    game: Game[Any], variant: str, seed: int, look: Callable[[ObservedTable], object] = lambda _: None
+    game: AnyGame, variant: str, seed: int, look: Callable[[ObservedTable], object] = lambda _: None
 ) -> Any:
     """Play a match at random, and return it as a scenario. `look` is called before each window and at the end."""
     luck = Random(seed)

@@ -92,7 +92,7 @@ class CupState(View, frozen=True, kw_only=True):
     """By seat: how far off its guess was, and its time."""
 
 
-class Cups(Game[CupState]):
+class Cups(Game[CupState, CupOptions, CupSetup, CupView]):
     """See the top of the file."""
 
     name = "cups"
@@ -110,7 +110,7 @@ class Cups(Game[CupState]):
     options = CupOptions
     view_type = CupView
 
-    def read_setup(self, variant: str, options: Options, given: Raw | None, luck: Luck) -> Setup:
+    def read_setup(self, variant: str, options: CupOptions, given: Raw | None, luck: Luck) -> CupSetup:
         del variant, options
         if given is None:
             cups = luck.shared().choices(range(3), k=CUPS)
@@ -120,19 +120,18 @@ class Cups(Game[CupState]):
             raise BadSetupError(f"setup.cups: {len(setup.cups)} cups; there are {CUPS}")
         return setup
 
-    def seats(self, options: Options) -> int:
-        return cast("CupOptions", options).seats
+    def seats(self, options: CupOptions) -> int:
+        return options.seats
 
-    def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[CupState]:
+    def deal(self, variant: str, options: CupOptions, setup: CupSetup, luck: Luck) -> Step[CupState]:
         del variant
-        given = cast("CupOptions", options)
-        lucky = tuple(luck.seat(seat).randrange(2) for seat in range(given.seats))
-        nothing: tuple[dict[str, int], ...] = ({},) * given.seats
+        lucky = tuple(luck.seat(seat).randrange(2) for seat in range(options.seats))
+        nothing: tuple[dict[str, int], ...] = ({},) * options.seats
         state = CupState(
-            options=given,
-            cups=cast("CupSetup", setup).cups,
+            options=options,
+            cups=setup.cups,
             lucky=lucky,
-            spent=(0,) * given.seats,
+            spent=(0,) * options.seats,
             looked=nothing,
         )
         # The last seat has no lucky number, so that one seat is told nothing at the start.
@@ -187,7 +186,7 @@ class Cups(Game[CupState]):
         )
         return Step(after, (Addressed(RoundOver(highest=highest)),))
 
-    def view(self, state: CupState, seat: int | None) -> View:
+    def view(self, state: CupState, seat: int | None) -> CupView:
         return CupView(
             seat=seat,
             lucky=None if seat is None or seat == state.options.seats - 1 else state.lucky[seat],

@@ -15,7 +15,7 @@ from referee.host.match_log import MatchLog
 from referee.match.match import Match
 from referee.match.records import BotIdentity, Record
 from referee.match.terms import ClockTable, Policy, clock_terms
-from referee.rules.contract import Game
+from referee.rules.contract import AnyGame
 from referee.rules.table import Deal, Table
 from referee.sandbox.meter import Reading
 from referee.wire.line import Bell, MemoryLine
@@ -143,7 +143,7 @@ class Played:
 def set_up(
     players: int,
     *,
-    game: Game[Any] = GAMES["mist"],
+    game: AnyGame = GAMES["mist"],
     variant: str = "contractual-obligation",
     options: Any = None,
     policy: Policy = RULES,

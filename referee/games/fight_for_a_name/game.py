@@ -34,7 +34,7 @@ from protocol.games.fight_for_a_name import (
     Standing,
     Vote,
 )
-from protocol.words import Action, Event, Options, Outcome, Setup
+from protocol.words import Action, Event, Outcome
 from referee.games.fight_for_a_name import ending, legal, rehearsal, seen, worlds
 from referee.games.fight_for_a_name.moving import checked_move
 from referee.games.fight_for_a_name.pillars import answered, checked_ask
@@ -83,7 +83,7 @@ _VOTES = {
 }
 
 
-class FightForAName(Game[FightState]):
+class FightForAName(Game[FightState, FightOptions, FightSetup, FightView]):
     """A game of thirteen seats on 37 hexes with ten pillars around them; the first seat to make a banner wins."""
 
     name = "fight-for-a-name"
@@ -109,27 +109,24 @@ class FightForAName(Game[FightState]):
     view_type = FightView
     choices = legal.CHOICES
 
-    def read_setup(self, variant: str, options: Options, given: Raw | None, luck: Luck) -> Setup:
+    def read_setup(self, variant: str, options: FightOptions, given: Raw | None, luck: Luck) -> FightSetup:
         """See `Game.read_setup`."""
         if given in (None, Raw(b"null")):
             return drawn_setup(luck.shared())
         return checked_setup(read_given(FightSetup, given, "setup"))
 
-    def seats(self, options: Options) -> int:
+    def seats(self, options: FightOptions) -> int:
         """Return 13."""
         return SEATS
 
-    def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[FightState]:
+    def deal(self, variant: str, options: FightOptions, setup: FightSetup, luck: Luck) -> Step[FightState]:
         """Place all seats on Start, and show the hexes' colours and the timed game's puzzle to all."""
-        secrets = cast("FightSetup", setup)
-        puzzle = secrets.challenge
-        return Step(
-            FightState(options=cast("FightOptions", options), setup=secrets),
-            (
-                Addressed(BoardShown(colours=secrets.colours)),
-                Addressed(ChallengeShown(numbers=puzzle.numbers, target=puzzle.target)),
-            ),
+        puzzle = setup.challenge
+        told = (
+            Addressed(BoardShown(colours=setup.colours)),
+            Addressed(ChallengeShown(numbers=puzzle.numbers, target=puzzle.target)),
         )
+        return Step(FightState(options=options, setup=setup), told)
 
     def window(self, state: FightState) -> Window | None:
         """Return the open window.
@@ -187,11 +184,11 @@ class FightForAName(Game[FightState]):
         luck: Random,
         *,
         variant: str | None = None,
-        options: Options | None = None,
+        options: FightOptions | None = None,
     ) -> Iterator[FightState]:
         """See `worlds`. The view contains all information of the events."""
         check_own(view, seat)
-        return worlds.worlds(view, seat, luck, cast("FightOptions", options or FightOptions()))
+        return worlds.worlds(view, seat, luck, options or FightOptions())
 
     def answer(self, state: FightState, seat: int, action: Action, luck: Luck) -> Step[FightState]:
         """Send the pillar's answer to its visitor (R3)."""

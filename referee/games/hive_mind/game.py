@@ -27,7 +27,7 @@ from protocol.games.hive_mind import (
     TokenGiven,
     WindowName,
 )
-from protocol.words import Action, Event, Options, Outcome, Setup
+from protocol.words import Action, Event, Outcome
 from referee.games.hive_mind import legal, play, worlds
 from referee.games.hive_mind.checking import checked_round, checked_scores, kinds_left
 from referee.games.hive_mind.hive import check_values, draw_values
@@ -62,7 +62,7 @@ SCORES_CHOICES = 4 * (1 + 4_300)
 """Most choices of a seat that guesses scores: those of 4 others, digit by digit."""
 
 
-class HiveMind(Game[HiveMindState]):
+class HiveMind(Game[HiveMindState, HiveMindOptions, HiveMindSetup, HiveMindView]):
     """Five seats, hidden values under hexes: learn them by placing shapes, and score where others do not."""
 
     name = "hive-mind"
@@ -94,7 +94,7 @@ class HiveMind(Game[HiveMindState]):
                 raise BadSetupError("options.garnets: at most 10 to the power of 100")
         return replace(options, garnets=RULE_SETS[variant].garnets) if options.garnets is UNSET else options
 
-    def read_setup(self, variant: str, options: Options, given: Raw | None, luck: Luck) -> HiveMindSetup:
+    def read_setup(self, variant: str, options: HiveMindOptions, given: Raw | None, luck: Luck) -> HiveMindSetup:
         """See `Game.read_setup`. The setup has the values of every Hive."""
         names = RULE_SETS[variant].hives
         if given in (None, Raw(b"null")):
@@ -108,15 +108,17 @@ class HiveMind(Game[HiveMindState]):
             check_values(hives[name], f"setup.hives.{name}")
         return HiveMindSetup(hives={name: hives[name] for name in names})
 
-    def seats(self, options: Options) -> int:
+    def seats(self, options: HiveMindOptions) -> int:
         """Return 5."""
         return SEATS
 
-    def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[HiveMindState]:
+    def deal(
+        self, variant: str, options: HiveMindOptions, setup: HiveMindSetup, luck: Luck
+    ) -> Step[HiveMindState]:
         """Return the initial state with hidden values and full wallets, without events."""
-        given = cast("HiveMindOptions", options).garnets
+        given = options.garnets
         garnets = given if isinstance(given, tuple) else (cast("int", given),) * SEATS
-        return Step(HiveMindState(variant=variant, garnets=garnets, values=cast("HiveMindSetup", setup).hives))
+        return Step(HiveMindState(variant=variant, garnets=garnets, values=setup.hives))
 
     def window(self, state: HiveMindState) -> Window | None:
         """Return `round`, then `scores` in `gauntlet`, then `give_token` or `break_tie` for the winner."""
@@ -149,7 +151,7 @@ class HiveMind(Game[HiveMindState]):
             case _:
                 return action
 
-    def most_choices(self, options: Options) -> int:
+    def most_choices(self, options: HiveMindOptions) -> int:
         """Return the choices of all rounds, guesses and prizes."""
         return 1 + SEATS * (ROUNDS_CHOICES + SCORES_CHOICES) + 2
 
@@ -173,7 +175,7 @@ class HiveMind(Game[HiveMindState]):
         luck: Random,
         *,
         variant: str | None = None,
-        options: Options | None = None,
+        options: HiveMindOptions | None = None,
     ) -> Iterator[HiveMindState]:
         """See `Game.worlds`. `events` is not used: the view contains all information."""
         check_own(view, seat)

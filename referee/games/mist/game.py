@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from random import Random
-from typing import cast
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -23,7 +22,7 @@ from protocol.games.mist import (
     Vision,
 )
 from protocol.games.mist.board import BOARD, PLAYABLE
-from protocol.words import Action, Event, Options, Outcome, Setup
+from protocol.words import Action, Event, Outcome, Setup
 from referee.games.mist import legal, worlds
 from referee.games.mist.turns import (
     NO_TERMS,
@@ -57,7 +56,7 @@ from referee.rules import (
 )
 
 
-class Mist(Game[MistState]):
+class Mist(Game[MistState, MistOptions, Setup, MistView]):
     """Two seats, a board of 61 hexes under fog; the largest connected group wins."""
 
     name = "mist"
@@ -74,15 +73,14 @@ class Mist(Game[MistState]):
     view_type = MistView
     choices = legal.CHOICES
 
-    def seats(self, options: Options) -> int:
+    def seats(self, options: MistOptions) -> int:
         """Return 2."""
         return 2
 
-    def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[MistState]:
+    def deal(self, variant: str, options: MistOptions, setup: Setup, luck: Luck) -> Step[MistState]:
         """Return an empty board without events; not even a first player set by option is announced (R6)."""
-        given = cast("MistOptions", options)
-        first = None if given.first == "choose" else given.first
-        return Step(MistState(variant=variant, options=given, first=first, without=(PLAYABLE, PLAYABLE)))
+        first = None if options.first == "choose" else options.first
+        return Step(MistState(variant=variant, options=options, first=first, without=(PLAYABLE, PLAYABLE)))
 
     def window(self, state: MistState) -> Window | None:
         """Return `first` for the seat with the advantage, then `turn` for each seat alternately (R6)."""
@@ -96,13 +94,13 @@ class Mist(Game[MistState]):
         """See `Game.check`. Reasons depend on the action and public rules only (R1-R3, R5)."""
         return checked_turn(terms_of(state), action) if isinstance(action, Turn) else action
 
-    def setups(self, variant: str, options: Options) -> Sequence[Setup]:
+    def setups(self, variant: str, options: MistOptions) -> Sequence[Setup]:
         """Return the one setup: nothing is drawn."""
         return (Setup(),)
 
-    def most_choices(self, options: Options) -> int:
+    def most_choices(self, options: MistOptions) -> int:
         """Return the choices of the longest turns: three for each, and one before the first."""
-        return 1 + 3 * cast("MistOptions", options).max_turns
+        return 1 + 3 * options.max_turns
 
     def build(self, view: MistView, seat: int) -> Building:
         """Build a turn cell by cell, or a swap."""
@@ -124,12 +122,11 @@ class Mist(Game[MistState]):
         luck: Random,
         *,
         variant: str | None = None,
-        options: Options | None = None,
+        options: MistOptions | None = None,
     ) -> Iterator[MistState]:
         """See `Game.worlds`."""
         check_own(view, seat)
-        given = cast("MistOptions", options or MistOptions())
-        return worlds.worlds(view, events, luck, variant or self.variants[0].name, given)
+        return worlds.worlds(view, events, luck, variant or self.variants[0].name, options or MistOptions())
 
     def close(self, state: MistState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[MistState]:
         """Play the action of the seat in the open window."""

@@ -23,7 +23,7 @@ from protocol.games.pointing import (
     Tied,
     Vote,
 )
-from protocol.words import Action, Event, Options, Outcome, Setup
+from protocol.words import Action, Event, Outcome, Setup
 from referee.games.pointing import legal, worlds
 from referee.games.pointing.state import (
     End,
@@ -55,7 +55,7 @@ ALWAYS_POINTED = -1
 ValueT = TypeVar("ValueT")
 
 
-class Pointing(Game[PointingState]):
+class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
     """Chains score, loops do not, crowds and loners lose; the map shows connections but not seats."""
 
     name = "pointing"
@@ -68,13 +68,13 @@ class Pointing(Game[PointingState]):
     view_type = PointingView
     choices = legal.CHOICES
 
-    def seats(self, options: Options) -> int:
+    def seats(self, options: PointingOptions) -> int:
         """Return the option `seats`."""
-        return cast("PointingOptions", options).seats
+        return options.seats
 
-    def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[PointingState]:
+    def deal(self, variant: str, options: PointingOptions, setup: Setup, luck: Luck) -> Step[PointingState]:
         """Return the initial state, without events."""
-        return Step(PointingState(cast("PointingOptions", options)))
+        return Step(PointingState(options))
 
     def window(self, state: PointingState) -> Window | None:
         """Return `point` for all seats in three rounds, then `vote` for the winners if seats are tied (R3)."""
@@ -95,9 +95,9 @@ class Pointing(Game[PointingState]):
             raise Illegal(f"seat: {action.seat} is not one of the tied seats")
         return action
 
-    def most_choices(self, options: Options) -> int:
+    def most_choices(self, options: PointingOptions) -> int:
         """Return the choices of three rounds and a vote."""
-        return 4 * cast("PointingOptions", options).seats
+        return 4 * options.seats
 
     def build(self, view: PointingView, seat: int) -> Building:
         """See `Game.build`."""
@@ -119,11 +119,11 @@ class Pointing(Game[PointingState]):
         luck: Random,
         *,
         variant: str | None = None,
-        options: Options | None = None,
+        options: PointingOptions | None = None,
     ) -> Iterator[PointingState]:
         """See `Game.worlds`. `events` is not used: the view contains all information."""
         check_own(view, seat)
-        given = cast("PointingOptions", options or PointingOptions(seats=view.seats))
+        given = options or PointingOptions(seats=view.seats)
         if given.seats != view.seats:
             raise ValueError(f"options.seats: {given.seats}, and the view is of a match of {view.seats} seats")
         return worlds.worlds(view, luck, given)

@@ -25,7 +25,7 @@ from protocol.games.runes_to_ruins import (
     SymbolSet,
     VisionAnswer,
 )
-from protocol.words import Action, Event, Options, Outcome, Setup
+from protocol.words import Action, Event, Outcome, Setup
 from referee.games.runes_to_ruins import legal, views, worlds
 from referee.games.runes_to_ruins.checking import checked_round, checked_symbol
 from referee.games.runes_to_ruins.opening import close_attempt
@@ -52,7 +52,7 @@ from referee.rules import (
 )
 
 
-class RunesToRuins(Game[RunesState]):
+class RunesToRuins(Game[RunesState, RunesOptions, Setup, RunesView]):
     """A game of five seats that each guess the secret six-rune symbols of the others."""
 
     name = "runes-to-ruins"
@@ -80,21 +80,21 @@ class RunesToRuins(Game[RunesState]):
     view_type = RunesView
     choices = legal.CHOICES
 
-    def read_options(self, variant: str, given: Raw | None) -> Options:
+    def read_options(self, variant: str, given: Raw | None) -> RunesOptions:
         """See `Game.read_options`; a seat may have each artefact only once."""
-        options = cast("RunesOptions", super().read_options(variant, given))
+        options = super().read_options(variant, given)
         for seat, artefacts in options.artefacts.items():
             if len(set(artefacts)) < len(artefacts):
                 raise BadSetupError(f"options.artefacts.{seat}: an artefact stands twice")
         return options
 
-    def seats(self, options: Options) -> int:
+    def seats(self, options: RunesOptions) -> int:
         """Return 5."""
         return SEATS
 
-    def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[RunesState]:
+    def deal(self, variant: str, options: RunesOptions, setup: Setup, luck: Luck) -> Step[RunesState]:
         """Return the initial state without symbols, which the seats choose; there are no events."""
-        return Step(RunesState(options=cast("RunesOptions", options)))
+        return Step(RunesState(options=options))
 
     def window(self, state: RunesState) -> Window | None:
         """Return the window `symbol` until all symbols are set, then `round`."""
@@ -134,11 +134,11 @@ class RunesToRuins(Game[RunesState]):
         luck: Random,
         *,
         variant: str | None = None,
-        options: Options | None = None,
+        options: RunesOptions | None = None,
     ) -> Iterator[RunesState]:
         """See `worlds`. The events are not needed: the view contains their information."""
         check_own(view, seat)
-        return worlds.worlds(view, seat, luck, cast("RunesOptions", options or RunesOptions()))
+        return worlds.worlds(view, seat, luck, options or RunesOptions())
 
     def draw_default(self, state: RunesState, seat: int, luck: Luck) -> Action:
         """Draw a legal symbol that has not become invalid."""

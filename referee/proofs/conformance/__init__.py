@@ -17,13 +17,12 @@ rules must check which events a seat receives.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from referee.proofs.conformance.playing import ConformanceReport, GameExamination
 from referee.proofs.conformance.promises import ConformanceError
 from referee.proofs.conformance.repetition import check_repetition
 from referee.proofs.conformance.swaps import ANONYMOUS, Forge, anonymous_tags
-from referee.rules import Game
+from referee.rules import AnyGame
 
 __all__ = ["ConformanceError", "ConformanceReport", "check_game"]
 
@@ -31,7 +30,7 @@ REPEATED_SEEDS = 6
 
 
 def check_game(
-    game: Game[Any], seeds: Sequence[int] = range(200), forge: Forge | None = None, *, shared: bool = False
+    game: AnyGame, seeds: Sequence[int] = range(200), forge: Forge | None = None, *, shared: bool = False
 ) -> list[ConformanceReport]:
     """Play every seed in every variant, or share the seeds among the variants.
 

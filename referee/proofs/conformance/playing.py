@@ -1,7 +1,6 @@
 """Matches of a game that are played at random, with a check of every promise on the way."""
 
 from random import Random
-from typing import Any
 
 from msgspec import Raw, Struct
 
@@ -28,7 +27,7 @@ from referee.proofs.conformance.swaps import (
     check_forged,
     check_sealed,
 )
-from referee.rules import BadSetupError, Deal, Game, Leak, Table
+from referee.rules import AnyGame, BadSetupError, Deal, Leak, Table
 
 LONGEST_MATCH = 10_000
 """Number of windows after which a match counts as endless."""
@@ -40,13 +39,13 @@ WATCHED = 4
 """Number of seats per window, and of observers per seat, that are checked; they are drawn at random."""
 
 
-def seat_match(game: Game[Any], variant: str, seed: int) -> ObservedTable:
+def seat_match(game: AnyGame, variant: str, seed: int) -> ObservedTable:
     """Return a match before its first window. Even seeds use the default options, odd seeds guessed ones."""
     options = guessed_options(game, variant, seed) if seed % 2 else None
     return ObservedTable(Table(game, Deal(variant, seed, options)))
 
 
-def guessed_options(game: Game[Any], variant: str, seed: int) -> Raw | None:
+def guessed_options(game: AnyGame, variant: str, seed: int) -> Raw | None:
     """Guess options. Return None if the game does not accept the guess."""
     guess = Raw(encode(Guesser(Random(f"{seed}/options")).guess(game.options)))
     try:
@@ -86,7 +85,7 @@ class ConformanceReport(Struct, kw_only=True):
 class GameExamination:
     """A series of matches of one variant, with all checks; `report` counts the comparisons."""
 
-    def __init__(self, game: Game[Any], variant: str, forge: Forge | None) -> None:
+    def __init__(self, game: AnyGame, variant: str, forge: Forge | None) -> None:
         self.game = game
         self.report = ConformanceReport(game=game.name, variant=variant)
         self._forge = forge

@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 from protocol.codec import encode
 from protocol.words import Event, Outcome
 from referee.proofs.conformance.sitting import ObservedTable
-from referee.rules import Answered, Deal, Game, Illegal, Move, Table, WindowClosed
+from referee.rules import Answered, AnyGame, Deal, Illegal, Move, Table, WindowClosed
 
 AROUND = 40
 """Number of bytes that are shown before and after a difference."""
@@ -133,7 +133,7 @@ def check_replay(table: Table, where: MatchPlace) -> None:
         raise where.error("same journal, same bytes", "a replay ends in another state")
 
 
-def _retold(game: Game[Any], deal: Deal, journal: list[Move]) -> bytes:
+def _retold(game: AnyGame, deal: Deal, journal: list[Move]) -> bytes:
     table = Table(game, deal)
     lines = [encode(table.start)]
     for move in journal:

@@ -10,19 +10,18 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from importlib import import_module
 from random import Random
-from typing import Any
 
 from referee.games import GAMES
 from referee.proofs.conformance.playing import seat_match
 from referee.proofs.conformance.promises import ConformanceError, MatchPlace
 from referee.proofs.conformance.sitting import Chooser
-from referee.rules import Game
+from referee.rules import AnyGame
 
 HASH_SEEDS = ("1", "2")
 SAME = "same journal, same bytes, under two PYTHONHASHSEEDs"
 
 
-def digests(game: Game[Any], seeds: Sequence[int]) -> Iterator[str]:
+def digests(game: AnyGame, seeds: Sequence[int]) -> Iterator[str]:
     """Yield one line per variant, seed, window and observer: a hash of all messages to it and of its view."""
     for variant in game.variants:
         for seed in seeds:
@@ -38,7 +37,7 @@ def digests(game: Game[Any], seeds: Sequence[int]) -> Iterator[str]:
                 match.play(chooser.choose_all(match.table))
 
 
-def check_repetition(game: Game[Any], seeds: Sequence[int]) -> None:
+def check_repetition(game: AnyGame, seeds: Sequence[int]) -> None:
     """Play the seeds in two interpreters with different hash seeds. Raise ConformanceError if they differ."""
     command = [sys.executable, "-m", "referee.proofs.conformance", "--digests", spelled(game), *map(str, seeds)]
     runs = []
@@ -58,14 +57,14 @@ def check_repetition(game: Game[Any], seeds: Sequence[int]) -> None:
         raise ConformanceError(SAME, f"{len(one)} and {len(other)} positions", variant=game.name)
 
 
-def spelled(game: Game[Any]) -> str:
+def spelled(game: AnyGame) -> str:
     """Return the text by which another interpreter finds this game: its name, or MODULE:CLASS."""
     if GAMES.get(game.name) is game:
         return game.name
     return f"{type(game).__module__}:{type(game).__qualname__}"
 
 
-def found(spelling: str) -> Game[Any]:
+def found(spelling: str) -> AnyGame:
     """Return the game of that name, or a new instance of MODULE:CLASS.
 
     Raises:
@@ -77,7 +76,7 @@ def found(spelling: str) -> Game[Any]:
     if not name:
         raise LookupError(f'there is no game "{spelling}"; there are {", ".join(GAMES)}, or name MODULE:CLASS')
     try:
-        game: Game[Any] = getattr(import_module(module), name)()
+        game: AnyGame = getattr(import_module(module), name)()
     except (ImportError, AttributeError) as error:
         raise LookupError(f"{spelling}: {error}") from None
     return game

@@ -15,7 +15,6 @@ in other seats (`Reseated`): each submits the same action, with the seats in it 
 
 from collections.abc import Callable, Iterator
 from random import Random
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -23,7 +22,7 @@ from msgspec.structs import replace
 from protocol.codec import encode
 from referee.proofs.conformance.promises import MatchPlace, difference
 from referee.proofs.conformance.sitting import Chooser, Chosen, ObservedTable, Observer, answered, open_window
-from referee.rules import Deal, Game, Table, Taken
+from referee.rules import AnyGame, Deal, Table, Taken
 
 ANONYMOUS = "anonymous events are the same, whoever sits where"
 CHANGES = 3
@@ -46,12 +45,12 @@ Forge = Callable[[Deal, History, Observer, Random], tuple[Deal, History] | None]
 same messages. It returns None if it finds none."""
 
 
-def anonymous_tags(game: Game[Any]) -> set[str]:
+def anonymous_tags(game: AnyGame) -> set[str]:
     """Return the JSON tags of the events that the game declares anonymous."""
     return {str(event.__struct_config__.tag) for event in game.events if event.anonymous}
 
 
-def reseat(game: Game[Any], chosen: Chosen, seat_of: tuple[int, ...]) -> Chosen:
+def reseat(game: AnyGame, chosen: Chosen, seat_of: tuple[int, ...]) -> Chosen:
     """Return the actions of a window after each player has moved from seat `s` to `seat_of[s]`."""
     moved = {
         seat_of[seat]: part if part.action is None else replace(part, action=game.reseat(part.action, seat_of))

@@ -20,6 +20,7 @@ from referee.match import BotIdentity, Match, Policy, Record, clock_terms
 from referee.proofs.fuzzing.script import Script, Submits
 from referee.rules import (
     Addressed,
+    AnyGame,
     Deal,
     Game,
     Illegal,
@@ -81,7 +82,7 @@ class DrillState(Struct, frozen=True):
     number: int = 0
 
 
-class Drill(Game[DrillState]):
+class Drill(Game[DrillState, DrillOptions, Setup, DrillView]):
     """A game that consists of windows only."""
 
     name = "drill"
@@ -91,13 +92,13 @@ class Drill(Game[DrillState]):
     options = DrillOptions
     view_type = DrillView
 
-    def seats(self, options: Options) -> int:
+    def seats(self, options: DrillOptions) -> int:
         """See `Game.seats`."""
-        return cast("DrillOptions", options).seats
+        return options.seats
 
-    def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[DrillState]:
+    def deal(self, variant: str, options: DrillOptions, setup: Setup, luck: Luck) -> Step[DrillState]:
         """Start before the first window, without events."""
-        return Step(DrillState(cast("DrillOptions", options)))
+        return Step(DrillState(options))
 
     def window(self, state: DrillState) -> Window | None:
         """Return the next window of the options."""
@@ -122,7 +123,7 @@ class Drill(Game[DrillState]):
         choices = tuple(NOTHING if action is None else action.choice for action in actions)
         return Step(replace(state, number=state.number + 1), (Addressed(Chosen(choices=choices)),))
 
-    def view(self, state: DrillState, seat: int | None) -> View:
+    def view(self, state: DrillState, seat: int | None) -> DrillView:
         """Return the same view to everyone."""
         return DrillView(number=state.number)
 
@@ -214,7 +215,7 @@ def taken(script: Script, choice: int | None) -> Any:
 
 
 def _table(script: Script) -> Table:
-    game: Game[Any]
+    game: AnyGame
     if script.game == "mist":
         game, variant = MIST, "heaven-and-hell"
         options = encode(MistOptions(first=0, max_turns=len(script.windows)))

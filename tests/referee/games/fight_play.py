@@ -6,13 +6,13 @@ Humility is red with yellow partings, Justice orange with green ones, and so on.
 """
 
 import json
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from protocol.codec import encode
-from protocol.games.fight_for_a_name import Claim, Colour, FightOptions, FightSetup, Pillar, Title, Visit
+from protocol.games.fight_for_a_name import Claim, Colour, FightOptions, Pillar, Title, Visit
 from referee.games.fight_for_a_name.game import FightForAName
 from referee.games.fight_for_a_name.state import FightState, Player
 from referee.rules.contract import Addressed, Illegal, Taken
@@ -208,4 +208,4 @@ def visiting(pillar: str, at_round: int = 1) -> Visit:
     return Visit(round=at_round, pillar=pillar, titles=tuple(SETUP["pillars"][pillar]))  # type: ignore[arg-type]
 
 
-FIGHT_SETUP = cast("FightSetup", FIGHT.read_setup("guardians", FightOptions(), Raw(encode(SETUP)), Luck(0)))
+FIGHT_SETUP = FIGHT.read_setup("guardians", FightOptions(), Raw(encode(SETUP)), Luck(0))

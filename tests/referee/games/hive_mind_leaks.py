@@ -19,12 +19,11 @@ from referee.games.hive_mind.state import (
     wallet,
 )
 from referee.proofs.conformance.swaps import ANONYMOUS
-from referee.rules.contract import Addressed, Step, Taken
+from referee.rules.contract import Addressed, AnyGame, Step, Taken
 from referee.rules.rng import Luck
 from tests.referee.proofs.planting import (
     AUDIENCE,
     SECRET,
-    AnyGame,
     defaults,
     rejects,
     says_in_reasons,

@@ -12,12 +12,11 @@ from protocol.games.runes_to_ruins import PlayRound, Purse, VisionAnswer
 from protocol.words import Event
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.games.runes_to_ruins.state import RunesState, Standing
-from referee.rules.contract import Addressed, Step, Taken
+from referee.rules.contract import Addressed, AnyGame, Step, Taken
 from referee.rules.rng import Luck
 from tests.referee.proofs.planting import (
     AUDIENCE,
     SECRET,
-    AnyGame,
     rejects,
     says_in_reasons,
     shows,

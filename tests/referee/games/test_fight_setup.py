@@ -8,6 +8,7 @@ import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
+from protocol.games.fight_for_a_name import FightOptions
 from referee.rules.contract import BadSetupError
 from referee.rules.table import Deal, Table
 from tests.referee.games.as_json import plain
@@ -123,5 +124,5 @@ def test_o6_a_day_for_each_decision_ten_minutes_for_the_timed_game_and_no_reserv
     votes = {"token_vote": day, "elimination_vote": day, "justice": day}
     assert ("guardians", 0) == (variant.name, variant.time.reserve_ms)
     assert {"challenge": 600_000, "move": day, "pillar": day} | votes == variant.time.main_ms
-    assert 13 == FIGHT.seats(dealt().options)
+    assert 13 == FIGHT.seats(FightOptions())
     assert b'{"rounds":12}' == encode(dealt().options)

@@ -21,7 +21,7 @@ from protocol.words import Action
 from referee.games import GAMES
 from referee.games.runes_to_ruins.symbols import draw_symbol
 from referee.proofs.conformance.sitting import Guesser
-from referee.rules import Deal, Game, Illegal, IllegalChoiceError, LegalActions, Table, Taken, drawn
+from referee.rules import AnyGame, Deal, Illegal, IllegalChoiceError, LegalActions, Table, Taken, drawn
 from tests.games import WITH_CHOICES, with_variants
 from tests.referee.games.naive_actions import is_legal
 
@@ -119,7 +119,7 @@ def all_masks(legal: LegalActions) -> list[int]:
 
 @pytest.mark.parametrize(("name", "variant"), BUILT)
 def test_all_choices_have_names_and_no_others_are_taken(name: str, variant: str) -> None:
-    game: Game[Any] = GAMES[name]
+    game: AnyGame = GAMES[name]
     assert len(set(game.choices)) == len(game.choices)
     for _, _, legal in positions(name, variant, 1):
         draft = legal.draft()
@@ -196,7 +196,7 @@ def test_moves_of_the_fight_are_those_that_its_rules_pass() -> None:
         assert {encode(move) for move in all_built(game.legal_actions(state, 0))} == expected
 
 
-def passes(game: Game[Any], state: Any, seat: int, action: Action) -> bool:
+def passes(game: AnyGame, state: Any, seat: int, action: Action) -> bool:
     """Whether it is legal and canonical."""
     try:
         return game.check(state, seat, action) == action

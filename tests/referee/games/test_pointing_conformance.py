@@ -11,10 +11,10 @@ from referee.games.pointing.game import Pointing
 from referee.games.pointing.state import PointingState
 from referee.proofs.conformance import check_game
 from referee.proofs.conformance.swaps import ANONYMOUS
-from referee.rules.contract import Addressed, Step, Taken
+from referee.rules.contract import Addressed, AnyGame, Step, Taken
 from referee.rules.rng import Luck
 from tests.long import mostly_slow
-from tests.referee.proofs.planting import SECRET, AnyGame, assert_caught, says_in_reasons, shows
+from tests.referee.proofs.planting import SECRET, assert_caught, says_in_reasons, shows
 
 FEW = range(40)
 

@@ -12,11 +12,11 @@ from protocol.codec import encode
 from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.games.runes_to_ruins.symbols import draw_symbol
-from referee.rules.contract import Taken
+from referee.rules.contract import AnyGame, Taken
 from referee.rules.rng import Luck
 from tests.referee.games.runes_leaks import LEAKS, LeakOfUnasked
 from tests.referee.games.runes_play import GAME, Json, put, start
-from tests.referee.proofs.planting import AnyGame, assert_caught
+from tests.referee.proofs.planting import assert_caught
 
 FEW = range(12)
 

@@ -1,12 +1,12 @@
 """Games that break their contract without leaking, for the test of the tests: `FAULTS` says which promise."""
 
 from random import Random
-from typing import ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 from msgspec.structs import replace
 
 from protocol.words import Action, Audience, Event, Options, Outcome, Setup, View
-from referee.rules.contract import Addressed, Game, Illegal, Owed, Step, Taken, TimeTerms, Variant, Window
+from referee.rules.contract import Addressed, AnyGame, Game, Illegal, Owed, Step, Taken, TimeTerms, Variant, Window
 from referee.rules.rng import Luck
 from tests.referee.toy import CUPS, Bid, Cups, CupState
 
@@ -116,7 +116,7 @@ class TellsUndeclared(Cups):
 class ShowsUndeclared(Cups):
     """A view of another form than declared."""
 
-    def view(self, state: CupState, seat: int | None) -> View:
+    def view(self, state: CupState, seat: int | None) -> Any:
         del state, seat
         return View()
 
@@ -157,7 +157,7 @@ class AloudState(View, frozen=True, kw_only=True):
     word: str | None = None
 
 
-class Aloud(Game[AloudState]):
+class Aloud(Game[AloudState, Options, Setup, AloudState]):
     """Seat 0 says a word to all: nothing is hidden, so there is nothing to swap."""
 
     name = "aloud"
@@ -187,7 +187,7 @@ class Aloud(Game[AloudState]):
         word = cast("Word", cast("Taken", taken[0]).action).word
         return Step(AloudState(word=word), (Addressed(Spoken(word=word)),))
 
-    def view(self, state: AloudState, seat: int | None) -> View:
+    def view(self, state: AloudState, seat: int | None) -> AloudState:
         del seat
         return state
 
@@ -199,7 +199,7 @@ class Aloud(Game[AloudState]):
         return spoken if state.word else None
 
 
-FAULTS: dict[type[Game], str] = {  # type: ignore[type-arg]
+FAULTS: dict[type[AnyGame], str] = {
     AnsweredInOrder: "answers of an `asap` window commute",
     LuckOfItsOwn: "same journal, same bytes",
     IllegalDefault: "every default is legal",

@@ -8,13 +8,12 @@ from protocol.games.fight_for_a_name import FightView, Move, PillarAnswer, Stand
 from protocol.words import Action
 from referee.games.fight_for_a_name.game import FightForAName
 from referee.games.fight_for_a_name.state import FightState, Player
-from referee.rules.contract import Addressed, Step
+from referee.rules.contract import Addressed, AnyGame, Step
 from referee.rules.rng import Luck
 from tests.referee.proofs.planting import (
     AUDIENCE,
     SEALED,
     SECRET,
-    AnyGame,
     Look,
     defaults,
     rejects,

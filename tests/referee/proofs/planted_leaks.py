@@ -1,20 +1,19 @@
 """Games with a leak planted in each, for the test of the tests: `LEAKS` says which promise each one breaks."""
 
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from msgspec.structs import replace
 
 from protocol.games.mist import Placed, Turn
 from protocol.games.mist.board import BOARD
-from protocol.words import Action, View
+from protocol.words import Action
 from referee.games.mist import Mist, MistState
-from referee.rules.contract import Addressed, Announced, Step
+from referee.rules.contract import Addressed, Announced, AnyGame, Step
 from referee.rules.rng import Luck
 from tests.referee.proofs.planting import (
     AUDIENCE,
     SEALED,
     SECRET,
-    AnyGame,
     defaults,
     rejects,
     says_in_reasons,
@@ -60,8 +59,8 @@ class LeakInAnswer(Cups):
 class LeakOfAnswered(Cups):
     """A view changes when another seat has been answered."""
 
-    def view(self, state: CupState, seat: int | None) -> View:
-        view = cast("CupView", super().view(state, seat))
+    def view(self, state: CupState, seat: int | None) -> CupView:
+        view = super().view(state, seat)
         return replace(view, spent=sum(map(len, state.looked))) if state.lookers else view
 
 
@@ -76,8 +75,8 @@ class LeakOfSealed(Cups):
             self.last = action.amount
         return super().check(state, seat, action)
 
-    def view(self, state: CupState, seat: int | None) -> View:
-        return replace(cast("CupView", super().view(state, seat)), spent=self.last)
+    def view(self, state: CupState, seat: int | None) -> CupView:
+        return replace(super().view(state, seat), spent=self.last)
 
 
 class LeakOfLookers(Cups):

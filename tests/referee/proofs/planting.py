@@ -11,14 +11,13 @@ from msgspec.structs import asdict, replace
 from protocol.words import Action, Event
 from referee.proofs.conformance import ConformanceError, check_game
 from referee.proofs.conformance.swaps import Forge
-from referee.rules.contract import Addressed, Game, Illegal, Step, Taken
+from referee.rules.contract import Addressed, AnyGame, Illegal, Step, Taken
 from referee.rules.rng import Luck
 
 SECRET = "secret swap: told the same"  # noqa: S105 - a promise, not a password
 SEALED = "sealed swap"
 AUDIENCE = "events keep to their audience"
 
-AnyGame = Game[Any]
 Look = Callable[[Any, int | None], Any]
 """What a leak makes of a state and a seat; None is a spectator."""
 

@@ -5,10 +5,11 @@ import pytest
 from referee.proofs import conformance
 from referee.proofs.conformance import ConformanceError, check_game
 from referee.proofs.conformance.promises import difference
+from referee.rules import AnyGame
 from tests.referee.proofs.planted_faults import FAULTS
 from tests.referee.proofs.planted_feed_leaks import FEED_LEAKS, FeedLeak
 from tests.referee.proofs.planted_leaks import LEAKS
-from tests.referee.proofs.planting import AnyGame, assert_caught
+from tests.referee.proofs.planting import assert_caught
 from tests.referee.toy import Cups
 
 FEW = range(12)

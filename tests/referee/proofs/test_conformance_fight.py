@@ -7,8 +7,9 @@ import pytest
 from protocol.codec import encode
 from referee.games.fight_for_a_name.game import FightForAName
 from referee.proofs.conformance.playing import GameExamination
+from referee.rules import AnyGame
 from tests.referee.proofs.planted_fight_leaks import LEAKS, OrderOfSet
-from tests.referee.proofs.planting import AnyGame, assert_caught
+from tests.referee.proofs.planting import assert_caught
 
 SEEDS = range(24)
 FEW = range(8)

@@ -1,12 +1,10 @@
 """Every game of the registry keeps the promises of its contract."""
 
-from typing import Any
-
 import pytest
 
 from referee.games.registry import GAMES
 from referee.proofs.conformance import check_game
-from referee.rules.contract import Game
+from referee.rules.contract import AnyGame
 from tests.long import LONG, cases
 from tests.referee.games import hive_mind_forger
 
@@ -17,7 +15,7 @@ FORGERS = {"hive-mind": hive_mind_forger.forge}
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-def test_a_registered_game_keeps_every_promise(game: Game[Any]) -> None:
+def test_a_registered_game_keeps_every_promise(game: AnyGame) -> None:
     reports = check_game(game, SEEDS, FORGERS.get(game.name), shared=LONG)
     assert [variant.name for variant in game.variants] == [report.variant for report in reports]
     assert len(SEEDS) * (1 if LONG else len(reports)) == sum(report.matches for report in reports)

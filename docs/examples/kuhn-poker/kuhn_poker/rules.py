@@ -7,7 +7,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from kuhn_poker import Dealt, KuhnHostView, KuhnOptions, KuhnSetup, KuhnView, Move, Moved, Shown, Turn
-from protocol.words import Action, Options, Outcome, Setup, View
+from protocol.words import Action, Outcome, View
 from referee.rules import (
     Addressed,
     Announced,
@@ -36,7 +36,7 @@ class KuhnState(Struct, frozen=True):
     moves: tuple[Move, ...] = ()
 
 
-class KuhnPoker(Game[KuhnState]):
+class KuhnPoker(Game[KuhnState, KuhnOptions, KuhnSetup, KuhnView]):
     """Two seats, three cards, one bet."""
 
     name = "kuhn-poker"
@@ -47,7 +47,7 @@ class KuhnPoker(Game[KuhnState]):
     options, setup, view_type = KuhnOptions, KuhnSetup, KuhnView
     choices = MOVES
 
-    def read_setup(self, variant: str, options: Options, given: Raw | None, luck: Luck) -> Setup:
+    def read_setup(self, variant: str, options: KuhnOptions, given: Raw | None, luck: Luck) -> KuhnSetup:
         """See `Game.read_setup`."""
         if given is None or bytes(given) in (b"null", b"{}"):
             return luck.shared().choice(DEALS)
@@ -56,22 +56,22 @@ class KuhnPoker(Game[KuhnState]):
             raise BadSetupError("setup.cards: two different cards")
         return setup
 
-    def setups(self, variant: str, options: Options) -> tuple[Setup, ...]:
+    def setups(self, variant: str, options: KuhnOptions) -> tuple[KuhnSetup, ...]:
         """See `Game.setups`."""
         return DEALS
 
-    def most_choices(self, options: Options) -> int:
+    def most_choices(self, options: KuhnOptions) -> int:
         """See `Game.most_choices`."""
         return max(map(len, ENDINGS))
 
-    def seats(self, options: Options) -> int:
+    def seats(self, options: KuhnOptions) -> int:
         """See `Game.seats`."""
         return 2
 
-    def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[KuhnState]:
+    def deal(self, variant: str, options: KuhnOptions, setup: KuhnSetup, luck: Luck) -> Step[KuhnState]:
         """See `Game.deal`."""
-        cards = cast("KuhnSetup", setup).cards
-        return Step(KuhnState(cards), tuple(Addressed(Dealt(card=card), seat) for seat, card in enumerate(cards)))
+        dealt = tuple(Addressed(Dealt(card=card), seat) for seat, card in enumerate(setup.cards))
+        return Step(KuhnState(setup.cards), dealt)
 
     def window(self, state: KuhnState) -> Window | None:
         """See `Game.window`."""
@@ -91,7 +91,7 @@ class KuhnPoker(Game[KuhnState]):
             told.append(Addressed(Shown(cards=state.cards)))
         return Step(state, tuple(told))
 
-    def view(self, state: KuhnState, seat: int | None) -> View:
+    def view(self, state: KuhnState, seat: int | None) -> KuhnView:
         """See `Game.view`."""
         card = None if seat is None else state.cards[seat]
         return KuhnView(seat=seat, card=card, moves=state.moves, shown=shown(state))
