@@ -1,4 +1,4 @@
-"""Output of text: results to standard output, everything else to standard error.
+"""Output of text and tables: results to standard output, everything else to standard error.
 
 All output of the arena goes through this module. Text may be untrusted, such as a bot's output or an entry's name.
 It can neither control the terminal nor is it read as markup.
@@ -8,12 +8,15 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from rich.console import Console, ConsoleOptions, RenderableType  # noqa: TID251 - this is the door
+from rich.box import SIMPLE_HEAD, Box
+from rich.cells import cell_len, chop_cells
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType  # noqa: TID251 - this is the door
+from rich.measure import Measurement
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -22,10 +25,12 @@ from rich.progress import (
     Task,
     TextColumn,  # noqa: TID251 - this is the door
 )
-from rich.segment import Segment
+from rich.segment import Segment, Segments
+from rich.table import Table as RichTable  # noqa: TID251 - this is the door
 from rich.text import Text
 
-from referee.display_text import printable
+from arena.quantities import Table
+from referee.display_text import printable, printable_name
 
 WIDE = 200
 """Width in columns without a terminal, so that output into a file is not cut."""
@@ -128,3 +133,160 @@ def _units(char: str) -> str:
     """Return the JSON escape of a character; a surrogate pair beyond the first 65,536 characters."""
     octets = char.encode("utf-16-be")
     return "".join(f"\\u{octets[at]:02x}{octets[at + 1]:02x}" for at in range(0, len(octets), 2))
+
+
+PLAIN_HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
+NARROW_WORDS = 16
+"""Width of text columns if the terminal is too narrow for the table; longer text is folded."""
+LONGEST_CELL = 160
+"""Maximum width of a cell in columns; a path of up to 4,096 characters would break the table."""
+LONGEST_HEADING = 30
+FEWEST_ROWS = 2
+"""Minimum number of rows for summarizing columns with equal cells."""
+NO_LIMIT = 10_000
+
+
+class Grid:
+    """A table whose cells hold text and numbers; much of the text is untrusted and is never read as markup."""
+
+    def __init__(self, headings: dict[str, bool]) -> None:
+        """Create an empty table. `headings` maps each heading to whether its column holds numbers."""
+        self._headings = [(_cell(heading, LONGEST_HEADING), is_number) for heading, is_number in headings.items()]
+        self._rows: list[tuple[Text, ...]] = []
+
+    def add_row(self, *cells: str) -> None:
+        """Add a row; missing cells at its end are empty."""
+        missing = len(self._headings) - len(cells)
+        self._rows.append(tuple(map(_cell, (*cells, *[""] * missing))))
+
+    def same_columns(self) -> list[int]:
+        """Return the indices of the columns, except the first two, whose cells are all equal."""
+        if len(self._rows) < FEWEST_ROWS:
+            return []
+        columns = [{row[column].plain for row in self._rows} for column in range(len(self._headings))]
+        return [column for column, cells in enumerate(columns) if column > 1 and len(cells) == 1]
+
+    def heading(self, column: int) -> str:
+        """Return the heading of a column by its index."""
+        return self._headings[column][0].plain
+
+    def said(self, columns: Iterable[int]) -> str:
+        """Return the headings and values of columns whose cells are all equal, as text."""
+        return ", ".join(f"{self._headings[column][0]} {self._rows[0][column]}" for column in sorted(columns))
+
+    def drawn(self, *, most: int | None = None, without: Collection[int] = ()) -> RichTable:
+        """Return the table.
+
+        `most` limits the width of text columns; `without` are the indices of omitted columns.
+        """
+        box = SIMPLE_HEAD if sys.stdout.isatty() else PLAIN_HEAD
+        table = RichTable(box=box, show_edge=False, pad_edge=False, collapse_padding=True)
+        shown = [column for column in range(len(self._headings)) if column not in without]
+        for heading, is_number in (self._headings[column] for column in shown):
+            justify: JustifyMethod = "right" if is_number else "left"
+            width = None if is_number else most
+            table.add_column(heading, justify=justify, no_wrap=is_number, overflow="fold", max_width=width)
+        for row in self._rows:
+            table.add_row(*(row[column] for column in shown))
+        return table
+
+
+def grid(table: Table[Any]) -> Grid:
+    """Return a table as it is shown at a terminal."""
+    made = Grid({column.heading: not column.is_text for column in table.columns})
+    for row in table.cells():
+        made.add_row(*row)
+    return made
+
+
+def grid_of(headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = ("bot",)) -> Grid:
+    """Return a table of these rows; all columns except those in `words` hold numbers."""
+    grid = Grid({heading: heading not in words for heading in headings})
+    for row in rows:
+        grid.add_row(*row)
+    return grid
+
+
+def _cell(text: str, most: int = LONGEST_CELL) -> Text:
+    return Text(shortened(printable_name(text), most))
+
+
+def shortened(text: str, most: int) -> str:
+    """Return the text in at most `most` columns, shortened in the middle, because names differ at their ends."""
+    if cell_len(text) <= most:
+        return text
+    half = (most - 1) // 2
+    end = chop_cells(text[::-1], half)[0][::-1]
+    return f"{chop_cells(text, most - 1 - half)[0]}…{end}"
+
+
+def distinct_names(names: Sequence[str], most: int) -> list[str]:
+    """Return the names as they are shown: at most `most` columns wide, and distinct."""
+    whole = [printable_name(name) for name in names]
+    shown = [shortened(name, most) for name in whole]
+    alike: dict[str, list[int]] = {}
+    for number, name in enumerate(shown):
+        alike.setdefault(name, []).append(number)
+    for cut, numbers in alike.items():
+        if len(numbers) > 1:
+            others = {name for name in shown if name != cut}
+            for number, name in zip(
+                numbers, _told_apart([whole[each] for each in numbers], most, others), strict=True
+            ):
+                shown[number] = name
+    return shown
+
+
+def _told_apart(names: Sequence[str], most: int, others: Collection[str]) -> list[str]:
+    """Shorten names with equal ends so that they differ from each other and from `others`."""
+    middle = most // 2
+    for head in sorted(range(most - 1), key=lambda place: abs(place - middle)):
+        found = [_without_middle(name, head, most) for name in names]
+        if len(set(found)) == len(found) and not set(found) & set(others):
+            return found
+    # The names differ only in the middle, so their ends are omitted.
+    low, high = min(names), max(names)
+    same = next((at for at, (one, other) in enumerate(zip(low, high, strict=False)) if one != other), len(low))
+    found = [f"…{chop_cells(name[max(0, same - most // 4) :], most - 2)[0]}…" for name in names]
+    if len(set(found)) == len(found) and not set(found) & set(others):
+        return found
+    numbered = [f" {number}" for number in range(1, len(names) + 1)]
+    return [f"{shortened(name, most - len(end))}{end}" for name, end in zip(names, numbered, strict=True)]
+
+
+def _without_middle(text: str, head: int, most: int) -> str:
+    """Return the first `head` columns of a text, an ellipsis, and its last columns; `most` columns in total."""
+    first = chop_cells(text, head)[0] if head else ""
+    return f"{first}…{chop_cells(text[::-1], most - 1 - head)[0][::-1]}"
+
+
+def show(screen: Screen, grid: Grid) -> None:
+    """Print a whole table.
+
+    If the table is too wide, its text is folded. If it is still too wide, columns with equal cells are moved to a
+    line below the table, starting with the last one. A table that is then still too wide is printed as it is.
+    """
+    table = grid.drawn()
+    same, aside = grid.same_columns(), set[int]()
+    if _width(screen, table) > screen.width:
+        table = grid.drawn(most=NARROW_WORDS)
+    while same and _width(screen, table) > screen.width:
+        aside.add(same.pop())
+        table = grid.drawn(most=NARROW_WORDS, without=aside)
+    # The table is rendered at its full width first, because rich would cut it to the screen.
+    lines = Segments(screen.render(table, screen.options.update(max_width=_width(screen, table))))
+    screen.print(lines, crop=False, end="")
+    if aside:
+        screen.say(f"in all rows: {grid.said(aside)}")
+
+
+def fits(screen: Screen, grid: Grid) -> bool:
+    """Return whether `show` can show a table within the screen's width."""
+    # Results against one opponent do not belong into the line below a table.
+    aside = [column for column in grid.same_columns() if not grid.heading(column).isdecimal()]
+    return _width(screen, grid.drawn(most=NARROW_WORDS, without=aside)) <= screen.width
+
+
+def _width(screen: Screen, table: RichTable) -> int:
+    """Return the natural width of a table, regardless of the screen's width."""
+    return Measurement.get(screen, screen.options.update(max_width=NO_LIMIT), table).maximum

@@ -12,8 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from msgspec import Struct
 
-from arena.tables import grid_of, show
-from arena.terminal import print_json, results_console, say
+from arena.terminal import grid_of, print_json, results_console, say, show
 
 TESTS = "tests/arena/learning"
 LIBRARIES = {

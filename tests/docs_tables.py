@@ -16,8 +16,7 @@ from arena.reports import ratings_table
 from arena.reports.tournament import crosstable
 from arena.schedule import Contest, format_of
 from arena.statistics import digest_of, standings_of
-from arena.tables import Grid, grid, show
-from arena.terminal import Screen
+from arena.terminal import Grid, Screen, grid, show
 from tests.docs_pages import HOUSE
 
 WIDE = 200

@@ -27,7 +27,7 @@ from arena.commands.main import main as arena
 from arena.commands.new_bot import FIRST_STEPS
 from arena.config.season_file import read_season
 from arena.config.tournament_file import read_tournament
-from arena.game_options import clock_text
+from arena.options import clock_text
 from arena.schedule.formats import FORMATS as FORMATS_OF_PAIRS
 from arena.statistics import points
 from bots import kit

@@ -51,7 +51,7 @@ def test_a_referee_process_imports_no_command_no_screen_and_no_game() -> None:
     assert set() == names & (HEAVY | {"rich", "sqlite3", "zipfile", "statistics", "concurrent.futures.process"})
     of_arena = {name for name in names if name.startswith("arena.")}
     rooms = {f"arena.workers.{module}" for module in ROOMS_OF_A_WORKER}
-    assert {"arena.errors", "arena.event_loop", "arena.pause_signals", "arena.workers"} | rooms == of_arena
+    assert {"arena.errors", "arena.event_loop", "arena.processes", "arena.workers"} | rooms == of_arena
     games = ("referee.games.", "protocol.games.", "protocol.text", "bots")
     assert {"protocol.games.listing", "referee.games.registry"} == {
         name for name in names if name.startswith(games)

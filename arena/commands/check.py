@@ -35,17 +35,20 @@ from arena.config import (
     short_name,
 )
 from arena.errors import AnswerIsNo, MachineCannot, WrongUse
-from arena.game_options import (
+from arena.options import (
     ClockOption,
     OptionsOption,
     VariantOption,
     WarmOption,
     complete_bots,
     complete_games,
+    default_folder,
+    option,
+    options,
     read_clock,
+    refuse_in_bot,
     rules_asked,
 )
-from arena.output_folders import default_folder, refuse_in_bot
 from arena.quantities import duration, pluralise
 from arena.reports import (
     CheckedGame,
@@ -59,9 +62,7 @@ from arena.reports import (
 )
 from arena.schedule import blocks_so_far, design_of
 from arena.season import all_bots
-from arena.struct_options import option, options
-from arena.tables import show
-from arena.terminal import print_json, results_console, say
+from arena.terminal import print_json, results_console, say, show
 from arena.workers import LOCAL, Placement, matches_at_once, venue_for, workers_kept
 from protocol.messages import ClockTerms
 from protocol.refusals import Conduct

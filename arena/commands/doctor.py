@@ -10,8 +10,7 @@ from rich.progress import TimeElapsedColumn
 from arena.errors import AnswerIsNo, MachineCannot
 from arena.installation import interpreter
 from arena.quantities import pluralise
-from arena.tables import Grid, show
-from arena.terminal import Screen, print_json, progress_bar, progress_console, results_console
+from arena.terminal import Grid, Screen, print_json, progress_bar, progress_console, results_console, show
 from referee import sandbox
 from referee.proofs.escapes import QUIET_SECONDS, EscapeFinding, ExaminationError, ExaminationReport, How, examine
 from referee.sandbox import Isolation

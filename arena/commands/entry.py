@@ -30,12 +30,11 @@ from arena.config import (
     say_link,
 )
 from arena.errors import AnswerIsNo, WrongUse
-from arena.game_options import complete_bots
+from arena.options import complete_bots
 from arena.reports import entries_json, entries_table
 from arena.schedule import Entered, competing
 from arena.season import tournament_as_begun
-from arena.tables import Grid, show
-from arena.terminal import print_json, progress_bar, progress_console, results_console, say
+from arena.terminal import Grid, print_json, progress_bar, progress_console, results_console, say, show
 from arena.tournament import (
     CHECKS,
     LEDGER,

@@ -10,7 +10,8 @@ import click
 import msgspec
 
 from arena.errors import WrongUse
-from arena.game_options import (
+from arena.installation import rules_page
+from arena.options import (
     clock_json,
     clock_text,
     complete_games,
@@ -19,10 +20,8 @@ from arena.game_options import (
     game_named,
     variant_named,
 )
-from arena.installation import rules_page
 from arena.schedule import SEED_BITS
-from arena.tables import Grid, show
-from arena.terminal import print_json, results_console, say
+from arena.terminal import Grid, print_json, results_console, say, show
 from protocol.feed import FeedMessage
 from protocol.games import problems
 from protocol.messages import PROTOCOL, ClientMessage, ServerMessage

@@ -31,17 +31,6 @@ from arena.commands.options import (
 from arena.config import BotCaps, find_entry, find_remote, labels_of, say_link
 from arena.errors import AnswerIsNo, WrongUse
 from arena.feed import open_feed
-from arena.game_options import (
-    ClockOption,
-    OptionsOption,
-    VariantOption,
-    WarmOption,
-    complete_bots,
-    complete_games,
-    read_clock,
-    read_setup,
-    rules_asked,
-)
 from arena.live import (
     Eyes,
     LanguageModelSeat,
@@ -54,11 +43,25 @@ from arena.live import (
     presses,
     read_eyes,
 )
-from arena.output_folders import default_folder, refuse_in_bot
+from arena.options import (
+    ClockOption,
+    CommandT,
+    OptionsOption,
+    VariantOption,
+    WarmOption,
+    complete_bots,
+    complete_games,
+    default_folder,
+    option,
+    options,
+    read_clock,
+    read_setup,
+    refuse_in_bot,
+    rules_asked,
+)
 from arena.quantities import pluralise
 from arena.reports import match_json, show_match
 from arena.schedule import SEED_BITS
-from arena.struct_options import CommandT, option, options
 from arena.terminal import print_json, progress_console, say
 from arena.workers import Hosting, demand_room, ready
 from bots.language_model.settings import Settings

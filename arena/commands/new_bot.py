@@ -12,7 +12,7 @@ from msgspec import Struct
 from arena.commands.sample_recordings import recorded
 from arena.config import random_bot
 from arena.errors import WrongUse, cannot_write
-from arena.game_options import complete_bots, complete_games, game_named
+from arena.options import complete_bots, complete_games, game_named
 from arena.schedule import TWO
 from arena.terminal import command_line, results_console
 from referee.bot_folder import BUILT_IN, FILE, PATH, BotFolder, built_in, find_bot

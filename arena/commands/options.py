@@ -13,8 +13,8 @@ from msgspec.structs import asdict, replace
 from arena.checks import FieldCheck
 from arena.config import BotCaps, Broken, Tournament, affinity_place, random_bot, read_caps, url_complaint
 from arena.errors import Stopped, WrongUse, cannot_write, reason_of
+from arena.options import option
 from arena.quantities import pluralise
-from arena.struct_options import option
 from arena.terminal import say
 from arena.tournament import feed_endpoint
 from arena.workers import LOCAL, MAX_CONCURRENCY, Placement, venue_for

@@ -11,8 +11,7 @@ from arena.errors import AnswerIsNo, MachineCannot, WrongUse, cannot_write
 from arena.quantities import pluralise
 from arena.reports import MOST_MATCHES, Packed, Share, archive_name, entrant_called, field_of, write_package
 from arena.season import parts_in, read_book, season_folder
-from arena.tables import Grid, show
-from arena.terminal import print_json, progress_bar, progress_console, results_console, say
+from arena.terminal import Grid, print_json, progress_bar, progress_console, results_console, say, show
 from arena.tournament import LEDGER, FieldState, Ledger, find_ledger
 from referee.suggestions import did_you_mean
 

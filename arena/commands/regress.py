@@ -25,8 +25,7 @@ from arena.commands.options import (
 )
 from arena.errors import AnswerIsNo, MachineCannot, Stopped, Undecided, WrongUse, cannot_write
 from arena.feed import open_feed
-from arena.game_options import complete_games
-from arena.output_folders import refuse_in_bot
+from arena.options import complete_games, option, options, refuse_in_bot
 from arena.quantities import pluralise
 from arena.regression import (
     HEAD,
@@ -67,9 +66,7 @@ from arena.reports import (
     verdict_text,
 )
 from arena.statistics import Verdict
-from arena.struct_options import option, options
-from arena.tables import show
-from arena.terminal import command_line, print_json, results_console, say
+from arena.terminal import command_line, print_json, results_console, say, show
 from arena.tournament import TRANSCRIPTS
 from arena.workers import Placement, matches_at_once, ready, venue_for, workers_kept
 from referee.linux.files import write_bytes_whole

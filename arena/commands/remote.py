@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from arena.errors import AnswerIsNo, WrongUse, cannot_write
-from arena.game_options import complete_bots
+from arena.options import complete_bots
 from arena.terminal import results_console, say
 from referee.bot_folder import BotFolderError, find_bot, read_bot_name
 from referee.wire import KeyFileError, new_pair, write_pair, z85

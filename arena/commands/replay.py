@@ -23,8 +23,7 @@ from arena.replay import (
     transcripts_in,
 )
 from arena.reports import over_text
-from arena.tables import Grid, show
-from arena.terminal import print_json, progress_bar, progress_console, results_console
+from arena.terminal import Grid, print_json, progress_bar, progress_console, results_console, show
 from arena.viewer import page_of
 from referee.linux.files import MODE, write_bytes_whole
 from referee.match import SeatHeader

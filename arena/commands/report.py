@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from arena.commands.options import UsageOption
 from arena.errors import WrongUse
+from arena.options import option, options
 from arena.pages import write_report, write_season_report, write_waiting
 from arena.quantities import pluralise
 from arena.reports import (
@@ -36,9 +37,7 @@ from arena.reports import (
 )
 from arena.schedule import format_of
 from arena.season import SeasonResults, season_folder, season_in
-from arena.struct_options import option, options
-from arena.tables import show
-from arena.terminal import print_json, results_console
+from arena.terminal import print_json, results_console, show
 from arena.tournament import TRANSCRIPTS, NotBegun, Results, entries_until, find_ledger, load_results
 
 OUT = click.Path(path_type=Path, dir_okay=False)

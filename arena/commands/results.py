@@ -21,8 +21,7 @@ from arena.reports import (
     matches_table,
     not_begun_lines,
 )
-from arena.tables import show
-from arena.terminal import print_json_list, results_console, say
+from arena.terminal import print_json_list, results_console, say, show
 from arena.tournament import Ledger, NotBegun, find_ledger
 from protocol.refusals import Conduct
 

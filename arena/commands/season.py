@@ -20,11 +20,10 @@ from arena.commands.tournament_session import Listening, open_session, play_to_i
 from arena.config import Season, Tournament, affinity_place, read_season
 from arena.errors import WrongUse
 from arena.feed import open_feed
-from arena.output_folders import refuse_in_bot
+from arena.options import option, options, refuse_in_bot
 from arena.pages import write_season_beside
 from arena.reports import print_season, season_json
 from arena.season import begin_anew, play_season, remote_bots, season_in
-from arena.struct_options import option, options
 from arena.terminal import print_json, results_console
 from arena.tournament import checks_folder, try_out
 from arena.workers import Placement, venue_for

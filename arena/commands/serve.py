@@ -12,7 +12,7 @@ from arena import event_loop
 from arena.commands.options import LogOption, open_log
 from arena.errors import WrongUse
 from arena.feed import is_endpoint
-from arena.struct_options import option, options
+from arena.options import option, options
 from arena.web import MOST_CLIENTS, MOST_OF_ADDRESS, Serving, serve
 
 MAX_PORT = 65_535

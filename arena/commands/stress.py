@@ -15,12 +15,11 @@ from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from arena.commands.options import JsonOption
 from arena.errors import AnswerIsNo, WrongUse, errors_as_exits
+from arena.options import option, options
 from arena.pages import stress_page
 from arena.quantities import pluralise
 from arena.stress import Campaign, Load, LoadResult, play_campaign, run_load, stress_context, stress_table
-from arena.struct_options import option, options
-from arena.tables import show
-from arena.terminal import command_line, print_json, progress_bar, progress_console, results_console, say
+from arena.terminal import command_line, print_json, progress_bar, progress_console, results_console, say, show
 from arena.workers import MAX_CONCURRENCY, cores, keep_calibration
 from referee.exception_groups import unwrapped
 from referee.linux.files import read_regular

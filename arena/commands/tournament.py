@@ -19,7 +19,7 @@ from arena.commands.tournament_session import Listening, open_session, play_to_i
 from arena.config import Tournament, read_form, read_tournament, results_of
 from arena.errors import WrongUse
 from arena.feed import open_feed
-from arena.output_folders import refuse_in_bot
+from arena.options import option, options, refuse_in_bot
 from arena.quantities import seconds_in
 from arena.reports import (
     attempts_text,
@@ -31,9 +31,7 @@ from arena.reports import (
     results_json,
     usage_table,
 )
-from arena.struct_options import option, options
-from arena.tables import show
-from arena.terminal import print_json, results_console
+from arena.terminal import print_json, results_console, show
 from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, copies_of_file
 
 

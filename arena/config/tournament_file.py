@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from arena.config.entries import BotCaps, Caps, Entry, EntryCaps, find_entry, find_remote
 from arena.config.labels import difference, first_alike, label_of, labels_of
 from arena.errors import WrongUse
-from arena.output_folders import default_folder
+from arena.options import default_folder
 from arena.schedule import (
     FILE_FIELDS,
     Event,

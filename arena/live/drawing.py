@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from arena.tables import shortened
-from arena.terminal import Screen
+from arena.terminal import Screen, shortened
 from protocol.text import drawing_of
 from protocol.words import Event, View
 

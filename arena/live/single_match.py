@@ -7,8 +7,9 @@ from typing import Any
 
 import trio
 
-from arena import event_loop, pause_signals
+from arena import event_loop
 from arena.errors import MachineCannot, Stopped, WrongUse, cannot_write, errors_as_exits
+from arena.processes import PAUSE, PAUSE_SIGNALS
 from arena.terminal import say
 from referee.host import Plan, Result
 from referee.linux.files import FOLDER_MODE
@@ -73,10 +74,10 @@ async def _with_operator(
 async def _pass_on_signals(orders: trio.MemorySendChannel[bool], task_status: trio.TaskStatus[None]) -> None:
     """Pass on each order that changes the state, so that a superfluous one does not end a bot's own pause."""
     paused = False
-    with trio.open_signal_receiver(*pause_signals.BOTH) as signals:
+    with trio.open_signal_receiver(*PAUSE_SIGNALS) as signals:
         task_status.started()
         async for number in signals:
-            pause = number == pause_signals.PAUSE
+            pause = number == PAUSE
             if pause != paused:
                 paused = pause
                 say("paused by the operator" if paused else "resumed by the operator")

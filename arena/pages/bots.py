@@ -5,14 +5,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from arena.columns import Column, three_digits
 from arena.pages.charts import line_chart
 from arena.pages.competition import Overview
 from arena.pages.standings import ratings_over_time
 from arena.pages.tables import PageTable, table
 from arena.pages.template import name
 from arena.pages.words import Fact, competitors
-from arena.quantities import duration, pluralise
+from arena.quantities import Column, duration, pluralise, three_digits
 from arena.reports import USAGE, interval, naming_columns, note, rating_columns
 from arena.schedule import TWO, places_of
 from arena.statistics import DEFAULTS, MEAN_POINTS, PLAYED, REFUSED, TIME_PER_MOVE, BotColumn, Score, StandingsRow

@@ -17,8 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.arrays import Whole, np
-from arena.columns import Table
 from arena.errors import WrongUse
+from arena.quantities import Table
 from arena.regression import USAGE, DecisionDiff, History, history_of, read_decision_diffs
 from arena.reports import batches_of
 from arena.schedule import Block, Closed, Fixed, ScheduleSpec, Tie, format_of, next_round

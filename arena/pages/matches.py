@@ -5,11 +5,10 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from arena.columns import MISSING, Column
 from arena.pages.competition import MatchOnPage, Overview
 from arena.pages.tables import Cell, PageTable, in_line, listed, table
 from arena.pages.template import name
-from arena.quantities import duration, ordinal, pluralise
+from arena.quantities import MISSING, Column, duration, ordinal, pluralise
 from arena.reports import USAGE, unusual_end
 from arena.schedule import TWO, Block, match_name
 from arena.statistics import Digest, Played, places_by_seat, points

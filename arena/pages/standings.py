@@ -6,12 +6,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from arena.columns import Column
 from arena.pages.charts import HeatCell, Interval, IntervalChart, LineChart, heat_cell, interval_chart, line_chart
 from arena.pages.competition import Overview
 from arena.pages.tables import Cell, PageTable, table
 from arena.pages.words import moment, rating_text
-from arena.quantities import duration, pluralise
+from arena.quantities import Column, duration, pluralise
 from arena.reports import (
     NOT_COMPARABLE,
     conduct_kinds,
@@ -35,7 +34,7 @@ from arena.statistics import (
     Digest,
     StandingsRow,
 )
-from arena.tables import LONGEST_CELL, distinct_names
+from arena.terminal import LONGEST_CELL, distinct_names
 
 CHART_NAME, SMALL_NAME, BRACKET_NAME, PROJECTOR_NAME = 24, 20, 20, 42
 """Maximum width of a name in columns: next to a bar, above a small chart, in a bracket, on a projector."""

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from arena.columns import MISSING, Column
+from arena.quantities import MISSING, Column
 
 BETWEEN = "between"
 """Kind of a cell that holds the text between names."""

@@ -15,9 +15,9 @@ from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUn
 from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
-from arena.columns import Column
 from arena.pages.tables import BETWEEN, OF_COLUMNS, Cell, PageTable, anchor
-from arena.tables import LONGEST_CELL, shortened
+from arena.quantities import Column
+from arena.terminal import LONGEST_CELL, shortened
 from referee import __version__
 from referee.bot_folder import CacheError, cache_folder, private
 from referee.display_text import printable, printable_name

@@ -9,12 +9,13 @@ from msgspec.structs import replace
 
 from arena.config import BotCaps, Tournament, TournamentFile, called, find_entry, random_bot, say_link
 from arena.errors import WrongUse
-from arena.game_options import (
+from arena.options import (
     ClockOption,
     OptionsOption,
     VariantOption,
     WarmOption,
     complete_bots,
+    option,
     read_clock,
     rules_asked,
 )
@@ -32,7 +33,6 @@ from arena.regression.model import (
 )
 from arena.schedule import MOST_BLOCKS, TWO
 from arena.statistics import Anytime, EloModel, Resource, Sprt, UsageLimit
-from arena.struct_options import option
 from referee.bot_folder import BotFolder, BotFolderError, read_bot_name
 from referee.display_text import printable_name
 from referee.match import Policy

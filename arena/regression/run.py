@@ -18,7 +18,7 @@ from arena import event_loop
 from arena.checks import FieldCheck, check_field, forget_refusal, write_refusal
 from arena.config import label_of
 from arena.errors import AnswerIsNo, WrongUse
-from arena.output_folders import default_folder
+from arena.options import default_folder
 from arena.quantities import pluralise
 from arena.regression.model import (
     BASE,

@@ -9,10 +9,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from arena.columns import Column
-from arena.quantities import duration, pluralise
+from arena.quantities import Column, duration, pluralise
 from arena.statistics import BotColumn, BotReport, Digest, StandingsRow
-from arena.tables import Grid
+from arena.terminal import Grid
 from referee.bot_folder import BotFolder
 from referee.display_text import printable
 from referee.match import SeatReport, percentile, sentences

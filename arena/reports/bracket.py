@@ -6,7 +6,7 @@ from msgspec import Struct
 from rich.cells import cell_len
 
 from arena.schedule import Tie
-from arena.tables import shortened
+from arena.terminal import shortened
 from referee.display_text import printable_name
 
 

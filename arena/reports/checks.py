@@ -8,12 +8,11 @@ import msgspec
 from msgspec import Struct
 
 from arena.checks import BotCheck, Forecast, Trial, TrialSummary
-from arena.columns import Column, Table, three_digits
 from arena.config import Entry, Tournament
-from arena.quantities import duration, pluralise, rounded
+from arena.quantities import Column, Table, duration, pluralise, rounded, three_digits
 from arena.reports.matches import logs_of
 from arena.schedule import Design
-from arena.tables import Grid, grid
+from arena.terminal import Grid, grid
 from arena.tournament import NotBegun
 from protocol.messages import ClockTerms
 from referee.bot_folder import MEGABYTE, BotFolder

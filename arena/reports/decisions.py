@@ -9,12 +9,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from arena.columns import Column, Table, three_digits
-from arena.quantities import pluralise, span
+from arena.quantities import Column, Table, pluralise, span, three_digits
 from arena.regression import Decision, DecisionDiff, Group, Place, decision_of, total
 from arena.reports.files import escaped, markdown_table
 from arena.schedule import TWO, sortable_match_name
-from arena.tables import Grid, grid
+from arena.terminal import Grid, grid
 from protocol.codec import encode
 from protocol.words import Action
 from referee.host import AnsweredQuestion, Interviewed, Question

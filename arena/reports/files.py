@@ -7,8 +7,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from arena.columns import Table
 from arena.errors import cannot_write
+from arena.quantities import Table
 from referee.display_text import printable, printable_name
 from referee.linux.files import write_bytes_whole
 

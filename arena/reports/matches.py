@@ -10,15 +10,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from arena.columns import Column, Table
 from arena.errors import WrongUse
-from arena.quantities import duration
+from arena.quantities import Column, Table, duration
 from arena.reports.bots import usage_json, usage_table
 from arena.reports.files import csv_text
 from arena.schedule import match_name
 from arena.statistics import Reported, places_by_seat, points
-from arena.tables import Grid, grid, show
-from arena.terminal import results_console
+from arena.terminal import Grid, grid, results_console, show
 from arena.tournament import FieldState, Ledger, load_start_terms
 from protocol.refusals import Conduct
 from protocol.words import Outcome

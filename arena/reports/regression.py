@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from arena.columns import Column, Table, values
 from arena.config import called
-from arena.quantities import duration, pluralise
+from arena.quantities import Column, Table, duration, pluralise, values
 from arena.regression import BASE, FIELD, HEAD, Finding, History, Regression, UsageFinding, answers, evidence
 from arena.reports.attempts import asides_json, attempts_json
 from arena.reports.bots import note, notes, reports_json
@@ -32,7 +31,7 @@ from arena.statistics import (
     Verdict,
     conduct_columns,
 )
-from arena.tables import Grid, grid
+from arena.terminal import Grid, grid
 from arena.tournament import TRANSCRIPTS
 from referee.display_text import printable
 

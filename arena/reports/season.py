@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from arena.columns import Column, Table, three_digits, values
-from arena.quantities import pluralise, rounded
+from arena.quantities import Column, Table, pluralise, rounded, three_digits, values
 from arena.reports.bots import field_usage, usage_table
 from arena.reports.tournament import matches_text, print_bracket, terms_told
 from arena.schedule import TWO, WITHDRAWN_MARK, Tie, bot_column, format_of, place_column
@@ -21,8 +20,7 @@ from arena.statistics import (
     Digest,
     StandingsRow,
 )
-from arena.tables import grid, show
-from arena.terminal import Screen
+from arena.terminal import Screen, grid, show
 
 COUNTS = (PLAYED, WINS, TIES, LOSSES, POINTS)
 """Columns of the standings that the JSON of a season has."""

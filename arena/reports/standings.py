@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from arena.columns import Column, Table, signed, three_digits, values
-from arena.quantities import duration, rounded
+from arena.quantities import Column, Table, duration, rounded, signed, three_digits, values
 from arena.reports.bots import cause_columns
 from arena.reports.files import csv_text, write_whole
 from arena.schedule import bot_column, place_column, places_of
@@ -22,7 +21,7 @@ from arena.statistics import (
     Score,
     StandingsRow,
 )
-from arena.tables import Grid, grid
+from arena.terminal import Grid, grid
 from arena.tournament import Results
 
 NOT_COMPARABLE = "not comparable"

@@ -6,9 +6,8 @@ from typing import Any
 
 from rich.text import Text
 
-from arena.columns import Column, Table, percent, plain, values
 from arena.config import Tournament
-from arena.quantities import rounded
+from arena.quantities import Column, Table, percent, plain, rounded, values
 from arena.reports.attempts import asides_json, attempts_json, left_out_json
 from arena.reports.bots import reports_json
 from arena.reports.bracket import ASCII, BOXES, draw
@@ -39,8 +38,7 @@ from arena.statistics import (
     Score,
     StandingsRow,
 )
-from arena.tables import Grid, fits, grid, show
-from arena.terminal import Screen
+from arena.terminal import Grid, Screen, fits, grid, show
 from arena.tournament import PAGE, TRANSCRIPTS, FieldState, FinalResults, Results, Terms, change_text
 from referee.host import RemoteBot
 

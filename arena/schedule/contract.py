@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 from msgspec import Struct
 
-from arena.columns import Column, Table
+from arena.quantities import Column, Table
 from arena.schedule.blocks import SWAPPED, Block
 from arena.schedule.fields import Event, ScheduleSpec, withdrawn
 from arena.statistics import BotColumn, Played, RunningRating, StandingsRow, conduct_columns

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from arena.columns import Column, Table
+from arena.quantities import Column, Table
 from arena.schedule.contract import Contest, Format, Rounds, Tie, format_table, next_round, round_of
 from arena.schedule.fields import Entered, Event, FieldPeriod, ScheduleSpec, fields_of
 from arena.schedule.pairing import SEATINGS, add_points

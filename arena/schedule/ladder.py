@@ -12,8 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from arena.columns import Column, Table, whole_number
-from arena.quantities import pluralise, rounded
+from arena.quantities import Column, Table, pluralise, rounded, whole_number
 from arena.schedule.contract import Complaint, Contest, Format, Rounds, at_once, format_table, next_round
 from arena.schedule.fields import Event, Extended, FieldPeriod, RoundSpan, ScheduleSpec, next_round_from
 from arena.schedule.pairing import Byes, Pair, PairedRounds, matches_in, paired_parts, pairs_of

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import combinations, zip_longest
 
-from arena.columns import Column, Table, percent
+from arena.quantities import Column, Table, percent
 from arena.schedule.blocks import SWAPPED, Block
 from arena.schedule.contract import Complaint, Contest, Fixed, Format, format_table
 from arena.schedule.fields import FieldPeriod, ScheduleSpec, fields_of

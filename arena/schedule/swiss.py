@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from arena.columns import Column, Table, plain
+from arena.quantities import Column, Table, plain
 from arena.schedule.contract import Complaint, Contest, Format, format_table, next_round
 from arena.schedule.fields import FieldPeriod, RoundSpan, ScheduleSpec, next_round_from
 from arena.schedule.pairing import (

@@ -13,9 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rich.progress import TimeElapsedColumn
 
-from arena.columns import Column, Table, three_digits
 from arena.processes import process_pool
-from arena.quantities import pluralise, require_int
+from arena.quantities import Column, Table, pluralise, require_int, three_digits
 from arena.simulation.bots import BotGiven, Source, check_number, source_of
 from arena.simulation.match import Given, Result, new_table, seed_of
 from arena.simulation.one_match import play_table

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Protocol
 from msgspec import Meta, Struct
 
 from arena.arrays import Numbers, Whole, np
-from arena.columns import Column, plain, three_digits
-from arena.quantities import duration, rounded
+from arena.quantities import Column, duration, plain, rounded, three_digits
 from protocol.refusals import Conduct
 from protocol.words import Outcome
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from arena.columns import Column, Table
+from arena.quantities import Column, Table
 from arena.stress.load import Load, LoadResult
-from arena.tables import Grid, grid
+from arena.terminal import Grid, grid
 
 BINS = (0, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 """Lower bounds of the histogram's bins in microseconds; the last bin has no upper bound."""

@@ -22,7 +22,7 @@ from typing import NoReturn
 import msgspec
 from msgspec import Struct
 
-from arena import pause_signals
+from arena.processes import pause_signals_blocked
 from arena.workers import worker
 from referee import sandbox
 from referee.host import SandboxedBot
@@ -85,7 +85,7 @@ class ForkServer:
         adopt_orphans()
         arena = os.getpid()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, pause_signals.blocked():
+        with theirs, pause_signals_blocked():
             self._pid = os.fork()
             if self._pid == 0:
                 self._control.close()

@@ -26,8 +26,9 @@ from typing import Any
 
 import trio
 
-from arena import event_loop, pause_signals
+from arena import event_loop
 from arena.feed import FeedLine
+from arena.processes import pause_signals_blocked
 from arena.workers.api import Worker, WorkerGoneError
 from arena.workers.fork_server import ForkedWorker, ForkServer, Request, can_fork
 from arena.workers.protocol import Answer, Done, decoded, encoded, error_of, framed, frames, order
@@ -142,7 +143,7 @@ def _start(command: Sequence[str], left: Sequence[int | None], cores: frozenset[
         return forked
     ours, theirs = socket.socketpair()
     scratch = tempfile.mkdtemp(prefix="arena-")
-    with theirs, pause_signals.blocked(), _on(cores):
+    with theirs, pause_signals_blocked(), _on(cores):
         # Trio would start the process from another thread, and the kernel would kill it when that thread exits.
         process = subprocess.Popen(  # noqa: S603 - the arena's own interpreter and arguments
             [*command, *map(str, (theirs.fileno(), os.getpid(), *left))],

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from arena.errors import MachineCannot, WrongUse, errors_as_exits
 from arena.feed import FeedLine
+from arena.options import Seconds, option
 from arena.quantities import pluralise
-from arena.struct_options import Seconds, option
 from arena.workers import capacity
 from arena.workers.api import Play, Venue, Worker
 from arena.workers.cluster import PATIENCE_SECONDS, Asked, Store, address_of, dask_for, open_cluster

@@ -19,8 +19,9 @@ from typing import Any
 
 import trio
 
-from arena import event_loop, pause_signals
+from arena import event_loop
 from arena.errors import SIGNALLED, Stopped
+from arena.processes import ignore_pause_signals
 from arena.workers.api import Play
 from arena.workers.protocol import Done, Order, decoded, encoded, failed, framed, frames
 from referee import log
@@ -39,7 +40,7 @@ OpenPlayer = Callable[[], AbstractAsyncContextManager[Play[Any]]]
 def main(open_player: OpenPlayer, player: Any) -> None:
     """Serve the arena until it closes the socket; `player` is the type of its players."""
     ctypes.CDLL(None).prctl(SET_NAME, NAME, 0, 0, 0)
-    pause_signals.ignore()
+    ignore_pause_signals()
     end_with(int(sys.argv[2]))
     serve(socket.socket(fileno=int(sys.argv[1])), open_player, player)
 

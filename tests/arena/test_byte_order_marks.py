@@ -9,7 +9,7 @@ import pytest
 from arena.config.season_file import is_season, read_season
 from arena.config.tournament_file import entry_place, read_tournament
 from arena.errors import WrongUse
-from arena.game_options import clock_text, drawn_setup, read_clock, read_setup
+from arena.options import clock_text, drawn_setup, read_clock, read_setup
 from bots.kit.program import _identity
 from bots.kit.testing import _lines
 from bots.remote.relay import command_of

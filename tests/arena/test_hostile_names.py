@@ -21,8 +21,7 @@ from arena.reports.bracket import ASCII, draw
 from arena.reports.files import csv_text, escaped, table_lines
 from arena.reports.matches import show_match
 from arena.schedule.contract import Tie
-from arena.tables import LONGEST_CELL, Grid, shortened, show
-from arena.terminal import Screen, Words, json_line
+from arena.terminal import LONGEST_CELL, Grid, Screen, Words, json_line, shortened, show
 from arena.tournament.results_folder import LEDGER
 from arena.tournament.run import TournamentRun
 from referee.display_text import printable, printable_name

@@ -228,7 +228,7 @@ def test_signals_that_pause_a_match_end_nothing_however_early_and_many_they_are(
 
 def test_the_command_line_lets_no_signal_end_it_before_it_imports_what_takes_long() -> None:
     text = (
-        "import arena.__main__, sys; from arena import pause_signals; pause_signals.ignore()\n"
+        "import arena.__main__, sys; from arena.processes import ignore_pause_signals; ignore_pause_signals()\n"
         "assert not {'trio', 'click', 'msgspec', 'rich', 'arena.commands'} & set(sys.modules)\n"
         "import os, signal; os.kill(os.getpid(), signal.SIGUSR1); os.kill(os.getpid(), signal.SIGUSR2)"
     )
@@ -238,7 +238,7 @@ def test_the_command_line_lets_no_signal_end_it_before_it_imports_what_takes_lon
 @pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2])
 def test_a_program_that_the_arena_starts_may_be_ended_by_these_signals(number: signal.Signals) -> None:
     text = (
-        "from arena import pause_signals; pause_signals.ignore(); import subprocess, sys\n"
+        "from arena.processes import ignore_pause_signals; ignore_pause_signals(); import subprocess, sys\n"
         f"child = 'import os; os.kill(os.getpid(), {int(number)})'\n"
         f"assert -{int(number)} == subprocess.run([sys.executable, '-c', child]).returncode"
     )

@@ -255,7 +255,7 @@ def test_a_command_computes_in_one_thread_unless_its_environment_says_otherwise(
     told: str | None, threads: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Threads that wait for each other in loops would take the processor from the matches."""
-    monkeypatch.setattr("arena.pause_signals.ignore", lambda: None)
+    monkeypatch.setattr("arena.__main__.ignore_pause_signals", lambda: None)
     monkeypatch.setattr(main, "main", lambda: None)
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", told or "")
     if told is None:

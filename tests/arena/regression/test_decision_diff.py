@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from arena.columns import Table
+from arena.quantities import Table
 from arena.regression.decision_diff import DecisionDiff, Place, base_matches, diff_decisions, total
 from arena.regression.model import BASE, FIELD, HEAD
 from arena.reports.decisions import (

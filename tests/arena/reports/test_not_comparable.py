@@ -9,8 +9,7 @@ from arena.commands.main import main
 from arena.reports import NOT_COMPARABLE
 from arena.reports.standings import digest_json, ratings_table
 from arena.statistics import Digest, digest_of
-from arena.tables import show
-from arena.terminal import Screen
+from arena.terminal import Screen, show
 from tests.arena.pages.folders import folder_of
 from tests.arena.simulated import result
 

@@ -28,8 +28,7 @@ from arena.statistics.anytime import AnytimeProgress, UsageLimit, UsageState
 from arena.statistics.sprt import Progress, Verdict
 from arena.statistics.standings import Score, StandingsRow
 from arena.statistics.summary import BotReport, Loss
-from arena.tables import show
-from arena.terminal import Screen, json_line
+from arena.terminal import Screen, json_line, show
 from referee.match.terms import Policy
 
 WON = Progress(Verdict.ACCEPTED, 10, 3.1, (0, 1, 2, 3, 4))

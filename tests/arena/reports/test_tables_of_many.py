@@ -9,8 +9,7 @@ import pytest
 from arena.config.tournament_file import read_tournament
 from arena.errors import WrongUse
 from arena.reports.tournament import crosstable, results_json
-from arena.tables import show
-from arena.terminal import Screen
+from arena.terminal import Screen, show
 from arena.tournament.run import FinalResults
 from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import AtOnce

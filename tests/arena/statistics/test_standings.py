@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from arena.columns import Table
+from arena.quantities import Table
 from arena.statistics.standings import Played, conduct_columns, points, standings_of
 from protocol.refusals import Conduct
 from tests.arena.stand_in import outcome

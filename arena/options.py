@@ -1,26 +1,158 @@
-"""Games as command lines request them: variants, options, and files with a clock or a setup."""
+"""Options of commands, each declared once as a field of a Struct; games and folders that command lines name.
+
+The field's name, type and default are those of the option, and `option` in its annotation has the help. A command
+that is decorated with `options` receives one object with all values.
+"""
 
 import os
 import re
 from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
+import click
 import msgspec
 from click import Context, Parameter
 from click.shell_completion import CompletionItem
-from msgspec import Raw, Struct
+from msgspec import NODEFAULT, Meta, Raw, Struct
+from msgspec.structs import FieldInfo, fields
 
 from arena.errors import WrongUse
-from arena.struct_options import option
+from arena.quantities import seconds_in
 from protocol.words import Options, Setup
-from referee.bot_folder import TomlError, built_in, line_of, read_toml_with_text
+from referee.bot_folder import FILE, TomlError, built_in, cache_folder, line_of, read_toml_with_text
 from referee.games import GAMES
 from referee.linux.files import read_regular
 from referee.match import BadClockError, ClockTable, Policy, clock_terms, table_of
 from referee.rules import AnyGame, BadSetupError, Luck
 from referee.strict_json import RepeatedKeyError, refuse_repeated_keys
 from referee.suggestions import did_you_mean, with_known_options
+
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
+FormT = TypeVar("FormT", bound=Struct)
+Settings = dict[str, Any]
+"""Keyword arguments of `click.option`."""
+
+
+class Seconds(click.ParamType[int]):
+    """A time such as `90s` or `2h`, converted to seconds."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """See `click.ParamType`."""
+        seconds = seconds_in(value)
+        if seconds is None:
+            self.fail(
+                f"{value!r} is not a time; give a whole number with s, m, h or d, for example 2h", param, ctx
+            )
+        return seconds
+
+
+def option(text: str | None = None, flag: str | None = None, **settings: Any) -> Meta:
+    """Return the annotation that makes a field an option.
+
+    Args:
+        text: the help.
+        flag: the option's name, if it is not that of the field, such as `--json` or `--warm/--cold`.
+        settings: further arguments of `click.option`, which override those derived from the field.
+    """
+    return Meta(extra={"help": text, "flag": flag, "settings": settings})
+
+
+def options(form: type[Struct], name: str = "asked") -> Callable[[CommandT], CommandT]:
+    """Add the options of a Struct to a command, which receives them as one argument.
+
+    Fields whose type is a Struct with options add these in their place. Other fields without `option` keep their
+    defaults.
+    """
+
+    def add(command: CommandT) -> CommandT:
+        @wraps(command)
+        def receive(*arguments: Any, **values: Any) -> Any:
+            chosen = _filled(form, values)
+            return command(*arguments, **values, **{name: chosen})
+
+        for each in reversed(list(_options(form))):
+            each(receive)
+        return receive  # type: ignore[return-value]  # click calls it with all options, and it passes them on
+
+    return add
+
+
+def _filled(form: type[FormT], values: dict[str, Any]) -> FormT:
+    """Return the Struct of the values of its options, which are removed from `values`."""
+    found: dict[str, Any] = {}
+    for field in fields(form):
+        kind, meta = _read(field.type)
+        if meta is not None:
+            found[field.name] = values.pop(field.name)
+        elif _is_group(kind):
+            found[field.name] = _filled(kind, values)
+    return form(**found)
+
+
+def _options(form: type[Struct]) -> Iterator[Callable[[Any], Any]]:
+    """Yield click's decorator for each option, in order."""
+    for field in fields(form):
+        kind, meta = _read(field.type)
+        if meta is not None:
+            yield _option(field, kind, meta)
+        elif _is_group(kind):
+            yield from _options(kind)
+
+
+def _option(field: FieldInfo, kind: Any, meta: dict[str, Any]) -> Callable[[Any], Any]:
+    settings = _settings(kind)
+    if field.default is not NODEFAULT:
+        settings["default"] = field.default
+    settings["help"] = meta["help"]
+    settings |= meta["settings"]
+    flag = meta["flag"] or f"--{field.name.replace('_', '-')}"
+    return click.option(flag, field.name, **settings)
+
+
+def _settings(kind: Any) -> Settings:
+    """Return what a field's type says of its option."""
+    if kind is bool:
+        return {"is_flag": True}
+    if get_origin(kind) is tuple:
+        return _settings(get_args(kind)[0]) | {"multiple": True}
+    return {"type": _click_type(kind)}
+
+
+def _click_type(kind: Any) -> Any:
+    if get_origin(kind) is Literal:
+        return click.Choice(get_args(kind))
+    if kind is Path:
+        return click.Path(path_type=Path)
+    if get_origin(kind) is not Annotated:
+        return kind
+    number, bounds = get_args(kind)
+    if number is int:
+        return click.IntRange(bounds.ge, bounds.le)
+    return click.FloatRange(bounds.ge, bounds.le)
+
+
+def _read(kind: Any) -> tuple[Any, dict[str, Any] | None]:
+    """Return a field's type without `None` and `option`, and what `option` has; None if it is not an option."""
+    found = None
+    if get_origin(kind) is Annotated:
+        base, *metas = get_args(kind)
+        found = next((meta.extra for meta in metas if meta.extra is not None), None)
+        bounds = [meta for meta in metas if meta.extra is None]
+        kind = Annotated[base, *bounds] if bounds else base
+    if get_origin(kind) in (UnionType, Union):
+        (kind,) = (each for each in get_args(kind) if each is not NoneType)
+    return kind, found
+
+
+def _is_group(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Struct) and any(_options(kind))
+
 
 MAX_SETUP_BYTES = 1024 * 1024
 """Far above the longest setup of any game."""
@@ -207,3 +339,48 @@ WarmOption = Annotated[
         show_default=True,
     ),
 ]
+
+
+def default_folder(wanted: str, start: Path = Path()) -> Path:
+    """Return the default folder for results: `wanted` below `start`.
+
+    If `start` is a bot's folder or inside one, the results go next to that folder, or into the arena's cache if
+    that place is not writable.
+
+    Args:
+        wanted: a relative path.
+        start: the folder to which `wanted` is relative.
+    """
+    bot = bot_folder_around(start)
+    if bot is None:
+        return start / wanted
+    if os.access(bot.parent, os.W_OK | os.X_OK):
+        return Path(os.path.relpath(bot.parent / wanted))
+    return cache_folder() / wanted
+
+
+def refuse_in_bot(folder: Path, field: str) -> None:
+    """Check that a requested folder is not a bot's folder or inside one.
+
+    Args:
+        folder: the folder for results; it need not exist.
+        field: name of the option or field for the error.
+
+    Raises:
+        WrongUse: the folder is a bot's folder or inside one.
+    """
+    if bot := bot_folder_around(folder):
+        raise WrongUse(
+            f"{field}: {folder} lies in the folder of a bot, {bot}: what is written there would make it another"
+            " bot; choose a place outside"
+        )
+
+
+def bot_folder_around(folder: Path) -> Path | None:
+    """Return the outermost bot's folder that is or holds `folder`, as a path without links, or None."""
+    try:
+        place = Path(os.path.realpath(folder))
+    except (OSError, ValueError):  # Opening the folder reports the error later.
+        return None
+    around = [each for each in (place, *place.parents) if os.path.lexists(each / FILE)]
+    return around[-1] if around else None
