@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 from hypothesis import HealthCheck, settings
 
-from arena.workers import own_code
+from arena.workers import machine
 from referee.sandbox import SandboxError, find_isolation, missing
 from tests.long import cases, in_part
 
@@ -22,7 +22,7 @@ TIMED_OUT = "from pytest-timeout"
 
 # Nothing of the arena's own files changes while tests run: a tournament's terms need not hash them again.
 for name in ("content_hash", "file_hashes"):
-    setattr(own_code, name, cache(getattr(own_code, name)))
+    setattr(machine, name, cache(getattr(machine, name)))
 
 # How long a case takes says what else the machine does.
 settings.register_profile(

@@ -26,12 +26,12 @@ import zmq
 
 from arena.errors import WrongUse
 from arena.feed import process as feed_process
-from arena.feed.publisher import MAX_BYTES
+from arena.feed.lines import MAX_BYTES
 from arena.reports import write_whole
 from arena.tournament import Ledger, held
 from arena.tournament.entries import copy_of_entry, keep_entry
 from arena.web.output import open_output
-from arena.workers.capacity import calibrated, keep_calibration
+from arena.workers.machine import calibrated, keep_calibration
 from referee.bot_folder import find_bot
 from referee.linux import cgroups
 from referee.sandbox import bot_environment
@@ -218,7 +218,7 @@ def feed(endpoint: Callable[[Path], str]) -> Callable[[Path], str]:
         publisher = os.fork()
         if publisher == 0:
             ours.close()
-            feed_process.main(theirs, place)
+            feed_process.publish(theirs, place)
             os._exit(0)
         theirs.close()
         said = ours.recv(MAX_BYTES).decode()

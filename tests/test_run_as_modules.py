@@ -20,7 +20,7 @@ MODULES = sorted(
 
 
 def test_there_are_such() -> None:
-    assert {"arena.workers.worker", "arena.feed.listener", "bots.stdio_bridge"} <= set(MODULES)
+    assert {"arena.workers.worker", "arena.feed.process", "bots.stdio_bridge"} <= set(MODULES)
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -1,9 +1,13 @@
-"""The process that publishes the live feed, from one Unix socket to a ZeroMQ PUB socket.
+"""The processes of live feeds, one for each: the only modules that use libzmq.
 
-`publisher` runs it as `python -m arena.feed.process SOCKET ENDPOINT`. Only this process and `listener` use libzmq,
-whose memory grows with subscribers' requests and unread messages: here it is bounded, and no match suffers.
+`lines` runs them as `python -m arena.feed.process publish SOCKET ENDPOINT` and `receive SOCKET ENDPOINT`. One
+takes messages from a Unix socket to a ZeroMQ PUB socket, the other from a SUB socket to a Unix socket. libzmq's
+memory grows with subscribers' requests, and with the messages of an untrusted publisher: here it is bounded, and
+no match suffers. Each received feed has a process, so that a publisher which sends too much ends only its own
+feed.
 """
 
+import errno
 import os
 import re
 import resource
@@ -15,23 +19,30 @@ from pathlib import Path
 
 import zmq
 
-from arena.feed.publisher import BOUND, MAX_BYTES, SEPARATOR
+from arena.feed.lines import BOUND, IPC, MAX_BYTES, MAX_MESSAGE_BYTES, MAX_TOPIC_BYTES, SEPARATOR, TCP
 from referee.linux.files import locked
 
 MAX_WAITING = 1_000
-"""Messages that wait for a subscriber that does not keep up; further ones are dropped for it."""
+"""Messages that wait for a subscriber that does not keep up, or for the arena; further ones are dropped."""
 MAX_SUBSCRIPTION_BYTES = 256
 MAX_MEMORY_BYTES = 512 * 1024 * 1024
+"""Limit of a publishing process."""
+MAX_RECEIVER_BYTES = 256 * 1024 * 1024
+"""Limit of a receiving process."""
 MAX_FILES = 512
-"""Limit of open files, connections included."""
+"""Limit of open files of a publishing process, connections included."""
 NICENESS = 5
 """Added to the process's niceness, because matches have priority."""
 LAST_WORDS_MS = 1_000
 """Milliseconds that sending the last messages may take."""
 HEARTBEAT_MS = 10_000
-"""Interval of heartbeats. A silent subscriber is disconnected after twice as long."""
+"""Interval of heartbeats. A silent peer is disconnected after twice as long."""
 HANDSHAKE_MS = 5_000
-IPC, TCP = "ipc://", "tcp://"
+RECONNECT_MS = 100
+RECONNECT_MAX_MS = 2_000
+FRAMES = 2
+AT_ONCE = 100
+"""Messages that are passed on before the Unix socket is checked again."""
 MAX_PORT = 65_535
 _PORT = re.compile(r"[0-9]{1,5}")
 
@@ -40,7 +51,7 @@ class CannotListenError(Exception):
     """The endpoint cannot be used; the text is the reason."""
 
 
-def main(line: socket.socket, endpoint: str) -> None:
+def publish(line: socket.socket, endpoint: str) -> None:
     """Listen, report this on `line`, and publish until the arena closes it."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (MAX_FILES, MAX_FILES))
     os.nice(NICENESS)
@@ -99,17 +110,8 @@ def _publisher(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq
         _check_port(endpoint.rpartition(":")[2])
     else:
         raise CannotListenError("is neither ipc://PATH nor tcp://ADDRESS:PORT")
-    publisher = context.socket(zmq.PUB)
-    publisher.set_hwm(MAX_WAITING)
-    for option, value in (
-        (zmq.MAXMSGSIZE, MAX_SUBSCRIPTION_BYTES),
-        (zmq.HEARTBEAT_IVL, HEARTBEAT_MS),
-        (zmq.HEARTBEAT_TIMEOUT, 2 * HEARTBEAT_MS),
-        (zmq.HANDSHAKE_IVL, HANDSHAKE_MS),
-        (zmq.LINGER, 0),
-        (zmq.IPV6, endpoint.startswith(f"{TCP}[")),
-    ):
-        publisher.setsockopt(option, value)
+    publisher = _socket(context, zmq.PUB, endpoint, MAX_SUBSCRIPTION_BYTES)
+    publisher.setsockopt(zmq.HANDSHAKE_IVL, HANDSHAKE_MS)
     try:
         publisher.bind(endpoint)
     except zmq.ZMQError as error:
@@ -150,5 +152,61 @@ def _make_way(place: str) -> None:
     raise CannotListenError("cannot listen there: another program already does")
 
 
+def receive(line: socket.socket, endpoint: str) -> None:
+    """Pass on the feed's messages until the arena closes the Unix socket."""
+    os.nice(NICENESS)
+    resource.setrlimit(resource.RLIMIT_DATA, (MAX_RECEIVER_BYTES, MAX_RECEIVER_BYTES))
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    feed = _subscribed(context, endpoint)
+    poller = zmq.Poller()
+    poller.register(line.fileno(), zmq.POLLIN)
+    poller.register(feed, zmq.POLLIN)
+    with suppress(OSError):
+        while True:
+            ready = dict(poller.poll())
+            if line.fileno() in ready:  # The arena never sends: this is its end.
+                break
+            pass_on(line, feed)
+    context.destroy(linger=0)
+
+
+def _subscribed(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq.Socket[bytes]":
+    feed = _socket(context, zmq.SUB, endpoint, MAX_MESSAGE_BYTES)
+    feed.setsockopt(zmq.RECONNECT_IVL, RECONNECT_MS)
+    feed.setsockopt(zmq.RECONNECT_IVL_MAX, RECONNECT_MAX_MS)
+    feed.subscribe(b"")
+    with suppress(zmq.ZMQError):  # an invalid endpoint: it will never send anything
+        feed.connect(os.fsencode(endpoint))  # type: ignore[arg-type]  # a path need not be text
+    return feed
+
+
+def pass_on(line: socket.socket, feed: "zmq.Socket[bytes]") -> None:
+    """Pass on the waiting messages, each as one packet: topic, line end, content."""
+    for _ in range(AT_ONCE):
+        try:
+            frames = feed.recv_multipart(zmq.NOBLOCK)
+        except zmq.Again:
+            return
+        if len(frames) != FRAMES or len(frames[0]) > MAX_TOPIC_BYTES or SEPARATOR in frames[0]:
+            continue
+        try:
+            line.send(frames[0] + SEPARATOR + frames[1])
+        except OSError as error:
+            if error.errno != errno.EMSGSIZE:  # longer than the kernel's limit
+                raise
+
+
+def _socket(context: "zmq.Context[zmq.Socket[bytes]]", kind: int, endpoint: str, most: int) -> "zmq.Socket[bytes]":
+    """Return a socket with bounds on its queue and on the bytes of a received message."""
+    made = context.socket(kind)
+    made.set_hwm(MAX_WAITING)
+    made.setsockopt(zmq.MAXMSGSIZE, most)
+    made.setsockopt(zmq.HEARTBEAT_IVL, HEARTBEAT_MS)
+    made.setsockopt(zmq.HEARTBEAT_TIMEOUT, 2 * HEARTBEAT_MS)
+    made.setsockopt(zmq.LINGER, 0)
+    made.setsockopt(zmq.IPV6, endpoint.startswith(f"{TCP}["))
+    return made
+
+
 if __name__ == "__main__":
-    main(socket.socket(fileno=int(sys.argv[1])), sys.argv[2])
+    {"publish": publish, "receive": receive}[sys.argv[1]](socket.socket(fileno=int(sys.argv[2])), sys.argv[3])

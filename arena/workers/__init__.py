@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from arena.workers.api import Play, Roster, Venue, Worker, WorkerGoneError, Workers
-    from arena.workers.capacity import MAX_CONCURRENCY, cores, keep_calibration, matches_at_once
     from arena.workers.cluster import PATIENCE_SECONDS
-    from arena.workers.listener import Hosting, open_listener
-    from arena.workers.own_code import own_content, own_files
+    from arena.workers.machine import (
+        MAX_CONCURRENCY,
+        cores,
+        demand_room,
+        keep_calibration,
+        matches_at_once,
+        own_content,
+        own_files,
+        ready,
+    )
     from arena.workers.pool import workers_kept
-    from arena.workers.preparation import demand_room, ready
-    from arena.workers.remote_seats import RemoteSeats
+    from arena.workers.remote_seats import Hosting, RemoteSeats, open_listener
     from arena.workers.venue import LOCAL, Placement, venue_for
 
 __all__ = [
@@ -43,9 +49,9 @@ __all__ = [
 ]
 
 _PLACES = {
-    "Hosting": "arena.workers.listener",
+    "Hosting": "arena.workers.remote_seats",
     "LOCAL": "arena.workers.venue",
-    "MAX_CONCURRENCY": "arena.workers.capacity",
+    "MAX_CONCURRENCY": "arena.workers.machine",
     "PATIENCE_SECONDS": "arena.workers.cluster",
     "Play": "arena.workers.api",
     "RemoteSeats": "arena.workers.remote_seats",
@@ -55,14 +61,14 @@ _PLACES = {
     "Worker": "arena.workers.api",
     "WorkerGoneError": "arena.workers.api",
     "Workers": "arena.workers.api",
-    "cores": "arena.workers.capacity",
-    "demand_room": "arena.workers.preparation",
-    "keep_calibration": "arena.workers.capacity",
-    "matches_at_once": "arena.workers.capacity",
-    "open_listener": "arena.workers.listener",
-    "own_content": "arena.workers.own_code",
-    "own_files": "arena.workers.own_code",
-    "ready": "arena.workers.preparation",
+    "cores": "arena.workers.machine",
+    "demand_room": "arena.workers.machine",
+    "keep_calibration": "arena.workers.machine",
+    "matches_at_once": "arena.workers.machine",
+    "open_listener": "arena.workers.remote_seats",
+    "own_content": "arena.workers.machine",
+    "own_files": "arena.workers.machine",
+    "ready": "arena.workers.machine",
     "venue_for": "arena.workers.venue",
     "workers_kept": "arena.workers.pool",
 }

@@ -14,11 +14,11 @@ from arena.errors import MachineCannot, WrongUse, errors_as_exits
 from arena.feed import FeedLine
 from arena.options import Seconds, option
 from arena.quantities import pluralise
-from arena.workers import capacity
+from arena.workers import machine
 from arena.workers.api import Play, Venue, Worker
 from arena.workers.cluster import PATIENCE_SECONDS, Asked, Store, address_of, dask_for, open_cluster
+from arena.workers.machine import demand_room, ready
 from arena.workers.pool import open_pool
-from arena.workers.preparation import demand_room, ready
 from arena.workers.remote_seats import RemoteSeats
 from referee import sandbox
 from referee.bot_folder import BotFolder
@@ -27,7 +27,7 @@ from referee.log import NO_LOG, OperatorLog
 from referee.sandbox import Isolation
 
 LOCAL = "local"
-AtOnce = Annotated[int, Meta(ge=1, le=capacity.MAX_CONCURRENCY)]
+AtOnce = Annotated[int, Meta(ge=1, le=machine.MAX_CONCURRENCY)]
 
 
 class Placement(Struct, frozen=True, kw_only=True):
@@ -116,19 +116,19 @@ def venue_for(
         return tuple(SandboxedBot(bot) for bot in folders), _venue_of_cluster(where, folders, isolation, log)
     if fresh:
         _demand(isolation)
-    most = where.concurrency or at_once or capacity.matches_at_once()
+    most = where.concurrency or at_once or machine.matches_at_once()
     cores = _own_cores(affinity, most, where.workers)
     try:
         # The number of matches is not known yet, but at least one must be possible.
         demand_room(_here(bots), isolation, seats=seats, shares=[1])
     except MachineCannot:
         # The error should name the resources that suffice for all concurrent matches.
-        all_at_once = capacity.shares(most, concurrency=most, workers=where.workers)
+        all_at_once = machine.shares(most, concurrency=most, workers=where.workers)
         demand_room(_here(bots), isolation, seats=seats, shares=all_at_once)
         raise
 
     def local(matches: int) -> AbstractAsyncContextManager[list[Worker[Any]]]:
-        shares = capacity.shares(matches, concurrency=most, workers=where.workers)
+        shares = machine.shares(matches, concurrency=most, workers=where.workers)
         demand_room(_here(bots), isolation, seats=seats, shares=shares)
         pool = open_pool(shares, feed=feed, log=log, cores=cores)
         if store is None:
@@ -193,11 +193,11 @@ def _own_cores(affinity: str | None, concurrency: int, workers: int | None) -> l
     """
     if affinity is None:
         return []
-    processes = len(capacity.shares(concurrency, concurrency=concurrency, workers=workers))
-    if processes > (there := capacity.cores()):
+    processes = len(machine.shares(concurrency, concurrency=concurrency, workers=workers))
+    if processes > (there := machine.cores()):
         lack = f"{pluralise(processes, 'worker')} cannot each have a core: the arena may use {there}"
         raise WrongUse(f"{affinity}: {lack}; give --workers {there}, or fewer")
-    return capacity.own_cores(processes)
+    return machine.own_cores(processes)
 
 
 def _here(bots: Sequence[BotFolder | RemoteBot]) -> list[BotFolder]:

@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from arena.feed import Heard
-from arena.feed.subscriber import AT_ONCE, GATHER_SECONDS, REST, TURN_SECONDS, heard, read
+from arena.feed.lines import AT_ONCE, GATHER_SECONDS, REST, TURN_SECONDS, heard, read
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from arena.errors import DONE, WRONG_USE, MachineCannot
 from arena.tournament.ledger import Ledger
 from arena.tournament.ledger_schema import APPLICATION, SCHEMA
 from arena.tournament.results_folder import LEDGER
-from arena.workers import capacity
+from arena.workers import machine
 from arena.workers.cluster.dask import DaskClient, SchedulerGoneError
 from referee.bot_folder.content import cache_folder
 from referee.wire.keys import new_pair, write_pair
@@ -332,10 +332,10 @@ def test_a_relative_cache_is_ignored(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 @pytest.mark.parametrize("kept", ["0", "-1", "1e9", str(10**30), '"1"', "null"])
 def test_a_calibration_that_is_none_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kept: str) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    file = capacity.keep_calibration(3)
-    assert 3 == capacity.calibrated()
+    file = machine.keep_calibration(3)
+    assert 3 == machine.calibrated()
     file.write_text(file.read_text().replace("3}", f"{kept}}}"))
-    assert capacity.calibrated() is None
+    assert machine.calibrated() is None
     file.unlink()
     os.mkfifo(file)
-    assert capacity.calibrated() is None
+    assert machine.calibrated() is None

@@ -21,9 +21,9 @@ from click.testing import CliRunner
 from arena.commands.main import main
 from arena.errors import CANNOT, DONE, UNDECIDED, WRONG_USE
 from arena.tournament.ledger import INTERRUPTED
-from arena.workers.cluster import node_line
+from arena.workers.cluster import tasks
 from arena.workers.cluster.dask import connected
-from arena.workers.cluster.store import INSTALL
+from arena.workers.cluster.transfer import INSTALL
 from referee.match.records import Judged
 from referee.transcript.reader import read_transcript
 from tests.cluster import dask_pickles
@@ -371,9 +371,9 @@ def test_a_match_there_goes_on_where_its_worker_was_stopped(
 @pytest.mark.slow
 def test_a_node_with_nothing_to_do_is_sent_home(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its arena may have been killed."""
-    monkeypatch.setattr(node_line, "IDLE_SECONDS", 0.1)
+    monkeypatch.setattr(tasks, "IDLE_SECONDS", 0.1)
     before = family(os.getpid())
-    first = node_line.node_of("an arena", 1)
-    until(lambda: node_line.node_of("an arena", 1) is not first)
-    node_line.send_home("an arena")
+    first = tasks.node_of("an arena", 1)
+    until(lambda: tasks.node_of("an arena", 1) is not first)
+    tasks.send_home("an arena")
     until(lambda: not alive(family(os.getpid()) - before))

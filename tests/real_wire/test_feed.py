@@ -21,8 +21,8 @@ import pytest
 import zmq
 
 from arena.errors import DONE, WrongUse
+from arena.feed.lines import MAX_BYTES, FeedLine, open_feed
 from arena.feed.process import MAX_MEMORY_BYTES, MAX_WAITING, CannotListenError, _check_port
-from arena.feed.publisher import MAX_BYTES, FeedLine, open_feed
 from protocol.feed import FeedBegun, FeedEnded, FeedMessage, FeedSnapshot, FeedStandings
 from tests.docs_pages import blocks
 from tests.long import mostly_slow

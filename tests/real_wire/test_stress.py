@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from arena.commands import main
 from arena.errors import DONE, NO, WRONG_USE
 from arena.stress.load import percentiles
-from arena.workers import capacity
+from arena.workers import machine
 from referee.sandbox.process import find_isolation
 
 
@@ -49,18 +49,18 @@ def test_levels_that_are_none_are_named(levels: str) -> None:
 def test_what_is_kept_as_safe_is_the_default_on_this_machine_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(capacity, "cache_folder", lambda: tmp_path / "cache")
-    assert capacity.cores() == capacity.matches_at_once()
-    kept = capacity.keep_calibration(17)
-    assert 17 == capacity.matches_at_once()
+    monkeypatch.setattr(machine, "cache_folder", lambda: tmp_path / "cache")
+    assert machine.cores() == machine.matches_at_once()
+    kept = machine.keep_calibration(17)
+    assert 17 == machine.matches_at_once()
     kept.write_text(kept.read_text().replace("cores", "cores of another"))
-    assert capacity.cores() == capacity.matches_at_once()
+    assert machine.cores() == machine.matches_at_once()
     kept.write_text("{")
-    assert capacity.cores() == capacity.matches_at_once()
+    assert machine.cores() == machine.matches_at_once()
 
 
 def test_where_no_level_was_safe_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capacity, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(machine, "cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr("arena.stress.load.SAFE_LATENESS_US", -1)
     result = stress("--levels", "1", "--matches", "1", "--isolation", find_isolation(), "--calibrate")
     assert (NO, False) == (result.exit_code, (tmp_path / "cache").exists())

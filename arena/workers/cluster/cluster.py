@@ -21,10 +21,10 @@ from arena.errors import MachineCannot, WrongUse
 from arena.quantities import pluralise
 from arena.terminal import say
 from arena.workers.api import Roster, Worker, WorkerGoneError
-from arena.workers.cluster import bot_archive, tasks
+from arena.workers.cluster import tasks
 from arena.workers.cluster.dask import SLOTS, DaskClient, SchedulerGoneError, Task, address_of, connected
-from arena.workers.cluster.protocol import Arrival, Asked, BotsGoneError, Ordered, received
-from arena.workers.own_code import own_content
+from arena.workers.cluster.transfer import Arrival, Asked, BotsGoneError, Ordered, packed_bot, received
+from arena.workers.machine import own_content
 from arena.workers.protocol import Done, decoded, encoded, error_of, order
 from referee.bot_folder import BotFolder, BotFolderError
 from referee.display_text import printable
@@ -376,7 +376,7 @@ class _Cluster:
         async with self._packing:
             if bot.content not in self._archives:
                 try:
-                    archive = await trio.to_thread.run_sync(bot_archive.packed, bot)
+                    archive = await trio.to_thread.run_sync(packed_bot, bot)
                 except BotFolderError as error:
                     raise WrongUse(str(error)) from None
                 self._archives[bot.content] = archive

@@ -16,7 +16,7 @@ import trio
 
 from arena.errors import MachineCannot, WrongUse
 from arena.workers.api import WorkerGoneError
-from arena.workers.cluster.store import INSTALL
+from arena.workers.cluster.transfer import INSTALL
 
 if TYPE_CHECKING:
     from distributed import Client

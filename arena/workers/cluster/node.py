@@ -1,6 +1,6 @@
 """A node: a process on a cluster's machine that runs a pool for one arena, and passes on orders and answers.
 
-`node_line` runs it as `python -m arena.workers.cluster.node SOCKET SLOTS`. It is separate from the Dask worker
+`tasks` runs it as `python -m arena.workers.cluster.node SOCKET SLOTS`. It is separate from the Dask worker
 because a pool ends all children of its process, and because other work of the Dask worker must not delay matches.
 The node and its pool end when the other end of the socket closes, even if the Dask worker was killed.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.workers.api import Play, Worker
-from arena.workers.capacity import shares
+from arena.workers.machine import shares
 from arena.workers.pool import open_pool
 from arena.workers.worker import serve
 from referee.host import Plan, Result, SandboxedBot

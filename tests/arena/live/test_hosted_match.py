@@ -12,8 +12,8 @@ import trio
 from arena.errors import AnswerIsNo, MachineCannot
 from arena.live import hosted_match
 from arena.live.hosted_match import play_hosted
-from arena.workers import listener
-from arena.workers.listener import TURNED_AWAY_SHOWN, Hosting
+from arena.workers import remote_seats
+from arena.workers.remote_seats import TURNED_AWAY_SHOWN, Hosting
 from referee.host.plan import Plan
 from referee.host.players import RemoteBot
 from referee.wire.keys import new_pair, z85
@@ -68,7 +68,7 @@ class StandInLobby:
 @pytest.fixture
 def lobby(monkeypatch: pytest.MonkeyPatch) -> StandInLobby:
     stand_in = StandInLobby()
-    monkeypatch.setattr(listener, "open_lobby", stand_in)
+    monkeypatch.setattr(remote_seats, "open_lobby", stand_in)
     return stand_in
 
 

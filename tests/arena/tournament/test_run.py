@@ -17,7 +17,7 @@ from arena.tournament import provenance
 from arena.tournament.results_folder import held
 from arena.tournament.run import FinalResults, TournamentRun
 from arena.workers.api import Play, Worker
-from arena.workers.own_code import own_files
+from arena.workers.machine import own_files
 from referee.bot_folder.manifest import find_bot
 from referee.sandbox.process import SandboxError
 from tests.arena.ledgers import OpenLedger

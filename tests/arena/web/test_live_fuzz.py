@@ -18,8 +18,8 @@ import trio
 import zmq
 
 from arena.feed import Heard
-from arena.feed.listener import pass_on
-from arena.feed.subscriber import read
+from arena.feed.lines import read
+from arena.feed.process import pass_on
 from arena.web.competition_watcher import CompetitionWatcher
 from arena.web.events import MOST_WAITING_BYTES, Stream
 from arena.web.live import VIEW_BYTES, LiveFeed

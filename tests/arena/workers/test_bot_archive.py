@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from arena.workers.cluster.bot_archive import arrived, keep, packed
+from arena.workers.cluster.transfer import arrived_bot, packed_bot, store_bot
 from referee.bot_folder import content as bot_content
 from referee.bot_folder.content import copy_place, is_whole
 from referee.bot_folder.manifest import BotFolder, BotFolderError, read_bot
@@ -45,39 +45,39 @@ def parcel(name: str, content: bytes) -> bytes:
 
 
 def test_a_bot_arrives_as_it_was_sent_under_its_contents_name(bot: BotFolder) -> None:
-    keep(bot.content, packed(bot))
-    here = arrived(bot)
+    store_bot(bot.content, packed_bot(bot))
+    here = arrived_bot(bot)
     assert replace(bot, folder=copy_place(bot.content)) == here
     assert {"bot.toml", "run", "data", "link"} == {path.name for path in here.folder.iterdir()}
 
 
 def test_what_was_not_announced_is_not_kept(bot: BotFolder, cache: Path) -> None:
     with pytest.raises(BotFolderError, match=f"a bot of content {bot.content} was announced, and sha256:"):
-        keep(bot.content, parcel("bot.toml", b"another"))
+        store_bot(bot.content, parcel("bot.toml", b"another"))
     assert is_whole(bot.content)
 
 
 def test_what_would_be_put_elsewhere_is_not_kept(bot: BotFolder, tmp_path: Path) -> None:
     with pytest.raises(BotFolderError, match=r"a bot arrived broken: ../../../out: is no name for a file inside"):
-        keep(bot.content, parcel("../../../out", b""))
+        store_bot(bot.content, parcel("../../../out", b""))
     with pytest.raises(BotFolderError, match="a bot arrived broken"):
-        keep(bot.content, b"no archive")
+        store_bot(bot.content, b"no archive")
     assert not (tmp_path / "out").exists()
 
 
 def test_what_no_hash_covers_does_not_come_along(bot: BotFolder, cache: Path) -> None:
     """A sender could put beside a bot's content what its hash does not tell, and Python would run."""
-    whole = zlib.decompress(packed(bot))
+    whole = zlib.decompress(packed_bot(bot))
     more = header("run.d/__pycache__/run.pyc", 4) + b"evil"
     with pytest.raises(BotFolderError, match=r"__pycache__/run\.pyc: is never part of a bot's content"):
-        keep(bot.content, zlib.compress(whole[:-4] + more + bytes(4)))
+        store_bot(bot.content, zlib.compress(whole[:-4] + more + bytes(4)))
     assert {bot.folder.name, "lock"} == {path.name for path in (cache / "mist-arena/contents").iterdir()}
 
 
 @pytest.mark.parametrize("content", ["../../out", "sha256:../../out", "", "sha256:", f"sha256:{'a' * 63}\n"])
 def test_a_hash_that_is_none_names_no_place(bot: BotFolder, cache: Path, content: str) -> None:
     with pytest.raises(BotFolderError, match="no hash of a content"):
-        keep(content, packed(bot))
+        store_bot(content, packed_bot(bot))
     assert ["mist-arena"] == [path.name for path in cache.iterdir()]
     assert {bot.folder.name, "lock"} == {path.name for path in (cache / "mist-arena/contents").iterdir()}
 
@@ -86,25 +86,25 @@ def test_a_folder_that_others_may_write_to_is_not_used(bot: BotFolder, cache: Pa
     (cache / "mist-arena/contents").chmod(0o777)
     bot_content._hold.cache_clear()
     with pytest.raises(BotFolderError, match="contents: may be written by other users"):
-        keep(bot.content, packed(bot))
+        store_bot(bot.content, packed_bot(bot))
 
 
 def test_what_cannot_be_sent_is_named(bot: BotFolder) -> None:
     (bot.folder / "link").unlink()
     (bot.folder / "link").symlink_to("/etc/passwd")
     with pytest.raises(BotFolderError, match="cannot be sent to another machine: link: is a link"):
-        packed(bot)
+        packed_bot(bot)
 
 
 def test_a_bot_that_was_changed_since_is_not_used(bot: BotFolder) -> None:
-    keep(bot.content, packed(bot))
+    store_bot(bot.content, packed_bot(bot))
     (copy_place(bot.content) / "run").chmod(0o755)
     (copy_place(bot.content) / "run").write_text("#!/bin/false\n")
     with pytest.raises(BotFolderError, match="is not there, or was changed since it was made"):
-        arrived(bot)
+        arrived_bot(bot)
 
 
 def test_one_that_came_twice_is_kept_once(bot: BotFolder) -> None:
-    keep(bot.content, packed(bot))
-    keep(bot.content, packed(bot))
-    assert bot.content == arrived(bot).content
+    store_bot(bot.content, packed_bot(bot))
+    store_bot(bot.content, packed_bot(bot))
+    assert bot.content == arrived_bot(bot).content

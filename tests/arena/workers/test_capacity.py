@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.workers import capacity
-from arena.workers.capacity import shares
+from arena.workers import machine
+from arena.workers.machine import shares
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,8 @@ def test_matches_at_once_are_shared_out_evenly_and_no_process_has_none(
 
 
 def test_without_a_number_there_is_a_process_for_each_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capacity, "cores", lambda: 3)
-    assert ([2, 2, 2], 3) == (shares(100, concurrency=6, workers=None), capacity.matches_at_once())
+    monkeypatch.setattr(machine, "cores", lambda: 3)
+    assert ([2, 2, 2], 3) == (shares(100, concurrency=6, workers=None), machine.matches_at_once())
 
 
 def test_each_process_has_as_many_cores_of_its_own_and_threads_of_one_core_stay_together(
@@ -35,10 +35,10 @@ def test_each_process_has_as_many_cores_of_its_own_and_threads_of_one_core_stay_
 ) -> None:
     """On a machine of four physical cores that may use seven of its eight threads."""
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 3, 4, 5, 6})
-    monkeypatch.setattr(capacity, "_physical", lambda core: core % 4)
-    assert [{0, 4}, {1, 5}, {2, 6}] == capacity.own_cores(3)
-    assert [{0, 4, 1}, {5, 2, 6}] == capacity.own_cores(2)
-    assert 7 == len(capacity.own_cores(7))
+    monkeypatch.setattr(machine, "_physical", lambda core: core % 4)
+    assert [{0, 4}, {1, 5}, {2, 6}] == machine.own_cores(3)
+    assert [{0, 4, 1}, {5, 2, 6}] == machine.own_cores(2)
+    assert 7 == len(machine.own_cores(7))
 
 
 def test_the_first_thread_of_a_core_that_linux_tells_of(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,4 +51,4 @@ def test_the_first_thread_of_a_core_that_linux_tells_of(monkeypatch: pytest.Monk
         return told[core]
 
     monkeypatch.setattr(Path, "read_text", read)
-    assert [1, 4, 6, 7] == [capacity._physical(core) for core in (3, 5, 6, 7)]
+    assert [1, 4, 6, 7] == [machine._physical(core) for core in (3, 5, 6, 7)]

@@ -18,14 +18,13 @@ from arena.errors import MachineCannot, WrongUse, reason_of
 from arena.workers.api import WorkerGoneError
 from arena.workers.cluster import (
     cluster,
-    node_line,
-    protocol,
     tasks,
+    transfer,
 )
 from arena.workers.cluster.cluster import open_cluster
 from arena.workers.cluster.dask import DaskClient, SchedulerGoneError
-from arena.workers.cluster.protocol import Arrival, Asked, BotsGoneError, Ordered, Returned, received
-from arena.workers.own_code import own_content
+from arena.workers.cluster.transfer import Arrival, Asked, BotsGoneError, Ordered, Returned, received
+from arena.workers.machine import own_content
 from arena.workers.protocol import Done, encoded, failed, order
 from referee.bot_folder.manifest import read_bot
 from referee.host.plan import Plan
@@ -263,7 +262,7 @@ async def test_who_cannot_play_is_named_where_others_can(
 async def test_more_slots_than_the_machine_was_calibrated_for_are_told_of(
     monkeypatch: pytest.MonkeyPatch, asked: Asked, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("arena.workers.capacity.calibrated", lambda: 1)
+    monkeypatch.setattr(tasks, "calibrated", lambda: 1)
     await opened(monkeypatch, Client(first=INFO), asked)
     assert "first plays 2 matches at once, calibrated for 1\n" == capsys.readouterr().err
 
@@ -297,7 +296,7 @@ class TestWhatComesBack:
     def test_what_swells_beyond_the_bound_is_not_kept(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(protocol, "MOST_BYTES", 1_000)
+        monkeypatch.setattr(transfer, "MOST_BYTES", 1_000)
         path = tmp_path / "m.jsonl"
         received(self.returned(path, self.LAST.rjust(1_000, b"\n"), path.name), path)
         path.unlink()
@@ -324,10 +323,10 @@ class TestWhatComesBack:
 
 def test_who_has_left_is_not_played_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it asked for just before may arrive just after."""
-    monkeypatch.setattr(node_line, "_LEFT", set())
+    monkeypatch.setattr(tasks, "_LEFT", set())
     tasks.leave("an arena")
     with pytest.raises(WorkerGoneError, match="its arena has left"):
-        node_line.node_of("an arena", 1)
+        tasks.node_of("an arena", 1)
 
 
 class Cut:

@@ -12,8 +12,8 @@ import trio
 import trio.testing
 
 from arena.workers.api import Worker, WorkerGoneError
-from arena.workers.cluster import node, node_line
-from arena.workers.cluster.node_line import node_of, send_home
+from arena.workers.cluster import node, tasks
+from arena.workers.cluster.tasks import node_of, send_home
 from arena.workers.protocol import Answer, Done, Order, decoded, encoded, failed, framed, order, take_frames
 from referee.host.plan import Plan, Result
 from tests.arena.stand_in import result
@@ -80,11 +80,11 @@ class Process:
 @pytest.fixture
 def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Process]:
     stand_in = Process()
-    monkeypatch.setattr(node_line, "subprocess", stand_in)
-    monkeypatch.setattr(node_line, "_NODES", {})
-    monkeypatch.setattr(node_line, "_LEFT", set())
+    monkeypatch.setattr(tasks, "subprocess", stand_in)
+    monkeypatch.setattr(tasks, "_NODES", {})
+    monkeypatch.setattr(tasks, "_LEFT", set())
     yield stand_in
-    for each in list(node_line._NODES):
+    for each in list(tasks._NODES):
         send_home(each)
     for started in stand_in.nodes:
         started.wait()
@@ -166,7 +166,7 @@ def test_what_is_played_for_an_arena_that_leaves_ends_at_once(processes: Process
 def test_a_node_without_a_match_is_sent_home_and_one_with_a_match_is_not(
     processes: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(node_line, "IDLE_SECONDS", 0.01)
+    monkeypatch.setattr(tasks, "IDLE_SECONDS", 0.01)
     processes.answer = False
     match = InThread(lambda: node_of("an arena", 1).play(ordered()))
     until(lambda: bool(processes.nodes))
@@ -178,7 +178,7 @@ def test_a_node_without_a_match_is_sent_home_and_one_with_a_match_is_not(
     match.join()
     started.wait()
     assert match.answer is not None
-    assert "an arena" not in node_line._NODES
+    assert "an arena" not in tasks._NODES
 
 
 class Referee:

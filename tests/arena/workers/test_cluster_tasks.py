@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from arena.workers.api import WorkerGoneError
 from arena.workers.cluster import tasks
-from arena.workers.cluster.protocol import Asked, Ordered, received
+from arena.workers.cluster.transfer import Asked, Ordered, received
 from arena.workers.protocol import Answer, Done, Order, encoded, failed, order
 from referee.bot_folder.manifest import read_bot
 from referee.host.plan import Plan

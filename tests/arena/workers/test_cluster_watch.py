@@ -14,8 +14,8 @@ from arena.workers.api import Roster, Worker, WorkerGoneError
 from arena.workers.cluster import cluster, tasks
 from arena.workers.cluster.cluster import SUPPLIES, open_cluster
 from arena.workers.cluster.dask import DaskClient
-from arena.workers.cluster.protocol import Arrival, Asked, bots_gone
-from arena.workers.own_code import own_content
+from arena.workers.cluster.transfer import Arrival, Asked, bots_gone
+from arena.workers.machine import own_content
 from arena.workers.protocol import encoded
 from referee.host.plan import Plan
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from arena.errors import MachineCannot
-from arena.workers import preparation
-from arena.workers.preparation import demand_room
+from arena.workers import machine
+from arena.workers.machine import demand_room
 from referee.bot_folder import BotFolder
 from referee.bot_folder.manifest import Limits, find_bot
 from referee.host import files_needed, needs
@@ -30,24 +30,24 @@ def demanded(
 @pytest.mark.parametrize("seats", [2, 5, 13])
 def test_one_open_file_too_few_is_refused_with_the_number(monkeypatch: pytest.MonkeyPatch, seats: int) -> None:
     needed = files_needed(8, seats)
-    monkeypatch.setattr(preparation, "files_allowed", lambda: needed)
+    monkeypatch.setattr(machine, "files_allowed", lambda: needed)
     assert "" == demanded(seats=seats, at_once=8)
-    monkeypatch.setattr(preparation, "files_allowed", lambda: needed - 1)
+    monkeypatch.setattr(machine, "files_allowed", lambda: needed - 1)
     said = demanded(seats=seats, at_once=8)
     assert f"8 matches of {seats} bots at once in one process need {needed} open files" in said
     assert f"this machine allows {needed - 1}: ulimit -Hn {needed}" in said
 
 
 def test_a_bot_is_not_given_fewer_open_files_than_it_is_promised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparation, "files_allowed", lambda: 255)
+    monkeypatch.setattr(machine, "files_allowed", lambda: 255)
     assert "need 256 open files" in demanded()
 
 
 def test_one_process_too_few_is_refused_with_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
     needed = needs.processes_needed(8, 2, 1, Limits().processes)
-    monkeypatch.setattr(preparation, "processes_left", lambda: (needed, "pids.max is 9"))
+    monkeypatch.setattr(machine, "processes_left", lambda: (needed, "pids.max is 9"))
     assert "" == demanded(at_once=8)
-    monkeypatch.setattr(preparation, "processes_left", lambda: (needed - 1, "pids.max is 9"))
+    monkeypatch.setattr(machine, "processes_left", lambda: (needed - 1, "pids.max is 9"))
     said = demanded(at_once=8)
     assert (
         f"may have {needed} processes and threads, and there is room for {needed - 1} more (pids.max is 9)" in said
@@ -74,7 +74,7 @@ def test_a_bound_of_the_arena_s_own_that_would_bind_bots_is_named(
         return (allowed, allowed) if kind == getattr(resource, f"RLIMIT_{name}") else there_is(kind)
 
     monkeypatch.setattr(walls.resource, "getrlimit", bounded)  # type: ignore[attr-defined]
-    monkeypatch.setattr(preparation, "processes_left", lambda: None)
+    monkeypatch.setattr(machine, "processes_left", lambda: None)
     assert said in demanded()
 
 

@@ -10,10 +10,9 @@ from typing import Any, cast
 import pytest
 import trio
 
-from arena.workers import listener
+from arena.workers import remote_seats
 from arena.workers.api import WorkerGoneError
-from arena.workers.listener import Hosting
-from arena.workers.remote_seats import RemoteSeats
+from arena.workers.remote_seats import Hosting, RemoteSeats
 from protocol.refusals import Conduct
 from protocol.words import Outcome
 from referee.host.plan import Plan, Result
@@ -85,7 +84,7 @@ def in_line(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def lobby(monkeypatch: pytest.MonkeyPatch) -> StandInLobby:
     stand_in = StandInLobby()
-    monkeypatch.setattr(listener, "open_lobby", stand_in)
+    monkeypatch.setattr(remote_seats, "open_lobby", stand_in)
     return stand_in
 
 

@@ -10,7 +10,7 @@ import pytest
 from arena.errors import WrongUse
 from arena.workers import venue as venues
 from arena.workers.api import Worker
-from arena.workers.cluster.store import Store
+from arena.workers.cluster.transfer import Store
 from arena.workers.venue import LOCAL, Placement, venue_for
 from referee.bot_folder.manifest import find_bot
 from referee.host.plan import Plan, Result

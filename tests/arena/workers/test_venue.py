@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from arena.errors import WrongUse
-from arena.workers.listener import Hosting
-from arena.workers.preparation import ready
-from arena.workers.remote_seats import RemoteSeats
+from arena.workers.machine import ready
+from arena.workers.remote_seats import Hosting, RemoteSeats
 from arena.workers.venue import LOCAL, Placement, venue_for
 from referee.bot_folder import BotFolder
 from referee.bot_folder.manifest import read_bot
@@ -88,7 +87,7 @@ def test_workers_have_no_cores_of_their_own_where_there_are_too_few(
     bots: tuple[BotFolder, BotFolder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = "cup.toml:3: workers.affinity"
-    monkeypatch.setattr("arena.workers.capacity.cores", lambda: 2)
+    monkeypatch.setattr("arena.workers.machine.cores", lambda: 2)
     lack = "3 workers cannot each have a core: the arena may use 2; give --workers 2, or fewer"
     with pytest.raises(WrongUse, match=f"^{place}: {lack}$"):
         venue_for(where(LOCAL, 4, 3), bots[:1], "none", affinity=place)

@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 from arena.errors import WrongUse
-from arena.workers.preparation import ready
+from arena.workers.machine import ready
 from referee.bot_folder.manifest import BotFolder, BotFolderError, Limits, find_bot
 from referee.sandbox import build as bot_build
 from referee.sandbox.build import BuildError, built, is_built, log_of

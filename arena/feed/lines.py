@@ -1,7 +1,10 @@
-"""Receives feeds: runs a subscribing process for each, and passes on its messages in order.
+"""The arena's ends of live feeds: it publishes one and receives others, each by way of a process of its own.
 
-An untrusted publisher may make that process (`listener`) end at any time; it is then started again. Nothing here
-decodes a feed's messages. Each feed gets a share of the processor's time and no more.
+`referee.host.feed` builds the messages. The processes (`process`) are apart so that subscribers and untrusted
+publishers can neither slow nor grow the process whose clocks count. One Unix socket, which workers share, leads to
+the publishing process: when its kernel buffer is full, messages are dropped. A receiving process may end at any
+time, and is then started again. Nothing here decodes a feed's messages, and each feed gets a share of the
+processor's time and no more.
 """
 
 import os
@@ -15,8 +18,19 @@ from contextlib import contextmanager, suppress
 import trio
 from msgspec import Struct
 
+from arena.errors import MachineCannot, WrongUse
+from arena.terminal import say
+
 SEPARATOR = b"\n"
-"""Separator of topic and message."""
+"""Separator of topic and message on a Unix socket."""
+BOUND = b"at "
+"""Prefix of the endpoint in the process's answer. Any other answer is the reason why it cannot listen."""
+MAX_BYTES = 1024 * 1024
+"""Larger than any message: the kernel's own limit for one is smaller."""
+START_SECONDS = 20
+"""Seconds until the process must listen, on a busy machine."""
+END_SECONDS = 3
+"""Seconds until the process must have sent its last messages; then it is killed."""
 MAX_TOPIC_BYTES = 256
 MAX_MESSAGE_BYTES = 256 * 1024
 """Larger than any message that an arena publishes. Longer ones are never read from the network."""
@@ -38,6 +52,80 @@ AGAIN_SECONDS = 1.0
 AGAIN_MAX_SECONDS = 30.0
 """Longest wait, in seconds, before a listener that ends repeatedly is started again."""
 IPC, TCP = "ipc://", "tcp://"
+
+
+class FeedLine:
+    """Sending end of the feed. Each worker has its own on the same socket."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self._line = line
+
+    def fileno(self) -> int:
+        """Return the socket's file descriptor, to be inherited."""
+        return self._line.fileno()
+
+    def publish(self, topic: str, message: bytes) -> None:
+        """Send a message, or drop it. See `referee.host.feed.Publish`."""
+        # No match waits or fails for a full buffer, a message too large for it, or a publisher that has ended.
+        with suppress(OSError):
+            self._line.send(topic.encode() + SEPARATOR + message, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
+
+
+def inherited(descriptor: int) -> FeedLine:
+    """Return the line that this process inherited. Bots that it starts do not inherit it."""
+    os.set_inheritable(descriptor, False)
+    return FeedLine(socket.socket(fileno=descriptor))
+
+
+@contextmanager
+def open_feed(endpoint: str | None) -> Iterator[FeedLine | None]:
+    """Publish at a ZeroMQ endpoint within the context. Without an endpoint, yield None.
+
+    Raises:
+        WrongUse: the process cannot listen there.
+        MachineCannot: the process does not start.
+    """
+    if endpoint is None:
+        yield None
+        return
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MAX_BYTES)
+    with ours:
+        with theirs:
+            process = _started("publish", theirs, endpoint)
+        try:
+            say(f"feed at {_listening(ours, endpoint)}")
+            yield FeedLine(ours)
+            if process.poll() is not None:
+                say(f"the feed had ended before: exit code {process.returncode}")
+        finally:
+            # Workers that still run share the socket; only a shutdown ends the process.
+            with suppress(OSError):
+                ours.shutdown(socket.SHUT_RDWR)
+            _end(process)
+
+
+def _listening(line: socket.socket, endpoint: str) -> str:
+    """Wait until the process listens, and return its endpoint."""
+    line.settimeout(START_SECONDS)
+    try:
+        answer = line.recv(MAX_BYTES)
+    except TimeoutError:
+        answer = b""
+    line.settimeout(None)
+    if not answer:
+        raise MachineCannot(f"--feed {endpoint}: the process that publishes it does not start")
+    if not answer.startswith(BOUND):
+        raise WrongUse(f"--feed {endpoint}: {answer.decode()}")
+    return os.fsdecode(answer.removeprefix(BOUND))
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    try:
+        process.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 class Heard(Struct, frozen=True):
@@ -138,17 +226,22 @@ def _listener(endpoint: str) -> Iterator[trio.socket.SocketType]:
     theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
     line = trio.socket.from_stdlib_socket(ours)
     with line, theirs:
-        process = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
-            [sys.executable, "-m", "arena.feed.listener", str(theirs.fileno()), endpoint],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
-            process_group=0,  # only the arena handles a Ctrl-C at the terminal
-        )
+        process = _started("receive", theirs, endpoint)
         theirs.close()
         try:
             yield line
         finally:
             process.kill()  # It has no state to lose.
             process.wait()
+
+
+def _started(task: str, line: socket.socket, endpoint: str) -> "subprocess.Popen[bytes]":
+    """Start a process that publishes or receives a feed, at the other end of a Unix socket."""
+    return subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
+        [sys.executable, "-m", "arena.feed.process", task, str(line.fileno()), endpoint],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=[line.fileno()],
+        process_group=0,  # only the arena handles a Ctrl-C at the terminal
+    )
