@@ -1,17 +1,32 @@
-"""`arena backup`: copy a tournament's results, even while it is played, and verify such copies."""
+"""`arena backup` and `arena package`: copies of a tournament's results, for its host and for authors."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
 
-from arena.errors import AnswerIsNo
+from arena.errors import AnswerIsNo, MachineCannot, WrongUse, cannot_write
 from arena.quantities import pluralise
-from arena.season import back_up_season, check_season_backup, season_folder
-from arena.terminal import print_json, progress_bar, progress_console, results_console, say
-from arena.tournament import Backup, Checked, Told, back_up, backup_place, check_backup, results_folder_of
+from arena.reports import MOST_MATCHES, Packed, Share, archive_name, entrant_called, field_of, write_package
+from arena.season import back_up_season, check_season_backup, parts_in, read_book, season_folder
+from arena.terminal import Grid, print_json, progress_bar, progress_console, results_console, say, show
+from arena.tournament import (
+    LEDGER,
+    Backup,
+    Checked,
+    FieldState,
+    Ledger,
+    Told,
+    back_up,
+    backup_place,
+    check_backup,
+    find_ledger,
+    results_folder_of,
+)
+from referee.suggestions import did_you_mean
 
 MOST_SAID = 20
 """Maximum lines about missing or changed files; `--json` has all."""
@@ -95,3 +110,188 @@ def _progress() -> Iterator[Told]:
             bar.update(task, description=what, completed=done, total=total)
 
         yield tell
+
+
+MOST_MISSING = 10
+"""Maximum lines about missing files."""
+
+
+@click.command("package")
+@click.argument("cup", metavar="FOLDER_OR_FILE", type=click.Path(path_type=Path))
+@click.argument("bot", metavar="[BOT]", required=False)
+@click.option(
+    "--all",
+    "folder",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Pack an archive for each bot into this folder, which is made if it does not exist.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The archive's path.  [default: the bot's name with .zip, here]",
+)
+@click.option(
+    "--last", type=click.IntRange(min=1), default=MOST_MATCHES, show_default=True, help="Only the last N matches."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what went in as JSON.")
+def package(
+    cup: Path, bot: str | None, *, folder: Path | None, out: Path | None, last: int, as_json: bool
+) -> None:
+    """Pack what the author of BOT (its label) may have into a ZIP archive.
+
+    The archive holds the transcripts of the bot's own seats, its logs, results and faults, from matches that
+    count. About other bots it says only who they were, and how they did. Of a season, given by its file or folder,
+    it covers all stages in which the bot has this label. With --all, each bot gets its own archive.
+    """
+    if (bot is None) is (folder is None):
+        raise WrongUse("BOT, --all: give one of them")
+    if folder is not None and out is not None:
+        raise WrongUse("--out: applies to one bot; --all names the folder")
+    with ExitStack() as stack:
+        cups = _cups(cup, stack)
+        if bot is not None:
+            top = archive_name(bot)
+            packed = write_package(Path(f"{top}.zip") if out is None else out, _shares(cups, bot), top, last)
+            _print_one(packed, as_json=as_json)
+        elif folder is not None:
+            _pack_all(cups, folder, last, as_json=as_json)
+
+
+class _Cups:
+    """The tournament, or the started stages and groups of a season, with their open ledgers."""
+
+    def __init__(self, place: Path, season: Path | None, fields: dict[Ledger, FieldState]) -> None:
+        """Take the season's folder, or None for a tournament."""
+        self.place = place
+        self.season = season
+        self.fields = fields
+
+    def labels(self) -> list[str]:
+        """Return all labels of competitors, in the order in which they entered."""
+        return list(
+            dict.fromkeys(
+                label
+                for standing in self.fields.values()
+                for number, label in enumerate(standing.labels)
+                if number != standing.spec.house
+            )
+        )
+
+
+def _cups(cup: Path, stack: ExitStack) -> _Cups:
+    """Open the ledgers that a file or folder names; they close with the stack."""
+    season = season_folder(cup)
+    files = [find_ledger(cup)] if season is None else [folder / LEDGER for folder in parts_in(season)]
+    ledgers = [stack.enter_context(closing(Ledger(file))) for file in files]
+    return _Cups(cup, season, {ledger: field_of(ledger) for ledger in ledgers})
+
+
+def _shares(cups: _Cups, bot: str) -> list[Share]:
+    """Return a bot's share in the tournament, or in each stage or group of the season with this label.
+
+    Raises:
+        WrongUse: no bot has this label, or bots of two groups of a stage have it, so that it is ambiguous.
+    """
+    if cups.season is None:
+        [(ledger, standing)] = cups.fields.items()
+        return [Share(ledger=ledger, labels=standing.labels, entrant=entrant_called(standing, bot))]
+    shares = [
+        Share(
+            ledger=ledger,
+            labels=standing.labels,
+            entrant=standing.labels.index(bot),
+            folder=ledger.path.parent.name,
+        )
+        for ledger, standing in cups.fields.items()
+        if bot in standing.labels
+    ]
+    if not shares:
+        raise WrongUse(f"no bot is called {bot}; {did_you_mean(bot, cups.labels(), 'bots')}")
+    book = read_book(cups.season)
+    for stage in () if book is None else book.stages:
+        both = [share.folder for share in shares if share.folder in stage.parts]
+        if len(both) > 1:
+            raise WrongUse(
+                f"{bot}: {' and '.join(both)} have different bots of this name; give a stage's folder: "
+                f"{cups.season / both[0]}"
+            )
+    return shares
+
+
+def _pack_all(cups: _Cups, folder: Path, last: int, *, as_json: bool) -> None:
+    """Write an archive for each bot, and print which.
+
+    Raises:
+        AnswerIsNo: a bot's archive could not be made; those of the others are.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    made: dict[str, Packed] = {}
+    refused: dict[str, str] = {}
+    for bot in _with_progress(cups.labels()):
+        top = archive_name(bot)
+        try:
+            made[bot] = write_package(folder / f"{top}.zip", _shares(cups, bot), top, last)
+        except (WrongUse, MachineCannot) as error:
+            refused[bot] = error.format_message()
+    if as_json:
+        print_json({"packed": [{"bot": bot, **_values(each)} for bot, each in made.items()], "refused": refused})
+    else:
+        _print_all(made)
+    for bot, why in refused.items():
+        say(f"not packed: {bot}: {why}")
+    if refused:
+        raise AnswerIsNo(f"{pluralise(len(refused), 'bot')} of {len(made) + len(refused)} could not be packed")
+
+
+def _with_progress(labels: list[str]) -> Iterator[str]:
+    """Yield the labels, with a bar at a terminal."""
+    with progress_bar(progress_console(), transient=True) as bar:
+        yield from bar.track(labels, description="archives")
+
+
+def _values(packed: Packed) -> dict[str, Any]:
+    """Return the contents of an archive as plain values."""
+    return {
+        "archive": str(packed.path),
+        "matches": packed.matches,
+        "in_all": packed.in_all,
+        "seat_files": packed.seat_files,
+        "logs": packed.logs,
+        "missing": packed.missing,
+    }
+
+
+def _print_one(packed: Packed, *, as_json: bool) -> None:
+    """Print the contents of an archive, and missing files."""
+    if as_json:
+        print_json(_values(packed))
+        return
+    of_all = "" if packed.matches == packed.in_all else f" of {packed.in_all:,}: --last has more"
+    results_console().say(
+        f"{packed.path}: {pluralise(packed.matches, 'match', ',')}{of_all},"
+        f" {pluralise(packed.seat_files, 'transcript', ',')} of its seats, {pluralise(packed.logs, 'log', ',')}"
+    )
+    for line in packed.missing[:MOST_MISSING]:
+        say(f"not in it: {line}")
+    if len(packed.missing) > MOST_MISSING:
+        say(f"not in it: {len(packed.missing) - MOST_MISSING:,} more; README.txt in the archive names them")
+
+
+def _print_all(made: dict[str, Packed]) -> None:
+    """Print a row for each archive."""
+    words, numbers = ("bot", "archive"), ("matches", "transcripts", "logs", "missing")
+    table = Grid({heading: heading in numbers for heading in (*words, *numbers)})
+    for bot, packed in made.items():
+        matches = f"{packed.matches:,}"
+        if packed.matches != packed.in_all:
+            matches = f"{packed.matches:,} of {packed.in_all:,}"
+        counts = (packed.seat_files, packed.logs, len(packed.missing))
+        table.add_row(bot, str(packed.path), matches, *(f"{count:,}" for count in counts))
+    show(results_console(), table)
+    missing = sum(len(packed.missing) for packed in made.values())
+    if missing:
+        say(f"{pluralise(missing, 'file', ',')} could not go in; README.txt in each archive names them")

@@ -16,7 +16,7 @@ from arena.commands.options import (
     check_asked,
     feed_asked,
 )
-from arena.commands.tournament_session import Listening, open_session, play_to_its_end
+from arena.commands.tournament import Listening, open_session, play_to_its_end
 from arena.config import Season, Tournament, affinity_place, read_season
 from arena.errors import WrongUse
 from arena.feed import open_feed

@@ -1,19 +1,26 @@
-"""`arena serve`: serve competitions as a website, with matches as they are played."""
+"""`arena serve` and `arena site`: competitions as a website, served or written as files."""
 
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import click
+import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
+from rich.progress import Progress as Bar
+from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from arena import event_loop
 from arena.commands.options import LogOption, open_log
-from arena.errors import WrongUse
+from arena.errors import AnswerIsNo, WrongUse
 from arena.feed import is_endpoint
 from arena.options import option, options
-from arena.web import MOST_CLIENTS, MOST_OF_ADDRESS, Serving, serve
+from arena.quantities import pluralise
+from arena.terminal import print_json, progress_bar, progress_console, results_console
+from arena.web import MOST_CLIENTS, MOST_OF_ADDRESS, Builder, Serving, Written, competitions_in, open_output, serve
+from arena.workers import cores
+from referee.bot_folder import MEGABYTE
 
 MAX_PORT = 65_535
 Clients = Annotated[int, Meta(ge=1, le=50_000)]
@@ -82,3 +89,86 @@ def command(folders: tuple[Path, ...], *, asked: ServeOptions) -> None:
             raise WrongUse(f"--feed {feed}: is neither ipc://PATH nor tcp://ADDRESS:PORT")
     with open_log(asked.log) as events:
         event_loop.run(partial(serve, replace(asked, places=folders), events.logger))
+
+
+MOST_JOBS = 256
+MOST_SAID = 10
+"""Maximum transcripts listed that could not be shown; `--json` has more."""
+
+
+@click.command("site")
+@click.argument("out", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("places", nargs=-1, metavar="[FOLDER_OR_FILE]...", type=click.Path(path_type=Path))
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, MOST_JOBS),
+    help="Number of processes that make replays.  [default: one per core]",
+)
+@click.option("--replays/--no-replays", default=True, help="Write a replay page for each match, or none.")
+@click.option("--transcripts/--no-transcripts", default=True, help="Write the transcript of each match, or none.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
+def site_command(
+    out: Path, places: tuple[Path, ...], *, jobs: int | None, replays: bool, transcripts: bool, as_json: bool
+) -> None:
+    """Write pages of tournaments into the folder OUT: standings, bots, and every match that counts.
+
+    Give results folders, tournaments' files, or folders of results folders; runs/ is taken if none is given. What
+    is in OUT already and has not changed is not written again. Everything in OUT is public.
+    """
+    competitions = competitions_in(places)
+    for each in competitions:
+        if each.folder.resolve().is_relative_to(out.resolve()):
+            raise WrongUse(
+                f"{out}: holds the results {each.folder}, which must not be published: give another folder"
+            )
+    with (
+        open_output(out) as output,
+        progress_bar(progress_console(), TimeElapsedColumn(), TimeRemainingColumn(), transient=True) as bar,
+    ):
+        builder = Builder(output, jobs or cores(), _Shown(bar))
+        done = builder.build(competitions, replays=replays, transcripts=transcripts)
+    if as_json:
+        print_json(
+            {"site": str(out), "competitions": [each.slug for each in competitions]} | msgspec.to_builtins(done)
+        )
+    else:
+        _say(out, done)
+    if done.unread:
+        raise WrongUse("; ".join(done.unread))
+    if done.failures:
+        raise AnswerIsNo(
+            f"{pluralise(done.failures, 'file')} could not be made from transcripts; everything else was written"
+        )
+
+
+class _Shown:
+    """Progress bar of a site's build."""
+
+    def __init__(self, bar: Bar) -> None:
+        self._bar = bar
+        self._task = bar.add_task("pages", total=None)
+
+    def begin(self, what: str, total: int | None) -> None:
+        """See `Progress`."""
+        self._bar.remove_task(self._task)
+        self._task = self._bar.add_task(what, total=total)
+
+    def advance(self) -> None:
+        """See `Progress`."""
+        self._bar.advance(self._task)
+
+
+def _say(out: Path, done: Written) -> None:
+    screen = results_console()
+    screen.say(
+        f"{out}: {pluralise(done.written, 'file', ',')} written ({done.size / MEGABYTE:,.1f} MB), "
+        f"{done.kept:,} kept, {done.deleted:,} deleted"
+    )
+    if done.left:
+        screen.say(
+            f"{pluralise(done.left, 'file', ',')} no longer belongs to it, and was changed by somebody: left"
+        )
+    for transcript, why in done.failed[:MOST_SAID]:
+        screen.say(f"{transcript}: {why}")
+    if done.failures > MOST_SAID:
+        screen.say(f"and {done.failures - MOST_SAID:,} more; --json lists some")

@@ -1,9 +1,12 @@
 """`arena tournament`: play the rest of a tournament, then print its table."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import click
 import trio
@@ -11,14 +14,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from arena.commands.options import (
+    NOTIFY,
     SessionOptions,
     StartOptions,
+    check_asked,
     feed_asked,
+    host_keys,
+    open_log,
 )
-from arena.commands.tournament_session import Listening, open_session, play_to_its_end
-from arena.config import Tournament, read_form, read_tournament, results_of
-from arena.errors import WrongUse
-from arena.feed import open_feed
+from arena.config import Tournament, TournamentFile, affinity_place, read_form, read_tournament, results_of
+from arena.errors import CannotGoOn, Stopped, WrongUse
+from arena.feed import FeedLine, open_feed
 from arena.options import option, options, refuse_in_bot
 from arena.quantities import seconds_in
 from arena.reports import (
@@ -31,8 +37,22 @@ from arena.reports import (
     results_json,
     usage_table,
 )
-from arena.terminal import print_json, results_console, show
-from arena.tournament import PAGE, TRANSCRIPTS, FinalResults, copies_of_file
+from arena.terminal import command_line, print_json, results_console, say, show
+from arena.tournament import (
+    PAGE,
+    TRANSCRIPTS,
+    FinalResults,
+    Notify,
+    Results,
+    TournamentRun,
+    copies_of_file,
+    open_notices,
+)
+from arena.workers import LOCAL, Hosting, Placement, RemoteSeats, Venue, matches_at_once, venue_for, workers_kept
+from referee.host import Player, Publish, RemoteBot
+from referee.log import Logger, OperatorLog
+from referee.sandbox import ends_with_login
+from referee.wire import BadAddressError, read_address
 
 
 class TournamentOptions(Struct, frozen=True, kw_only=True):
@@ -164,3 +184,185 @@ def _print(tournament: Tournament, final: FinalResults, elsewhere: str | None, *
     transcripts = elsewhere or tournament.results / TRANSCRIPTS
     screen.say(f"transcripts: {transcripts}")
     screen.say(f"report: {tournament.results / PAGE}")
+
+
+FRESH, FRESH_FROM = "--fresh", "--fresh-from"
+"""Options that are left out of the command that continues."""
+NO_LISTENER = "--listen ADDRESS:PORT is needed for bots on other machines"
+NOT_THERE = "--on: remote bots play on the arena's own machine: go on without --on, with --listen ADDRESS:PORT"
+
+
+class Listening(Struct, frozen=True):
+    """Options for bots on other machines."""
+
+    address: str | None = None
+    """Address to listen at; None: no remote bots."""
+    key: Path | None = None
+    guests: tuple[RemoteBot, ...] = ()
+    """See `RemoteSeats`."""
+    goes_on: bool = False
+    """See `RemoteSeats`."""
+
+
+class OpenSession(Struct, frozen=True):
+    """Resources that a command has opened to play its tournaments."""
+
+    where: Placement
+    log: OperatorLog
+    notify: Notify
+    """Sends notices to the host."""
+
+
+@contextmanager
+def open_session(asked: SessionOptions, form: TournamentFile) -> Iterator[OpenSession]:
+    """Open the operator's log and the notices; keep workers for all tournaments of the session.
+
+    Errors that stop the session name the command that continues.
+    """
+    url = asked.notify
+    if url is None and form.notices is not None:
+        url = form.notices.url
+    with workers_kept(), open_log(asked.log) as log, open_notices(url, log.logger) as notify, _told_how_to_go_on():
+        yield OpenSession(asked.where, log, notify)
+
+
+def play_to_its_end(
+    tournament: Tournament,
+    session: OpenSession,
+    *,
+    line: FeedLine | None,
+    listening: Listening,
+    time_is_up: Callable[[], bool] | None = None,
+    fresh: bool = False,
+    checks: bool = True,
+) -> FinalResults:
+    """Play the rest of a tournament. Bots that enter during play are built where they play.
+
+    Args:
+        tournament: the tournament.
+        session: opened for the command.
+        line: publishes matches; None: no feed.
+        listening: options for remote bots.
+        time_is_up: returns True if an endless ladder must stop; None: it continues until a signal arrives.
+        fresh: starts anew.
+        checks: starts every bot once before the first match of a new tournament.
+
+    Raises:
+        WrongUse, MachineCannot, Stopped: see `TournamentRun` and `venue_for`.
+    """
+    form, where, log = tournament.form, session.where, session.log
+    failed: dict[int, str] = {}
+    publish = None if line is None else line.publish
+    remote = _remote(tournament, where, listening, publish=publish, log=log.logger)
+    field_for = partial(
+        venue_for,
+        where,
+        isolation=form.isolation,
+        at_once=form.concurrency,
+        affinity=affinity_place(tournament),
+        feed=line,
+        log=log,
+        remote=remote,
+    )
+    # The check of bots also tests the sandbox before earlier results are moved.
+    fresh_sandbox = fresh and not checks
+    players, venue = field_for(tournament.bots, seats=tournament.seats, fresh=fresh_sandbox, failed=failed)
+
+    def enlist(changed: Tournament) -> tuple[tuple[Player, ...], Venue[Any]]:
+        if changed.remote and remote is None:
+            raise WrongUse(f"{_lack(where)}: {changed.remote[0].name} has entered")
+        return field_for(changed.bots, seats=changed.seats)
+
+    if where.on == LOCAL and ends_with_login(form.isolation):
+        say("systemd ends this arena when you log out; loginctl enable-linger, typed once, keeps it running")
+    found = TournamentRun(
+        tournament,
+        players,
+        venue,
+        write_reports=_write_reports,
+        time_is_up=time_is_up,
+        enlist=enlist,
+        check=check_asked(where, tournament, failed, plays=checks),
+        publish=publish,
+        notify=session.notify,
+        remote=remote,
+        log=log.logger,
+    ).play(fresh=fresh)
+    if remote is not None:
+        for text in remote.lines():
+            say(text)
+    return found
+
+
+def _write_reports(folder: Path, found: Results) -> None:
+    """See `arena.pages.write_beside`."""
+    from arena.pages import write_beside  # noqa: PLC0415 - slow, and not needed before the first match
+
+    write_beside(folder, found)
+
+
+def _remote(
+    tournament: Tournament, where: Placement, listening: Listening, *, publish: Publish | None, log: Logger
+) -> RemoteSeats | None:
+    """Return the seats of remote bots, or None without `--listen`.
+
+    Raises:
+        WrongUse: remote bots have no address to connect to, or the address or the key is invalid.
+    """
+    if listening.address is None:
+        if tournament.remote:
+            raise WrongUse(f"{_lack(where)}: {tournament.file} names {tournament.remote[0].given}")
+        if listening.key is not None:
+            raise WrongUse("--key: has no effect without --listen")
+        return None
+    form = tournament.form
+    try:
+        hosting = Hosting(read_address(listening.address), host_keys(listening.key), form.remote.wait)
+    except BadAddressError as error:
+        raise WrongUse(f"--listen: {error}") from None
+    slots = where.concurrency or form.concurrency or matches_at_once()
+    return RemoteSeats(
+        hosting, slots=slots, guests=listening.guests, goes_on=listening.goes_on, publish=publish, log=log
+    )
+
+
+def _lack(where: Placement) -> str:
+    """Return which option is missing, or wrong, for remote bots."""
+    if where.on == LOCAL:
+        return NO_LISTENER
+    return NOT_THERE
+
+
+@contextmanager
+def _told_how_to_go_on() -> Iterator[None]:
+    """Add the command that continues to an error that ends a command."""
+    try:
+        yield
+    except Stopped as stopped:
+        raise Stopped(stopped.signal, f"stopped; to go on where it was: {_command_again()}") from None
+    except CannotGoOn as error:
+        raise CannotGoOn(error.why, error.kept, _command_again()) from None
+
+
+def _command_again() -> str:
+    """Return this process's command without the options that start anew."""
+    words = sys.argv[1:]
+    if FRESH_FROM in words:  # The next word is its value.
+        at = words.index(FRESH_FROM)
+        words = [*words[:at], *words[at + 2 :]]
+    kept = (word for word in words if word != FRESH and not word.startswith(f"{FRESH_FROM}="))
+    return command_line(*_without_secret(kept))
+
+
+def _without_secret(words: Iterable[str]) -> list[str]:
+    """Return a command's words without the URL of notices, because errors end up in logs."""
+    found: list[str] = []
+    for word in words:
+        option, equals, _ = word.partition("=")
+        if found and found[-1] == NOTIFY:
+            found.append("URL")
+        elif option == NOTIFY and equals:
+            found.append(f"{NOTIFY}=URL")
+        else:
+            found.append(word)
+    return found

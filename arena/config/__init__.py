@@ -4,14 +4,19 @@ from arena.config.entries import (
     BotCaps,
     Entry,
     called,
+    difference,
+    entrant_label,
     find_entry,
     find_remote,
+    label_of,
+    labels_of,
+    look_alike,
+    other_name,
     random_bot,
     read_caps,
     say_link,
     short_name,
 )
-from arena.config.labels import difference, entrant_label, label_of, labels_of, look_alike, other_name
 from arena.config.season_file import (
     Season,
     Stage,

@@ -12,8 +12,18 @@ import msgspec
 from msgspec import Meta, Raw, Struct
 from msgspec.structs import replace
 
-from arena.config.entries import BotCaps, Caps, Entry, EntryCaps, find_entry, find_remote
-from arena.config.labels import difference, first_alike, label_of, labels_of
+from arena.config.entries import (
+    BotCaps,
+    Caps,
+    Entry,
+    EntryCaps,
+    difference,
+    find_entry,
+    find_remote,
+    first_alike,
+    label_of,
+    labels_of,
+)
 from arena.errors import WrongUse
 from arena.options import default_folder
 from arena.schedule import (

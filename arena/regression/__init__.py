@@ -11,17 +11,19 @@ from arena.regression.decision_diff import (
     read_decision_diffs,
     total,
 )
-from arena.regression.history import USAGE, History, history_of
 from arena.regression.model import (
     BASE,
     FIELD,
     HEAD,
     QUESTION_NAMES,
     QUESTIONS,
+    USAGE,
+    History,
     Regression,
     UsageFinding,
     answers,
     evidence,
+    history_of,
 )
 from arena.regression.options import Blocks, RegressionOptions, regression_of, same_content_text
 from arena.regression.run import Finding, HeadBrokenError, folder_for, play_regression

@@ -18,8 +18,7 @@ from arena.statistics.anytime import Anytime, AnytimeProgress
 from arena.statistics.ratings import Rating
 from arena.statistics.sprt import Progress, Sprt, Verdict
 from arena.statistics.summary import BotReport, Digest, digest_of
-from arena.stress.load import LoadResult, Percentiles
-from arena.stress.report import stress_table
+from arena.stress import LoadResult, Percentiles, stress_table
 
 ROOT = Path(__file__).parents[2]
 FILES = [*sorted((ROOT / "arena").rglob("*.py")), *sorted((ROOT / "scripts").glob("*.py"))]

@@ -9,7 +9,7 @@ import pytest
 import trio
 import zmq
 
-from arena.stress.load import resident_bytes
+from arena.stress import resident_bytes
 from referee.wire import remote, socket_line
 from referee.wire.keys import new_pair
 from referee.wire.line import INBOX_FRAMES, MAX_TAKEN_BYTES, HandedOver, NotReading

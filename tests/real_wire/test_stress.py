@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from arena.commands import main
 from arena.errors import DONE, NO, WRONG_USE
-from arena.stress.load import percentiles
+from arena.stress import percentiles
 from arena.workers import machine
 from referee.sandbox.process import find_isolation
 
@@ -61,7 +61,7 @@ def test_what_is_kept_as_safe_is_the_default_on_this_machine_alone(
 
 def test_where_no_level_was_safe_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "cache_folder", lambda: tmp_path / "cache")
-    monkeypatch.setattr("arena.stress.load.SAFE_LATENESS_US", -1)
+    monkeypatch.setattr("arena.stress.SAFE_LATENESS_US", -1)
     result = stress("--levels", "1", "--matches", "1", "--isolation", find_isolation(), "--calibrate")
     assert (NO, False) == (result.exit_code, (tmp_path / "cache").exists())
 

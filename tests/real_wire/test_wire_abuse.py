@@ -12,7 +12,7 @@ import pytest
 import trio
 import zmq
 
-from arena.stress.load import resident_bytes
+from arena.stress import resident_bytes
 from protocol.codec import Refused, decode_client_message
 from protocol.messages import MAX_FRAME_BYTES
 from protocol.refusals import Refusal

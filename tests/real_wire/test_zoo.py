@@ -16,7 +16,7 @@ import pytest
 import trio
 from msgspec import Raw
 
-from arena.stress.load import resident_bytes
+from arena.stress import resident_bytes
 from protocol.codec import encode
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot

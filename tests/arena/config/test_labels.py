@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from arena.config import difference, label_of, labels_of, look_alike
-from arena.config.labels import _SAME_SHAPE, first_alike
+from arena.config.entries import _SAME_SHAPE, first_alike
 from referee.display_text import printable_name
 
 ALIKE = (

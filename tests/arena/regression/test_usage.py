@@ -7,8 +7,7 @@ from typing import Any
 import trio
 from msgspec.structs import replace
 
-from arena.regression.history import history_of
-from arena.regression.model import Regression, SeatUse, ratio_of, uses_of
+from arena.regression.model import Regression, SeatUse, history_of, ratio_of, uses_of
 from arena.statistics.sprt import Verdict
 from protocol.refusals import Conduct
 from referee.host.plan import Plan, Result

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 
 from arena.commands.main import main
-from arena.commands.tournament_session import _without_secret
+from arena.commands.tournament import _without_secret
 from arena.config.tournament_file import read_tournament
 from arena.errors import WRONG_USE, MachineCannot, Stopped, WrongUse
 from arena.pages.report import write_beside

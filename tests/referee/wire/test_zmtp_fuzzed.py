@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from arena.stress.load import resident_bytes
+from arena.stress import resident_bytes
 from referee.wire.zmtp import COMMANDS_AT_ONCE, GREETING, MOST_PARTS, READY, Conversation, ZmtpError
 from tests.long import cases
 from tests.referee.wire.curve_client import Client

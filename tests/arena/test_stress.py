@@ -7,8 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from arena.commands.main import main
-from arena.stress import campaign
-from arena.stress.campaign import play_campaign
+from arena.stress import play_campaign
 from tests.referee.proofs.planted_time_faults import undo_that_withdraws_nothing
 
 FEW = ("--windows", "200", "--seed", "3")
@@ -55,7 +54,7 @@ def test_a_finding_as_json_holds_its_script(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.slow
 def test_how_many_processes_share_it_changes_nothing_that_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(campaign, "PORTION", 100)
+    monkeypatch.setattr("arena.stress.PORTION", 100)
     alone, shared = (play_campaign(7, 250, processes) for processes in (1, 2))
     assert (alone.windows, alone.matches, alone.messages) == (shared.windows, shared.matches, shared.messages)
 

@@ -1,9 +1,15 @@
-"""Load tests: many simultaneous matches over the real wire, with bots that answer close to their deadlines.
+"""Stress tests of the timing rules: load over the real wire, campaigns in virtual time, and tables of both.
 
-The bots are `stress_edge`, in the sandbox like any other; each logs when it really answered. These logs are
-compared with the referee's transcripts.
+Load tests play many simultaneous matches with bots that answer close to their deadlines. The bots are
+`stress_edge`, in the sandbox like any other; each logs when it really answered, and these logs are compared with
+the referee's transcripts.
+
+Campaigns are split into portions that any number of processes share. A portion's seed is derived from the seed of
+the campaign and the portion's number, so the number of processes does not change what is played. Scripts and their
+checks are in `referee.proofs.fuzzing`.
 """
 
+import gc
 import json
 import os
 import subprocess
@@ -15,14 +21,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from time import monotonic
+from typing import Any
 
 import trio
 from msgspec import Raw, Struct
 
 from arena import event_loop
+from arena.processes import process_pool
+from arena.quantities import Column, Table
+from arena.terminal import Grid, grid
 from referee.bot_folder import find_bot
 from referee.host import Plan, Result, SandboxedBot, play
 from referee.match import Judged, Policy, SeatTime, Used, Verdict, WindowTime
+from referee.proofs.fuzzing import CampaignCounts, Violation, fuzz
 from referee.sandbox import Isolation
 from referee.transcript import read_transcript
 from referee.wire import Wire, open_wire
@@ -273,3 +285,179 @@ def _hogs(count: int) -> Iterator[None]:
         for process in running:
             process.kill()
             process.wait()
+
+
+PORTION = 2_000
+"""Windows per portion, about one second of work."""
+
+
+class Campaign(Struct, frozen=True, kw_only=True):
+    """Result of a fuzzing campaign."""
+
+    seed: int
+    windows: int
+    matches: int
+    messages: int
+    """Number of steps by bots, operators and the network."""
+    seconds: float
+    finding: Violation | None
+
+    @property
+    def pace(self) -> float:
+        """Windows per second."""
+        return self.windows / self.seconds
+
+
+def play_campaign(
+    seed: int, windows: int, processes: int = 1, progress: Callable[[int], object] = lambda _: None
+) -> Campaign:
+    """Check a number of windows, or all up to the first finding.
+
+    Args:
+        seed: seed of the campaign; the same seed produces the same matches.
+        windows: minimum number of windows to play.
+        processes: number of processes that share the work; 1 uses this process alone.
+        progress: called with the number of windows judged since the last call.
+    """
+    began = monotonic()
+    total, finding = CampaignCounts(), None
+    for tally, finding in _portions(seed, windows, processes):
+        total.windows += tally.windows
+        total.matches += tally.matches
+        total.messages += tally.messages
+        progress(tally.windows)
+        if finding is not None:
+            break
+    return Campaign(
+        seed=seed,
+        windows=total.windows,
+        matches=total.matches,
+        messages=total.messages,
+        seconds=monotonic() - began,
+        finding=finding,
+    )
+
+
+def _portions(seed: int, windows: int, processes: int) -> Iterator[tuple[CampaignCounts, Violation | None]]:
+    """Yield the result of each portion, in order."""
+    starts = range(0, windows, PORTION)
+    portions = [(f"{seed}/{number}", min(PORTION, windows - start)) for number, start in enumerate(starts)]
+    if processes == 1:
+        yield from (_fuzz(*portion) for portion in portions)
+        return
+    with process_pool(processes) as pool:
+        for future in [pool.submit(_fuzz, *portion) for portion in portions]:
+            yield future.result()
+
+
+def _fuzz(seed: str, windows: int) -> tuple[CampaignCounts, Violation | None]:
+    """Run one portion with rare garbage collection; Python's default takes a fifth of the time here."""
+    usual = gc.get_threshold()
+    gc.set_threshold(*event_loop.GARBAGE)
+    try:
+        return fuzz(seed, windows)
+    finally:
+        gc.set_threshold(*usual)
+
+
+BINS = (0, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
+"""Lower bounds of the histogram's bins in microseconds; the last bin has no upper bound."""
+WIDTH, HEIGHT, BAR = 640, 160, 50
+"""Size of a histogram, and the distance between its bars, in units of the drawing."""
+
+
+def _milliseconds(microseconds: int) -> str:
+    return f"{microseconds / 1000:z.2f}"
+
+
+def _time(heading: str, value: Callable[[LoadResult], int]) -> Column[LoadResult]:
+    """Return a column of times in milliseconds."""
+    return Column(heading, value, _milliseconds)
+
+
+def _verdicts(name: str) -> Column[LoadResult]:
+    """Return a column with the number of windows for which one side was to blame."""
+    return Column(name, lambda level: level.verdicts.get(name, 0))
+
+
+def _all_verdicts(level: LoadResult) -> str:
+    return ", ".join(f"{name} {count}" for name, count in sorted(level.verdicts.items())) or "none"
+
+
+AT_ONCE: Column[LoadResult] = Column("at once", lambda level: level.concurrent)
+LATENESS = (
+    _time("late p50", lambda level: level.lateness.p50),
+    _time("p99", lambda level: level.lateness.p99),
+    _time("p99.9", lambda level: level.lateness.p999),
+    _time("max", lambda level: level.lateness.max),
+)
+WRONG: Column[LoadResult] = Column("wrong", lambda level: level.wrong_defaults + level.wrong_answers + level.void)
+CPU: Column[LoadResult] = Column("CPU ms", lambda level: level.cpu_ms, "{:.0f}".format)
+MEMORY: Column[LoadResult] = Column("KiB", lambda level: level.memory_kb, "{:.0f}".format)
+IN_TERMINAL: tuple[Column[LoadResult], ...] = (
+    AT_ONCE,
+    Column("matches", lambda level: level.matches),
+    Column("a second", lambda level: level.matches / level.seconds, "{:.1f}".format),
+    *LATENESS,
+    _time("behind p99.9", lambda level: level.behind.p999),
+    _time("charged - actual p50", lambda level: level.charged.p50),
+    _time("charged - actual p99.9", lambda level: level.charged.p999),
+    _verdicts("bot"),
+    _verdicts("referee"),
+    _verdicts("host"),
+    WRONG,
+    CPU,
+    MEMORY,
+)
+ON_PAGE: tuple[Column[LoadResult], ...] = (
+    AT_ONCE,
+    Column("matches a second", lambda level: level.matches / level.seconds, "{:.1f}".format),
+    *LATENESS,
+    Column("verdicts", _all_verdicts),
+    WRONG,
+)
+
+
+def stress_table(levels: Sequence[LoadResult]) -> Grid:
+    """Return a table with one row per level."""
+    return grid(Table(IN_TERMINAL, levels))
+
+
+class Bar(Struct, frozen=True):
+    """A bar of a histogram, in units of the drawing."""
+
+    left: int
+    top: int
+    height: int
+    bound: str
+    """Lower bound of the bin in milliseconds."""
+    count: int
+
+
+def histogram(values: Sequence[int]) -> list[Bar]:
+    """Return the bars of the number of values per bin."""
+    counts = [0] * len(BINS)
+    for value in values:
+        counts[max((at for at, bound in enumerate(BINS) if value >= bound), default=0)] += 1
+    most = max([*counts, 1])
+    bars = []
+    for at, (bound, count) in enumerate(zip(BINS, counts, strict=True)):
+        height = round(count / most * (HEIGHT - 40))
+        bars.append(Bar(at * BAR + 5, HEIGHT - 20 - height, height, f"{bound / 1000:g}", count))
+    return bars
+
+
+def stress_context(load: Load, levels: Sequence[LoadResult], machine: str) -> dict[str, Any]:
+    """Return the values for the template of the page; see `arena.pages.stress_page`."""
+    table = Table(ON_PAGE, levels)
+    charts = [(level.concurrent, histogram(level.latenesses), histogram(level.overcharges)) for level in levels]
+    return {
+        "machine": machine,
+        "load": load,
+        "headings": table.headings,
+        "rows": table.cells(),
+        "charts": charts,
+        "width": WIDTH,
+        "height": HEIGHT,
+        "bar_width": BAR - 8,
+    }
