@@ -64,7 +64,7 @@ class EnvironmentArguments(EpisodeArguments, total=False):
     render_mode: str | None
 
 
-_OWN = ("_memory", "_taken", "_answered", "_views", "_frames", "refused")
+_OWN = ("_memory", "_answered", "_views", "_frames", "refused")
 """Attributes that change while a window is open."""
 
 
@@ -175,7 +175,7 @@ class Episode:
         self.table = table
         self.told: list[Addressed] = []
         """The events of the last closed window, including its closing; at first, the events of the start."""
-        self.taken: list[Taken | None] = []
+        self.taken: Sequence[Taken | None] = ()
         """The resolved actions of the last closed window; indexed by seat."""
         self.drafts: dict[int, Draft] = {}
         """The drafts of all seats that owe an action in the open window, complete or not; by seat."""
@@ -183,9 +183,7 @@ class Episode:
         self._views: dict[int, View] = {}
         self._frames: dict[int, Any] = {}
         self._opening: dict[int, View] = {}
-        self._taken: list[Taken | None] = []
         self._answered: list[Addressed] = []
-        self._left = 0
         self._forfeit: Outcome | None = None
 
     def reset(self, seed: SupportsIndex | None = None, *, setup: Setup | None = None) -> None:
@@ -289,11 +287,9 @@ class Episode:
 
     def submit(self, seat: int, action: Action | None) -> None:
         """Submit a complete action, legal and canonical, for a seat that owes one; None for the default."""
-        draft = self.drafts[seat]
-        draft.mask = 0
+        self.drafts[seat].mask = 0
         if action is None:
-            self._taken[seat] = Taken(self.table.default(seat), by_default=True)
-            self._left -= 1
+            self.table.submit(seat, None)
         else:
             self._complete(seat, action)
 
@@ -305,10 +301,10 @@ class Episode:
         if losers := [seat for seat, refused in enumerate(self.refused) if self.refusals.lost(refused)]:
             self._end_without(losers)
             return True
-        if self._left:
+        if len(self.table.submitted) < len(self.drafts):
             return False
-        self.taken = self._taken
-        self.told = [*self._answered, *self.table.close(tuple(self._taken))]
+        self.taken = self.table.results()
+        self.told = [*self._answered, *self.table.close(self.taken)]
         self._open()
         return True
 
@@ -356,7 +352,7 @@ class Episode:
         table.deal = replace(table.deal, seed=seed)
         table.state = state
         table.window = self.game.window(state)
-        table.journal = []
+        table.journal, table.submitted = [], {}
         memory, chosen = self._memory[seat], self.drafts[seat].choices if seat in self.drafts else ()
         other._memory = [memory if each == seat else None for each in range(self.seats)]  # noqa: SLF001 - a copy
         other._open(keep=seat)  # noqa: SLF001 - a copy
@@ -402,15 +398,13 @@ class Episode:
             scores=None,
             reason="refused",
         )
-        self.taken, self.told = [None] * self.seats, []
+        self.taken, self.told = (None,) * self.seats, []
         for draft in self.drafts.values():
             draft.mask = 0
 
     def _complete(self, seat: int, action: Action) -> None:
-        self._taken[seat] = Taken(action, elapsed_ms=ELAPSED_MS)
-        self._left -= 1
+        self._answered += self.table.submit(seat, action, ELAPSED_MS)
         if self.table.window is not None and self.table.window.asap:
-            self._answered += self.table.answer(seat, action)
             self._views.pop(seat, None)
             self._frames.pop(seat, None)
 
@@ -421,7 +415,7 @@ class Episode:
         """
         table, game = self.table, self.game
         self._views, self._frames, self.drafts = {}, {}, {}
-        self._taken, self._answered = [None] * self.seats, []
+        self._answered = []
         for owed in table.owed:
             seat = owed.seat
             view = self._views[seat] = game.view(table.state, seat)
@@ -429,7 +423,6 @@ class Episode:
                 self._memory[seat] = self.encoder.remember(self._memory[seat], view)
             self.drafts[seat] = game.legal_actions(view, seat).draft()
         self._opening = self._views.copy()
-        self._left = len(self.drafts)
 
 
 def _rank(outcome: Outcome, seat: int) -> float:

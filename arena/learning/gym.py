@@ -53,7 +53,6 @@ class GymArena(gymnasium.Env[Observed, SupportsIndex]):
         self.observation_space = observation_space(episode)  # type: ignore[assignment] # it knows no shapes
         self.action_space = Discrete(episode.choices)
         self._opponents = Opponents(episode.game.name, opponents)
-        self._bots = frozenset(opponents)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -127,9 +126,7 @@ class GymArena(gymnasium.Env[Observed, SupportsIndex]):
         while not episode.owed(self.seat):
             episode.close()
             self._opponents.tell(episode.told)
-            self._opponents.closed(
-                {seat: taken for seat, taken in enumerate(episode.taken) if seat in self._bots and taken}
-            )
+            self._opponents.closed(episode.taken)
             if self.done:
                 return
             self._others_act()

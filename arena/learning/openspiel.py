@@ -10,7 +10,7 @@ Mist draws nothing, so its root is not a chance node.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
-from typing import Any, Literal, assert_never
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -23,7 +23,7 @@ from protocol.codec import encode
 from protocol.games.pointing import FEWEST_SEATS, MOST_SEATS
 from protocol.words import MOST, Event, Setup
 from referee.games import ENCODERS, GAMES
-from referee.rules import Addressed, Answered, Table, WindowClosed, drawn
+from referee.rules import Addressed, Table, drawn
 
 PREFIX = "python_arena_"
 SEEDS = {"hive-mind": 1_000}
@@ -283,13 +283,7 @@ def _events(table: Table, seat: int) -> list[Event]:
     replayed = Table(table.game, table.deal)
     told: list[Addressed] = list(replayed.start)
     for move in table.journal:
-        match move:
-            case Answered(answered, action):
-                told += replayed.answer(answered, action)
-            case WindowClosed(taken):
-                told += replayed.close(taken)
-            case _ as unreachable:
-                assert_never(unreachable)
+        told += replayed.apply(move)
     return [each.event for each in told if each.seat is None or each.seat == seat]
 
 

@@ -19,7 +19,7 @@ from protocol.games.pointing import PointingView
 from protocol.games.runes_to_ruins import RunesView
 from protocol.words import Action, Event, Options, Outcome
 from referee.games import GAMES
-from referee.rules import SPECTATOR, Addressed, AnyGame, Deal, Illegal, Table, Taken, Window
+from referee.rules import SPECTATOR, Addressed, Deal, AnyGame, Illegal, Table, Window
 from referee.suggestions import did_you_mean
 
 SEED_BITS = 53
@@ -76,8 +76,6 @@ class Position(Struct, frozen=True):
     """All events sent so far."""
     forfeits: Mapping[int, int] = {}
     """Number of windows before the forfeit, by seat whose bot raised and forfeited."""
-    taken: Mapping[int, Action | None] = {}
-    """Actions submitted to the open window, by seat; None stands for the default."""
 
 
 class Match(Generic[ViewT]):
@@ -136,7 +134,6 @@ class Match(Generic[ViewT]):
             position = Position(table, table.start)
         self._table = position.table
         self._told = list(position.told)
-        self._taken = dict(position.taken)
         self._forfeits = position.forfeits
 
     @property
@@ -177,7 +174,7 @@ class Match(Generic[ViewT]):
     @property
     def owed(self) -> tuple[int, ...]:
         """Seats that still owe an action in the open window, in ascending order."""
-        return tuple(owed.seat for owed in self._table.owed if owed.seat not in self._taken)
+        return tuple(owed.seat for owed in self._table.owed if owed.seat not in self._table.submitted)
 
     @property
     def outcome(self) -> Outcome | None:
@@ -227,17 +224,15 @@ class Match(Generic[ViewT]):
         """
         if action is None:
             self._check_owes(seat)
-            self._taken[seat] = None
         else:
-            checked = self._taken[seat] = self.check(seat, action)
-            if self._table.window is not None and self._table.window.asap:
-                self._told += self._table.answer(seat, checked)
-        if len(self._taken) == len(self._table.owed):
-            self._close()
+            action = self.check(seat, action)
+        self._told += self._table.submit(seat, action)
+        if not self.owed:
+            self._told += self._table.close(self._table.results())
 
     def copy(self) -> Self:
         """Return an independent copy of the match in its present state."""
-        return type(self)(Position(self._table.fork(), self._told, self._forfeits, self._taken))
+        return type(self)(Position(self._table.fork(), self._told, self._forfeits))
 
     def html(self, names: Sequence[str] | None = None) -> str:
         """Return a self-contained page that shows the match so far, step by step, in a browser.
@@ -250,14 +245,6 @@ class Match(Generic[ViewT]):
         from arena.simulation.html import page  # noqa: PLC0415 - it needs the viewer
 
         return page(self._table, self._forfeits, names or [f"seat {seat}" for seat in range(self.seats)])
-
-    def _close(self) -> None:
-        taken: list[Taken | None] = [None] * self.seats
-        for seat, action in self._taken.items():
-            default = self._table.default(seat) if action is None else None
-            taken[seat] = Taken(action or default, by_default=action is None)
-        self._taken = {}
-        self._told += self._table.close(tuple(taken))
 
     def _seat(self, given: int | None) -> int | None:
         seat = SPECTATOR if given is SPECTATOR else require_int("seat", given, 0)

@@ -5,7 +5,7 @@ The bots sit at all seats, or, as `Opponents`, at some seats of a match whose st
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, SupportsIndex, Unpack, assert_never, overload
+from typing import Any, Literal, SupportsIndex, Unpack, overload
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -24,7 +24,7 @@ from protocol.games.runes_to_ruins import RunesView
 from protocol.messages import PROTOCOL, ClockTerms, Over, Welcome
 from protocol.words import Action, Outcome
 from referee.match import Policy, bot_seed, forfeited_at_once, with_forfeits
-from referee.rules import Addressed, Answered, Table, Taken, WindowClosed
+from referee.rules import Addressed, Table, Taken, WindowClosed
 
 
 class PlayArguments(DealArguments, total=False):
@@ -179,22 +179,15 @@ def _play_window(
         if not player.gone:
             view = game.view(state, owed.seat)
             player.ask(table, owed, view, main_ms=main_ms, reserve_ms=terms.reserve_ms)
-    taken: list[Taken | None] = [None] * table.seats
     for owed in window.owed:
-        action = players[owed.seat].answer(table)
-        if action is not None:
-            taken[owed.seat] = Taken(action)
-            if window.asap:
-                news = table.answer(owed.seat, action)
-                told += news
-                _tell(players, news)
-    for owed in window.owed:
-        if taken[owed.seat] is None:
-            taken[owed.seat] = Taken(table.default(owed.seat), by_default=True)
-    news = table.close(tuple(taken))
-    for owed in window.owed:
-        if (closed := taken[owed.seat]) is not None:
-            players[owed.seat].close(closed, reserve_ms=terms.reserve_ms)
+        news = table.submit(owed.seat, players[owed.seat].answer(table))
+        told += news
+        _tell(players, news)
+    taken = table.results()
+    news = table.close(taken)
+    for player, closed in zip(players, taken, strict=True):
+        if closed is not None:
+            player.close(closed, reserve_ms=terms.reserve_ms)
     return news
 
 
@@ -261,10 +254,12 @@ class Opponents:
                 if each.seat is None or each.seat == seat:
                     player.tell(each.event)
 
-    def closed(self, taken: Mapping[int, Taken]) -> None:
-        """Pass the resolved actions of a closed window, by seat. Raise BotError if a bot raises."""
-        for seat, each in taken.items():
-            self._players[seat].close(each, reserve_ms=self._reserve_ms)
+    def closed(self, taken: Sequence[Taken | None]) -> None:
+        """Pass the bots the results of a closed window, indexed by seat. Raise BotError if a bot raises."""
+        for seat, player in self._players.items():
+            its_taken = taken[seat]
+            if its_taken is not None:
+                player.close(its_taken, reserve_ms=self._reserve_ms)
 
     def catch_up(self, table: Table) -> None:
         """Lead new bots through the past of a match: the deal and the journal of `table`.
@@ -277,16 +272,12 @@ class Opponents:
         self.answers(replayed)
         told: list[Addressed] = []
         for move in table.journal:
-            match move:
-                case Answered(seat, action):
-                    told += replayed.answer(seat, action)
-                case WindowClosed(taken):
-                    self.tell([*told, *replayed.close(taken)])
-                    self.closed({seat: part for seat, part in enumerate(taken) if seat in self._players and part})
-                    self.answers(replayed)
-                    told = []
-                case _ as unreachable:
-                    assert_never(unreachable)
+            told += replayed.apply(move)
+            if isinstance(move, WindowClosed):
+                self.tell(told)
+                self.closed(move.taken)
+                self.answers(replayed)
+                told = []
 
     @property
     def _reserve_ms(self) -> int:

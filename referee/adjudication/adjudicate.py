@@ -25,7 +25,7 @@ from referee.adjudication.scenario import (
 )
 from referee.games import GAMES
 from referee.match import LONGEST_MS
-from referee.rules import Addressed, AnyGame, BadSetupError, Deal, Illegal, Table, Taken, Window
+from referee.rules import Addressed, BadSetupError, Deal, AnyGame, Illegal, Table, Window
 
 MAX_ERROR_CHARACTERS = 300
 """The maximum length of an error's text, which may quote the scenario."""
@@ -107,12 +107,11 @@ def _close_window(table: Table, step: dict[str, Raw], place: str) -> StepResult:
         raise ScenarioError(f"{place}: the match was over after {table.number} steps")
     actions, rejected = _submissions(table, step, place)
     elapsed = _elapsed(table, step.get("elapsed_ms"), f"{place}.elapsed_ms") if window.timed else {}
-    told: list[Addressed] = []
-    if window.asap:
-        for seat, action in actions.items():
-            told += table.answer(seat, action)
     seats = _seats(window)
-    taken = tuple(_taken(table, seat, actions, elapsed) if seat in seats else None for seat in range(table.seats))
+    told: list[Addressed] = []
+    for seat in seats:
+        told += table.submit(seat, actions.get(seat), elapsed.get(str(seat), 0))
+    taken = table.results()
     told += table.close(taken)
     return StepResult(
         window=window.name,
@@ -154,14 +153,6 @@ def _elapsed(table: Table, given: Raw | None, place: str) -> dict[str, int]:
 def _check_seats(table: Table, keys: Iterable[str], place: str) -> None:
     for key in sorted(set(keys) - set(map(str, range(table.seats)))):
         raise ScenarioError(f'{place}: seat "{key}" is unknown; the seats are "0" to "{table.seats - 1}"')
-
-
-def _taken(table: Table, seat: int, actions: dict[int, Action], elapsed: dict[str, int]) -> Taken:
-    return Taken(
-        action=actions[seat] if seat in actions else table.default(seat),
-        by_default=seat not in actions,
-        elapsed_ms=elapsed.get(str(seat), 0),
-    )
 
 
 def _seats(window: Window) -> tuple[int, ...]:

@@ -205,7 +205,8 @@ class Flow:
             asked = self._asked_default(number, seat_window)
             seat.closed(seat_window.charged, by_default=by_default, asked=asked, no_action=seat_window.no_action)
             self.cases.close(number, seat_window, self.lateness)
-            its_taken = taken[number] = self._taken(number, seat_window)
+            charged_ms = seat_window.charged // MICROSECONDS_PER_MS
+            its_taken = taken[number] = self.table.resolve(number, seat_window.action, charged_ms)
             message = Closed(
                 window=seat_window.number,
                 taken=its_taken.action,
@@ -238,11 +239,6 @@ class Flow:
         if seat_window.action is None:
             return seat_window.final
         return seat_window.refused and seat_window.action == self.table.default(number)
-
-    def _taken(self, number: int, seat_window: SeatWindow) -> Taken:
-        action = self.table.default(number) if seat_window.action is None else seat_window.action
-        charged_ms = seat_window.charged // MICROSECONDS_PER_MS
-        return Taken(action=action, by_default=seat_window.action is None, elapsed_ms=charged_ms)
 
 
 def _seat_time(number: int, seat_window: SeatWindow, closed: Closed) -> SeatTime:

@@ -58,6 +58,8 @@ class Table:
         self.number = 0
         """Number of the open window in the match, from 0, on which its random numbers depend."""
         self.journal: list[Move] = []
+        self.submitted: dict[int, tuple[Action | None, int]] = {}
+        """Submissions to the open window: action (None: the default) and milliseconds used; by seat."""
         self.window: Window | None = None
         self.start = self._take(game.deal(deal.variant, self.options, self.setup, luck))
         """The events before the first window."""
@@ -93,18 +95,49 @@ class Table:
         self.journal.append(Answered(seat, action))
         return self._take(self.game.answer(self.state, seat, action, self._luck()))
 
+    def submit(self, seat: int, action: Action | None, elapsed_ms: int = 0) -> tuple[Addressed, ...]:
+        """Store a seat's final action, None for the default; return the events of its answer, if there is one."""
+        self.submitted[seat] = action, elapsed_ms
+        if action is None or self.window is None or not self.window.asap:
+            return ()
+        return self.answer(seat, action)
+
+    def resolve(self, seat: int, action: Action | None, elapsed_ms: int = 0) -> Taken:
+        """Return the result of the open window for a seat with this action; None: its default applies."""
+        if action is None:
+            return Taken(self.default(seat), by_default=True, elapsed_ms=elapsed_ms)
+        return Taken(action, elapsed_ms=elapsed_ms)
+
+    def results(self) -> tuple[Taken | None, ...]:
+        """Return the result of the open window for each seat: its submission, or its default without one."""
+        taken: list[Taken | None] = [None] * self.seats
+        for owed in self.owed:
+            taken[owed.seat] = self.resolve(owed.seat, *self.submitted.get(owed.seat, (None, 0)))
+        return tuple(taken)
+
     def close(self, taken: tuple[Taken | None, ...]) -> tuple[Addressed, ...]:
         """Close the open window with the result of each seat, open the next one, and return the events."""
         self.journal.append(WindowClosed(taken))
         step = self.game.close(self.state, taken, self._luck())
         self.number += 1
+        self.submitted.clear()
         return self._take(step)
+
+    def apply(self, move: Move) -> tuple[Addressed, ...]:
+        """Repeat a move of a journal, and return the events."""
+        match move:
+            case Answered(seat, action):
+                return self.answer(seat, action)
+            case WindowClosed(taken):
+                return self.close(taken)
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def fork(self) -> "Table":
         """Return an independent copy of this table."""
         fork = Table.__new__(Table)
         fork.__dict__.update(self.__dict__)
-        fork.journal = self.journal.copy()
+        fork.journal, fork.submitted = self.journal.copy(), self.submitted.copy()
         return fork
 
     def _part(self, seat: int) -> Owed | None:
@@ -135,11 +168,5 @@ def replay(game: AnyGame, deal: Deal, journal: Iterable[Move]) -> Table:
     """Return the table to which a journal leads."""
     table = Table(game, deal)
     for move in journal:
-        match move:
-            case Answered(seat, action):
-                table.answer(seat, action)
-            case WindowClosed(taken):
-                table.close(taken)
-            case _ as unreachable:
-                assert_never(unreachable)
+        table.apply(move)
     return table

@@ -1,7 +1,7 @@
 """The error that names a broken promise, and checks of the promises that need one match only."""
 
 from itertools import chain
-from typing import Any, assert_never
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 from protocol.codec import encode
 from protocol.words import Event, Outcome
 from referee.proofs.conformance.sitting import ObservedTable
-from referee.rules import Answered, AnyGame, Deal, Illegal, Move, Table, WindowClosed
+from referee.rules import Deal, AnyGame, Illegal, Move, Table
 
 AROUND = 40
 """Number of bytes that are shown before and after a difference."""
@@ -137,13 +137,7 @@ def _retold(game: AnyGame, deal: Deal, journal: list[Move]) -> bytes:
     table = Table(game, deal)
     lines = [encode(table.start)]
     for move in journal:
-        match move:
-            case Answered(seat, action):
-                lines.append(encode(table.answer(seat, action)))
-            case WindowClosed(taken):
-                lines.append(encode(table.close(taken)))
-            case _ as unreachable:
-                assert_never(unreachable)
+        lines.append(encode(table.apply(move)))
         lines += [encode(game.view(table.state, seat)) for seat in (*range(table.seats), None)]
     return b"\n".join((*lines, encode(table.outcome), encode(game.host_view(table.state))))
 

@@ -301,15 +301,15 @@ class Chooser:
         window = open_window(table)
         elapsed = self._luck.randrange(SLOWEST_MS) if window.timed else 0
         if self._luck.random() < IDLE:
-            return Taken(table.default(seat), by_default=True, elapsed_ms=elapsed)
+            return table.resolve(seat, None, elapsed)
         for _ in range(GUESSES):
             try:
                 action = table.read(seat, self.guess(table, seat))
             except Illegal:
                 continue
             self.legal.add(window.name)
-            return Taken(action, elapsed_ms=elapsed)
-        return Taken(table.default(seat), by_default=True, elapsed_ms=elapsed)
+            return table.resolve(seat, action, elapsed)
+        return table.resolve(seat, None, elapsed)
 
     def choose_all(self, table: Table) -> Chosen:
         """Choose an action of every seat of the open window."""

@@ -43,6 +43,20 @@ def test_an_answer_leaves_the_window_open_and_closing_opens_the_next() -> None:
     assert ("guess", 2) == (table.window and table.window.name, table.number)
 
 
+def test_submissions_are_answered_at_once_and_defaults_fill_the_rest() -> None:
+    table, fork = Table(Cups(), ONE_ROUND), Table(Cups(), ONE_ROUND)
+    for each in (table, fork):
+        each.close(bids(3, 3, 0))
+    assert [0] == [told.seat for told in table.submit(0, Look(cup=1), 7)]
+    assert () == table.fork().submit(1, None, 9)
+    assert (Taken(Look(cup=1), elapsed_ms=7), Taken(None, by_default=True), None) == table.results()
+    table.close(table.results())
+    assert {} == table.submitted
+    for move in table.journal[1:]:
+        fork.apply(move)
+    assert (table.state, table.journal) == (fork.state, fork.journal)
+
+
 def test_a_seat_that_owes_nothing_is_turned_down_whatever_it_submits() -> None:
     table = Table(Cups(), ONE_ROUND)
     table.close(bids(3, 0, 0))
