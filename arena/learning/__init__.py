@@ -15,8 +15,17 @@ if TYPE_CHECKING:
     from arena.learning.gym import GymArena, gym_env
     from arena.learning.openspiel import openspiel_game
     from arena.learning.pettingzoo_envs import AecArena, ParallelArena, aec_env, parallel_env
-    from arena.learning.self_play import Policy, PolicyError, SelfPlay, SelfPlayReport, uniform
-    from arena.learning.shards import Shard, ShardError, read_shard, read_shards
+    from arena.learning.self_play import (
+        Policy,
+        PolicyError,
+        SelfPlay,
+        SelfPlayReport,
+        Shard,
+        ShardError,
+        read_shard,
+        read_shards,
+        uniform,
+    )
     from referee.encoding import Encoder
 
 __all__ = [
@@ -42,27 +51,18 @@ __all__ = [
     "uniform",
 ]
 
-_FROM = {
-    "AecArena": "arena.learning.pettingzoo_envs",
-    "Encoder": "referee.encoding",
-    "EnvironmentSpec": "arena.learning.episode",
-    "Episode": "arena.learning.episode",
-    "GymArena": "arena.learning.gym",
-    "ParallelArena": "arena.learning.pettingzoo_envs",
-    "aec_env": "arena.learning.pettingzoo_envs",
-    "gym_env": "arena.learning.gym",
-    "openspiel_game": "arena.learning.openspiel",
-    "parallel_env": "arena.learning.pettingzoo_envs",
-    "Policy": "arena.learning.self_play",
-    "PolicyError": "arena.learning.self_play",
-    "SelfPlay": "arena.learning.self_play",
-    "SelfPlayReport": "arena.learning.self_play",
-    "uniform": "arena.learning.self_play",
-    "Shard": "arena.learning.shards",
-    "ShardError": "arena.learning.shards",
-    "read_shard": "arena.learning.shards",
-    "read_shards": "arena.learning.shards",
+_NAMES = {
+    "arena.learning.episode": ("EnvironmentSpec", "Episode"),
+    "arena.learning.gym": ("GymArena", "gym_env"),
+    "arena.learning.openspiel": ("openspiel_game",),
+    "arena.learning.pettingzoo_envs": ("AecArena", "ParallelArena", "aec_env", "parallel_env"),
+    "arena.learning.self_play": (
+        *("Policy", "PolicyError", "SelfPlay", "SelfPlayReport", "uniform"),
+        *("Shard", "ShardError", "read_shard", "read_shards"),
+    ),
+    "referee.encoding": ("Encoder",),
 }
+"""The names that are imported on first use, by module."""
 NAMESPACE, VERSION = "arena", 0
 """Parts of the ids in Gymnasium's registry, such as `arena/HiveMind-v0` for `hive-mind`."""
 _EXTRA = {"gymnasium": "learning", "pettingzoo": "learning", "pyspiel": "openspiel", "open_spiel": "openspiel"}
@@ -73,10 +73,11 @@ def __getattr__(name: str) -> Any:
 
     If its dependency is missing, the error names the extra to install.
     """
-    if name not in _FROM:
+    module = next((module for module, names in _NAMES.items() if name in names), None)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        return getattr(import_module(_FROM[name]), name)
+        return getattr(import_module(module), name)
     except ModuleNotFoundError as error:
         extra = _EXTRA.get(error.name or "")
         if extra is None:

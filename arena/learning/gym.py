@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.spaces import Discrete
 
+from arena.learning.environments import Observed, checked_mode, info_of, metadata, observation_space, rendered
 from arena.learning.episode import EnvironmentArguments, EnvironmentSpec, Episode
-from arena.learning.rendering import checked_mode, rendered
-from arena.learning.spaces import Observed, info_of, metadata, observation_space
 from arena.quantities import pluralise, require_int
 from arena.simulation import BotGiven, Opponents
 from referee.rules import Luck, drawn

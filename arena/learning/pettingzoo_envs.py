@@ -9,18 +9,19 @@ from gymnasium.spaces import Dict, Discrete
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import parallel_to_aec
 
-from arena.learning.episode import EnvironmentArguments, EnvironmentSpec, Episode
-from arena.learning.rendering import checked_mode, rendered
-from arena.learning.spaces import (
+from arena.learning.environments import (
     Observed,
     agents_of,
     check_begun,
+    checked_mode,
     info_of,
     metadata,
     observation_space,
+    rendered,
     state_of,
     state_space,
 )
+from arena.learning.episode import EnvironmentArguments, EnvironmentSpec, Episode
 from arena.quantities import require_int
 
 

@@ -13,9 +13,8 @@ from rich.text import Text
 
 from arena.live import board_text
 from arena.replay import recorded
-from arena.simulation.bots import Source
-from arena.simulation.player import NAME, Rules
-from arena.simulation.refereed import VirtualReferee, terms_of
+from arena.simulation.bots import NAME, Rules, Source
+from arena.simulation.one_match import VirtualReferee, terms_of
 from arena.terminal import Screen
 from arena.viewer import page_of
 from bots.kit import Bot, Window

@@ -15,11 +15,9 @@ from rich.progress import TimeElapsedColumn
 
 from arena.processes import process_pool
 from arena.quantities import Column, Table, pluralise, require_int, three_digits
-from arena.simulation.bots import BotGiven, Source, check_number, source_of
+from arena.simulation.bots import BotGiven, OnError, OnIllegal, Rules, Source, check_number, source_of
 from arena.simulation.match import Given, Result, new_table, seed_of
-from arena.simulation.one_match import play_table
-from arena.simulation.player import OnError, OnIllegal, Rules
-from arena.simulation.refereed import terms_of
+from arena.simulation.one_match import play_table, terms_of
 from arena.statistics import MeanPoints, mean_points
 from arena.terminal import progress_bar, progress_console
 from referee.match import Policy

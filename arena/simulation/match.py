@@ -7,9 +7,7 @@ from typing import Any, Generic, Literal, Self, SupportsIndex, TypedDict, TypeVa
 from msgspec import Raw, Struct
 
 from arena.quantities import require_int
-from arena.simulation.bots import Source
-from arena.simulation.defensive_copy import defensive_copy
-from arena.simulation.player import IllegalActionError, Player
+from arena.simulation.bots import IllegalActionError, Player, Source, defensive_copy
 from arena.statistics import points
 from protocol.codec import encode
 from protocol.games.fight_for_a_name import FightView

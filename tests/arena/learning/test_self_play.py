@@ -24,8 +24,7 @@ from arena.learning import (
     uniform,
 )
 from arena.learning.episode import SEED_BITS
-from arena.learning.self_play import MANIFEST, _legal
-from arena.learning.shards import write_shard
+from arena.learning.self_play import MANIFEST, _legal, write_shard
 
 Array = npt.NDArray[Any]
 SHORT = {"max_turns": 6}

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from arena import BotError, IllegalActionError, play, play_many
 from arena.commands.main import main as arena
 from arena.simulation import BotGiven, messages_to_seats
-from arena.simulation.defensive_copy import defensive_copy
+from arena.simulation.bots import defensive_copy
 from arena.simulation.match import PlayedResult
 from bots.kit import Bot, Window
 from protocol.codec import encode

@@ -5,8 +5,13 @@ import json
 
 import pytest
 
-from referee.adjudication.adjudicate import MAX_ERROR_CHARACTERS, adjudicate_line, adjudicate_stream
-from referee.adjudication.scenario import MAX_SCENARIO_BYTES, MAX_STEPS
+from referee.adjudication.adjudicate import (
+    MAX_ERROR_CHARACTERS,
+    MAX_SCENARIO_BYTES,
+    MAX_STEPS,
+    adjudicate_line,
+    adjudicate_stream,
+)
 from tests.referee.toy import Cups
 
 GAMES = {"cups": Cups()}
