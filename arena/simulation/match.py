@@ -17,7 +17,7 @@ from protocol.games.pointing import PointingView
 from protocol.games.runes_to_ruins import RunesView
 from protocol.words import Action, Event, Options, Outcome
 from referee.games import GAMES
-from referee.rules import SPECTATOR, Addressed, Deal, AnyGame, Illegal, Table, Window
+from referee.rules import SPECTATOR, Addressed, AnyGame, Deal, Illegal, Table, Window
 from referee.suggestions import did_you_mean
 
 SEED_BITS = 53

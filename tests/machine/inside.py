@@ -24,8 +24,8 @@ DOCTOR = "scripts/arena doctor"
 HOLDS = r"^isolation strict, "
 SLOW_DOCTOR = """.venv/bin/python -c '
 from arena.commands.main import main
-from referee.proofs.escapes import examination, fixture, target_bot
-fixture.CPU_SECONDS, target_bot.BEGIN_SECONDS, examination.PATIENCE_SECONDS = 20, 600, 900
+from referee.proofs.escapes import examination, fixture
+fixture.CPU_SECONDS, fixture.BEGIN_SECONDS, examination.PATIENCE_SECONDS = 20, 600, 900
 main(["doctor"])'"""
 """On a slow machine a bot uses up doctor's two seconds of processor time before it begins."""
 SLOW_HOLDS = rf"\A(?![\s\S]*  escaped\b)[\s\S]*{HOLDS}"

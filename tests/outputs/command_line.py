@@ -10,7 +10,7 @@ from arena.commands.main import main
 from arena.commands.new_bot import LANGUAGES
 from protocol.text import GAME_TEXTS, Terms, explain
 from referee.games import GAMES
-from referee.proofs.escapes.guarantees import guaranteed
+from referee.proofs.escapes.examination import guaranteed
 from referee.proofs.escapes.host_snapshot import LAYERS
 from referee.proofs.escapes.inside.running import IN_ORDER
 from referee.sandbox import Isolation

@@ -3,9 +3,9 @@
 The package is also a command: `python -m referee.proofs.conformance GAME`. It plays a game at random, seed by
 seed, and tests every promise of the contract on the way:
 
-1. the same journal gives the same bytes, under two PYTHONHASHSEEDs too (`repetition`);
+1. the same journal gives the same bytes, under two PYTHONHASHSEEDs too (`playing`);
 2. every default is legal, a window is open exactly while there is no outcome, the ranking partitions the seats,
-   events are of declared types, answers of windows that answer at once commute (`promises`, `swaps`);
+   events are of declared types, answers of windows that answer at once commute (`playing`, `swaps`);
 3. secret swap: two matches that sent a seat the same messages so far show it the same bytes (`swaps`);
 4. sealed swap: the submissions of other seats change nothing before the window closes (`swaps`);
 5. events that are declared anonymous are the same for every arrangement of the seats (`swaps`).
@@ -18,9 +18,8 @@ rules must check which events a seat receives.
 
 from collections.abc import Sequence
 
-from referee.proofs.conformance.playing import ConformanceReport, GameExamination
-from referee.proofs.conformance.promises import ConformanceError
-from referee.proofs.conformance.repetition import check_repetition
+from referee.proofs.conformance.playing import ConformanceReport, GameExamination, check_repetition
+from referee.proofs.conformance.sitting import ConformanceError
 from referee.proofs.conformance.swaps import ANONYMOUS, Forge, anonymous_tags
 from referee.rules import AnyGame
 

@@ -5,7 +5,7 @@ import sys
 
 from protocol.codec import encode
 from referee.proofs.conformance import ConformanceError, check_game
-from referee.proofs.conformance.repetition import digests, found
+from referee.proofs.conformance.playing import digests, found
 
 
 def main() -> int:

@@ -1,20 +1,30 @@
 """Matches of a game that are played at random, with a check of every promise on the way."""
 
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from importlib import import_module
+from itertools import chain
 from random import Random
+from typing import Any
 
+import msgspec
 from msgspec import Raw, Struct
 
 from protocol.codec import encode
-from referee.proofs.conformance.promises import (
+from protocol.words import Event, Outcome
+from referee.games import GAMES
+from referee.proofs.conformance.sitting import (
+    Chooser,
     ConformanceError,
+    Guesser,
     MatchPlace,
-    check_drawn_defaults,
-    check_events,
-    check_outcome,
-    check_position,
-    check_replay,
+    ObservedTable,
+    difference,
+    open_window,
 )
-from referee.proofs.conformance.sitting import Chooser, Guesser, ObservedTable, open_window
 from referee.proofs.conformance.swaps import (
     DEALS,
     Forge,
@@ -27,7 +37,7 @@ from referee.proofs.conformance.swaps import (
     check_forged,
     check_sealed,
 )
-from referee.rules import AnyGame, BadSetupError, Deal, Leak, Table
+from referee.rules import AnyGame, BadSetupError, Deal, Illegal, Leak, Move, Table
 
 LONGEST_MATCH = 10_000
 """Number of windows after which a match counts as endless."""
@@ -37,6 +47,114 @@ which takes a third of the time."""
 OBSERVERS_TWINNED = 3
 WATCHED = 4
 """Number of seats per window, and of observers per seat, that are checked; they are drawn at random."""
+
+
+def check_position(sitting: ObservedTable, where: MatchPlace) -> None:
+    """Check a position between two steps: a window or an outcome, legal defaults, views of the declared type."""
+    table = sitting.table
+    if (table.window is None) == (table.outcome is None):
+        raise where.error("a window is open exactly while there is no outcome", f"{table.window}", table.number)
+    _check_window(table, where)
+    for observer in sitting.observers:
+        view = encode(table.game.view(table.state, observer))
+        _check_spelling(table.game.view_type, view, where, table.number, observer)
+    for seat, owed in ((owed.seat, owed) for owed in table.owed if owed.default is not None):
+        default = encode(owed.default)
+        try:
+            canonical = encode(table.read(seat, default))
+        except Illegal as illegal:
+            raise where.error("every default is legal", illegal.reason, table.number, seat) from None
+        if canonical != default:
+            raise where.error("every default is canonical", difference(default, canonical), table.number, seat)
+
+
+def check_drawn_defaults(table: Table, where: MatchPlace) -> None:
+    """Check that each random default is legal, and the same if it is drawn again."""
+    for seat in (owed.seat for owed in table.owed if owed.drawn):
+        drawn = encode(table.default(seat))
+        if drawn != encode(table.default(seat)):
+            raise where.error("same journal, same bytes", "a default drawn twice differs", table.number, seat)
+        try:
+            table.read(seat, drawn)
+        except Illegal as illegal:
+            raise where.error(
+                "every default is legal", f"{drawn!r}: {illegal.reason}", table.number, seat
+            ) from None
+
+
+def check_events(sitting: ObservedTable, where: MatchPlace) -> None:
+    """Check that the events of the last step have declared types and survive decoding and encoding."""
+    types: dict[str, type[Event]] = {str(each.__struct_config__.tag): each for each in sitting.table.game.events}
+    number = sitting.table.number
+    for observer, events in sitting.last.items():
+        for event in events:
+            tag = msgspec.json.decode(event)["type"]
+            if tag not in types:
+                raise where.error("events are of declared types", f"{tag} is not in `events`", number, observer)
+            _check_spelling(types[tag], event, where, number, observer)
+
+
+def check_outcome(outcome: Outcome, seats: int, where: MatchPlace) -> None:
+    """Check that the ranking contains every seat once, and that every seat in the outcome exists."""
+    everyone = list(range(seats))
+    ranked = sorted(chain.from_iterable(outcome.ranking))
+    keyed = [*(outcome.scores or {}), *outcome.tokens, *outcome.garnets]
+    complaints = {
+        "the ranking partitions the seats": ranked != everyone,
+        "no group of the ranking is empty": not all(outcome.ranking),
+        "winners are seats, ascending": list(outcome.winners) != sorted(set(outcome.winners) & set(everyone)),
+        "the eliminated is a seat or null": outcome.eliminated not in (None, *everyone),
+        "scores, tokens and garnets are keyed by seats": not set(keyed) <= set(map(str, everyone)),
+        "scores have every seat": outcome.scores is not None and len(outcome.scores) != seats,
+        "seats without tokens or garnets are left out": 0 in (*outcome.tokens.values(), *outcome.garnets.values()),
+        "an outcome has a reason": not outcome.reason,
+    }
+    for promise, broken in complaints.items():
+        if broken:
+            raise where.error(promise, repr(outcome))
+
+
+def check_replay(table: Table, where: MatchPlace) -> None:
+    """Check that the journal replays to the same bytes, with options and setup drawn again or passed."""
+    spelled = Deal(table.deal.variant, table.deal.seed, Raw(encode(table.options)), Raw(encode(table.setup)))
+    once, again = (_retold(table.game, deal, table.journal) for deal in (table.deal, spelled))
+    if once != again:
+        raise where.error("same journal, same bytes", difference(once, again))
+    if not once.endswith(encode(table.game.host_view(table.state))):
+        raise where.error("same journal, same bytes", "a replay ends in another state")
+
+
+def _retold(game: AnyGame, deal: Deal, journal: list[Move]) -> bytes:
+    table = Table(game, deal)
+    lines = [encode(table.start)]
+    for move in journal:
+        lines.append(encode(table.apply(move)))
+        lines += [encode(game.view(table.state, seat)) for seat in (*range(table.seats), None)]
+    return b"\n".join((*lines, encode(table.outcome), encode(game.host_view(table.state))))
+
+
+def _check_window(table: Table, where: MatchPlace) -> None:
+    if (window := table.window) is None:
+        return
+    seats = [owed.seat for owed in window.owed]
+    if not seats or seats != sorted(set(seats) & set(range(table.seats))):
+        raise where.error("a window's seats are ascending and not none", f"{window.name}: {seats}", table.number)
+    if window.name not in table.game.actions:
+        raise where.error("every window has a form", f"{window.name} is not in `actions`", table.number)
+    if window.name not in table.game.variant(table.deal.variant).time.main_ms:
+        raise where.error(
+            "every window has its time", f"{window.name} is not in the variant's times", table.number
+        )
+
+
+def _check_spelling(form: type[Any], text: bytes, where: MatchPlace, window: int, seat: int | None) -> None:
+    """Check that a message decodes as its declared type, and encodes to the same bytes again."""
+    try:
+        again = encode(msgspec.json.decode(text, type=form))
+    except msgspec.ValidationError as error:
+        raise where.error(f"it reads as {form.__name__}", str(error), window, seat) from None
+    if again != text:
+        raise where.error(f"it reads as {form.__name__}", difference(text, again), window, seat)
 
 
 def seat_match(game: AnyGame, variant: str, seed: int) -> ObservedTable:
@@ -176,3 +294,68 @@ class GameExamination:
         self.report.remembered += self._memory.compare(match, where)
         for twin in twins:
             twin.compare(match, where)
+
+
+HASH_SEEDS = ("1", "2")
+SAME = "same journal, same bytes, under two PYTHONHASHSEEDs"
+
+
+def digests(game: AnyGame, seeds: Sequence[int]) -> Iterator[str]:
+    """Yield one line per variant, seed, window and observer: a hash of all messages to it and of its view."""
+    for variant in game.variants:
+        for seed in seeds:
+            match = seat_match(game, variant.name, seed)
+            chooser = Chooser(Random(f"{seed}/repetition"))
+            while True:
+                for observer in match.observers:
+                    seen = blake2b(match.told[observer] + match.shown(observer), digest_size=8).hexdigest()
+                    name = "spectator" if observer is None else observer
+                    yield f"{variant.name} {seed} {match.table.number} {name} {seen}"
+                if match.table.window is None:
+                    break
+                match.play(chooser.choose_all(match.table))
+
+
+def check_repetition(game: AnyGame, seeds: Sequence[int]) -> None:
+    """Play the seeds in two interpreters with different hash seeds. Raise ConformanceError if they differ."""
+    command = [sys.executable, "-m", "referee.proofs.conformance", "--digests", spelled(game), *map(str, seeds)]
+    runs = []
+    for hash_seed in HASH_SEEDS:
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        runs.append(subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True))  # noqa: S603 - ours
+    one, other = (run.communicate()[0].splitlines() for run in runs)
+    if any(run.returncode for run in runs) or not one:
+        raise ConformanceError(SAME, f"{' '.join(command)} failed", variant=game.name)
+    for line, again in zip(one, other, strict=False):
+        if line != again:
+            variant, seed, window, observer, _ = line.split()
+            seat = None if observer == "spectator" else int(observer)
+            where = MatchPlace(variant, int(seed))
+            raise where.error(SAME, "what it is told or shown differs", int(window), seat)
+    if len(one) != len(other):
+        raise ConformanceError(SAME, f"{len(one)} and {len(other)} positions", variant=game.name)
+
+
+def spelled(game: AnyGame) -> str:
+    """Return the text by which another interpreter finds this game: its name, or MODULE:CLASS."""
+    if GAMES.get(game.name) is game:
+        return game.name
+    return f"{type(game).__module__}:{type(game).__qualname__}"
+
+
+def found(spelling: str) -> AnyGame:
+    """Return the game of that name, or a new instance of MODULE:CLASS.
+
+    Raises:
+        LookupError: there is none; the text lists the names or gives the reason.
+    """
+    if spelling in GAMES:
+        return GAMES[spelling]
+    module, _, name = spelling.partition(":")
+    if not name:
+        raise LookupError(f'there is no game "{spelling}"; there are {", ".join(GAMES)}, or name MODULE:CLASS')
+    try:
+        game: AnyGame = getattr(import_module(module), name)()
+    except (ImportError, AttributeError) as error:
+        raise LookupError(f"{spelling}: {error}") from None
+    return game

@@ -1,4 +1,4 @@
-"""A table with all its observers, each seat and the spectator, and random choices for its seats.
+"""A table with all its observers, each seat and the spectator; random choices for its seats; and the error.
 
 All messages to an observer are stored as one hash, extended by each: the terms of the match, events, its windows
 and its own actions in them, the outcome. Two histories with equal hashes look the same to the observer. The view
@@ -16,7 +16,7 @@ from typing import Any
 from zlib import crc32
 
 import msgspec
-from msgspec import inspect
+from msgspec import Struct, inspect
 
 from protocol.codec import encode
 from referee.host import Feed, FeedTerms
@@ -37,9 +37,54 @@ IDLE = 1 / 10
 WILD = 1 / 5
 """Probability that a guess uses the type alone, although the game offers a plausible action."""
 SLOWEST_MS = 60_000
+AROUND = 40
+"""Number of bytes that are shown before and after a difference."""
 Observer = int | None
 Chosen = dict[int, Taken]
 """The actions that the open window takes, keyed by seat."""
+
+
+class ConformanceError(AssertionError):
+    """A game breaks its contract. The text names the promise, match, window, seat and difference."""
+
+    def __init__(
+        self,
+        promise: str,
+        what: str,
+        *,
+        variant: str,
+        seed: int | None = None,
+        window: int | None = None,
+        seat: int | None = None,
+    ) -> None:
+        places = (("seed", seed), ("window", window), ("seat", seat))
+        where = ", ".join([variant, *(f"{name} {value}" for name, value in places if value is not None)])
+        super().__init__(f"{promise} ({where}): {what}")
+        self.promise = promise
+        self.variant = variant
+        self.seed = seed
+        self.window = window
+        self.seat = seat
+
+
+def difference(one: bytes, other: bytes) -> str:
+    """Describe where two messages first differ, with an excerpt of each."""
+    at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    shown = [text[max(0, at - AROUND) : at + AROUND].decode(errors="replace") for text in (one, other)]
+    return f"from byte {at} of {len(one)} and {len(other)}: …{shown[0]}… but …{shown[1]}…"
+
+
+class MatchPlace(Struct, frozen=True):
+    """The match that is checked."""
+
+    variant: str
+    seed: int
+
+    def error(
+        self, promise: str, what: str, window: int | None = None, seat: int | None = None
+    ) -> ConformanceError:
+        """Return an error of this match."""
+        return ConformanceError(promise, what, variant=self.variant, seed=self.seed, window=window, seat=seat)
 
 
 class Guesser:

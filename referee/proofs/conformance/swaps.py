@@ -20,8 +20,16 @@ import msgspec
 from msgspec.structs import replace
 
 from protocol.codec import encode
-from referee.proofs.conformance.promises import MatchPlace, difference
-from referee.proofs.conformance.sitting import Chooser, Chosen, ObservedTable, Observer, answered, open_window
+from referee.proofs.conformance.sitting import (
+    Chooser,
+    Chosen,
+    MatchPlace,
+    ObservedTable,
+    Observer,
+    answered,
+    difference,
+    open_window,
+)
 from referee.rules import AnyGame, Deal, Table, Taken
 
 ANONYMOUS = "anonymous events are the same, whoever sits where"

@@ -12,21 +12,26 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from types import FrameType
+from typing import Literal
 
 import trio
+from msgspec import Struct
 
 from referee.exception_groups import unwrapped
-from referee.proofs.escapes.fixture import CPUS, Fixture, open_fixture, target
-from referee.proofs.escapes.guarantees import (
-    FILTER,
-    EscapeFinding,
-    ExaminationReport,
+from referee.proofs.escapes.fixture import (
+    CPUS,
+    GLANCE_SECONDS,
+    ExaminationError,
+    Fixture,
     How,
-    Layer,
-    Result,
-    guaranteed,
+    TargetBot,
+    open_fixture,
+    start,
+    target,
+    victim_command,
 )
 from referee.proofs.escapes.host_snapshot import (
+    Layer,
     look_at,
     namespace_of,
     number_outside,
@@ -36,11 +41,10 @@ from referee.proofs.escapes.host_snapshot import (
     used_between,
     used_seconds,
 )
+from referee.proofs.escapes.inside.attempt import Scene
 from referee.proofs.escapes.inside.limits import NOTHING_LEFT, idle_seconds, remove_segments
 from referee.proofs.escapes.inside.running import IN_ORDER, LAST
-from referee.proofs.escapes.inside.scene import Scene
-from referee.proofs.escapes.target_bot import GLANCE_SECONDS, ExaminationError, TargetBot, start, victim_command
-from referee.sandbox import PROJECT
+from referee.sandbox import PROJECT, Isolation
 
 PATIENCE_SECONDS = 90.0
 SHOW_SECONDS = 3.0
@@ -62,6 +66,65 @@ Told = Callable[[int, int], None]
 """A function that receives the number of attempts made, and the number of all attempts."""
 Waits = Callable[[tuple[str, ...]], None]
 """A function that receives the names of attempts for which the machine was too busy, before they are repeated."""
+
+
+Result = Literal["held", "escaped", "not tried", "too busy", "failed"]
+"""Result of an attempt. `not tried`: the machine has nothing to attack. `too busy`: the machine was too busy to
+decide. `failed`: the attempt itself has a fault."""
+
+
+class EscapeFinding(Struct, frozen=True, kw_only=True):
+    """The result of one attempt to get past a layer."""
+
+    layer: str
+    in_force: bool | None
+    attempt: str
+    what: str
+    result: Result
+    promised: bool
+    """Whether the level promises that the attempt fails."""
+    evidence: str
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the layer held, or the level does not promise it."""
+        return not self.promised or self.result in {"held", "not tried"}
+
+
+class ExaminationReport(Struct, frozen=True, kw_only=True):
+    """One examination."""
+
+    isolation: Isolation
+    warm: bool
+    layers: tuple[Layer, ...]
+    findings: tuple[EscapeFinding, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every promise of the level held."""
+        return all(finding.is_proved for finding in self.findings)
+
+
+FILTER = "system-call filter"
+ONLY_STRICT = frozenset({FILTER, "memory group", "processor group"})
+"""Layers that `standard` does not guarantee: the filter of system calls, and limits on the sum of a bot's
+processes."""
+_STANDARD = frozenset(attempt.name for attempt in IN_ORDER if attempt.layer not in ONLY_STRICT)
+_FILTERED = frozenset(attempt.name for attempt in IN_ORDER if attempt.layer == FILTER)
+GUARANTEED: dict[Isolation, frozenset[str]] = {
+    "strict": frozenset(attempt.name for attempt in IN_ORDER),
+    "standard": _STANDARD,
+    "none": frozenset(),
+}
+"""Names of the attempts that must fail, keyed by level."""
+
+
+def guaranteed(isolation: Isolation, *, has_filter: bool) -> frozenset[str]:
+    """Return the names of the attempts that must fail.
+
+    `standard` does not require a filter of system calls, but if there is one, it must hold.
+    """
+    return GUARANTEED[isolation] | (_FILTERED if isolation == "standard" and has_filter else frozenset())
 
 
 async def examine(

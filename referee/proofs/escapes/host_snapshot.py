@@ -10,7 +10,6 @@ from typing import Any
 from msgspec import Struct
 
 from referee.linux.processes import stat_fields
-from referee.proofs.escapes.guarantees import Layer
 from referee.sandbox import BOT, SHARED_MEMORY, environment
 
 PROC = Path("/proc")
@@ -22,6 +21,15 @@ STANDARD = {"0", "1", "2"}
 """Descriptors that every program has."""
 LIMITED = ("AS", "NOFILE", "FSIZE", "CORE")
 Seen = tuple[bool | None, str]
+
+
+class Layer(Struct, frozen=True, kw_only=True):
+    """One layer of a sandbox, as observed around a running bot."""
+
+    layer: str
+    in_force: bool | None
+    """Whether the layer is in force; None: this machine does not show it."""
+    evidence: str
 
 
 def processes_of_start(token: str, folder: Path) -> set[int]:

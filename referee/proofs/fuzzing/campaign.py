@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from referee.proofs.fuzzing.check import check
 from referee.proofs.fuzzing.driver import play_all
-from referee.proofs.fuzzing.generate import draw_script
-from referee.proofs.fuzzing.script import Leaves, Pauses, Planned, Script, ScriptStep, Stalls, Submits
+from referee.proofs.fuzzing.script import Leaves, Pauses, Planned, Script, ScriptStep, Stalls, Submits, draw_script
 
 Fails = Callable[[Script], bool]
 ItemT = TypeVar("ItemT")

@@ -8,9 +8,10 @@ from click.testing import CliRunner, Result
 from arena.commands import main
 from arena.errors import CANNOT, DONE, NO, WRONG_USE
 from arena.installation import interpreter
-from referee.proofs.escapes.examination import Told, Waits
-from referee.proofs.escapes.guarantees import EscapeFinding, ExaminationReport, How, Layer
-from referee.proofs.escapes.guarantees import Result as CameOut
+from referee.proofs.escapes.examination import EscapeFinding, ExaminationReport, Told, Waits
+from referee.proofs.escapes.examination import Result as CameOut
+from referee.proofs.escapes.fixture import How
+from referee.proofs.escapes.host_snapshot import Layer
 from referee.sandbox.process import SandboxError
 from referee.sandbox.walls import Wall
 

@@ -19,13 +19,19 @@ from msgspec.structs import replace
 
 from referee import sandbox
 from referee.bot_folder.manifest import BotFolder, find_bot
-from referee.proofs.escapes.examination import AGAIN, Examination, examine
-from referee.proofs.escapes.fixture import BotPlace, open_fixture
-from referee.proofs.escapes.guarantees import GUARANTEED, ONLY_STRICT, ExaminationReport, How, guaranteed
+from referee.proofs.escapes.examination import (
+    AGAIN,
+    GUARANTEED,
+    ONLY_STRICT,
+    Examination,
+    ExaminationReport,
+    examine,
+    guaranteed,
+)
+from referee.proofs.escapes.fixture import BotPlace, ExaminationError, How, open_fixture, start
 from referee.proofs.escapes.host_snapshot import LAYERS
+from referee.proofs.escapes.inside.attempt import Scene
 from referee.proofs.escapes.inside.running import IN_ORDER
-from referee.proofs.escapes.inside.scene import Scene
-from referee.proofs.escapes.target_bot import ExaminationError, start
 from referee.sandbox.bot_environment import PROJECT
 from referee.sandbox.bwrap_args import arguments
 from referee.sandbox.levels import Isolation, Layers, landlock_version
@@ -325,7 +331,7 @@ async def test_what_the_machine_was_too_busy_to_tell_is_tried_again(
 
 
 async def test_a_machine_that_is_too_slow_for_a_bot_to_begin_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.proofs.escapes.target_bot.BEGIN_SECONDS", 0.01)
+    monkeypatch.setattr("referee.proofs.escapes.fixture.BEGIN_SECONDS", 0.01)
     told = pytest.RaisesExc(
         ExaminationError, match="did not begin within 0.01 s: this machine is too busy or too slow"
     )

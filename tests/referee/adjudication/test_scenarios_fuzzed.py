@@ -9,8 +9,7 @@ import pytest
 from protocol.codec import decode_json, encode
 from referee.adjudication.adjudicate import MAX_ERROR_CHARACTERS, adjudicate_line
 from referee.proofs.fuzzing.campaign import judge_script
-from referee.proofs.fuzzing.generate import draw_script
-from referee.proofs.fuzzing.script import BadScriptError, read_script, script_text
+from referee.proofs.fuzzing.script import BadScriptError, draw_script, read_script, script_text
 from tests.long import cases
 from tests.referee.proofs.mutations import memory, mutated, mutated_bytes
 

@@ -4,7 +4,7 @@ import pytest
 
 from referee.proofs import conformance
 from referee.proofs.conformance import ConformanceError, check_game
-from referee.proofs.conformance.promises import difference
+from referee.proofs.conformance.sitting import difference
 from referee.rules import AnyGame
 from tests.referee.proofs.planted_faults import FAULTS
 from tests.referee.proofs.planted_feed_leaks import FEED_LEAKS, FeedLeak

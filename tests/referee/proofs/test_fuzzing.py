@@ -4,8 +4,7 @@ import pytest
 
 from referee.proofs.fuzzing.campaign import BATCH, Violation, fuzz, judge_script
 from referee.proofs.fuzzing.driver import play_all
-from referee.proofs.fuzzing.generate import draw_script
-from referee.proofs.fuzzing.script import BadScriptError, Submits, Undoes, read_script, script_text
+from referee.proofs.fuzzing.script import BadScriptError, Submits, Undoes, draw_script, read_script, script_text
 from tests.long import cases, mostly_slow
 from tests.referee.proofs.planted_time_faults import (
     FAULTS,

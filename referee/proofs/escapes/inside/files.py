@@ -6,8 +6,7 @@ import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from .attempt import AttemptVerdict, Way, any_of, attacks, done, open_once, opened
-from .scene import Scene
+from .attempt import AttemptVerdict, Scene, Way, any_of, attacks, done, open_once, opened
 
 SOME_BYTES = 4096
 SYSTEM_FOLDERS = ("/", "/usr", "/usr/bin", "/etc", "/home", "/root", "/var", "/var/tmp", "/run", "/opt", "/arena")

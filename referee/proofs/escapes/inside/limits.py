@@ -19,8 +19,7 @@ from contextlib import suppress
 from functools import partial
 from math import ceil
 
-from .attempt import AttemptVerdict, any_of, attacks, bounded, call, reason
-from .scene import MEGABYTE, Scene
+from .attempt import MEGABYTE, AttemptVerdict, Scene, any_of, attacks, bounded, call, reason
 
 BLOCK = bytes(MEGABYTE // 4)
 MOST_PROCESSES = 300

@@ -6,7 +6,7 @@ import os
 import signal
 from contextlib import suppress
 
-from .scene import FILE
+from .attempt import FILE
 
 
 def main() -> None:

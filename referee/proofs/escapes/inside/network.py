@@ -8,8 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from socket import SCM_RIGHTS, SOL_SOCKET
 
-from .attempt import AttemptVerdict, Way, any_of, attacks, call, done
-from .scene import Scene
+from .attempt import AttemptVerdict, Scene, Way, any_of, attacks, call, done
 
 PATIENCE_SECONDS = 1.0
 NAME_INSIDE = "bot"

@@ -13,20 +13,30 @@ import signal
 import time
 from contextlib import suppress
 
-from . import files, limits, network, privileges, processes, sharing, staying, syscalls
-from .attempt import ATTEMPTS, AttemptVerdict, EscapeAttempt, UnknownMachineError, call, libc
+from . import files, kernel, limits, network, processes, sharing
+from .attempt import (
+    ATTEMPTS,
+    FILE,
+    AttemptVerdict,
+    EscapeAttempt,
+    Scene,
+    UnknownMachineError,
+    call,
+    libc,
+    read_scene,
+)
 from .limits import NOTHING_LEFT, idle_seconds
-from .scene import FILE, Scene, read_scene
 
 NO_NEW_PRIVS = 38
 MOST_RULESETS = 16
 """Number of rulesets that Landlock can stack."""
 LIMITS = ("AS", "NPROC", "NOFILE", "FSIZE", "CORE", "MEMLOCK", "MSGQUEUE", "CPU")
-FAMILIES = (files, network, processes, privileges, syscalls, sharing, limits, staying)
-"""Modules of attempts in order; those that leave processes behind are last."""
-_MODULES = [family.__name__ for family in FAMILIES]
-IN_ORDER = tuple(sorted(ATTEMPTS.values(), key=lambda attempt: _MODULES.index(attempt.run.__module__)))
-LAST = tuple(attempt.name for attempt in IN_ORDER if attempt.run.__module__ == staying.__name__)
+_MODULES = [family.__name__ for family in (files, network, processes, kernel, sharing, limits)]
+IN_ORDER = tuple(
+    sorted(ATTEMPTS.values(), key=lambda attempt: (attempt.stays, _MODULES.index(attempt.run.__module__)))
+)
+"""All attempts, in the order in which they are made."""
+LAST = tuple(attempt.name for attempt in IN_ORDER if attempt.stays)
 EVIDENCE_LETTERS = 300
 WORD = 4096
 """Number of bytes that a pipe accepts as a whole or not at all."""

@@ -15,8 +15,7 @@ import sysconfig
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-from .attempt import AttemptVerdict, Way, any_of, attacks, call, opened
-from .scene import Scene
+from .attempt import AttemptVerdict, Scene, Way, any_of, attacks, call, opened
 
 SHARED = os.__file__
 """A file that every bot may read; a shared lock on it blocks no program."""
