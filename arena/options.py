@@ -27,7 +27,7 @@ from referee.bot_folder import FILE, TomlError, built_in, cache_folder, line_of,
 from referee.games import GAMES
 from referee.linux.files import read_regular
 from referee.match import BadClockError, ClockTable, Policy, clock_terms, table_of
-from referee.rules import AnyGame, BadSetupError, Luck
+from referee.rules import AnyGame, BadSetupError, MatchRandom
 from referee.strict_json import RepeatedKeyError, refuse_repeated_keys
 from referee.suggestions import did_you_mean, with_known_options
 
@@ -253,7 +253,7 @@ def drawn_setup(game: AnyGame, variant: str, seed: int) -> str:
     Raises:
         WrongUse: the game has no secrets.
     """
-    setup = game.read_setup(variant, game.read_options(variant, None), None, Luck(seed))
+    setup = game.read_setup(variant, game.read_options(variant, None), None, MatchRandom(seed))
     if type(setup) is Setup:
         raise WrongUse(f"{game.name}: has no setup: its host has no secrets to give")
     return msgspec.json.format(msgspec.json.encode(setup), indent=2).decode()
@@ -272,7 +272,7 @@ def read_setup(path: Path, game: AnyGame, variant: str, options: Options) -> Raw
         msgspec.json.decode(content)
         refuse_repeated_keys(content)
         # Checked here so that errors name the file. The seed is only used for values that the file leaves out.
-        game.read_setup(variant, options, Raw(content), Luck(0))
+        game.read_setup(variant, options, Raw(content), MatchRandom(0))
     except OSError as error:
         raise WrongUse(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:

@@ -24,26 +24,26 @@ class Drawer:
         self,
         definitions: dict[str, Any],
         words: Sequence[str],
-        luck: Random,
+        rng: Random,
         trust: Mapping[str, float] | None = None,
     ) -> None:
         self._definitions = definitions
         self._words = words or [""]
         self._trust = [(trust or {}).get(word, 1.0) for word in self._words]
-        self._luck = luck
+        self._rng = rng
 
     def draw(self, schema: dict[str, Any]) -> Any:
         """Return a value that the schema allows, as far as its constraints are known."""
         if "$ref" in schema:
             return self.draw(self._definitions[schema["$ref"].rpartition("/")[2]])
         if "examples" in schema:
-            return self._luck.choice(schema["examples"])
+            return self._rng.choice(schema["examples"])
         if "enum" in schema:
-            return self._luck.choice(schema["enum"])
+            return self._rng.choice(schema["enum"])
         if "const" in schema:
             return schema["const"]
         if "anyOf" in schema:
-            return self.draw(self._luck.choice(schema["anyOf"]))
+            return self.draw(self._rng.choice(schema["anyOf"]))
         return self._of_type(schema)
 
     def _of_type(self, schema: dict[str, Any]) -> Any:
@@ -55,7 +55,7 @@ class Drawer:
             case "integer":
                 return self._integer(schema)
             case "boolean":
-                return self._luck.choice((True, False))
+                return self._rng.choice((True, False))
             case "string":
                 return self._word()
             case _:
@@ -65,14 +65,14 @@ class Drawer:
         properties = schema.get("properties", {})
         required = schema.get("required", [])
         rest = [key for key in properties if key not in required]
-        if rest and self._luck.random() < ONLY_ONE:
-            more = [self._luck.choice(rest)]
+        if rest and self._rng.random() < ONLY_ONE:
+            more = [self._rng.choice(rest)]
         else:
-            more = [key for key in rest if self._luck.choice((True, False))]
+            more = [key for key in rest if self._rng.choice((True, False))]
         drawn = {key: self.draw(properties[key]) for key in properties if key in required or key in more}
         entries = schema.get("additionalProperties")
         if not properties and isinstance(entries, dict):
-            keys = [self._word() for _ in range(self._luck.randint(1, LONGEST_LIST))]
+            keys = [self._word() for _ in range(self._rng.randint(1, LONGEST_LIST))]
             drawn = {key: self.draw(entries) for key in keys}
         return drawn
 
@@ -80,16 +80,16 @@ class Drawer:
         if "prefixItems" in schema:
             return [self.draw(item) for item in schema["prefixItems"]]
         least = schema.get("minItems", 0)
-        length = self._luck.randint(least, max(least, min(schema.get("maxItems", LONGEST_LIST), LONGEST_LIST)))
+        length = self._rng.randint(least, max(least, min(schema.get("maxItems", LONGEST_LIST), LONGEST_LIST)))
         return [self.draw(schema["items"]) for _ in range(length)]
 
     def _word(self) -> str:
-        return self._luck.choices(self._words, self._trust)[0]
+        return self._rng.choices(self._words, self._trust)[0]
 
     def _integer(self, schema: dict[str, Any]) -> int:
         least = schema.get("minimum", schema.get("exclusiveMinimum", -1) + 1)
         most = schema.get("maximum", schema.get("exclusiveMaximum", 1 << 53) - 1)
-        return int(self._luck.choice([number for number in NUMBERS if least <= number <= most] or [least]))
+        return int(self._rng.choice([number for number in NUMBERS if least <= number <= most] or [least]))
 
 
 def words_of(*values: Any) -> list[str]:

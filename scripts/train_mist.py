@@ -64,11 +64,11 @@ class Sampled:
         self.network = network
 
     def __call__(
-        self, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8], luck: np.random.Generator
+        self, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8], rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Return the number of a choice for each row."""
         scores = self.network.scores(observations, masks)
-        choices: npt.NDArray[np.int64] = np.argmax(scores + luck.gumbel(size=scores.shape), axis=1)
+        choices: npt.NDArray[np.int64] = np.argmax(scores + rng.gumbel(size=scores.shape), axis=1)
         return choices
 
 
@@ -121,12 +121,12 @@ class Trainer:
         advantages = estimate(values, shard.rewards[kept], starts)
         return Batch(observations, masks, choices, advantages, advantages + values, chances)
 
-    def learn(self, batch: Batch, luck: np.random.Generator, rate: float) -> float:
+    def learn(self, batch: Batch, rng: np.random.Generator, rate: float) -> float:
         """Learn from all rows `EPOCHS` times, in random order. Return the mean entropy."""
         spread = batch.advantages.std() + TINY
         entropies = []
         for _ in range(EPOCHS):
-            order = luck.permutation(len(batch))
+            order = rng.permutation(len(batch))
             for at in range(0, len(order), BATCH):
                 part = batch[order[at : at + BATCH]]
                 chunks = [part[i : i + CHUNK] for i in range(0, len(part), CHUNK)]
@@ -220,7 +220,7 @@ def gradients(network: Network, batch: Batch, spread: float) -> tuple[dict[str, 
 
 def train(plan: Plan, folder: Path) -> Iterator[Network]:
     """Yield the network: untrained, then after each iteration. Trajectories are stored in the folder."""
-    luck = np.random.default_rng(plan.seed)
+    rng = np.random.default_rng(plan.seed)
     earlier: list[Network] = []
     with ExitStack() as stack:
         players = [
@@ -237,12 +237,12 @@ def train(plan: Plan, folder: Path) -> Iterator[Network]:
             for variant in VARIANTS
         ]
         threads = stack.enter_context(ThreadPoolExecutor(plan.workers or len(os.sched_getaffinity(0))))
-        trainer = Trainer(Network.untrained(luck), threads)
+        trainer = Trainer(Network.untrained(rng), threads)
         yield trainer.network
         for number in range(plan.iterations):
             if number % KEPT_EVERY == 0:
                 earlier.append(trainer.network)
-            now, before = Sampled(trainer.network), Sampled(earlier[luck.integers(len(earlier))])
+            now, before = Sampled(trainer.network), Sampled(earlier[rng.integers(len(earlier))])
             few = max(1, int(plan.matches * EARLIER))
             batches = []
             for policies, matches, learning in (
@@ -250,12 +250,12 @@ def train(plan: Plan, folder: Path) -> Iterator[Network]:
                 ((now, before), few, (0,)),
             ):
                 with tempfile.TemporaryDirectory(dir=folder) as part:
-                    seed = int(luck.integers(1 << 31))
+                    seed = int(rng.integers(1 << 31))
                     players[number % len(players)].play(policies, matches, part, seed=seed, progress=False)
                     batches += [trainer.batch(shard, learning) for shard in read_shards(part)]
             batch = Batch(*[np.concatenate([getattr(b, n) for b in batches]) for n in Batch.__struct_fields__])
             rate = RATE * (1 - number / plan.iterations)
-            entropy = trainer.learn(batch, luck, rate)
+            entropy = trainer.learn(batch, rng, rate)
             say(f"{number + 1} of {plan.iterations}: {len(batch):,} choices, entropy {entropy:.2f}")
             yield trainer.network
 

@@ -22,7 +22,7 @@ from protocol.codec import encode
 from protocol.words import Action, Outcome, Setup, View
 from referee.encoding import Encoder
 from referee.games import ENCODERS
-from referee.rules import Addressed, Draft, IllegalChoiceError, Table, Taken, Window
+from referee.rules import Addressed, Draft, IllegalChoiceError, ResolvedAction, Table, Window
 
 ELAPSED_MS = 1_000
 """Milliseconds that every action takes, for rules that use time: no time passes in an environment."""
@@ -171,11 +171,11 @@ class Episode:
         self._reward = _reward(reward)
         self._mask_bytes = (self.choices + 7) // 8
         self._pass_mask = 1 << self.pass_choice
-        self._luck = Random()
+        self._rng = Random()
         self.table = table
         self.told: list[Addressed] = []
         """The events of the last closed window, including its closing; at first, the events of the start."""
-        self.taken: Sequence[Taken | None] = ()
+        self.taken: Sequence[ResolvedAction | None] = ()
         """The resolved actions of the last closed window; indexed by seat."""
         self.drafts: dict[int, Draft] = {}
         """The drafts of all seats that owe an action in the open window, complete or not; by seat."""
@@ -197,10 +197,10 @@ class Episode:
             ValueError: the seed is not a whole number, or too large.
         """
         if seed is None:
-            seed = self._luck.getrandbits(SEED_BITS)
+            seed = self._rng.getrandbits(SEED_BITS)
         else:
             seed = seed_of(seed)
-            self._luck = Random(seed)
+            self._rng = Random(seed)
         deal = replace(self._deal, seed=seed)
         if setup is not None:
             deal = replace(deal, setup=Raw(encode(setup)))

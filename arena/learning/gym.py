@@ -12,7 +12,7 @@ from arena.learning.environments import Observed, checked_mode, info_of, metadat
 from arena.learning.episode import EnvironmentArguments, EnvironmentSpec, Episode
 from arena.quantities import pluralise, require_int
 from arena.simulation import BotGiven, Opponents
-from referee.rules import Luck, drawn
+from referee.rules import MatchRandom, drawn
 
 MOST_DEALT = 100
 """Maximum number of matches that `reset` deals to find one in which the seat has a choice."""
@@ -135,10 +135,10 @@ class GymArena(gymnasium.Env[Observed, SupportsIndex]):
         episode = self.episode
         for seat, action in self._opponents.answers(episode.table).items():
             episode.submit(seat, action)
-        luck = Luck(episode.seed, episode.table.number)
+        rng = MatchRandom(episode.seed, episode.table.number)
         for seat in episode.choosing:
             if seat != self.seat:
-                stream = luck.seat(seat)
+                stream = rng.seat(seat)
                 while episode.owed(seat):
                     episode.choose(seat, drawn(episode.mask_bits(seat), stream))
 

@@ -199,21 +199,21 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
         """Raise ValueError: there is no tensor."""
         raise ValueError(NO_TENSOR)
 
-    def _worlds_of(self, player: int, luck: Random) -> Iterator["ArenaState"]:
+    def _worlds_of(self, player: int, rng: Random) -> Iterator["ArenaState"]:
         here = self.episode
         view, events = here.view(player), _events(here.table, player)
         variant, options = here.variant, here.table.options
-        for world in here.game.worlds(view, events, player, luck, variant=variant, options=options):
+        for world in here.game.worlds(view, events, player, rng, variant=variant, options=options):
             state = ArenaState(self.get_game())
             state.is_world = state.dealt = True
-            state.episode = episode = here.in_world(world, player, luck.getrandbits(31))
+            state.episode = episode = here.in_world(world, player, rng.getrandbits(31))
             state.heard = [
                 self.heard[seat] if seat == player else "\n" + encode(episode.view(seat)).decode()
                 for seat in range(episode.seats)
             ]
             for seat in episode.choosing:
                 while seat != player and not here.owed(seat) and episode.owed(seat):
-                    episode.choose(seat, drawn(episode.mask_bits(seat), luck))
+                    episode.choose(seat, drawn(episode.mask_bits(seat), rng))
             yield state
 
     def _apply_action(self, action: int) -> None:

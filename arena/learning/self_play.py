@@ -168,10 +168,10 @@ ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def uniform(
-    _observations: npt.NDArray[Any], masks: npt.NDArray[np.int8], luck: np.random.Generator
+    _observations: npt.NDArray[Any], masks: npt.NDArray[np.int8], rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
     """Choose uniformly among the legal choices; a policy."""
-    choices: npt.NDArray[np.int64] = np.argmax(np.where(masks, luck.random(masks.shape), -1.0), axis=1)
+    choices: npt.NDArray[np.int64] = np.argmax(np.where(masks, rng.random(masks.shape), -1.0), axis=1)
     return choices
 
 
@@ -393,14 +393,14 @@ def _play_shard(sent: bytes, numbers: range, seed: int, shard: int, path: Path) 
     except (AttributeError, ImportError) as error:
         raise _not_importable(error) from None
     rows = _Rows()
-    luck = np.random.default_rng([seed, shard])
+    rng = np.random.default_rng([seed, shard])
     episodes: dict[int, Episode] = {}
     for number in numbers:
         episodes[number] = spec.episode()
         episodes[number].reset(Random(f"{seed}/match/{number}").getrandbits(SEED_BITS))
     under_way = dict(episodes)
     while under_way:
-        _step(under_way, policies, luck, rows)
+        _step(under_way, policies, rng, rows)
         for number, episode in list(under_way.items()):
             while episode.close() and not (episode.over or episode.truncated) and not episode.choosing:
                 pass
@@ -411,7 +411,7 @@ def _play_shard(sent: bytes, numbers: range, seed: int, shard: int, path: Path) 
 
 
 def _step(
-    episodes: dict[int, Episode], policies: tuple[Policy, ...], luck: np.random.Generator, rows: "_Rows"
+    episodes: dict[int, Episode], policies: tuple[Policy, ...], rng: np.random.Generator, rows: "_Rows"
 ) -> None:
     """Make one choice for each seat that owes one."""
     due: list[list[tuple[int, int]]] = [[] for _ in policies]
@@ -426,7 +426,7 @@ def _step(
         observations = [episodes[number].observation(seat) for number, seat in asked]
         masks = np.stack([episodes[number].mask(seat) for number, seat in asked])
         # The policy gets a copy, as it may compute in place, and the rows must stay as the seats saw them.
-        choices = _legal(_asked(policies[index], np.stack(observations), masks.copy(), luck), masks)
+        choices = _legal(_asked(policies[index], np.stack(observations), masks.copy(), rng), masks)
         for (number, seat), observation, mask, choice in zip(asked, observations, masks, choices, strict=True):
             episode = episodes[number]
             key = (number, seat, (seat + number) % len(policies), episode.table.number)
@@ -435,11 +435,11 @@ def _step(
 
 
 def _asked(
-    policy: Policy, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8], luck: np.random.Generator
+    policy: Policy, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8], rng: np.random.Generator
 ) -> npt.NDArray[Any]:
     """Query a policy. Raises PolicyError, which can be pickled for the parent process."""
     try:
-        return np.asarray(policy(observations, masks, luck))
+        return np.asarray(policy(observations, masks, rng))
     except (Exception, SystemExit) as error:
         raise PolicyError(f"the policy raised {error_text(error)}") from error
 

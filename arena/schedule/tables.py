@@ -228,8 +228,8 @@ def _net(bots: int, seats: int, rounds: int, *, filled: bool, seed: str) -> list
 
 def _lots(bots: int, seed: str) -> list[int]:
     # `random` returns the same numbers in every Python version, but its shuffles may differ.
-    luck = Random(seed)
-    return sorted(range(bots), key=[luck.random() for _ in range(bots)].__getitem__)
+    rng = Random(seed)
+    return sorted(range(bots), key=[rng.random() for _ in range(bots)].__getitem__)
 
 
 def _unevenness(rounds: list[Groups], bots: int) -> tuple[int, int]:
@@ -399,10 +399,10 @@ class Tables(Struct, frozen=True, kw_only=True):
         """Return the tables of each round of the first cycle, with entrants indexed by seat."""
         rounds = designed(self.entrants, self.seats, self._cycle_rounds, filled=self.filled, seed=f"{seed}/tables")
         seating = Seating(self.entrants, self.seats, shifts_of(self.seats, self.rotations))
-        luck = Random(f"{seed}/seats")
+        rng = Random(f"{seed}/seats")
         # The order differs in every round: in games with turns round the table, a bot's neighbours matter.
         return [
-            [seating.seated(sorted(table, key=lambda _: luck.random())) for table in tables]
+            [seating.seated(sorted(table, key=lambda _: rng.random())) for table in tables]
             for *tables, _ in rounds
         ]
 

@@ -125,9 +125,9 @@ class Choice:
         for table in (table for wave in state.pending for table in wave):
             self._count(np.array([self._place[bot] for bot in dict.fromkeys(table) if bot in self._place]))
 
-    def draw_lots(self, luck: Random) -> None:
+    def draw_lots(self, rng: Random) -> None:
         """Draw the lots that break ties."""
-        self._lots = np.array([luck.random() for _ in range(len(self._pool))])
+        self._lots = np.array([rng.random() for _ in range(len(self._pool))])
 
     def tables(self, most: int) -> Iterator[tuple[int, ...]]:
         """Yield the entrants of each table, until no bot needs more matches; seat no bot at more than `most`."""
@@ -449,15 +449,15 @@ class EndlessLadderState:
         if not pool or (len(pool) < seats and spec.house is None):
             return []
         choice = Choice(self._spec, state, pool, frozenset(self._field.active), len(self._shifts))
-        luck = Random(f"{self._seed}/{state.turn}/wave")
-        choice.draw_lots(luck)
+        rng = Random(f"{self._seed}/{state.turn}/wave")
+        choice.draw_lots(rng)
         most = -(-2 * wanted * seats // number)
         tables = []
         for members in islice(choice.tables(most), min(wanted, self._end() - state.first)):
             table = list(members)
             while len(table) < seats:
                 table.append(spec.house or 0)
-            tables.append(tuple(sorted(table, key=lambda _: luck.random())))
+            tables.append(tuple(sorted(table, key=lambda _: rng.random())))
             latest = min(LATELY * (seats - 1), (len(pool) - 1) // (seats if seats > TWO else 2))
             self._note(tuple(dict.fromkeys(table)), latest)
         return tables

@@ -36,7 +36,7 @@ from protocol.messages import (
 )
 from protocol.refusals import Refusal
 from protocol.words import Action, Event
-from referee.rules import Illegal, Owed, Table, Taken
+from referee.rules import Illegal, PendingSeat, ResolvedAction, Table
 
 BotGiven = Callable[[Window[Any]], Any] | Bot[Any, Any] | type[Bot[Any, Any]] | str | Path
 """A function from window to action, a `Bot`, a subclass of it, or a bot as named on the command line."""
@@ -284,7 +284,7 @@ class Player:
         """The bot's final action for the open window."""
         self._frame = b""
         """The final action as JSON."""
-        self._owed: tuple[Owed | None, bytes] = None, b""
+        self._owed: tuple[PendingSeat | None, bytes] = None, b""
         """The last window of this seat, and its default as JSON."""
         self._standing: Action | None = None
         self._final = False
@@ -333,7 +333,7 @@ class Player:
             self.hear(EventMessage(self._events, own))
         self._events += 1
 
-    def ask(self, table: Table, owed: Owed, terms: ClockTerms) -> None:
+    def ask(self, table: Table, owed: PendingSeat, terms: ClockTerms) -> None:
         """Let the bot decide a window; its messages are added to `said`."""
         assert table.window is not None  # noqa: S101 - a window is open because the seat owes an action
         name, session = table.window.name, self._session
@@ -350,7 +350,7 @@ class Player:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a stranger's method raises
             self._raised(error)
 
-    def _default_of(self, owed: Owed) -> bytes:
+    def _default_of(self, owed: PendingSeat) -> bytes:
         """Return the default as JSON; it is cached because games open the same window many times."""
         if owed is not self._owed[0]:
             self._owed = owed, encode(owed.default)
@@ -412,7 +412,7 @@ class Player:
             return Rejected(window=self.windows - 1, reason=Refusal.ILLEGAL, text=illegal.reason)
         return Accepted(self.windows - 1, self._standing)
 
-    def close(self, taken: Taken, *, reserve_ms: int) -> None:
+    def close(self, taken: ResolvedAction, *, reserve_ms: int) -> None:
         """Pass the end of the window and the resolved action to the bot."""
         if taken.by_default:
             self.defaults += 1

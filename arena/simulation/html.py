@@ -23,7 +23,7 @@ from protocol.messages import Closed
 from protocol.words import Event, View
 from referee.display_text import printable
 from referee.match import AnyRecord, Policy
-from referee.rules import Table, Taken, WindowClosed
+from referee.rules import ResolvedAction, Table, WindowClosed
 
 LONGEST_NAME = 100
 """Maximum number of characters in a bot's name, as in bot.toml."""
@@ -36,7 +36,7 @@ class ForfeitError(Exception):
 class Script(Bot[Any, Any]):
     """A bot that repeats the recorded actions of its seat."""
 
-    def __init__(self, taken: Sequence[Taken], windows: int | None) -> None:
+    def __init__(self, taken: Sequence[ResolvedAction], windows: int | None) -> None:
         """Repeat the actions `taken`; forfeit after `windows` windows unless it is None."""
         self._taken = taken
         self._windows = windows
@@ -48,7 +48,7 @@ class Script(Bot[Any, Any]):
 
     def decide(self, window: Window[Any]) -> Any:
         """Return the action of this window; request the default where it was used."""
-        taken = self._taken[window.id] if window.id < len(self._taken) else Taken(None, by_default=True)
+        taken = self._taken[window.id] if window.id < len(self._taken) else ResolvedAction(None, by_default=True)
         if not taken.by_default:
             return taken.action
         if window.id + 1 == self._windows:

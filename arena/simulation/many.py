@@ -163,7 +163,7 @@ def play_many(
 ) -> Results:
     """Play many matches. Each deal is played once in every rotation of the bots round the table.
 
-    The results and their order do not depend on the number of processes if bots use only `window.luck` for random
+    The results and their order do not depend on the number of processes if bots use only `window.rng` for random
     choices. Every match has new bots: an object is copied for each.
 
     Args:

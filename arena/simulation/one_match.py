@@ -62,7 +62,7 @@ from referee.match import (
 from referee.match import (
     Match as RefereeMatch,
 )
-from referee.rules import Addressed, Table, Taken, WindowClosed
+from referee.rules import Addressed, ResolvedAction, Table, WindowClosed
 
 TOKEN = "in-process"  # noqa: S105 - no other process can reach these lines
 ThinkMs = Callable[[int, Opened], float]
@@ -472,7 +472,7 @@ class Opponents:
                 if each.seat is None or each.seat == seat:
                     player.tell(each.event)
 
-    def closed(self, taken: Sequence[Taken | None]) -> None:
+    def closed(self, taken: Sequence[ResolvedAction | None]) -> None:
         """Pass the bots the results of a closed window, indexed by seat. Raise BotError if a bot raises."""
         for seat, player in self._players.items():
             its_taken = taken[seat]

@@ -32,7 +32,7 @@ class AnyRandom:
     def __init__(self, schema: dict[str, Any], say: Say) -> None:
         self._schema = schema
         self._say = say
-        self._luck = Random()
+        self._rng = Random()
         self._actions: dict[str, Any] = {}
         self._window: dict[str, Any] = {}
         self._tries = 0
@@ -44,7 +44,7 @@ class AnyRandom:
         """Handle a message; return False once the match is over."""
         match message["type"]:
             case "welcome":
-                self._luck = Random(message["seed"])
+                self._rng = Random(message["seed"])
                 if message["game"] not in self._schema["games"]:
                     self._schema = schema_of(message["game"])
                 self._actions = self._schema["games"][message["game"]]["actions"]
@@ -74,7 +74,7 @@ class AnyRandom:
         action = None
         if self._tries <= TRIES and self._rejected < MOST_REJECTED:
             words = words_of(window["view"], window["default"])
-            drawer = Drawer(self._schema["$defs"], words, self._luck, trust=self._trust)
+            drawer = Drawer(self._schema["$defs"], words, self._rng, trust=self._trust)
             action = drawer.draw(self._actions[window["window"]])
         self._drawn = words_of([action])
         self._say({"type": "submit", "window": window["id"], "action": action, "final": True})

@@ -69,16 +69,16 @@ def decided(window: Window[FightView], moved: Callable[[Window[FightView]], Path
             return questions(view)
         case _:
             others = [seat for seat in view.candidates or () if seat != view.seat]
-            return Vote(seat=window.luck.choice(others) if others else None)
+            return Vote(seat=window.rng.choice(others) if others else None)
 
 
-def way_to_pillar(view: FightView, luck: Random) -> Path | None:
+def way_to_pillar(view: FightView, rng: Random) -> Path | None:
     """Return the shortest way to a pillar, () to wait for one, or None if no more crests are wanted."""
     if not wants_crest(view):
         return None
     position, mp = view.position or START, view.mp or 0
     visited = {visit.pillar for visit in view.visits}
-    ways = sorted(visits(position, mp, visited), key=lambda way: (len(way[1]), luck.random()))
+    ways = sorted(visits(position, mp, visited), key=lambda way: (len(way[1]), rng.random()))
     if ways:
         return ways[0][1]
     return () if position == START and mp < PILLAR_MP else None

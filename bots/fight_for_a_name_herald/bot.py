@@ -34,14 +34,14 @@ def decide(window: Window[FightView]) -> Action:
 
 def moved(window: Window[FightView]) -> Path:
     """Return the path to a pillar while crests are wanted, otherwise to the place of the highest value."""
-    view, luck = window.view, window.luck
+    view, rng = window.view, window.rng
     position, mp = view.position or START, view.mp or 0
-    to_pillar = way_to_pillar(view, luck)
+    to_pillar = way_to_pillar(view, rng)
     if to_pillar is not None:
         return to_pillar
     reach = walks(position, mp)
     worths = {place: worth(view, place, len(path)) for place, path in reach.items()}
-    return reach[max(worths, key=lambda place: (worths[place], luck.random()))]
+    return reach[max(worths, key=lambda place: (worths[place], rng.random()))]
 
 
 def worth(view: FightView, place: str, steps: int) -> float:

@@ -11,31 +11,31 @@ COLOURS = ("red", "orange", "yellow", "green", "blue", "purple")
 
 def decide(window: Window[FightView]) -> Action:
     """Return a random legal action."""
-    view, luck = window.view, window.luck
+    view, rng = window.view, window.rng
     match window.name:
         case "challenge":
-            return Pick(pick=tuple(sorted(luck.sample(range(len(view.numbers)), luck.randint(1, 4)))))
+            return Pick(pick=tuple(sorted(rng.sample(range(len(view.numbers)), rng.randint(1, 4)))))
         case "move":
             return moved(window)
         case "pillar":
-            titles = luck.sample(view.visits[-1].titles, 6)
-            body, parting, other = ((title, luck.choice(COLOURS)) for title in titles[:3])
+            titles = rng.sample(view.visits[-1].titles, 6)
+            body, parting, other = ((title, rng.choice(COLOURS)) for title in titles[:3])
             return Ask(body=body, parting=parting, other=other, neither=tuple(titles[3:5]), crest=titles[5])  # type: ignore[arg-type]
         case _:
-            return Vote(seat=luck.choice([None, *(view.candidates or ())]))
+            return Vote(seat=rng.choice([None, *(view.candidates or ())]))
 
 
 def moved(window: Window[FightView]) -> Move:
     """Return a gift to a random seat on the board, or a random short walk."""
-    view, luck = window.view, window.luck
+    view, rng = window.view, window.rng
     if view.title is not None:
         seats = [seat for seat in view.positions if int(seat) != view.barred]
-        return Move(give={luck.choice(seats): 1}) if seats else Move()
+        return Move(give={rng.choice(seats): 1}) if seats else Move()
     position, mp = view.position or START, view.mp or 0
     visited = {visit.pillar for visit in view.visits}
     ways = [path for _, path in visits(position, mp, visited)]
     ways += walks(position, min(mp, LONGEST)).values()
-    return Move(path=luck.choice(ways))
+    return Move(path=rng.choice(ways))
 
 
 if __name__ == "__main__":

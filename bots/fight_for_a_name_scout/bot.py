@@ -37,15 +37,15 @@ def decide(window: Window[FightView]) -> Action:
 
 def moved(window: Window[FightView]) -> Path:
     """Return the path to a pillar while crests are wanted, otherwise to the place of the highest value."""
-    view, luck = window.view, window.luck
+    view, rng = window.view, window.rng
     position, mp = view.position or START, view.mp or 0
-    to_pillar = way_to_pillar(view, luck)
+    to_pillar = way_to_pillar(view, rng)
     if to_pillar is not None:
         return to_pillar
     reach = walks(position, mp)
     worths = {place: -STEP_COST * len(path) + at_rest(view, place) for place, path in reach.items()}
     try:
-        for state in islice(RULES.worlds(view, (), cast("int", view.seat), luck), WORLDS):
+        for state in islice(RULES.worlds(view, (), cast("int", view.seat), rng), WORLDS):
             rivals = [player.strengths for seat, player in enumerate(state.players) if seat != view.seat]
             titles = state.setup.titles
             banners = [titles[title] for title in view.crests if title not in view.claims]
@@ -53,7 +53,7 @@ def moved(window: Window[FightView]) -> Path:
                 worths[place] += gain / WORLDS
     except ValueError:
         pass  # No world was found, so only costs and the values at rest decide.
-    return reach[max(worths, key=lambda place: (worths[place], luck.random()))]
+    return reach[max(worths, key=lambda place: (worths[place], rng.random()))]
 
 
 def at_rest(view: FightView, place: str) -> float:

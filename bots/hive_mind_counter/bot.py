@@ -39,7 +39,7 @@ SAMPLE = 300
 
 def decide(window: Window[HiveMindView]) -> Action | None:
     """Return the best action by the view alone."""
-    view, luck = window.view, window.luck
+    view, rng = window.view, window.rng
     match window.name:
         case "scores":
             return Scores(scores=guessed_scores(view))
@@ -47,11 +47,11 @@ def decide(window: Window[HiveMindView]) -> Action | None:
             default: Action = window.default
             return default
         case "break_tie":
-            return BreakTie(seat=luck.choice(view.tied))
+            return BreakTie(seat=rng.choice(view.tied))
         case _:
             pass
     left = {hive: fitting(hints(view, hive)) for hive in view.hives}
-    place = opening(view, left, luck) if view.round == 1 else scoring(view, left, luck)
+    place = opening(view, left, rng) if view.round == 1 else scoring(view, left, rng)
     double: tuple[str, ...] = ()
     block: tuple[str, ...] = ()
     if view.round == BUYING_ROUND:
@@ -64,23 +64,23 @@ def decide(window: Window[HiveMindView]) -> Action | None:
     )
 
 
-def opening(view: HiveMindView, left: dict[str, list[Layout]], luck: Random) -> dict[str, Shape]:
+def opening(view: HiveMindView, left: dict[str, list[Layout]], rng: Random) -> dict[str, Shape]:
     """Return the shapes for round 1: the most informative one of a different kind on each Hive."""
     best: dict[Kind, Shape] = {}
-    sample = luck.sample(layouts(), SAMPLE)
+    sample = rng.sample(layouts(), SAMPLE)
     for kind, shapes in BY_KIND.items():
         best[kind] = max(shapes, key=lambda shape: told_by(shape, sample))
     hives = [hive for hive in view.hives if view.unused[hive]]
-    kinds = luck.choice(list(permutations(best, len(hives))))
+    kinds = rng.choice(list(permutations(best, len(hives))))
     return {hive: best[kind] for hive, kind in zip(hives, kinds, strict=True) if left[hive]}
 
 
-def scoring(view: HiveMindView, left: dict[str, list[Layout]], luck: Random) -> dict[str, Shape]:
+def scoring(view: HiveMindView, left: dict[str, list[Layout]], rng: Random) -> dict[str, Shape]:
     """Return the shapes for rounds 2 and 3: the one that is worth most on each Hive."""
     place: dict[str, Shape] = {}
     for hive, kinds in view.unused.items():
         worths = hex_worths(view, hive, left[hive])
-        sample = luck.sample(left[hive], min(SAMPLE, len(left[hive])))
+        sample = rng.sample(left[hive], min(SAMPLE, len(left[hive])))
         knowledge = HINT_WORTH if view.round == BUYING_ROUND else 0.0
 
         def worth(

@@ -90,7 +90,7 @@ class Drawn(Struct, frozen=True):
 
 def decide(window: Window[HiveMindView]) -> Action | None:
     """Return the best action over the drawn possibilities."""
-    view, luck = window.view, window.luck
+    view, rng = window.view, window.rng
     match window.name:
         case "scores":
             return Scores(scores=totals(window))
@@ -98,14 +98,14 @@ def decide(window: Window[HiveMindView]) -> Action | None:
             default: Action = window.default
             return default
         case "break_tie":
-            return BreakTie(seat=luck.choice(view.tied))
+            return BreakTie(seat=rng.choice(view.tied))
         case _:
             pass
     if view.round == 1:
-        kinds = luck.choice(list(permutations(OPENINGS, len(view.hives))))
+        kinds = rng.choice(list(permutations(OPENINGS, len(view.hives))))
         return Round(
             place={
-                hive: SHAPES[luck.choice(OPENINGS[kind])].cells
+                hive: SHAPES[rng.choice(OPENINGS[kind])].cells
                 for hive, kind in zip(view.hives, kinds, strict=True)
             }
         )
@@ -171,37 +171,37 @@ def front(view: HiveMindView, hive: str) -> Front:
 
 def draw(window: Window[HiveMindView], hive: str, known: Front) -> Iterator[Drawn]:
     """Yield possible Hives."""
-    view, luck = window.view, window.luck
+    view, rng = window.view, window.rng
     opened = opened_with(window, hive)
     layouts = fitting(hints(view, hive))
     if view.round == BUYING_ROUND:
         for _ in range(DRAWS):
-            layout = luck.choice(layouts)
+            layout = rng.choice(layouts)
             numbers = [
-                second(each, layout) if each in KNOWN_OPENINGS else luck.choice(after(each))
-                for each in luck.choice(opened)
+                second(each, layout) if each in KNOWN_OPENINGS else rng.choice(after(each))
+                for each in rng.choice(opened)
             ]
             yield Drawn(layout, tuple((number, False) for number in numbers))
         return
     _, counts = others_part(view, hive, BUYING_ROUND)
-    luck.shuffle(layouts)
+    rng.shuffle(layouts)
     pairs = [(opening, layout) for layout in layouts for opening in opened][:MOST_WEIGHED]
     weights = [likelihood(opening, layout, counts) for opening, layout in pairs]
-    for opening, layout in luck.choices(pairs, weights, k=DRAWS):
-        doublers = luck.sample(range(len(opening)), min(known.doublers, len(opening)))
+    for opening, layout in rng.choices(pairs, weights, k=DRAWS):
+        doublers = rng.sample(range(len(opening)), min(known.doublers, len(opening)))
         yield Drawn(
             layout,
             tuple(
-                (last(each, layout, known.gone, luck, doubles=at in doublers), at in doublers)
+                (last(each, layout, known.gone, rng, doubles=at in doublers), at in doublers)
                 for at, each in enumerate(opening)
             ),
         )
 
 
-def last(opening: int | None, layout: Layout, gone: int, luck: Random, *, doubles: bool) -> int:
+def last(opening: int | None, layout: Layout, gone: int, rng: Random, *, doubles: bool) -> int:
     """Return a shape that a seat may place in round 3."""
     if opening is None or opening not in KNOWN_OPENINGS:
-        return luck.choice(after(opening))
+        return rng.choice(after(opening))
     return third(opening, second(opening, layout), layout, gone, doubles=doubles)
 
 
@@ -261,7 +261,7 @@ def others_part(view: HiveMindView, hive: str, number: int) -> tuple[dict[Kind, 
 def worlds(window: Window[HiveMindView]) -> Iterator[HiveMindHostView]:
     """Yield whole matches that agree with this seat's view."""
     view = window.view
-    drawn = RULES.worlds(view, (), cast("int", view.seat), window.luck, variant=window.match.variant)
+    drawn = RULES.worlds(view, (), cast("int", view.seat), window.rng, variant=window.match.variant)
     return map(RULES.host_view, islice(drawn, WORLDS))
 
 

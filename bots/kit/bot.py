@@ -30,7 +30,7 @@ def after(seconds: float) -> Callable[[], bool]:
 class Window(Generic[ViewT]):
     """An open window, passed to a bot's `decide`."""
 
-    def __init__(self, opened: Opened, view: ViewT, match: Welcome, luck: Random, session: "Session") -> None:
+    def __init__(self, opened: Opened, view: ViewT, match: Welcome, rng: Random, session: "Session") -> None:
         self.id = opened.id
         self.name = opened.window
         """The window's name in the game's vocabulary."""
@@ -46,7 +46,7 @@ class Window(Generic[ViewT]):
         """End of main time, on `time.monotonic()`. A pause moves the referee's deadline, never this one."""
         self.match = match
         """The referee's welcome: seat, seats, variant, options, clock."""
-        self.luck = luck
+        self.rng = rng
         """Random number generator of the bot, seeded by the referee."""
         self.submitted = False
         """True after the bot has submitted an action in this window."""
@@ -84,7 +84,7 @@ class Bot(Generic[ViewT, EventT]):
     """
     match: Welcome
     """The referee's welcome. Set before `welcome` is called."""
-    luck: Random
+    rng: Random
     """Random number generator with the bot's own seed. Set before `welcome` is called."""
 
     def welcome(self) -> None:

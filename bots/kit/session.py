@@ -317,7 +317,7 @@ class Session:
     def _welcome(self, welcome: Welcome) -> None:
         check_game(self.view_type, welcome.game)
         self._bot.match = welcome
-        self._bot.luck = Random(welcome.seed)
+        self._bot.rng = Random(welcome.seed)
         self._guarded(self._bot.welcome)
         for event in welcome.told:
             self._event(event)
@@ -332,7 +332,7 @@ class Session:
             The action to submit at last, None for the default. It is not submitted yet.
         """
         bot, notes = self._bot, self._notes
-        window = self._window = Window(opened, view, bot.match, bot.luck, self)
+        window = self._window = Window(opened, view, bot.match, bot.rng, self)
         self._last, self._standing, self._no_action = opened.default, None, None
         self._unanswered = 0
         self._refused = 0

@@ -84,17 +84,17 @@ class _Completion(Struct):
     usage: Any = None
 
 
-def ask(settings: Settings, messages: list[dict[str, str]], until: float, luck: Random) -> tuple[Answer, int]:
+def ask(settings: Settings, messages: list[dict[str, str]], until: float, rng: Random) -> tuple[Answer, int]:
     """Return the model's answer, and the number of requests made. `until` is a time of `time.monotonic()`.
 
     Raises:
         Failure: there is no answer by then, or there will be none.
     """
-    return trio.run(partial(_ask, settings, messages, until, luck))
+    return trio.run(partial(_ask, settings, messages, until, rng))
 
 
 async def _ask(
-    settings: Settings, messages: list[dict[str, str]], until: float, luck: Random
+    settings: Settings, messages: list[dict[str, str]], until: float, rng: Random
 ) -> tuple[Answer, int]:
     body = msgspec.json.encode(request_of(settings, messages))
     wait = FIRST_WAIT
@@ -113,7 +113,7 @@ async def _ask(
                     return await _post(client, settings, body, messages), tries
                 except Failure as told:
                     failure = told
-            pause = failure.wait if failure.wait is not None else wait * (0.5 + luck.random())
+            pause = failure.wait if failure.wait is not None else wait * (0.5 + rng.random())
             if not failure.again or monotonic() + pause + LEAST_SECONDS > until:
                 break
             await trio.sleep(pause)

@@ -141,7 +141,7 @@ class ChatSeat(Bot[Any, Any]):
         started, settings = monotonic(), self._settings
         tries = 1
         try:
-            answer, tries = self._ask(settings, self._messages, self._until, self.luck)
+            answer, tries = self._ask(settings, self._messages, self._until, self.rng)
         except Failure as failure:
             tries = failure.tries
             raise

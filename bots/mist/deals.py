@@ -81,7 +81,7 @@ class Deals:
 
     def __init__(self, own: int, opponent: Bytes, spotting: Bytes, seed: int) -> None:
         """Start with this seat's pieces as a mask, and the opponent's pieces and spotting cells by world."""
-        self._luck = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(seed)
         self._own = boards([own])
         self._opponent = opponent
         self._spotting = spotting
@@ -92,10 +92,10 @@ class Deals:
 
     def deal(self, count: int) -> None:
         """Play `count` more random ends in randomly chosen worlds."""
-        luck = self._luck
-        which = luck.integers(self._opponent.shape[1], size=count)
+        rng = self._rng
+        which = rng.integers(self._opponent.shape[1], size=count)
         opponent, spotting = self._opponent[:, which], self._spotting[:, which]
-        dealt = luck.integers(2, size=(HEIGHT, count), dtype=np.uint8)
+        dealt = rng.integers(2, size=(HEIGHT, count), dtype=np.uint8)
         mine: Bytes = (dealt | self._own) & (1 - opponent)
         owners = (2 - mine) * self._playable
         one, other = largest(owners)

@@ -35,7 +35,7 @@ def fitting(  # noqa: PLR0917 - the rules need all of them
     view: MistView,
     events: Sequence[MistEvent],
     habits: Sequence[float],
-    luck: Random,
+    rng: Random,
     steps: Iterator[int],
 ) -> list[FittingWorld]:
     """Draw a world for each step, then resample them by their weights.
@@ -45,7 +45,7 @@ def fitting(  # noqa: PLR0917 - the rules need all of them
         view: the seat's view.
         events: all events of the seat.
         habits: weights of the opponent's turns with one, two and three pieces.
-        luck: random number generator.
+        rng: random number generator.
         steps: yields once per world to draw; it may stop by the clock.
 
     Returns:
@@ -55,16 +55,14 @@ def fitting(  # noqa: PLR0917 - the rules need all of them
     weights: list[float] = []
     options = msgspec.convert(match.options, MistOptions)
     with suppress(ValueError):
-        states = GAMES["mist"].worlds(
-            view, tuple(events), match.seat, luck, variant=match.variant, options=options
-        )
+        states = GAMES["mist"].worlds(view, tuple(events), match.seat, rng, variant=match.variant, options=options)
         for _, state in zip(steps, states, strict=False):
             pieces, sight = state.pieces[1 - match.seat], state.sight[1 - match.seat]
             drawn.append(FittingWorld(pieces, sight.vision, sight.spotting))
             seen = sight.vision.bit_count()
             count = 3 if seen <= TRIPLE_SEES else 2 if seen <= PAIR_SEES else 1
             weights.append(JOINED ** touching(pieces) * MORE ** pieces.bit_count() * habits[count - 1])
-    return luck.choices(drawn, weights, k=len(drawn)) if drawn else []
+    return rng.choices(drawn, weights, k=len(drawn)) if drawn else []
 
 
 def touching(pieces: int) -> int:

@@ -182,9 +182,9 @@ class World:
 class Belief:
     """Draws worlds for one moment of a match."""
 
-    def __init__(self, memory: Memory, luck: Random) -> None:
+    def __init__(self, memory: Memory, rng: Random) -> None:
         self.memory = memory
-        self._luck = luck
+        self._rng = rng
         self._unknown = memory.unknown
         self.open = [self._open_cells(i) for i in range(len(memory.turns))]
         """Cells on which each turn may have left an unseen piece, indexed by turn."""
@@ -276,7 +276,7 @@ class Belief:
                 and not BOARD.grow(cell) & dated.get(i, 0)
             ]
             if turns:
-                i = self._luck.choice(turns)
+                i = self._rng.choice(turns)
                 dated[i] = dated.get(i, 0) | cell
         return dated
 
@@ -286,7 +286,7 @@ class Belief:
         weights = [weight if count >= seen else 0.0 for count, weight in enumerate(self.counts[i], 1)]
         if not any(weights):
             return seen, 0
-        count = self._luck.choices(range(1, MAX_PIECES + 1), weights)[0]
+        count = self._rng.choices(range(1, MAX_PIECES + 1), weights)[0]
         cells = may_hold(self.open[i], turn, count) & ~pieces
         hidden = 0
         for cell in BOARD.each(known):
@@ -304,8 +304,8 @@ class Belief:
         near = cells & BOARD.grow(pieces)
         far = cells & ~near
         weight = NEAR * near.bit_count()
-        chosen = near if self._luck.random() * (weight + far.bit_count()) < weight else far
-        return self._luck.choice(tuple(BOARD.each(chosen)))
+        chosen = near if self._rng.random() * (weight + far.bit_count()) < weight else far
+        return self._rng.choice(tuple(BOARD.each(chosen)))
 
 
 def may_hold(cells: int, turn: OpponentTurn, count: int) -> int:

@@ -158,21 +158,21 @@ class Playouts:
         """
         self._own, self._seen, self._worlds = cells(own), cells(seen), worlds
         self._habits = np.array(habits) / sum(habits)
-        self._luck = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(seed)
 
-    def luck(self, count: int) -> Luck:
+    def rng(self, count: int) -> Luck:
         """Return the random numbers of `count` playouts."""
-        luck, size = self._luck, (len(AT), count)
+        rng, size = self._rng, (len(AT), count)
         return Luck(
-            [luck.gumbel(size=size).astype(np.float32) for _ in range(TURNS - 1)],
+            [rng.gumbel(size=size).astype(np.float32) for _ in range(TURNS - 1)],
             [
-                np.full(count, MOST) if turn % 2 else 1 + luck.choice(MOST, size=count, p=self._habits)
+                np.full(count, MOST) if turn % 2 else 1 + rng.choice(MOST, size=count, p=self._habits)
                 for turn in range(TURNS - 1)
             ],
-            luck.integers(2, size=size, dtype=np.uint8),
+            rng.integers(2, size=size, dtype=np.uint8),
         )
 
-    def won(self, turn: int, which: slice, luck: Luck) -> float:
+    def won(self, turn: int, which: slice, rng: Luck) -> float:
         """Return the number of playouts that a turn wins in these worlds; an equal end is half a win."""
         theirs, they_know, their_vision, their_spotting = self._worlds.take(which)
         count = theirs.shape[1]
@@ -181,8 +181,8 @@ class Playouts:
         # The two seats exchange their variables after every turn: "mine" belongs to the seat that moves.
         for at in range(TURNS):
             if at:
-                named = name(appeal(mine, i_know) + luck.noise[at - 1], luck.counts[at - 1])
-                counts = luck.counts[at - 1]
+                named = name(appeal(mine, i_know) + rng.noise[at - 1], rng.counts[at - 1])
+                counts = rng.counts[at - 1]
             stayed, vision, spotting = outcome(named, counts, mine | theirs, their_spotting)
             mine = mine | stayed
             # New arrays are needed because the next turn is tried in the same ones.
@@ -190,7 +190,7 @@ class Playouts:
             they_know = they_know | stayed & their_vision
             mine, theirs, i_know, they_know = theirs, mine, they_know, i_know
             their_vision, their_spotting = vision, spotting
-        return self._ends(mine, theirs, luck.deal)
+        return self._ends(mine, theirs, rng.deal)
 
     @staticmethod
     def _ends(mine: Bytes, theirs: Bytes, deal: Bytes) -> float:
@@ -227,7 +227,7 @@ class Filter:
         """
         self._belief, self._own = belief, own
         self._count = count
-        self._luck = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(seed)
         nothing = np.zeros((len(BITS), count), np.uint8)
         everything = np.full_like(nothing, not belief.memory.turns)  # Both seats see the first turn of the match.
         self._worlds = Worlds(nothing, nothing | cells(public), everything, nothing)
@@ -240,10 +240,10 @@ class Filter:
             self._play(at, turn)
         memory = self._belief.memory
         opponent = (self._worlds.opponent | cells(memory.opponent)) & ~cells(memory.own)
-        return self._worlds._replace(opponent=opponent).take(self._luck.permutation(self._count))
+        return self._worlds._replace(opponent=opponent).take(self._rng.permutation(self._count))
 
     def _date(self, cell: int) -> Counts:
-        return self._luck.choice(self._belief.may_date(cell) or [0], size=self._count)
+        return self._rng.choice(self._belief.may_date(cell) or [0], size=self._count)
 
     def _play(self, at: int, turn: OpponentTurn) -> None:
         """Play one of the opponent's turns in all worlds, and resample them by probability."""
@@ -268,13 +268,13 @@ class Filter:
 
     def _named(self, at: int, turn: OpponentTurn, seen: Bytes) -> tuple[Bytes, Counts, NDArray[np.float64]]:
         """Return the turn's cells, their number, and the log-probability of the observation, by world."""
-        luck, own = self._luck, self._own[at].before
+        rng, own = self._rng, self._own[at].before
         count_seen = seen.sum(axis=0, dtype=np.int64)
         weights = np.where(
             np.arange(1, MOST + 1)[:, None] >= count_seen, np.array(self._belief.counts[at])[:, None] + 1e-9, 0
         )
         shares = np.cumsum(weights / np.maximum(weights.sum(axis=0), 1e-12), axis=0)
-        counts = np.minimum(MOST, 1 + (luck.random(self._count) > shares).sum(axis=0))
+        counts = np.minimum(MOST, 1 + (rng.random(self._count) > shares).sum(axis=0))
         unseen = np.maximum(counts - count_seen, 0)
         dark = (self._belief.open[at] | own) & ~turn.watched & PLAYABLE
         appeals = appeal(self._worlds.opponent, self._worlds.knows)
@@ -283,14 +283,14 @@ class Filter:
         fits = (seen * np.log(np.maximum(likely, LEAST))).sum(axis=0, dtype=np.float64)
         fits += unseen * np.log(np.maximum((likely * cells(dark)).sum(axis=0), LEAST))
         may = np.hstack([cells(may_hold(dark, turn, count)) for count in range(1, MOST + 1)])[:, counts - 1]
-        appeals += luck.gumbel(size=appeals.shape).astype(np.float32)
+        appeals += rng.gumbel(size=appeals.shape).astype(np.float32)
         appeals[(may == 0) | (WITHIN[1].astype(np.float32) @ seen.astype(np.float32) > 0)] = -NEVER
         return seen | name(appeals, unseen), counts, fits
 
     def _keep(self, fits: NDArray[np.float64]) -> None:
         """Resample the worlds by their weights, at evenly spaced points (systematic resampling)."""
         shares = np.cumsum(np.exp(fits - fits.max()))
-        places = (self._luck.random() + np.arange(self._count)) / self._count * shares[-1]
+        places = (self._rng.random() + np.arange(self._count)) / self._count * shares[-1]
         found = cast("NDArray[np.int64]", np.searchsorted(shares, places))
         which = np.minimum(found, self._count - 1)
         self._worlds = self._worlds.take(which)

@@ -43,9 +43,9 @@ class Tally:
         return sum(1 << i for i, plane in enumerate(self._planes) if plane & cell)
 
 
-def deal_out(luck: Random) -> int:
+def deal_out(rng: Random) -> int:
     """Return a random half of all cells: the empty ones among them will belong to this seat."""
-    return luck.getrandbits(BOARD.all.bit_length())
+    return rng.getrandbits(BOARD.all.bit_length())
 
 
 def wins(own: int, opponent: int, deal: int) -> bool:
@@ -56,20 +56,20 @@ def wins(own: int, opponent: int, deal: int) -> bool:
     return BOARD.sizes(mine) > BOARD.sizes(theirs) if one == other else one > other
 
 
-def worth(own: int, worlds: list[int], deals: int, luck: Random) -> dict[int, float]:
+def worth(own: int, worlds: list[int], deals: int, rng: Random) -> dict[int, float]:
     """Return the value of each empty cell: the difference in winning chances between its two owners.
 
     Args:
         own: this seat's pieces.
         worlds: possible pieces of the opponent.
         deals: number of deals of the empty cells, over all worlds.
-        luck: random number generator.
+        rng: random number generator.
     """
     with_winner, dealt = Tally(), Tally()
     for i in range(deals):
         opponent = worlds[i % len(worlds)]
         empty = PLAYABLE & ~own & ~opponent
-        deal = deal_out(luck)
+        deal = deal_out(rng)
         with_winner.add(empty & (deal if wins(own, opponent, deal) else ~deal))
         dealt.add(empty)
     counts = {cell: (with_winner.count(cell), dealt.count(cell)) for cell in BOARD.each(PLAYABLE & ~own)}
@@ -153,11 +153,11 @@ class Model:
         self._values = [value + 0.02 for value in values.values()]
         self._habits = habits
 
-    def sample(self, number: int, luck: Random) -> Sample:
+    def sample(self, number: int, rng: Random) -> Sample:
         """Return sample `number` of the match's course."""
         world = self._worlds[number % len(self._worlds)]
-        thought = luck.choices(self._cells, self._values, k=6 * DEPTH)
-        counts = luck.choices((1, 2, 3), self._habits, k=DEPTH)
+        thought = rng.choices(self._cells, self._values, k=6 * DEPTH)
+        counts = rng.choices((1, 2, 3), self._habits, k=DEPTH)
         answers: list[int] = []
         taken = world.opponent
         for count in counts:
@@ -165,11 +165,11 @@ class Model:
             near = BOARD.grow(taken)
             while thought and answer.bit_count() < count:
                 cell = thought.pop()
-                if not cell & (taken | BOARD.grow(answer)) and (cell & near or luck.random() < FAR):
+                if not cell & (taken | BOARD.grow(answer)) and (cell & near or rng.random() < FAR):
                     answer |= cell
             answers.append(answer)
             taken |= answer
-        return Sample(world, tuple(answers), deal_out(luck))
+        return Sample(world, tuple(answers), deal_out(rng))
 
 
 class Edge:
@@ -217,11 +217,11 @@ class Node:
 class Search:
     """A search for one turn."""
 
-    def __init__(self, model: Model, turns: list[tuple[float, int]], luck: Random) -> None:
+    def __init__(self, model: Model, turns: list[tuple[float, int]], rng: Random) -> None:
         """Create the search; `turns` are the values and turns to consider, the best first."""
         self._model = model
         self._turns = turns[::-1]
-        self._luck = luck
+        self._rng = rng
         self._samples: list[Sample] = []
         self.root = Node(self._turns.copy())
 
@@ -260,5 +260,5 @@ class Search:
 
     def _sample(self, number: int) -> Sample:
         while number >= len(self._samples):
-            self._samples.append(self._model.sample(len(self._samples), self._luck))
+            self._samples.append(self._model.sample(len(self._samples), self._rng))
         return self._samples[number]

@@ -26,7 +26,7 @@ class Cautious(Rememberer):
     def _worth(self, cell: int) -> tuple[int, int, float]:
         joined = BOARD.group(cell, self.memory.own | cell).bit_count()
         steps = next(radius for radius in range(5) if BOARD.ball(CENTRE, radius) & cell)
-        return joined, -steps, self.luck.random()
+        return joined, -steps, self.rng.random()
 
 
 if __name__ == "__main__":

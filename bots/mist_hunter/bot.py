@@ -48,7 +48,7 @@ class Hunter(Rememberer):
         """Return a sort key: the size of the joined group, then nearness to the centre with a random part."""
         joined = BOARD.group(cell, self.memory.own | cell).bit_count()
         steps = next(radius for radius in range(5) if BOARD.ball(CENTRE, radius) & cell)
-        return joined, self.luck.random() - steps
+        return joined, self.rng.random() - steps
 
 
 if __name__ == "__main__":

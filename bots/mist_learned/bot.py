@@ -191,10 +191,10 @@ class Network:
         self.weights = dict(weights)
 
     @classmethod
-    def untrained(cls, luck: np.random.Generator, units: int = 32) -> "Network":
+    def untrained(cls, rng: np.random.Generator, units: int = 32) -> "Network":
         """Return a network with random weights that scores all choices equally."""
         inputs = {"around": RINGS * BY_CELL, "facts": FACTS, "own": units, "all": units}
-        weights = {name: luck.normal(0, count**-0.5, (count, units)) for name, count in inputs.items()}
+        weights = {name: rng.normal(0, count**-0.5, (count, units)) for name, count in inputs.items()}
         weights |= {name: np.zeros(units) for name in ("one", "two", "cell")}
         weights |= {"other": np.zeros((units + FACTS, CHOICES - CELLS)), "value": np.zeros(units + FACTS)}
         return cls({name: value.astype(np.float32) for name, value in weights.items()})

@@ -78,29 +78,29 @@ class Planner(Rememberer):
             return window.default
         effort = min(1.0, window.main_ms / FULL_MS)
         count = max(FEWEST, int(self.worlds * effort))
-        belief = Belief(memory, self.luck)
+        belief = Belief(memory, self.rng)
         worlds = self._worlds(view, belief, count)
         turns = self._promising(free, view.pieces[1], worlds, int(DEALS * effort))
-        playouts = Playouts(memory.own, memory.opponent, worlds, belief.habits, self.luck.getrandbits(64))
+        playouts = Playouts(memory.own, memory.opponent, worlds, belief.habits, self.rng.getrandbits(64))
         return Turn(cells=BOARD.cells(best(playouts, turns, count, end)))
 
     def _worlds(self, view: MistView, belief: Belief, count: int) -> Worlds:
         """Draw `count` worlds, half of them by the rules; these have the opponent's knowledge of other worlds."""
-        luck, known = self.luck, self._public & self.memory.own
-        likely = Filter(belief, self._own, known, count, luck.getrandbits(64)).worlds()
+        rng, known = self.rng, self._public & self.memory.own
+        likely = Filter(belief, self._own, known, count, rng.getrandbits(64)).worlds()
         steps = iter(range(max(1, int(count * FITTING))))
-        fits = fitting(self.match, view, self._events, belief.habits, luck, steps)
+        fits = fitting(self.match, view, self._events, belief.habits, rng, steps)
         if not fits:
             return likely
         half = count // 2
-        drawn = (boards(masks)[list(AT)] for masks in zip(*luck.choices(fits, k=half), strict=True))
+        drawn = (boards(masks)[list(AT)] for masks in zip(*rng.choices(fits, k=half), strict=True))
         for part, by_rules in zip((likely.opponent, likely.vision, likely.spotting), drawn, strict=True):
             part[:, :half] = by_rules
-        return likely.shuffled(luck.getrandbits(64))
+        return likely.shuffled(rng.getrandbits(64))
 
     def _promising(self, free: int, most: int, worlds: Worlds, deals: int) -> list[int]:
         """Return the turns that win most random ends, with some singles and pairs."""
-        ends = Deals(self.memory.own, spread(worlds.opponent), spread(worlds.spotting), self.luck.getrandbits(64))
+        ends = Deals(self.memory.own, spread(worlds.opponent), spread(worlds.spotting), self.rng.getrandbits(64))
         for _ in range(max(1, deals // BATCH)):
             ends.deal(BATCH)
         found = [turn for _, turn in ends.turns(free, most, BOARD.all)]
@@ -127,12 +127,12 @@ def best(playouts: Playouts, turns: Sequence[int], count: int, end: float) -> in
         # When all worlds have been used, they are used again with other random numbers.
         which = slice(begin, begin + size) if begin + size <= count else slice(size)
         begin = which.stop
-        luck = playouts.luck(size)
+        rng = playouts.rng(size)
         for number, turn in enumerate(left):
             if played and monotonic() >= end:
                 left = left[:number] if len(won) < len(turns) else left
                 return max(left, key=lambda turn: won[turn] / played[turn])
-            won[turn] = won.get(turn, 0.0) + playouts.won(turn, which, luck)
+            won[turn] = won.get(turn, 0.0) + playouts.won(turn, which, rng)
             played[turn] = played.get(turn, 0) + size
         left = sorted(left, key=lambda turn: won[turn] / played[turn], reverse=True)[:stay]
     return left[0]

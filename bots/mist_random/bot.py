@@ -7,17 +7,17 @@ from protocol.games.mist.board import BOARD
 
 def decide(window: Window[MistView]) -> ChooseFirst | Turn:
     """Return a random legal action."""
-    view, luck = window.view, window.luck
+    view, rng = window.view, window.rng
     if window.name == "first":
-        return ChooseFirst(first=luck.choice((0, 1)))
-    if view.may_swap and luck.choice((True, False)):
+        return ChooseFirst(first=rng.choice((0, 1)))
+    if view.may_swap and rng.choice((True, False)):
         return Turn(swap=True)
     taken = BOARD.mask(name for name, holds in view.visible.items() if holds != "empty")
     free = BOARD.all & ~BOARD.mask(view.forbidden) & ~taken
     cells = 0
-    for _ in range(luck.randint(max(1, view.pieces[0]), view.pieces[1])):
+    for _ in range(rng.randint(max(1, view.pieces[0]), view.pieces[1])):
         if free:
-            cell = luck.choice(list(BOARD.each(free)))
+            cell = rng.choice(list(BOARD.each(free)))
             cells |= cell
             free &= ~BOARD.grow(cell)
     return Turn(cells=BOARD.cells(cells))

@@ -96,20 +96,20 @@ class Searcher(Rememberer):
         if window.main_ms < HURRY_MS:
             window.submit(Turn(cells=BOARD.cells(free & -free)))
         work = started, min(self.ms, window.left_ms() * MOST_OF_THE_WINDOW), self.simulations
-        belief = Belief(self.memory, self.luck)
-        fits = fitting(self.match, view, self._events, belief.habits, self.luck, FITTING.steps(*work))
+        belief = Belief(self.memory, self.rng)
+        fits = fitting(self.match, view, self._events, belief.habits, self.rng, FITTING.steps(*work))
         worlds = [World(world.opponent, world.spotting) for world in fits]
         for _ in LIKELY.steps(*work):
             drawn = belief.draw()
             worlds.append(World(drawn.opponent, drawn.spotting))
-        self.luck.shuffle(worlds)  # A rarely tried turn then meets both kinds of worlds.
+        self.rng.shuffle(worlds)  # A rarely tried turn then meets both kinds of worlds.
         pieces, spotting = (boards(masks) for masks in zip(*worlds, strict=True))
-        deals = Deals(self.memory.own, pieces, spotting, self.luck.getrandbits(64))
+        deals = Deals(self.memory.own, pieces, spotting, self.rng.getrandbits(64))
         for _ in DEALING.steps(*work):
             deals.deal(BATCH)
         turns = deals.turns(free, view.pieces[1], BEST_TURNS)
         model = Model(self.memory.own, worlds, deals.cells(self.memory.unknown), belief.habits)
-        search = Search(model, turns, self.luck)
+        search = Search(model, turns, self.rng)
         for _ in TREE.steps(*work):
             search.simulate()
         return Turn(cells=BOARD.cells(search.best()))

@@ -41,14 +41,14 @@ class Tracker(Rememberer):
         if not free:
             return window.default
         effort = min(1.0, max(0.05, window.main_ms / FULL_MS))
-        belief = Belief(self.memory, self.luck)
+        belief = Belief(self.memory, self.rng)
         worlds = [belief.draw() for _ in range(int(WORLDS * effort))]
         turns = self._promising(free, window.view.pieces[1], worlds, int(DEALS * effort))
         return Turn(cells=BOARD.cells(self._best(turns, worlds, int(TRIALS * effort))))
 
     def _promising(self, free: int, most: int, worlds: list[World], deals: int) -> list[int]:
         """Return the turns of the highest value, with each piece weighted by its probability to survive."""
-        value = worth(self.memory.own, [world.opponent for world in worlds], deals, self.luck)
+        value = worth(self.memory.own, [world.opponent for world in worlds], deals, self.rng)
         alone: dict[int, float] = {}
         among: dict[int, float] = {}
         for cell in BOARD.each(free):
@@ -67,7 +67,7 @@ class Tracker(Rememberer):
 
     def _best(self, turns: list[int], worlds: list[World], trials: int) -> int:
         """Return the turn that wins most often; all are tried in the same worlds and deals."""
-        deals = [(worlds[i % len(worlds)], deal_out(self.luck)) for i in range(trials)]
+        deals = [(worlds[i % len(worlds)], deal_out(self.rng)) for i in range(trials)]
         return max(turns, key=lambda cells: sum(self._wins(cells, world, deal) for world, deal in deals))
 
     def _wins(self, cells: int, world: World, deal: int) -> bool:

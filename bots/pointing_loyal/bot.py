@@ -6,11 +6,11 @@ from protocol.games.pointing import Point, PointingView, Vote
 
 def decide(window: Window[PointingView]) -> Point | Vote:
     """Return the target of the first round."""
-    view, luck = window.view, window.luck
+    view, rng = window.view, window.rng
     if window.name == "vote":
-        return Vote(seat=luck.choice(view.tied))
+        return Vote(seat=rng.choice(view.tied))
     others = [seat for seat in range(view.seats) if seat != view.seat]
-    return Point(target=view.targets[0] if view.targets else luck.choice(others))
+    return Point(target=view.targets[0] if view.targets else rng.choice(others))
 
 
 if __name__ == "__main__":

@@ -45,20 +45,20 @@ class Prospect(Struct, frozen=True):
 
 def decide(window: Window[PointingView]) -> Point | Vote:
     """Return the better of pointing and not pointing."""
-    view, luck = window.view, window.luck
+    view, rng = window.view, window.rng
     assert view.seat is not None  # noqa: S101 - a window is open for it
     others = [seat for seat in range(view.seats) if seat != view.seat]
     if window.name == "vote":
-        return Vote(seat=luck.choice([seat for seat in view.tied if seat != view.seat]))
-    if not is_worth_it(view, luck):
+        return Vote(seat=rng.choice([seat for seat in view.tied if seat != view.seat]))
+    if not is_worth_it(view, rng):
         return Point(target=None)
-    return Point(target=luck.choice(others))
+    return Point(target=rng.choice(others))
 
 
-def is_worth_it(view: PointingView, luck: Random) -> bool:
+def is_worth_it(view: PointingView, rng: Random) -> bool:
     """Return True if the best plan for the remaining rounds starts with pointing."""
     rate = pointing_rate(view)
-    ahead = {points: prospect(view.seats, rate, luck, points=points) for points in (True, False)}
+    ahead = {points: prospect(view.seats, rate, rng, points=points) for points in (True, False)}
     behind = [was(sections, view.targets[at] is not None) for at, sections in enumerate(view.maps)]
     plans = product((True, False), repeat=ROUNDS - len(behind))
     return max(plans, key=lambda plan: worth([*behind, *(ahead[points] for points in plan)]))[0]
@@ -74,12 +74,12 @@ def pointing_rate(view: PointingView) -> float:
     return pointed / (pointed + not_pointed)
 
 
-def prospect(seats: int, rate: float, luck: Random, *, points: bool) -> Prospect:
+def prospect(seats: int, rate: float, rng: Random, *, points: bool) -> Prospect:
     """Return the expected outcome for a seat that points, or does not, while the others point at that rate."""
     drawn: list[Fate] = []
     for _ in range(SIMULATED):
-        targets = [_drawn(seat, seats, luck) if luck.random() < rate else None for seat in range(seats)]
-        targets[0] = _drawn(0, seats, luck) if points else None
+        targets = [_drawn(seat, seats, rng) if rng.random() < rate else None for seat in range(seats)]
+        targets[0] = _drawn(0, seats, rng) if points else None
         drawn.append(fates(targets)[0])
     return Prospect(
         points=sum(fate.points for fate in drawn) / SIMULATED,
@@ -119,9 +119,9 @@ def worth(rounds: list[Prospect]) -> float:
     return total + ends - 2 * starts
 
 
-def _drawn(seat: int, seats: int, luck: Random) -> int:
+def _drawn(seat: int, seats: int, rng: Random) -> int:
     """Return a random other seat."""
-    return (seat + luck.randrange(1, seats)) % seats
+    return (seat + rng.randrange(1, seats)) % seats
 
 
 def _leaves(tree: Tree) -> Iterator[int]:

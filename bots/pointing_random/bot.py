@@ -6,11 +6,11 @@ from protocol.games.pointing import Point, PointingView, Vote
 
 def decide(window: Window[PointingView]) -> Point | Vote:
     """Return a random legal action."""
-    view, luck = window.view, window.luck
+    view, rng = window.view, window.rng
     if window.name == "vote":
-        return Vote(seat=luck.choice([None, *view.tied]))
+        return Vote(seat=rng.choice([None, *view.tied]))
     others = [seat for seat in range(view.seats) if seat != view.seat]
-    return Point(target=luck.choice([None, luck.choice(others)]))
+    return Point(target=rng.choice([None, rng.choice(others)]))
 
 
 if __name__ == "__main__":

@@ -51,24 +51,24 @@ class Guess(Struct, frozen=True):
 
 def decide(window: Window[PointingView]) -> Point | Vote:
     """Return the answer that does best over the guesses."""
-    view, luck = window.view, window.luck
+    view, rng = window.view, window.rng
     assert view.seat is not None  # noqa: S101 - a window is open for it
     others = [seat for seat in range(view.seats) if seat != view.seat]
     if window.name == "vote":
-        return Vote(seat=luck.choice([seat for seat in view.tied if seat != view.seat]))
+        return Vote(seat=rng.choice([seat for seat in view.tied if seat != view.seat]))
     if view.round == 1:
-        return Point(target=luck.choice(others))
+        return Point(target=rng.choice(others))
     unused = [seat for seat in others if seat not in view.targets]
     # Seats that the bot has never pointed at are all alike to it.
-    answers = [*dict.fromkeys([*view.targets, None, *luck.sample(unused, min(1, len(unused)))])]
-    luck.shuffle(answers)
-    worths = second(view, luck, answers) if view.round == SECOND_ROUND else third(view, luck, answers)
+    answers = [*dict.fromkeys([*view.targets, None, *rng.sample(unused, min(1, len(unused)))])]
+    rng.shuffle(answers)
+    worths = second(view, rng, answers) if view.round == SECOND_ROUND else third(view, rng, answers)
     return Point(target=max(answers, key=lambda answer: worths[answer]))
 
 
-def second(view: PointingView, luck: Random, answers: Sequence[int | None]) -> dict[int | None, float]:
+def second(view: PointingView, rng: Random, answers: Sequence[int | None]) -> dict[int | None, float]:
     """Return the mean final place for each answer of round 2."""
-    guesses, changed, trust = guesses_of(view, luck), anew(view, luck), sum(REPEAT)
+    guesses, changed, trust = guesses_of(view, rng), anew(view, rng), sum(REPEAT)
     worths: dict[int | None, float] = {}
     for answer in answers:
         by_map: dict[Shape, list[Guess]] = {}
@@ -76,21 +76,21 @@ def second(view: PointingView, luck: Random, answers: Sequence[int | None]) -> d
             for then in repeated(guess, answer):
                 by_map.setdefault(shape(then.rounds[-1]), []).append(then)
         last = dict.fromkeys([*answers, answer])
-        known = sum(max(worth(like, each, luck) for each in last) for like in by_map.values())
+        known = sum(max(worth(like, each, rng) for each in last) for like in by_map.values())
         worths[answer] = trust * known + (1 - trust) * changed[answer is not None]
     return worths
 
 
-def third(view: PointingView, luck: Random, answers: Sequence[int | None]) -> dict[int | None, float]:
+def third(view: PointingView, rng: Random, answers: Sequence[int | None]) -> dict[int | None, float]:
     """Return the mean final place for each answer of round 3."""
-    like, changed = explained(view, luck), anew(view, luck)
+    like, changed = explained(view, rng), anew(view, rng)
     trust = sum(guess.weight for guess in like)
-    return {answer: worth(like, answer, luck) + (1 - trust) * changed[answer is not None] for answer in answers}
+    return {answer: worth(like, answer, rng) + (1 - trust) * changed[answer is not None] for answer in answers}
 
 
-def guesses_of(view: PointingView, luck: Random) -> list[Guess]:
+def guesses_of(view: PointingView, rng: Random) -> list[Guess]:
     """Return all places that the bot may have had in round 1, in one arrangement of the map."""
-    first, asked = worlds(view, luck, 1, 1)[0][0], view.targets[0]
+    first, asked = worlds(view, rng, 1, 1)[0][0], view.targets[0]
     mine = [place for place, target in enumerate(first) if (target is None) == (asked is None)]
     return merged(Guess(1 / len(mine), (first,), place, _named(asked, first[place])) for place in mine)
 
@@ -108,19 +108,19 @@ def _with_total_weight(guesses: Sequence[Guess]) -> Guess:
     return replace(guesses[0], weight=sum(guess.weight for guess in guesses))
 
 
-def explained(view: PointingView, luck: Random) -> list[Guess]:
+def explained(view: PointingView, rng: Random) -> list[Guess]:
     """Return the ways in which the second map may follow from the first.
 
     The total weight falls short of 1 by the probability that all point at random again.
     """
-    shown, answer = worlds(view, luck, 2, 1)[0][1], view.targets[1]
+    shown, answer = worlds(view, rng, 2, 1)[0][1], view.targets[1]
     found: list[Guess] = []
-    for guess in changes(guesses_of(view, luck)):
+    for guess in changes(guesses_of(view, rng)):
         options = [places(guess, answer), *(elsewhere(guess, place) for place in guess.changed)]
         ways = prod(map(len, options))
         every = successions(guess.rounds[0], shown, (guess.me, *guess.changed), options)
         found += [pointed(guess, answer, then, ways) for then in every]
-    luck.shuffle(found)
+    rng.shuffle(found)
     likeliest = nlargest(MOST, found, key=lambda guess: guess.weight)
     known = sum(guess.weight for guess in found)
     trust = known / (known + (1 - sum(REPEAT)) * chance(shown, view))
@@ -170,35 +170,35 @@ def places(guess: Guess, answer: int | None) -> list[int | None]:
     return [place for place in range(len(guess.rounds[0])) if place not in taken]
 
 
-def worth(guesses: Iterable[Guess], answer: int | None, luck: Random) -> float:
+def worth(guesses: Iterable[Guess], answer: int | None, rng: Random) -> float:
     """Return the mean final place with this answer in the last round, weighted by these guesses."""
     total = 0.0
     for guess in guesses:
         where = places(guess, answer)
-        tried = luck.sample(where, min(TRIED, len(where)))
+        tried = rng.sample(where, min(TRIED, len(where)))
         for own in tried:
             last = with_target(guess.rounds[0], guess.me, own)
             for place in guess.changed:
-                last = with_target(last, place, other_seat(place, len(last), luck))
+                last = with_target(last, place, other_seat(place, len(last), rng))
             total += guess.weight * final_place([*guess.rounds, last], guess.me) / len(tried)
     return total
 
 
-def anew(view: PointingView, luck: Random) -> dict[bool, float]:
+def anew(view: PointingView, rng: Random) -> dict[bool, float]:
     """Return the mean final place if all others point at random from now on, by whether the bot points now."""
     seat, rate = view.seat or 0, pointing_rate(view)
     found: dict[bool, list[float]] = {True: [], False: []}
-    for world in worlds(view, luck, view.round - 1, WEIGHED):
-        rest = [any_round(view, rate, luck) for _ in range(len(world), ROUNDS)]
+    for world in worlds(view, rng, view.round - 1, WEIGHED):
+        rest = [any_round(view, rate, rng) for _ in range(len(world), ROUNDS)]
         found[True].append(final_place([*world, *rest], seat))
         found[False].append(final_place([*world, with_target(rest[0], seat, None), *rest[1:]], seat))
     return {points: fmean(each) for points, each in found.items()}
 
 
-def any_round(view: PointingView, rate: float, luck: Random) -> Targets:
+def any_round(view: PointingView, rate: float, rng: Random) -> Targets:
     """Draw a round in which the bot points, and the others do so at this rate."""
     return tuple(
-        other_seat(seat, view.seats, luck) if seat == view.seat or luck.random() < rate else None
+        other_seat(seat, view.seats, rng) if seat == view.seat or rng.random() < rate else None
         for seat in range(view.seats)
     )
 
@@ -221,16 +221,16 @@ def pointing_rate(view: PointingView) -> float:
     return 1 - idle / (len(view.maps) * (view.seats - 1))
 
 
-def worlds(view: PointingView, luck: Random, rounds: int, number: int) -> list[list[Targets]]:
+def worlds(view: PointingView, rng: Random, rounds: int, number: int) -> list[list[Targets]]:
     """Draw who may have pointed at whom in the first rounds, from the maps of these rounds alone."""
     known = replace(view, round=rounds + 1, maps=view.maps[:rounds], targets=view.targets[:rounds])
-    found = islice(RULES.worlds(known, (), view.seat or 0, luck), number)
+    found = islice(RULES.worlds(known, (), view.seat or 0, rng), number)
     return [[each.pointed for each in state.rounds] for state in found]
 
 
-def other_seat(seat: int, seats: int, luck: Random) -> int:
+def other_seat(seat: int, seats: int, rng: Random) -> int:
     """Return a random other seat."""
-    return (seat + luck.randrange(1, seats)) % seats
+    return (seat + rng.randrange(1, seats)) % seats
 
 
 if __name__ == "__main__":

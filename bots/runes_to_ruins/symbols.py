@@ -116,18 +116,18 @@ def wrong(clues: Iterable[Clue], symbol: Symbol) -> int:
     return illegal(symbol) + sum(clue(symbol) for clue in clues)
 
 
-def fitting(clues: list[Clue], luck: Random, *, walks: int, steps: int) -> list[Symbol]:
+def fitting(clues: list[Clue], rng: Random, *, walks: int, steps: int) -> list[Symbol]:
     """Draw symbols that fit, the likelier the more often; those with the fewest violations if none fits."""
     found: list[Symbol] = []
     nearest: list[Symbol] = []
     least = 1_000
     for _ in range(walks):
-        at: Symbol = tuple(luck.sample(range(len(RUNES)), len(POSITIONS)))
+        at: Symbol = tuple(rng.sample(range(len(RUNES)), len(POSITIONS)))
         energy = wrong(clues, at)
         for _ in range(steps):
-            there = _changed(at, luck)
+            there = _changed(at, rng)
             height = wrong(clues, there)
-            if height <= energy or luck.random() < exp((energy - height) / WARMTH):
+            if height <= energy or rng.random() < exp((energy - height) / WARMTH):
                 at, energy = there, height
             if energy == 0:
                 found.append(at)
@@ -138,15 +138,15 @@ def fitting(clues: list[Clue], luck: Random, *, walks: int, steps: int) -> list[
     return found or nearest
 
 
-def _changed(symbol: Symbol, luck: Random) -> Symbol:
+def _changed(symbol: Symbol, rng: Random) -> Symbol:
     """Return the symbol with one rune changed or two swapped."""
     changed = list(symbol)
-    at = luck.randrange(len(changed))
-    if luck.random() < 0.3:  # noqa: PLR2004 - mostly it changes one
-        other = luck.randrange(len(changed))
+    at = rng.randrange(len(changed))
+    if rng.random() < 0.3:  # noqa: PLR2004 - mostly it changes one
+        other = rng.randrange(len(changed))
         changed[at], changed[other] = changed[other], changed[at]
     else:
-        changed[at] = luck.randrange(len(RUNES))
+        changed[at] = rng.randrange(len(RUNES))
     return tuple(changed)
 
 

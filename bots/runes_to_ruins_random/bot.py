@@ -7,20 +7,20 @@ from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES
 
 def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:
     """Return a random legal action. The symbol is the default, which is random too."""
-    view, luck = window.view, window.luck
+    view, rng = window.view, window.rng
     if window.name == "symbol":
         return None
     others = [seat for seat in (0, 1, 2, 3, 4) if seat != view.seat]
     visions = Visions()
-    if view.insight and luck.choice((True, False)):
-        one = luck.choice((Visions(divine=luck.choice(DIVINE)), Visions(mundane=luck.choice(MUNDANE))))
-        runes = luck.sample(NAMES, len(others))
-        visions = luck.choice((one, Visions(assign=dict(zip(map(str, others), runes, strict=True)))))
+    if view.insight and rng.choice((True, False)):
+        one = rng.choice((Visions(divine=rng.choice(DIVINE)), Visions(mundane=rng.choice(MUNDANE))))
+        runes = rng.sample(NAMES, len(others))
+        visions = rng.choice((one, Visions(assign=dict(zip(map(str, others), runes, strict=True)))))
     return PlayRound(
-        votes={str(luck.randint(1, 15)): 1},
+        votes={str(rng.randint(1, 15)): 1},
         visions=visions,
-        learned=(Learned(has=Has(seat=luck.choice(others), rune=luck.choice(NAMES))),),
-        guesses=(tuple(luck.sample(NAMES, 6)),),
+        learned=(Learned(has=Has(seat=rng.choice(others), rune=rng.choice(NAMES))),),
+        guesses=(tuple(rng.sample(NAMES, 6)),),
     )
 
 

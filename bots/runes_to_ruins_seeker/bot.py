@@ -19,14 +19,14 @@ WALKS, STEPS = 5, 900
 
 def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:
     """Return questions, beliefs and a guess about one seat."""
-    view, luck = window.view, window.luck
+    view, rng = window.view, window.rng
     if window.name == "symbol":
         return None
     vote = vote_of(view)
     target = target_of(view)
     if target is None:
         return PlayRound(votes=vote)
-    drawn = fitting(clues(view, target), luck, walks=WALKS, steps=STEPS)
+    drawn = fitting(clues(view, target), rng, walks=WALKS, steps=STEPS)
     insight = view.insight or 0
     visions, spent = asked(view, target, drawn, insight)
     return PlayRound(

@@ -26,14 +26,14 @@ SYMBOLS = 100
 
 def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:
     """Return questions, beliefs and a guess about one seat, with a veil in the first rounds."""
-    view, luck = window.view, window.luck
+    view, rng = window.view, window.rng
     if window.name == "symbol":
         return symbol(window)
     vote = vote_of(view)
     target = target_of(view)
     if target is None:
         return PlayRound(votes=vote)
-    drawn = fitting(clues(view, target), luck, walks=WALKS, steps=STEPS)
+    drawn = fitting(clues(view, target), rng, walks=WALKS, steps=STEPS)
     insight, price = view.insight or 0, view.veil_cost or 0
     veils = str(view.seat) not in view.discovered and price <= min(VEILS, insight)
     insight -= price if veils else 0
@@ -49,7 +49,7 @@ def decide(window: Window[RunesView]) -> ChooseSymbol | PlayRound | None:
 def symbol(window: Window[RunesView]) -> ChooseSymbol:
     """Return the random legal symbol that uses most groups of both Orders."""
     legal = RULES.legal_actions(window.view, window.view.seat or 0)
-    drawn = [legal.sample(window.luck) for _ in range(SYMBOLS)]
+    drawn = [legal.sample(window.rng) for _ in range(SYMBOLS)]
     return max((each for each in drawn if isinstance(each, ChooseSymbol)), key=groups)
 
 

@@ -18,8 +18,8 @@ FLOOD, HOW_OFTEN = 30, 0.2
 def decide(window: Window[object]) -> None:
     """Submit at the chosen moment, because the kit's own answer would follow only after the return."""
     heard = time.monotonic()
-    moment = window.luck.choice(MOMENTS)
-    flood = FLOOD if window.luck.random() < HOW_OFTEN else 0
+    moment = window.rng.choice(MOMENTS)
+    flood = FLOOD if window.rng.random() < HOW_OFTEN else 0
     for _ in range(flood):
         window.say(Note(text="a flood"))
     if moment is not None:

@@ -32,7 +32,17 @@ from protocol.refusals import Fault, Refusal
 from protocol.words import Action, Options, Outcome, Setup, View
 from referee.games import GAMES
 from referee.match import AnyRecord, Ended, Header, In, Left, Out, SeatHeader, WindowTime
-from referee.rules import Addressed, Game, Luck, Owed, Quoted, Retold, Step, Taken, Window
+from referee.rules import (
+    Addressed,
+    Game,
+    MatchRandom,
+    PendingSeat,
+    Quoted,
+    ResolvedAction,
+    Retold,
+    Transition,
+    Window,
+)
 from referee.transcript import BadTermsError, Differs, check_seat_terms, steps
 
 _welcome = msgspec.json.Decoder(Welcome)
@@ -219,10 +229,10 @@ class Interview(Game[int, Options, Setup, View]):
         del options
         return self._asked.welcome.seats
 
-    def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[int]:
+    def deal(self, variant: str, options: Options, setup: Setup, rng: MatchRandom) -> Transition[int]:
         """See `Game`."""
-        del variant, options, setup, luck
-        return Step(0, self._addressed(self._asked.told))
+        del variant, options, setup, rng
+        return Transition(0, self._addressed(self._asked.told))
 
     def window(self, state: int) -> Window | None:
         """See `Game`; None after the last question."""
@@ -232,7 +242,7 @@ class Interview(Game[int, Options, Setup, View]):
         retold = Retold(
             number=opened.id, main_ms=opened.main_ms, reserve_ms=opened.reserve_ms, unlimited=self._unlimited
         )
-        return Window(opened.window, (Owed(self._seat, opened.default),), retold=retold)
+        return Window(opened.window, (PendingSeat(self._seat, opened.default),), retold=retold)
 
     def read_action(self, state: int, seat: int, raw: bytes | Raw) -> Action:
         """See `Game`. The match's own rules read the action where the match's state is known."""
@@ -246,10 +256,10 @@ class Interview(Game[int, Options, Setup, View]):
         del state, seat
         return action
 
-    def close(self, state: int, taken: tuple[Taken | None, ...], luck: Luck) -> Step[int]:
+    def close(self, state: int, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom) -> Transition[int]:
         """Return the events that followed in the match."""
-        del taken, luck
-        return Step(state + 1, self._addressed(self._asked.questions[state].told))
+        del taken, rng
+        return Transition(state + 1, self._addressed(self._asked.questions[state].told))
 
     def view(self, state: int, seat: int | None) -> View:
         """Return the view that the seat was sent."""

@@ -11,7 +11,7 @@ from referee.match.records import SeatTime, WindowTime
 from referee.match.seat import Outbox, Seat
 from referee.match.verdicts import OpenCases
 from referee.match.window import MICROSECONDS_PER_MS, OpenWindow, SeatClock, SeatWindow, Stopwatch, reserve_after
-from referee.rules import Table, Taken, Window, reveal
+from referee.rules import ResolvedAction, Table, Window, reveal
 
 
 class Flow:
@@ -195,7 +195,7 @@ class Flow:
         return self._terms.main_ms[window.name] if window.retold is None else window.retold.main_ms
 
     def _close(self, opened: OpenWindow) -> None:
-        taken: list[Taken | None] = [None] * self.table.seats
+        taken: list[ResolvedAction | None] = [None] * self.table.seats
         closed: list[tuple[Seat, Closed]] = []
         times: list[SeatTime] = []
         for number, seat_window in opened.seat_windows.items():

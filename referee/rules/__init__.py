@@ -11,12 +11,12 @@ from referee.rules.contract import (
     Game,
     Illegal,
     NoWorldInTimeError,
-    Owed,
+    PendingSeat,
     Quoted,
+    ResolvedAction,
     Retold,
-    Step,
-    Taken,
     TimeTerms,
+    Transition,
     Variant,
     Window,
     check_own,
@@ -24,7 +24,7 @@ from referee.rules.contract import (
 )
 from referee.rules.legal import Building, Draft, IllegalChoiceError, LegalActions, drawn
 from referee.rules.reveal import Leak, audience, opened, remembered, shown
-from referee.rules.rng import Luck, below, choice, sample, shuffle
+from referee.rules.rng import MatchRandom, below, choice, sample, shuffle
 from referee.rules.table import Answered, Deal, Move, Table, WindowClosed
 
 __all__ = [
@@ -44,16 +44,16 @@ __all__ = [
     "IllegalChoiceError",
     "Leak",
     "LegalActions",
-    "Luck",
+    "MatchRandom",
     "Move",
     "NoWorldInTimeError",
-    "Owed",
+    "PendingSeat",
     "Quoted",
+    "ResolvedAction",
     "Retold",
-    "Step",
     "Table",
-    "Taken",
     "TimeTerms",
+    "Transition",
     "Variant",
     "Window",
     "WindowClosed",

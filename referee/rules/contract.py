@@ -3,7 +3,7 @@
 It fits all games: a turn is a window with one seat, a secret round is one with many seats.
 
 A game is pure. It has no state of its own: every method takes the state and returns a new one. It never reads a
-clock, draws random numbers only from the `Luck` passed in, and names the audience of each event.
+clock, draws random numbers only from the `MatchRandom` passed in, and names the audience of each event.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,7 @@ from msgspec import Raw, Struct
 from protocol.codec import Refused, decode_action
 from protocol.words import Action, Event, Options, Outcome, Setup, View
 from referee.rules.legal import Building, LegalActions
-from referee.rules.rng import Luck
+from referee.rules.rng import MatchRandom
 
 StateT = TypeVar("StateT")
 OptionsT = TypeVar("OptionsT", bound=Options)
@@ -62,14 +62,14 @@ class Quoted(Event, tag="quoted", frozen=True):
     """The event in the message, if it contains one, which is sent again to a bot that reconnects."""
 
 
-class Step(Struct, Generic[StateT], frozen=True, gc=False):
+class Transition(Struct, Generic[StateT], frozen=True, gc=False):
     """The result of a deal, an answer or a closed window: the new state, and the events in order."""
 
     state: StateT
     told: tuple[Addressed, ...] = ()
 
 
-class Owed(Struct, frozen=True, gc=False):
+class PendingSeat(Struct, frozen=True, gc=False):
     """A seat's part in an open window."""
 
     seat: int
@@ -101,12 +101,12 @@ class Window(Struct, frozen=True, gc=False):
     """A span of time in which the seats that owe an action may submit it in secret."""
 
     name: str
-    owed: tuple[Owed, ...]
+    owed: tuple[PendingSeat, ...]
     """The parts, ascending by seat; never empty."""
     asap: bool = False
     """Whether `Game.answer` answers each seat as soon as its submission is final, before the window closes."""
     timed: bool = False
-    """Whether a rule depends on the time that a seat used (`Taken.elapsed_ms`)."""
+    """Whether a rule depends on the time that a seat used (`ResolvedAction.elapsed_ms`)."""
     retold: Retold | None = None
     """The terms of an earlier match's window, set by a game that repeats the match."""
 
@@ -120,7 +120,7 @@ class Announced(Enum):
     """Also the seats that owe an action."""
 
 
-class Taken(Struct, frozen=True, gc=False):
+class ResolvedAction(Struct, frozen=True, gc=False):
     """The result of a seat's part in a closed window."""
 
     action: Action | None
@@ -178,7 +178,7 @@ class Game(ABC, Generic[StateT, OptionsT, SetupT, ViewT]):
         """
         return read_given(self.options, given, "options")
 
-    def read_setup(self, variant: str, options: OptionsT, given: Raw | None, luck: Luck) -> SetupT:
+    def read_setup(self, variant: str, options: OptionsT, given: Raw | None, rng: MatchRandom) -> SetupT:
         """Return the setup of a match: the one passed, checked, or a drawn one.
 
         A game without secrets accepts only `{}`.
@@ -193,7 +193,7 @@ class Game(ABC, Generic[StateT, OptionsT, SetupT, ViewT]):
         """Return the number of seats."""
 
     @abstractmethod
-    def deal(self, variant: str, options: OptionsT, setup: SetupT, luck: Luck) -> Step[StateT]:
+    def deal(self, variant: str, options: OptionsT, setup: SetupT, rng: MatchRandom) -> Transition[StateT]:
         """Return the state before the first window, and the events before it."""
 
     @abstractmethod
@@ -208,20 +208,22 @@ class Game(ABC, Generic[StateT, OptionsT, SetupT, ViewT]):
             Illegal: the action breaks a rule.
         """
 
-    def draw_default(self, state: StateT, seat: int, luck: Luck) -> Action:
-        """Return the drawn default of a seat whose `Owed.drawn` is set."""
-        raise NotImplementedError(f"{self.name} draws no default in {self.window(state)} for {seat}, {luck}")
+    def draw_default(self, state: StateT, seat: int, rng: MatchRandom) -> Action:
+        """Return the drawn default of a seat whose `PendingSeat.drawn` is set."""
+        raise NotImplementedError(f"{self.name} draws no default in {self.window(state)} for {seat}, {rng}")
 
-    def answer(self, state: StateT, seat: int, action: Action, luck: Luck) -> Step[StateT]:
+    def answer(self, state: StateT, seat: int, action: Action, rng: MatchRandom) -> Transition[StateT]:
         """Answer a final submission to an `asap` window. The order of answers must not matter.
 
         Seats that take the default are not answered. `close` gets all actions, and must not send the events of
         answers again.
         """
-        raise NotImplementedError(f"{self.name} answers nothing at once: {seat}, {action}, {luck}")
+        raise NotImplementedError(f"{self.name} answers nothing at once: {seat}, {action}, {rng}")
 
     @abstractmethod
-    def close(self, state: StateT, taken: tuple[Taken | None, ...], luck: Luck) -> Step[StateT]:
+    def close(
+        self, state: StateT, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[StateT]:
         """Close the open window. `taken` is indexed by seat, with None for seats that owed nothing."""
 
     @abstractmethod
@@ -273,7 +275,7 @@ class Game(ABC, Generic[StateT, OptionsT, SetupT, ViewT]):
         view: ViewT,
         events: Sequence[Event],
         seat: int,
-        luck: Random,
+        rng: Random,
         *,
         variant: str | None = None,
         options: OptionsT | None = None,
@@ -285,7 +287,7 @@ class Game(ABC, Generic[StateT, OptionsT, SetupT, ViewT]):
             events: all events sent to the seat in this match, in order. Games whose views contain all of them do
                 not read these: of the five games, only Mist does.
             seat: the seat.
-            luck: the source of random numbers.
+            rng: the source of random numbers.
             variant: the match's variant, as in `welcome`; None: the default one.
             options: the match's options in the game's own type, `convert(welcome.options, game.options)`; None:
                 the defaults. Missing fields have the variant's defaults.
@@ -295,7 +297,7 @@ class Game(ABC, Generic[StateT, OptionsT, SetupT, ViewT]):
                 or, at the first `next`: the match is over, or no state was found that fits.
             TypeError: the view consists of plain JSON values.
         """
-        raise NotImplementedError(f"{self.name} cannot draw worlds: {view}, {events}, {seat}, {luck}")
+        raise NotImplementedError(f"{self.name} cannot draw worlds: {view}, {events}, {seat}, {rng}")
 
     def worlds_until(
         self,
@@ -303,20 +305,20 @@ class Game(ABC, Generic[StateT, OptionsT, SetupT, ViewT]):
         view: ViewT,
         events: Sequence[Event],
         seat: int,
-        luck: Random,
+        rng: Random,
         *,
         variant: str | None = None,
         options: OptionsT | None = None,
     ) -> Iterator[StateT]:
         """Yield the same states as `worlds`, but end as soon as `over()` is true.
 
-        `over` is called for each number that is drawn from `luck`, so it must be quick.
+        `over` is called for each number that is drawn from `rng`, so it must be quick.
 
         Raises:
             NoWorldInTimeError: `over()` was true before the first state was found.
             ValueError, TypeError: as in `worlds`.
         """
-        drawn = self.worlds(view, events, seat, _Watched(luck, over), variant=variant, options=options)
+        drawn = self.worlds(view, events, seat, _Watched(rng, over), variant=variant, options=options)
         found = False
         try:
             for world in drawn:
@@ -342,7 +344,7 @@ class Game(ABC, Generic[StateT, OptionsT, SetupT, ViewT]):
         """
         return None
 
-    def plausible(self, state: StateT, seat: int, luck: Random) -> Any:
+    def plausible(self, state: StateT, seat: int, rng: Random) -> Any:
         """Return a probably legal submission of a seat to the open window: an action, or plain JSON values.
 
         It serves conformance and golden matches, which have no players. Override it if a guess from the type of an
@@ -357,7 +359,7 @@ class Game(ABC, Generic[StateT, OptionsT, SetupT, ViewT]):
         """
         return action
 
-    def disguise(self, state: StateT, observer: int | None, luck: Random) -> StateT:
+    def disguise(self, state: StateT, observer: int | None, rng: Random) -> StateT:
         """Return another state in which the observer (None: a spectator) would have received the same events.
 
         It should differ as much as possible. It serves conformance: override it if random play rarely changes the
@@ -403,9 +405,9 @@ class _TimeOver(BaseException):
 class _Watched(Random):
     """The numbers of another generator, until the time runs out."""
 
-    def __init__(self, luck: Random, over: Callable[[], bool]) -> None:
+    def __init__(self, rng: Random, over: Callable[[], bool]) -> None:
         super().__init__(0)
-        self._luck = luck
+        self._rng = rng
         self._over = over
 
     def random(self) -> float:
@@ -416,7 +418,7 @@ class _Watched(Random):
         """
         if self._over():
             raise _TimeOver
-        return self._luck.random()
+        return self._rng.random()
 
     def getrandbits(self, k: int, /) -> int:
         """Return a number of `k` random bits.
@@ -426,7 +428,7 @@ class _Watched(Random):
         """
         if self._over():
             raise _TimeOver
-        return self._luck.getrandbits(k)
+        return self._rng.getrandbits(k)
 
 
 def check_own(view: View, seat: int | None) -> None:

@@ -101,13 +101,13 @@ class LegalActions:
             raise TypeError("these actions are too many to list: take `sample`, or build one with `draft`")
         return iter(self._listed)
 
-    def sample(self, luck: Random) -> Action:
+    def sample(self, rng: Random) -> Action:
         """Return a random legal action in canonical form."""
         if self._listed is not None:
-            return self._listed[int(luck.random() * len(self._listed))]
+            return self._listed[int(rng.random() * len(self._listed))]
         draft = self.draft()
         while draft.action is None:
-            draft.choose(drawn(draft.mask, luck))
+            draft.choose(drawn(draft.mask, rng))
         return draft.action
 
     def draft(self, choices: Sequence[int] = ()) -> Draft:
@@ -126,8 +126,8 @@ class LegalActions:
         return tuple(self._game.spell(self._view, action))
 
 
-def drawn(mask: int, luck: Random) -> int:
+def drawn(mask: int, rng: Random) -> int:
     """Return the number of a random bit of a mask, drawn uniformly."""
-    for _ in range(int(luck.random() * mask.bit_count())):
+    for _ in range(int(rng.random() * mask.bit_count())):
         mask &= mask - 1
     return (mask & -mask).bit_length() - 1

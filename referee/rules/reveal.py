@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 
 from protocol.messages import EventMessage, Opened
 from protocol.words import Audience, View
-from referee.rules.contract import Addressed, Announced, AnyGame, Owed, StateT, Window
+from referee.rules.contract import Addressed, Announced, AnyGame, PendingSeat, StateT, Window
 
 MadeT = TypeVar("MadeT")
 
@@ -91,7 +91,7 @@ def announced(game: AnyGame, window: Window) -> Announcement | None:
 
 
 def opened(
-    game: AnyGame, state: Any, window: Window, owed: Owed, *, number: int, main_ms: int, reserve_ms: int
+    game: AnyGame, state: Any, window: Window, owed: PendingSeat, *, number: int, main_ms: int, reserve_ms: int
 ) -> Opened:
     """Return the message that opens a window for the seat of `owed`, as the seat's `number`-th window (from 0)."""
     return Opened(

@@ -1,6 +1,7 @@
-"""`Luck`: the only source of random numbers in a match, derived from its seed, so that a match can be repeated.
+"""The only source of random numbers in a match: `MatchRandom`, made from the match's seed.
 
-Streams depend on window and seat, never on the order of arrival: no bot can change random numbers by its messages.
+A match can be repeated. Streams depend on window and seat, never on the order of arrival: no bot can change random
+numbers by its messages.
 """
 
 from collections.abc import MutableSequence, Sequence
@@ -16,7 +17,7 @@ FEW, FEW_DRAWN, MANY = 21, 5, 85
 85."""
 
 
-class Luck(Struct, frozen=True, gc=False):
+class MatchRandom(Struct, frozen=True, gc=False):
     """The random numbers of a window or, without a window, of the deal. Streams are created on request."""
 
     _seed: int
@@ -35,9 +36,9 @@ class Luck(Struct, frozen=True, gc=False):
         return f"{self._seed}/{'deal' if self._window is None else self._window}"
 
 
-def shuffle(luck: Random, items: MutableSequence[Any]) -> None:
+def shuffle(rng: Random, items: MutableSequence[Any]) -> None:
     """Shuffle items in place. The result is that of `Random.shuffle`, in half its time."""
-    draw = luck.getrandbits
+    draw = rng.getrandbits
     for last in range(len(items) - 1, 0, -1):
         bits = (last + 1).bit_length()
         while (other := draw(bits)) > last:
@@ -45,33 +46,33 @@ def shuffle(luck: Random, items: MutableSequence[Any]) -> None:
         items[last], items[other] = items[other], items[last]
 
 
-def below(luck: Random, count: int) -> int:
+def below(rng: Random, count: int) -> int:
     """Return a whole number from 0 to `count` - 1. The result is that of `Random.randrange`, in half its time."""
     bits = count.bit_length()
-    while (number := luck.getrandbits(bits)) >= count:
+    while (number := rng.getrandbits(bits)) >= count:
         pass
     return number
 
 
-def choice(luck: Random, items: Sequence[ItemT]) -> ItemT:
+def choice(rng: Random, items: Sequence[ItemT]) -> ItemT:
     """Return a random item. The result is that of `Random.choice`, in half its time."""
     count = len(items)
     bits = count.bit_length()
-    while (number := luck.getrandbits(bits)) >= count:
+    while (number := rng.getrandbits(bits)) >= count:
         pass
     return items[number]
 
 
-def sample(luck: Random, items: Sequence[ItemT], count: int) -> list[ItemT]:
+def sample(rng: Random, items: Sequence[ItemT], count: int) -> list[ItemT]:
     """Return `count` different items. The result is that of `Random.sample`, in half its time."""
     total = len(items)
     if total > FEW:
         if count <= FEW_DRAWN:
-            return _few_of_many(luck, items, count)
+            return _few_of_many(rng, items, count)
         if total > MANY:
-            return luck.sample(items, count)
+            return rng.sample(items, count)
     pool = list(items)
-    draw = luck.getrandbits
+    draw = rng.getrandbits
     drawn = []
     for left in range(total, total - count, -1):
         bits = left.bit_length()
@@ -82,10 +83,10 @@ def sample(luck: Random, items: Sequence[ItemT], count: int) -> list[ItemT]:
     return drawn
 
 
-def _few_of_many(luck: Random, items: Sequence[ItemT], count: int) -> list[ItemT]:
+def _few_of_many(rng: Random, items: Sequence[ItemT], count: int) -> list[ItemT]:
     """Return `count` of many items as `Random.sample` does without copying them, by redrawing repeated numbers."""
     drawn: list[int] = []
-    total, draw = len(items), luck.getrandbits
+    total, draw = len(items), rng.getrandbits
     bits = total.bit_length()
     while len(drawn) < count:
         number = draw(bits)

@@ -10,9 +10,9 @@ from typing import Any, assert_never
 from msgspec import Raw, Struct
 
 from protocol.words import Action, Options, Outcome, Setup
-from referee.rules.contract import Addressed, AnyGame, Illegal, Owed, Step, Taken, Window
+from referee.rules.contract import Addressed, AnyGame, Illegal, PendingSeat, ResolvedAction, Transition, Window
 from referee.rules.reveal import check_audience
-from referee.rules.rng import Luck
+from referee.rules.rng import MatchRandom
 
 
 class Deal(Struct, frozen=True):
@@ -34,7 +34,7 @@ class Answered(Struct, frozen=True, tag="answered", gc=False):
 class WindowClosed(Struct, frozen=True, tag="closed", gc=False):
     """A journal entry: the open window was closed with these results, indexed by seat."""
 
-    taken: tuple[Taken | None, ...]
+    taken: tuple[ResolvedAction | None, ...]
 
 
 Move = Answered | WindowClosed
@@ -51,9 +51,9 @@ class Table:
         """
         self.game = game
         self.deal = deal
-        luck = Luck(deal.seed)
+        rng = MatchRandom(deal.seed)
         self.options: Options = game.read_options(deal.variant, deal.options)
-        self.setup: Setup = game.read_setup(deal.variant, self.options, deal.setup, luck)
+        self.setup: Setup = game.read_setup(deal.variant, self.options, deal.setup, rng)
         self.seats = game.seats(self.options)
         self.number = 0
         """Number of the open window in the match, from 0, on which its random numbers depend."""
@@ -61,11 +61,11 @@ class Table:
         self.submitted: dict[int, tuple[Action | None, int]] = {}
         """Submissions to the open window: action (None: the default) and milliseconds used; by seat."""
         self.window: Window | None = None
-        self.start = self._take(game.deal(deal.variant, self.options, self.setup, luck))
+        self.start = self._take(game.deal(deal.variant, self.options, self.setup, rng))
         """The events before the first window."""
 
     @property
-    def owed(self) -> tuple[Owed, ...]:
+    def owed(self) -> tuple[PendingSeat, ...]:
         """The parts of the open window; none if the match is over."""
         return self.window.owed if self.window else ()
 
@@ -88,12 +88,12 @@ class Table:
         owed = self._part(seat)
         if owed is None:
             raise KeyError(seat)
-        return self.game.draw_default(self.state, seat, self._luck()) if owed.drawn else owed.default
+        return self.game.draw_default(self.state, seat, self._rng()) if owed.drawn else owed.default
 
     def answer(self, seat: int, action: Action) -> tuple[Addressed, ...]:
         """Answer a final submission to an `asap` window, and return the events."""
         self.journal.append(Answered(seat, action))
-        return self._take(self.game.answer(self.state, seat, action, self._luck()))
+        return self._take(self.game.answer(self.state, seat, action, self._rng()))
 
     def submit(self, seat: int, action: Action | None, elapsed_ms: int = 0) -> tuple[Addressed, ...]:
         """Store a seat's final action, None for the default; return the events of its answer, if there is one."""
@@ -102,23 +102,23 @@ class Table:
             return ()
         return self.answer(seat, action)
 
-    def resolve(self, seat: int, action: Action | None, elapsed_ms: int = 0) -> Taken:
+    def resolve(self, seat: int, action: Action | None, elapsed_ms: int = 0) -> ResolvedAction:
         """Return the result of the open window for a seat with this action; None: its default applies."""
         if action is None:
-            return Taken(self.default(seat), by_default=True, elapsed_ms=elapsed_ms)
-        return Taken(action, elapsed_ms=elapsed_ms)
+            return ResolvedAction(self.default(seat), by_default=True, elapsed_ms=elapsed_ms)
+        return ResolvedAction(action, elapsed_ms=elapsed_ms)
 
-    def results(self) -> tuple[Taken | None, ...]:
+    def results(self) -> tuple[ResolvedAction | None, ...]:
         """Return the result of the open window for each seat: its submission, or its default without one."""
-        taken: list[Taken | None] = [None] * self.seats
+        taken: list[ResolvedAction | None] = [None] * self.seats
         for owed in self.owed:
             taken[owed.seat] = self.resolve(owed.seat, *self.submitted.get(owed.seat, (None, 0)))
         return tuple(taken)
 
-    def close(self, taken: tuple[Taken | None, ...]) -> tuple[Addressed, ...]:
+    def close(self, taken: tuple[ResolvedAction | None, ...]) -> tuple[Addressed, ...]:
         """Close the open window with the result of each seat, open the next one, and return the events."""
         self.journal.append(WindowClosed(taken))
-        step = self.game.close(self.state, taken, self._luck())
+        step = self.game.close(self.state, taken, self._rng())
         self.number += 1
         self.submitted.clear()
         return self._take(step)
@@ -140,7 +140,7 @@ class Table:
         fork.journal, fork.submitted = self.journal.copy(), self.submitted.copy()
         return fork
 
-    def _part(self, seat: int) -> Owed | None:
+    def _part(self, seat: int) -> PendingSeat | None:
         """Return the seat's part in the open window."""
         owed = self.window.owed if self.window else ()
         # In most windows all seats owe an action, so that a part's index is its seat.
@@ -151,10 +151,10 @@ class Table:
                 return part
         return None
 
-    def _luck(self) -> Luck:
-        return Luck(self.deal.seed, self.number)
+    def _rng(self) -> MatchRandom:
+        return MatchRandom(self.deal.seed, self.number)
 
-    def _take(self, step: Step[Any]) -> tuple[Addressed, ...]:
+    def _take(self, step: Transition[Any]) -> tuple[Addressed, ...]:
         self.state = step.state
         self.window = self.game.window(step.state)
         self.outcome: Outcome | None = self.game.outcome(step.state)

@@ -23,12 +23,12 @@ from protocol.games.mist import Turn
 try:
     from protocol.games.mist.board import BOARD
     from referee.games import GAMES
-    from referee.rules import Deal, Illegal, Table, Taken, shown
+    from referee.rules import Deal, Illegal, ResolvedAction, Table, shown
 except ImportError:  # the baseline
     from referee.games.mist import BOARD  # type: ignore[attr-defined,no-redef]
     from referee.games.registry import GAMES
     from referee.reveal import shown  # type: ignore[import-not-found,no-redef]
-    from referee.rules import Illegal, Taken
+    from referee.rules import Illegal, ResolvedAction
     from referee.table import Deal, Table  # type: ignore[import-not-found,no-redef]
 
 IDLE = 1 / 8
@@ -37,14 +37,14 @@ IDLE = 1 / 8
 
 def measure(game: str, variant: str, seed: int, seconds: float) -> tuple[float, float]:
     """Play random matches for some time. Return matches and windows per second."""
-    luck, matches, windows, busy = Random(seed), 0, 0, 0.0
+    rng, matches, windows, busy = Random(seed), 0, 0, 0.0
     options = Raw(b'{"first":0}') if game == "mist" else None
     while busy < seconds:
         began, not_counted = time.process_time(), 0.0
         table = Table(GAMES[game], Deal(variant, seed * 1_000_000 + matches, options))
         while table.window is not None:
             before = time.process_time() if game != "mist" else 0.0
-            submitted = {owed.seat: submission(table, owed.seat, luck) for owed in table.window.owed}
+            submitted = {owed.seat: submission(table, owed.seat, rng) for owed in table.window.owed}
             not_counted += time.process_time() - before if game != "mist" else 0.0
             play_window(table, submitted)
             windows += 1
@@ -58,13 +58,13 @@ def measure(game: str, variant: str, seed: int, seconds: float) -> tuple[float, 
 def play_window(table: Table, submitted: dict[int, bytes | None]) -> None:
     """Play one window with random submissions, of which the legal ones count."""
     assert table.window is not None  # noqa: S101 - the caller has looked
-    taken: list[Taken | None] = [None] * table.seats
+    taken: list[ResolvedAction | None] = [None] * table.seats
     for owed in table.window.owed:
         shown(table.game, table.state, owed.seat)
-        taken[owed.seat] = Taken(table.default(owed.seat), by_default=True)
+        taken[owed.seat] = ResolvedAction(table.default(owed.seat), by_default=True)
         if (said := submitted[owed.seat]) is not None:
             try:
-                taken[owed.seat] = Taken(table.read(owed.seat, said), elapsed_ms=owed.seat)
+                taken[owed.seat] = ResolvedAction(table.read(owed.seat, said), elapsed_ms=owed.seat)
             except Illegal:
                 continue
     for seat, each in enumerate(taken if table.window.asap else ()):
@@ -74,26 +74,26 @@ def play_window(table: Table, submitted: dict[int, bytes | None]) -> None:
         encode(told.event)
 
 
-def submission(table: Table, seat: int, luck: Random) -> bytes | None:
+def submission(table: Table, seat: int, rng: Random) -> bytes | None:
     """Return a random action, mostly legal; None for the default."""
     action: Any
     match table.game.name:
         case "mist":
-            action = random_turn(table, seat, luck)
+            action = random_turn(table, seat, rng)
         case "pointing":
-            action = random_target(table, seat, luck)
+            action = random_target(table, seat, rng)
         case _:
-            action = table.game.plausible(table.state, seat, luck)
+            action = table.game.plausible(table.state, seat, rng)
     return None if action is None else encode(action)
 
 
-def random_turn(table: Table, seat: int, luck: Random) -> Any:
+def random_turn(table: Table, seat: int, rng: Random) -> Any:
     """Return one of all legal turns of Mist, uniformly."""
     view: Any = shown(table.game, table.state, seat)
     if hasattr(table.game, "legal_actions"):
-        return table.game.legal_actions(view, seat).sample(luck)
+        return table.game.legal_actions(view, seat).sample(rng)
     turns = _turns(*view.pieces, view.forbidden, view.may_swap)
-    return turns[int(luck.random() * len(turns))]
+    return turns[int(rng.random() * len(turns))]
 
 
 @lru_cache(maxsize=8)
@@ -114,12 +114,12 @@ def _apart(free: int, count: int) -> Iterator[int]:
             yield from (bit | rest for rest in _apart(free & ~BOARD.ball(bit, 1) & -bit, count - 1))
 
 
-def random_target(table: Table, seat: int, luck: Random) -> dict[str, int | None]:
+def random_target(table: Table, seat: int, rng: Random) -> dict[str, int | None]:
     """Return the seat that a seat of Pointing points at or votes for."""
     if table.state.standing:
-        return {"seat": luck.choice(table.state.standing.last)}
-    other = (seat + luck.randrange(1, table.seats)) % table.seats
-    return {"target": None if luck.random() < IDLE else other}
+        return {"seat": rng.choice(table.state.standing.last)}
+    other = (seat + rng.randrange(1, table.seats)) % table.seats
+    return {"target": None if rng.random() < IDLE else other}
 
 
 if __name__ == "__main__":

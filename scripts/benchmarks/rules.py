@@ -34,7 +34,7 @@ from protocol.games.mist.board import BOARD
 from protocol.words import Event
 from referee.adjudication import adjudicate_line
 from referee.games import GAMES
-from referee.rules import Addressed, Deal, Table, Taken, audience, choice, shown
+from referee.rules import Addressed, Deal, ResolvedAction, Table, audience, choice, shown
 from tests.referee.adjudication.examples import SCENARIOS, examples
 
 BASELINE = "948309b"
@@ -144,17 +144,17 @@ NOT_WITH = {name: set(BOARD.cells(BOARD.ball(bit, 1))) for name, bit in BOARD.bi
 """Cells that no turn may name with a cell, by that cell."""
 
 
-def chosen(name: str, view: MistView, luck: Random) -> ChooseFirst | Turn:
+def chosen(name: str, view: MistView, rng: Random) -> ChooseFirst | Turn:
     """Return a random legal action."""
-    return ChooseFirst(first=0) if name == "first" else Turn(cells=tuple(random_cells(view, luck)))
+    return ChooseFirst(first=0) if name == "first" else Turn(cells=tuple(random_cells(view, rng)))
 
 
-def random_cells(view: MistView, luck: Random) -> list[str]:
+def random_cells(view: MistView, rng: Random) -> list[str]:
     """Return one to three random legal cells of a turn."""
     cells: list[str] = []
-    number, names, forbidden = min(choice(luck, (1, 1, 2, 3)), view.pieces[1]), BOARD.names, view.forbidden
+    number, names, forbidden = min(choice(rng, (1, 1, 2, 3)), view.pieces[1]), BOARD.names, view.forbidden
     while len(cells) < number:
-        cell = choice(luck, names)
+        cell = choice(rng, names)
         if cell in forbidden:
             continue
         for other in cells:
@@ -167,7 +167,7 @@ def random_cells(view: MistView, luck: Random) -> list[str]:
 
 def decide(window: Window[MistView]) -> ChooseFirst | Turn:
     """Return a random legal action, as a bot."""
-    return chosen(window.name, window.view, window.luck)
+    return chosen(window.name, window.view, window.rng)
 
 
 def by_play(seed: int) -> None:
@@ -177,11 +177,11 @@ def by_play(seed: int) -> None:
 
 def by_rules(seed: int) -> None:
     """Play the same match on the rules' table."""
-    table, luck = Table(GAMES["mist"], Deal(PLAY_VARIANT, seed)), Random(seed)
+    table, rng = Table(GAMES["mist"], Deal(PLAY_VARIANT, seed)), Random(seed)
     while table.window is not None:
         (owed,) = table.owed
-        action = chosen(table.window.name, shown(table.game, table.state, owed.seat), luck)  # type: ignore[arg-type]
-        taken = Taken(table.game.check(table.state, owed.seat, action))
+        action = chosen(table.window.name, shown(table.game, table.state, owed.seat), rng)  # type: ignore[arg-type]
+        taken = ResolvedAction(table.game.check(table.state, owed.seat, action))
         table.close((taken, None) if owed.seat == 0 else (None, taken))
 
 
@@ -279,24 +279,24 @@ def worlds_by_time(name: str, variant: str, seed: int) -> dict[str, WorldRate | 
 
 def play_and_draw(name: str, variant: str, seed: int, at: set[int]) -> tuple[int, dict[int, WorldRate | None]]:
     """Play a match. Return its number of windows, and the rates in the windows numbered in `at`."""
-    luck, table = Random(seed), Table(GAMES[name], Deal(variant, seed))
+    rng, table = Random(seed), Table(GAMES[name], Deal(variant, seed))
     told: list[list[Event]] = [[] for _ in range(table.seats)]
     rates: dict[int, WorldRate | None] = {}
     number = 0
     while table.window is not None:
         if number in at:
             rates[number] = world_rate(table, told, variant, Random(seed))
-        play_window(table, told, luck)
+        play_window(table, told, rng)
         number += 1
     return number, rates
 
 
-def world_rate(table: Table, told: list[list[Event]], variant: str, luck: Random) -> WorldRate | None:
+def world_rate(table: Table, told: list[list[Event]], variant: str, rng: Random) -> WorldRate | None:
     """Return the rate of one seat's worlds at this point of a match."""
-    seat = luck.choice(table.owed).seat
+    seat = rng.choice(table.owed).seat
     began = time.process_time()
     view = table.game.view(table.state, seat)
-    worlds = table.game.worlds(view, told[seat], seat, luck, variant=variant, options=table.options)
+    worlds = table.game.worlds(view, told[seat], seat, rng, variant=variant, options=table.options)
     try:
         next(worlds)
         first, clock = time.process_time(), time.perf_counter()
@@ -306,13 +306,13 @@ def world_rate(table: Table, told: list[list[Event]], variant: str, luck: Random
     return drawn / (time.perf_counter() - clock), drawn / (time.process_time() - first), first - began
 
 
-def play_window(table: Table, told: list[list[Event]], luck: Random) -> None:
+def play_window(table: Table, told: list[list[Event]], rng: Random) -> None:
     """Play one window at random, and add its events to those of each seat."""
-    taken: list[Taken | None] = [None] * table.seats
+    taken: list[ResolvedAction | None] = [None] * table.seats
     events: list[Addressed] = []
     for owed in table.owed:
-        action = table.game.legal_actions(table.state, owed.seat).sample(luck)
-        taken[owed.seat] = Taken(action)
+        action = table.game.legal_actions(table.state, owed.seat).sample(rng)
+        taken[owed.seat] = ResolvedAction(action)
         if table.window is not None and table.window.asap:
             events += table.answer(owed.seat, action)
     for addressed in (*events, *table.close(tuple(taken))):
@@ -352,7 +352,7 @@ def steps_per_second(game: str, seed: int) -> float:
     """Return the steps per second in random matches of the default variant."""
     from arena.learning import aec_env  # noqa: PLC0415 - no other benchmark needs its libraries
 
-    env, luck, steps = aec_env(game), Random(seed), 0
+    env, rng, steps = aec_env(game), Random(seed), 0
     start = time.perf_counter()
     while time.perf_counter() - start < LEARNING_SECONDS:
         env.reset(seed=seed)
@@ -362,7 +362,7 @@ def steps_per_second(game: str, seed: int) -> float:
             if terminated or truncated:
                 env.step(None)
                 continue
-            env.step(luck.choice(np.flatnonzero(observation["action_mask"])))
+            env.step(rng.choice(np.flatnonzero(observation["action_mask"])))
             steps += 1
     return steps / (time.perf_counter() - start)
 

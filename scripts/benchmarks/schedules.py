@@ -86,11 +86,11 @@ def scheduled(schedule: Schedule) -> Iterator[Block]:
     if isinstance(schedule, Fixed):
         yield from schedule.blocks(1)
         return
-    luck, rounds = Random(1).random, schedule.rounds(1)
+    rng, rounds = Random(1).random, schedule.rounds(1)
     while rounds.blocks is not None:
         blocks = list(rounds.blocks())
         yield from blocks
-        rounds.advance([_result(block, seating, luck()) for block in blocks for seating in block.shifts])
+        rounds.advance([_result(block, seating, rng()) for block in blocks for seating in block.shifts])
 
 
 def _result(block: Block, seating: int, draw: float) -> Played:
@@ -176,7 +176,7 @@ def ladder_spec(bots: int) -> ScheduleSpec:
 
 
 def ladder_results(
-    blocks: Sequence[Block], strength: NDArray[np.float64], luck: np.random.Generator
+    blocks: Sequence[Block], strength: NDArray[np.float64], rng: np.random.Generator
 ) -> list[Played]:
     """Return the results of all matches of these blocks."""
     return [
@@ -184,7 +184,7 @@ def ladder_results(
             block=match.block,
             seating=match.seating,
             entrants=match.entrants,
-            outcome=WON if first_wins(luck, strength, *match.entrants) else LOST,
+            outcome=WON if first_wins(rng, strength, *match.entrants) else LOST,
             conduct=FINE,
             charged_us=NONE,
             windows=NONE,
@@ -202,12 +202,12 @@ def by_ladder(bots: int, spread: float, seed: int) -> float:
 
     Results arrive one wave late, as if many cores played.
     """
-    strength, luck = strengths(bots, spread, seed), np.random.default_rng(seed + 1)
+    strength, rng = strengths(bots, spread, seed), np.random.default_rng(seed + 1)
     waves, late, matches, look = EndlessLadderState(ladder_spec(bots), seed), list[Played](), 0, 0
     while matches * 2 < MOST * bots:
         wave = waves.next() or []
         waves.hear(late)
-        late = ladder_results(wave, strength, luck)
+        late = ladder_results(wave, strength, rng)
         matches += len(late)
         if matches >= look:
             look = matches + bots
@@ -219,12 +219,12 @@ def by_ladder(bots: int, spread: float, seed: int) -> float:
 
 def by_lot(bots: int, spread: float, seed: int) -> float:
     """Return the same if pairs are drawn by lot, with the same ratings."""
-    strength, luck = strengths(bots, spread, seed), np.random.default_rng(seed + 1)
+    strength, rng = strengths(bots, spread, seed), np.random.default_rng(seed + 1)
     means, variances, matches = [0.0] * bots, [START] * bots, 0
     while matches * 2 < MOST * bots:
-        for one, other in luck.permutation(bots).reshape(-1, 2).tolist():
+        for one, other in rng.permutation(bots).reshape(-1, 2).tolist():
             for _ in range(2):
-                ranking = WON.ranking if first_wins(luck, strength, one, other) else LOST.ranking
+                ranking = WON.ranking if first_wins(rng, strength, one, other) else LOST.ranking
                 learn(means, variances, (one, other), ranking)
                 matches += 1
         if rightly_ranked(strength, np.array(means)) >= GOAL:
@@ -260,12 +260,12 @@ def _by_library(library: Path, bots: int, spread: float, seed: int) -> float:
 
 def fill(path: Path, matches: int) -> None:
     """Fill a ledger with results of a ladder."""
-    strength, luck = strengths(BOTS, 300, 1), np.random.default_rng(2)
+    strength, rng = strengths(BOTS, 300, 1), np.random.default_rng(2)
     waves, number = EndlessLadderState(ladder_spec(BOTS), 1), 0
     with closing(Ledger(path)) as ledger:
         book = ledger._db  # noqa: SLF001 - a million calls of `finish` would take an hour
         while number < matches:
-            found = ladder_results(waves.next() or [], strength, luck)
+            found = ladder_results(waves.next() or [], strength, rng)
             waves.hear(found)
             rows = [(number + place, each) for place, each in enumerate(found, start=1)]
             book.execute("BEGIN")
@@ -301,15 +301,15 @@ def costs(matches: int) -> bool:
             whole = processor_seconds(lambda: Ladder.opened(Path(folder), ledger, of, 1, []))
             copied = processor_seconds(lambda: ladder_so_far(ledger, of, 1))
             waves, worst, made = ladder_so_far(ledger, of, 1), 0.0, 0
-            strength, luck = strengths(BOTS, 300, 1), np.random.default_rng(3)
-            late = ladder_results(list(waves.pending()), strength, luck)
+            strength, rng = strengths(BOTS, 300, 1), np.random.default_rng(3)
+            late = ladder_results(list(waves.pending()), strength, rng)
             for _ in range(100):
                 waves.hear(late)
                 began = time.process_time()
                 wave = waves.next() or []
                 worst = max(worst, time.process_time() - began)
                 made += len(wave)
-                late = ladder_results(wave, strength, luck)
+                late = ladder_results(wave, strength, rng)
         size = path.stat().st_size / 1e6
     print(
         f"{matches:,} matches of {BOTS:,} bots in a ledger of {size:,.0f} MB:"
@@ -361,8 +361,8 @@ RANKINGS: dict[int, list[tuple[tuple[int, ...], ...]]] = {
 
 def report_results(seats: int, number: int) -> list[Played]:
     """Return results of blocks that play every seating."""
-    luck = np.random.default_rng(seats)
-    sitting = [tuple(luck.permutation(ENTRANTS)[:seats].tolist()) for _ in range(1000)]
+    rng = np.random.default_rng(seats)
+    sitting = [tuple(rng.permutation(ENTRANTS)[:seats].tolist()) for _ in range(1000)]
     outcomes = [
         Outcome(ranking=ranking, winners=ranking[0], eliminated=None, scores=None, reason="decided", detail={})
         for ranking in RANKINGS[seats]
@@ -372,7 +372,7 @@ def report_results(seats: int, number: int) -> list[Played]:
             block=each // seats,
             seating=each % seats,
             entrants=sitting[each % 1000],
-            outcome=outcomes[int(luck.integers(len(outcomes)))],
+            outcome=outcomes[int(rng.integers(len(outcomes)))],
             conduct=(Conduct.OK,) * seats,
             charged_us=(1000,) * seats,
             windows=(10,) * seats,

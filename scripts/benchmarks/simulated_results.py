@@ -58,27 +58,27 @@ def _terms(labels: Sequence[str], told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _play(book: sqlite3.Connection, spec: ScheduleSpec, labels: Sequence[str]) -> int:
-    luck = Random(SEED)
-    strength = [luck.gauss(0, SPREAD) for _ in labels]
+    rng = Random(SEED)
+    strength = [rng.gauss(0, SPREAD) for _ in labels]
     everything: list[Played] = []
 
     def between(first: int, end: int) -> list[Played]:
         return [each for each in everything if first <= each.block < end]
 
     for blocks in rounds_of(format_of(spec).schedule(spec).rounds(SEED), between):
-        played = list(_results(blocks(), strength, luck))
+        played = list(_results(blocks(), strength, rng))
         _write(book, played, len(everything))
         everything += played
     return len(everything)
 
 
-def _results(blocks: Iterator[Block], strength: Sequence[float], luck: Random) -> Iterator[Played]:
+def _results(blocks: Iterator[Block], strength: Sequence[float], rng: Random) -> Iterator[Played]:
     for block in blocks:
         for match in block.matches:
             one, other = (strength[entrant] for entrant in match.entrants)
-            wins = luck.random() < 1 / (1 + 10 ** ((other - one) / 400))
+            wins = rng.random() < 1 / (1 + 10 ** ((other - one) / 400))
             ranking: tuple[tuple[int, ...], ...] = ((0,), (1,)) if wins else ((1,), (0,))
-            ranking = ((0, 1),) if luck.random() < 0.1 else ranking  # noqa: PLR2004 - one of ten is a tie
+            ranking = ((0, 1),) if rng.random() < 0.1 else ranking  # noqa: PLR2004 - one of ten is a tie
             yield Played(
                 block=match.block,
                 seating=match.seating,

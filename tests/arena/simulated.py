@@ -23,12 +23,12 @@ Strengths = NDArray[np.float64]
 
 
 def tournament(
-    luck: np.random.Generator, strengths: Strengths, seats: int, blocks: int, *, alike: float, ties: float
+    rng: np.random.Generator, strengths: Strengths, seats: int, blocks: int, *, alike: float, ties: float
 ) -> list[Played]:
     """Results of all matches of a schedule of so many blocks for each pair, or rounds of more seats.
 
     Args:
-        luck: where chance comes from.
+        rng: where chance comes from.
         strengths: logarithms, by entrant.
         seats: of each match.
         blocks: for each pair, or rounds.
@@ -39,13 +39,13 @@ def tournament(
     worth = np.exp(strengths)
     played = []
     for block in _schedule(players, seats, blocks):
-        shared = luck.gumbel(size=players)
+        shared = rng.gumbel(size=players)
         for match in block.matches:
-            same = luck.random(players) < alike
-            form = strengths + np.where(same, shared, luck.gumbel(size=players))
+            same = rng.random(players) < alike
+            form = strengths + np.where(same, shared, rng.gumbel(size=players))
             who = list(match.entrants)
             order = np.argsort(-form[who], kind="stable").tolist()
-            ranking = _tied(luck, order, worth[who].tolist(), ties)
+            ranking = _tied(rng, order, worth[who].tolist(), ties)
             played.append(result(block.number, match.seating, match.entrants, ranking))
     return played
 
@@ -74,13 +74,13 @@ def result(
     return Played(block=block, seating=seating, entrants=entrants, outcome=groups, **(facts | other))
 
 
-def _tied(luck: np.random.Generator, order: list[int], worth: list[float], ties: float) -> list[list[int]]:
+def _tied(rng: np.random.Generator, order: list[int], worth: list[float], ties: float) -> list[list[int]]:
     """The order, in which two neighbours may be tied."""
-    place = int(luck.integers(len(order) - 1))
+    place = int(rng.integers(len(order) - 1))
     first, second = order[place], order[place + 1]
     left = sum(worth[seat] for seat in order[place:])
     # How probable the order is with the two exchanged, over how probable it is as it stands.
     exchanged = (left - worth[first]) / (left - worth[second])
-    if luck.random() >= ties * min(1, exchanged):
+    if rng.random() >= ties * min(1, exchanged):
         return [[seat] for seat in order]
     return [[seat] for seat in order[:place]] + [[first, second]] + [[seat] for seat in order[place + 2 :]]

@@ -53,13 +53,13 @@ class StandIn:
         self.at_once = 0
         self.most_at_once = 0
         self._void = list(void)
-        self._luck = Random(order)
+        self._rng = Random(order)
 
     async def __call__(self, plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
         """See `referee.host.one_match.play`."""
         self.at_once += 1
         self.most_at_once = max(self.at_once, self.most_at_once)
-        await trio.sleep(self._luck.random())
+        await trio.sleep(self._rng.random())
         self.at_once -= 1
         self.played.append(plan)
         self.transcripts.append(transcript.name)

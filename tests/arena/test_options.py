@@ -30,7 +30,7 @@ from referee.bot_folder import BUILT_IN, cache_folder
 from referee.games.registry import GAMES
 from referee.match.terms import ClockTable, Policy, table_of
 from referee.rules.contract import AnyGame
-from referee.rules.rng import Luck
+from referee.rules.rng import MatchRandom
 from referee.rules.table import Deal, Table
 from tests.arena.stand_in import result
 
@@ -300,7 +300,7 @@ def test_what_is_printed_is_the_setup_of_that_seed_and_can_be_given_back_unchang
 def test_games_without_secrets_say_so() -> None:
     for name, game in GAMES.items():
         variant = game.variants[0].name
-        form = type(game.read_setup(variant, options_of(game, variant), None, Luck(1)))
+        form = type(game.read_setup(variant, options_of(game, variant), None, MatchRandom(1)))
         assert (name in HAS_SECRETS) == (form is not Setup)
         if name not in HAS_SECRETS:
             refused = arena("games", name, "--setup", "--seed", "1")

@@ -37,8 +37,8 @@ def test_its_schema_is_what_the_arena_prints() -> None:
 
 
 def test_what_is_drawn_is_of_the_schema() -> None:
-    luck = Random(1)
-    drawer = Drawer({"n": {"type": "integer", "minimum": 2, "maximum": 5}}, ["C3", "D7"], luck, trust={})
+    rng = Random(1)
+    drawer = Drawer({"n": {"type": "integer", "minimum": 2, "maximum": 5}}, ["C3", "D7"], rng, trust={})
     form = {
         "type": "object",
         "properties": {

@@ -72,7 +72,7 @@ class Model:
         self.asked: list[list[dict[str, str]]] = []
 
     def __call__(
-        self, settings: Settings, messages: list[dict[str, str]], until: float, luck: Random
+        self, settings: Settings, messages: list[dict[str, str]], until: float, rng: Random
     ) -> tuple[Answer, int]:
         self.asked.append(list(messages))
         answer = self._answers.pop(0)

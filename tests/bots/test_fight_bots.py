@@ -65,8 +65,8 @@ def test_what_is_kept_of_banners_holds_for_the_true_ones() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", mostly_slow(1, (1, 2)))
 def test_bots_are_always_legal(seed: int) -> None:
-    luck = Random(seed)
-    bots = tuple(luck.choice(list(BOTS[NAME].values())) for _ in range(13))
+    rng = Random(seed)
+    bots = tuple(rng.choice(list(BOTS[NAME].values())) for _ in range(13))
     assert play(bots, game=NAME, variant=VARIANT, seed=seed).outcome.reason in ("titles", "rounds")
 
 

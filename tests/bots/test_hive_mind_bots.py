@@ -35,18 +35,18 @@ def test_a_shape_that_looks_at_nothing_new_tells_nothing() -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("seed", mostly_slow(1, range(2)))
 def test_bots_are_always_legal(variant: str, seed: int) -> None:
-    luck = Random(seed)
-    bots = tuple(luck.choice(list(BOTS["hive-mind"].values())) for _ in range(5))
+    rng = Random(seed)
+    bots = tuple(rng.choice(list(BOTS["hive-mind"].values())) for _ in range(5))
     played = play(bots, game="hive-mind", variant=variant, seed=seed)
     assert played.outcome.reason == "finished"
     assert max(played.slowest_ms) < 2_000
 
 
 def test_bits_count_the_layouts_that_fit_hints() -> None:
-    luck = Random(1)
-    values = luck.choice(hives.layouts())
+    rng = Random(1)
+    values = rng.choice(hives.layouts())
     told = []
-    for shape in luck.sample(hives.SHAPES, 3):
+    for shape in rng.sample(hives.SHAPES, 3):
         told.append(
             Hint(
                 hive="Zero",

@@ -157,7 +157,7 @@ class TestWhatABotIsGiven:
         monkeypatch.setattr(kit_bot, "monotonic", lambda: 130.0)
         assert window.left_ms() == 30_000
         assert (1, "contractual-obligation") == (window.match.seat, window.match.variant)
-        assert Random(5).random() == window.luck.random()
+        assert Random(5).random() == window.rng.random()
 
     def test_views_and_events_are_decoded_into_the_games_words(self) -> None:
         seen: list[Any] = []

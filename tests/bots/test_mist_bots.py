@@ -74,7 +74,7 @@ class Checked(Bot[MistView, MistEvent]):
         self.truth: Reveal | None = None
 
     def welcome(self) -> None:
-        self.other.match, self.other.luck = self.match, self.luck
+        self.other.match, self.other.rng = self.match, self.rng
         self.other.welcome()
         self.memory = Memory(self.match.seat)
         self.dreams = Random(1)
@@ -113,8 +113,8 @@ def test_what_is_held_for_certain_is_true_and_worlds_agree_with_it(variant: str,
 
 class TestWorth:
     def test_a_tally_counts_every_cell(self) -> None:
-        luck = Random(3)
-        masks = [luck.getrandbits(12) for _ in range(300)]
+        rng = Random(3)
+        masks = [rng.getrandbits(12) for _ in range(300)]
         tally = Tally()
         for one in masks:
             tally.add(one)

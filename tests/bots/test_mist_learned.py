@@ -89,15 +89,15 @@ def test_the_same_seed_learns_the_same(
 
 def test_slopes_are_those_of_the_loss(trainer: ModuleType, tmp_path: Path) -> None:
     network = Network.untrained(np.random.default_rng(1), units=4)
-    luck = np.random.default_rng(2)
-    changed: dict[str, Any] = {name: w + luck.normal(0, 0.3, w.shape) for name, w in network.weights.items()}
+    rng = np.random.default_rng(2)
+    changed: dict[str, Any] = {name: w + rng.normal(0, 0.3, w.shape) for name, w in network.weights.items()}
     network = Network(changed)
     with SelfPlay("mist", options={"max_turns": 4}, encoder=trainer.Seen(), workers=1) as players:
         players.play(trainer.Sampled(network), 2, tmp_path, seed=1, progress=False)
     (shard,) = read_shards(tmp_path)
     with ThreadPoolExecutor(1) as threads:
         batch = trainer.Trainer(network, threads).batch(shard, (0, 1))
-    batch.chances[:] += luck.normal(0, 0.3, len(batch))  # some ratios are beyond the clip
+    batch.chances[:] += rng.normal(0, 0.3, len(batch))  # some ratios are beyond the clip
 
     def loss(weights: dict[str, Any]) -> float:
         layers = Network(weights).layers(batch.observations)
@@ -110,7 +110,7 @@ def test_slopes_are_those_of_the_loss(trainer: ModuleType, tmp_path: Path) -> No
 
     slopes, _ = trainer.gradients(network, batch, 1.0)
     for name, slope in slopes.items():
-        direction = luck.normal(0, 1, slope.shape)
+        direction = rng.normal(0, 1, slope.shape)
         ahead, behind = (
             loss({**network.weights, name: network.weights[name] + step * direction}) for step in (1e-6, -1e-6)
         )

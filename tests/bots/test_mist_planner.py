@@ -15,7 +15,7 @@ from bots.mist_planner.bot import Planner, best
 from protocol.games.mist import MistView, Turn
 from protocol.games.mist.board import BOARD, PLAYABLE
 from referee.games import GAMES
-from referee.rules import Deal, Table, Taken
+from referee.rules import Deal, ResolvedAction, Table
 from tests.bots.in_process import MIST_BOTS, MIST_VARIANTS, play
 
 each_variant = pytest.mark.parametrize("variant", MIST_VARIANTS)
@@ -26,15 +26,15 @@ def test_pieces_of_playouts_stay_see_and_spot_as_by_the_rules() -> None:
     mist = GAMES["mist"]
     compared = 0
     for seed in range(30):
-        luck = Random(seed)
+        rng = Random(seed)
         table = Table(mist, Deal(MIST_VARIANTS[seed % 2], seed=seed))
         while table.window is not None and compared < 30 * (seed + 1):
             (owed,) = table.owed
             seat, before = owed.seat, table.state
-            action = mist.legal_actions(mist.view(before, seat), seat).sample(luck)
+            action = mist.legal_actions(mist.view(before, seat), seat).sample(rng)
             if isinstance(action, Turn) and action.swap:
                 break
-            table.close(tuple(Taken(action) if each == seat else None for each in range(2)))
+            table.close(tuple(ResolvedAction(action) if each == seat else None for each in range(2)))
             if not isinstance(action, Turn) or not action.cells:
                 continue
             named, after = BOARD.mask(action.cells), table.state
@@ -71,10 +71,10 @@ def test_the_cell_that_decides_wins_more_playouts() -> None:
     other = cells(PLAYABLE & ~own & ~gate & ~corner)
     worlds = Worlds(*(np.repeat(each, WORLDS, axis=1) for each in (other, cells(own), cells(0), cells(0))))
     playouts = Playouts(own, PLAYABLE & ~own & ~gate & ~corner, worlds, (1, 1, 1), 1)
-    luck = playouts.luck(WORLDS)
+    rng = playouts.rng(WORLDS)
     for _ in range(2):  # What one turn lets the other seat know, it does not know of the next.
-        assert playouts.won(gate, slice(WORLDS), luck) == WORLDS
-        assert playouts.won(corner, slice(WORLDS), luck) < WORLDS
+        assert playouts.won(gate, slice(WORLDS), rng) == WORLDS
+        assert playouts.won(corner, slice(WORLDS), rng) < WORLDS
     assert gate == best(playouts, [corner, gate], WORLDS, float("inf"))
     assert corner == best(playouts, [corner, gate], WORLDS, 0), "with no time left, the first is taken"
 

@@ -17,7 +17,7 @@ from bots.mist_search.bot import Phase, Searcher
 from protocol.games.mist import MistView, Turn
 from protocol.games.mist.board import BOARD, PLAYABLE
 from referee.games import GAMES
-from referee.rules import Deal, Table, Taken
+from referee.rules import Deal, ResolvedAction, Table
 from tests.bots.in_process import MIST_BOTS, MIST_VARIANTS, play
 
 each_variant = pytest.mark.parametrize("variant", MIST_VARIANTS)
@@ -25,10 +25,10 @@ SIMULATIONS = 20
 
 
 def masks_of_random_boards(count: int) -> Iterator[tuple[int, int]]:
-    luck = Random(4)
+    rng = Random(4)
     for _ in range(count):
-        mine = luck.getrandbits(BOARD.all.bit_length()) & PLAYABLE
-        other = luck.getrandbits(BOARD.all.bit_length()) & PLAYABLE & ~mine
+        mine = rng.getrandbits(BOARD.all.bit_length()) & PLAYABLE
+        other = rng.getrandbits(BOARD.all.bit_length()) & PLAYABLE & ~mine
         yield mine, other
 
 
@@ -36,20 +36,20 @@ def test_the_tree_moves_pieces_as_the_rules_do() -> None:
     mist = GAMES["mist"]
     compared = 0
     for seed in range(30):
-        luck = Random(seed)
+        rng = Random(seed)
         table = Table(mist, Deal(MIST_VARIANTS[seed % 2], seed=seed))
         states: list[Any] = []
         turns: list[int] = []
         while table.window is not None and len(turns) < 12:
             (owed,) = table.owed
             view = mist.view(table.state, owed.seat)
-            action = mist.legal_actions(view, owed.seat).sample(luck)
+            action = mist.legal_actions(view, owed.seat).sample(rng)
             if isinstance(action, Turn) and action.swap:
                 continue
             if isinstance(action, Turn):
                 states.append(table.state)
                 turns.append(BOARD.mask(action.cells or ()))
-            table.close(tuple(Taken(action) if seat == owed.seat else None for seat in range(2)))
+            table.close(tuple(ResolvedAction(action) if seat == owed.seat else None for seat in range(2)))
         states.append(table.state)
         for before, turn, answer, after in zip(states, turns, turns[1:], states[2:], strict=False):
             if not turn or not answer:

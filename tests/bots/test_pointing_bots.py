@@ -22,15 +22,15 @@ SEATS = 13
 A_TARGET = [None, *range(SEATS)]
 
 
-def drawn(luck: Random) -> tuple[int | None, ...]:
+def drawn(rng: Random) -> tuple[int | None, ...]:
     """A round of any seats."""
-    return tuple(luck.choice([target for target in A_TARGET if target != seat]) for seat in range(SEATS))
+    return tuple(rng.choice([target for target in A_TARGET if target != seat]) for seat in range(SEATS))
 
 
 def test_sections_are_those_of_the_rules() -> None:
-    luck = Random(1)
+    rng = Random(1)
     for _ in range(300):
-        targets = drawn(luck)
+        targets = drawn(rng)
         connections, found = connect(targets), fates(targets)
         nodes = {seat for seat, fate in enumerate(found) if fate.node}
         assert connections.nodes() == nodes
@@ -41,9 +41,9 @@ def test_sections_are_those_of_the_rules() -> None:
 
 
 def test_what_a_seat_was_is_any_place_of_the_map_that_goes_with_what_it_did() -> None:
-    luck = Random(2)
+    rng = Random(2)
     for _ in range(100):
-        targets = drawn(luck)
+        targets = drawn(rng)
         found, sections = fates(targets), anonymous(connect(targets))
         for pointed in (True, False):
             seats = [fate for fate, target in zip(found, targets, strict=True) if (target is not None) is pointed]
@@ -116,15 +116,15 @@ def test_shapes_are_those_of_the_map_and_count_the_ways_to_seat_them() -> None:
 
 @pytest.mark.parametrize("moved", [(3,), (0, 7), (5, 2)])
 def test_successions_are_all_ways_to_the_next_map(moved: tuple[int, ...]) -> None:
-    luck = Random(4)
+    rng = Random(4)
     for _ in range(5):
-        first = drawn(luck)
+        first = drawn(rng)
         options = [[place for place in A_TARGET if place != mover] for mover in moved]
         every = {first}
         for mover, new in zip(moved, options, strict=True):
             every = {with_target(targets, mover, target) for targets in every for target in new}
-        after = luck.choice(sorted(every, key=str))
-        seats = luck.sample(range(SEATS), SEATS)
+        after = rng.choice(sorted(every, key=str))
+        seats = rng.sample(range(SEATS), SEATS)
         renamed = [None if (target := after[seat]) is None else seats.index(target) for seat in seats]
         expected = {targets for targets in every if shape(targets) == shape(after)}
         assert expected == set(successions(first, tuple(renamed), moved, options))
@@ -171,8 +171,8 @@ def test_maps_of_which_nothing_is_left_are_not_trusted() -> None:
 @pytest.mark.parametrize("own", [None, 1])
 def test_the_reader_answers_at_every_table_in_time(seats: int, own: int | None) -> None:
     """Also where nearly all places are alike: all point at nobody, at the same seat, or in a ring."""
-    luck = Random(seats)
-    anybody = tuple((seat + luck.randrange(1, seats)) % seats for seat in range(seats))
+    rng = Random(seats)
+    anybody = tuple((seat + rng.randrange(1, seats)) % seats for seat in range(seats))
     ring = tuple((seat + 1) % seats for seat in range(seats))
     for first in (anybody, ring, (1, 0, *[0] * (seats - 2)), (None,) * seats):
         begun = with_target(first, 0, own)
@@ -180,7 +180,7 @@ def test_the_reader_answers_at_every_table_in_time(seats: int, own: int | None) 
             moved = with_target(with_target(begun, 0, seats - 1), 1, other)
             for view in (shown((begun,)), shown((begun, moved))):
                 started = process_time()
-                worths = (second if view.round == 2 else third)(view, luck, (*{own, None, 2},))
+                worths = (second if view.round == 2 else third)(view, rng, (*{own, None, 2},))
                 assert process_time() - started < 2.0
                 assert all(-0.001 < worth < 1.001 for worth in worths.values())
 
@@ -196,8 +196,8 @@ def test_to_point_is_better_in_one_round_whatever_the_others_do(rate: float) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_bots_are_always_legal(seed: int) -> None:
-    luck = Random(seed)
-    bots = [luck.choice(list(BOTS["pointing"].values())) for _ in range(SEATS)]
+    rng = Random(seed)
+    bots = [rng.choice(list(BOTS["pointing"].values())) for _ in range(SEATS)]
     assert play(tuple(bots), game="pointing", variant="tempo-up", seed=seed).outcome.reason == "finished"
 
 

@@ -19,11 +19,11 @@ def numbers(symbol: tuple[str, ...]) -> symbols.Symbol:
 
 
 def test_legal_is_what_the_rules_call_so() -> None:
-    luck = Random(1)
+    rng = Random(1)
     for _ in range(300):
-        drawn = rules.draw_symbol(luck)
+        drawn = rules.draw_symbol(rng)
         assert 0 == symbols.illegal(numbers(drawn))
-        other = tuple(luck.choices(NAMES, k=6))
+        other = tuple(rng.choices(NAMES, k=6))
         assert (rules.fault(other) is None) == (symbols.illegal(numbers(other)) == 0)
 
 

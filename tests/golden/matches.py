@@ -73,18 +73,18 @@ def random_match(
     game: AnyGame, variant: str, seed: int, look: Callable[[ObservedTable], object] = lambda _: None
 ) -> Any:
     """Play a match at random, and return it as a scenario. `look` is called before each window and at the end."""
-    luck = Random(seed)
+    rng = Random(seed)
     sitting = ObservedTable(Table(game, Deal(variant, seed)))
-    chooser = Chooser(luck)
+    chooser = Chooser(rng)
     steps = []
     while sitting.table.window is not None:
         look(sitting)
-        steps.append(_random_step(sitting, chooser, luck))
+        steps.append(_random_step(sitting, chooser, rng))
     look(sitting)
     return {"game": game.name, "variant": variant, "seed": seed, "steps": steps}
 
 
-def _random_step(sitting: ObservedTable, chooser: Chooser, luck: Random) -> Any:
+def _random_step(sitting: ObservedTable, chooser: Chooser, rng: Random) -> Any:
     """Plays one window. What is untidy is rejected, or ignored, and leaves its seat with the default."""
     table = sitting.table
     chosen = chooser.choose_all(table)
@@ -93,7 +93,7 @@ def _random_step(sitting: ObservedTable, chooser: Chooser, luck: Random) -> Any:
         part = chosen.get(seat)
         if part and not part.by_default:
             step[str(seat)] = decode_json(encode(part.action))
-        elif luck.random() < UNTIDY:
+        elif rng.random() < UNTIDY:
             guess = chooser.guess(table, seat)
             legal = part and sitting.response(seat, guess).startswith(b"accepted")
             step[str(seat)] = NO_ACTION if legal else decode_json(guess)

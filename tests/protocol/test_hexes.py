@@ -150,9 +150,9 @@ def test_distance_across_the_flat_topped_board() -> None:
 
 
 def test_a_group_and_the_largest_are_those_that_groups_gives() -> None:
-    luck = Random(1)
+    rng = Random(1)
     for _ in range(200):
-        cells = MIST.all & luck.getrandbits(MIST.all.bit_length())
+        cells = MIST.all & rng.getrandbits(MIST.all.bit_length())
         groups = list(MIST.groups(cells))
         assert max((each.bit_count() for each in groups), default=0) == MIST.largest(cells)
         for each in groups:
@@ -160,11 +160,11 @@ def test_a_group_and_the_largest_are_those_that_groups_gives() -> None:
 
 
 def test_a_group_is_followed_to_some_cells_until_it_holds_them_or_to_its_end() -> None:
-    luck = Random(1)
+    rng = Random(1)
     ended = 0
     for _ in range(200):
-        mask = MIST.all & luck.getrandbits(MIST.all.bit_length())
-        cells = MIST.mask(luck.sample(MIST.cells(mask), 2))
+        mask = MIST.all & rng.getrandbits(MIST.all.bit_length())
+        cells = MIST.mask(rng.sample(MIST.cells(mask), 2))
         whole = MIST.group(1 << cells.bit_length() - 1, mask)
         part = MIST.group_to(cells, mask)
         assert [part] == list(MIST.groups(part))

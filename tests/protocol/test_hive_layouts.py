@@ -17,10 +17,10 @@ def hint(cells: str, values: str) -> Hint:
 
 def test_there_are_20790_layouts_and_the_true_one_fits_its_hints() -> None:
     assert 20_790 == len(set(hives.layouts()))
-    luck = Random(1)
+    rng = Random(1)
     for _ in range(10):
-        values = rules.draw_values(luck)
-        left = hives.fitting([hint(cells, values) for cells in luck.sample(list(SHAPES), 3)])
+        values = rules.draw_values(rng)
+        left = hives.fitting([hint(cells, values) for cells in rng.sample(list(SHAPES), 3)])
         layout = tuple(hives.mask(rules.where(values, digit)) for digit in "23")
         assert layout in left
         assert len(left) < len(hives.layouts())

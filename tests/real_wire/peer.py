@@ -71,25 +71,25 @@ def raw_frame(body: bytes, *, more: bool = False) -> bytes:
 
 def bursts(messages: int, seed: int) -> list[tuple[int, int]]:
     """For each round, how many messages the host and the peer send; both ends know it from the seed."""
-    luck = Random(seed)
+    rng = Random(seed)
     rounds = []
     while messages > 0:
-        sizes = [luck.choice((1, 2, luck.randrange(50), luck.randrange(500))) for _ in range(2)]
+        sizes = [rng.choice((1, 2, rng.randrange(50), rng.randrange(500))) for _ in range(2)]
         rounds.append((sizes[0] + 1, sizes[1] + 1))
         messages -= sum(rounds[-1])
     return rounds
 
 
-def numbered(number: int, luck: Random) -> bytes:
+def numbered(number: int, rng: Random) -> bytes:
     """A message that says which it is, of some length."""
-    return number.to_bytes(4, "big") + bytes(luck.choice((0, 20, 200, 200, 2000)))
+    return number.to_bytes(4, "big") + bytes(rng.choice((0, 20, 200, 200, 2000)))
 
 
 def stress(endpoint: str, messages: int, seed: int) -> None:
     """Sends and hears every round's burst at once, and begins the next round when both are through."""
     bot = connect(endpoint)
     bot.send(b"hello")
-    luck = Random(f"{seed}/peer")
+    rng = Random(f"{seed}/peer")
     sent = heard = 0
     for of_host, of_peer in bursts(messages, seed):
         to_send, to_hear = sent + of_peer, heard + of_host
@@ -102,12 +102,12 @@ def stress(endpoint: str, messages: int, seed: int) -> None:
                     sys.exit(f"heard {number} instead of {heard}")
                 heard += 1
             if ready & zmq.POLLOUT:
-                bot.send(numbered(sent, luck))
+                bot.send(numbered(sent, rng))
                 sent += 1
             if not ready:
                 sys.exit(f"stalled: sent {sent} of {to_send}, heard {heard} of {to_hear}")
-            if luck.random() < 0.002:
-                time.sleep(luck.random() * 0.002)
+            if rng.random() < 0.002:
+                time.sleep(rng.random() * 0.002)
     bot.recv()  # the host has heard all; what it has no room for would be lost if this end left
     bot.close()
 

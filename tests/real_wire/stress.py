@@ -46,22 +46,22 @@ async def next_handed_over(line: Line) -> HandedOver:
                 return item
 
 
-async def impatient_item(line: Line, bell: Bell, luck: Random) -> Arrived | HandedOver:
+async def impatient_item(line: Line, bell: Bell, rng: Random) -> Arrived | HandedOver:
     """The same, with waits broken off at random."""
     while True:
-        with trio.move_on_after(luck.random() * 0.001):
+        with trio.move_on_after(rng.random() * 0.001):
             return await next_item(line, bell)
-        if luck.random() < 0.1:
-            with trio.move_on_after(luck.random() * 0.001):
+        if rng.random() < 0.1:
+            with trio.move_on_after(rng.random() * 0.001):
                 await line.settle()
 
 
-async def send_burst(line: Line, numbers: range, luck: Random) -> None:
+async def send_burst(line: Line, numbers: range, rng: Random) -> None:
     """Sends in handfuls with pauses between them; asks when the last was handed over."""
     for number in numbers:
-        line.send(numbered(number, luck), timed=number == numbers[-1])
-        if luck.random() < 0.02:
-            await trio.sleep(luck.choice((0, luck.random() * 0.002)))
+        line.send(numbered(number, rng), timed=number == numbers[-1])
+        if rng.random() < 0.02:
+            await trio.sleep(rng.choice((0, rng.random() * 0.002)))
 
 
 async def stress(line: Line, bell: Bell, messages: int, seed: int, *, impatient: bool = False) -> None:
@@ -71,7 +71,7 @@ async def stress(line: Line, bell: Bell, messages: int, seed: int, *, impatient:
         AssertionError: a message was lost or out of order, or a stamp went backwards.
         trio.TooSlowError: a round stalled.
     """
-    luck, sending = Random(f"{seed}/host"), Random(f"{seed}/sending")
+    rng, sending = Random(f"{seed}/host"), Random(f"{seed}/sending")
     sent = heard = 0
     last = 0.0
     with trio.fail_after(START_SECONDS):
@@ -82,7 +82,7 @@ async def stress(line: Line, bell: Bell, messages: int, seed: int, *, impatient:
                 nursery.start_soon(send_burst, line, range(sent, sent + of_host), sending)
                 heard_all, handed_over = heard + of_peer, False
                 while heard < heard_all:
-                    item = await (impatient_item(line, bell, luck) if impatient else next_item(line, bell))
+                    item = await (impatient_item(line, bell, rng) if impatient else next_item(line, bell))
                     assert last <= item.at <= trio.current_time()
                     last = item.at
                     if isinstance(item, HandedOver):

@@ -32,7 +32,7 @@ def test_a_backup_made_while_it_is_played_and_restored_gives_the_same_table(
     slow.touch()
     monkeypatch.setenv(SLOW, str(slow))
     file = cup(tmp_path / "b", TEXT)
-    results, place, luck = file.parent / "runs/cup", tmp_path / "backup", Random(7)
+    results, place, rng = file.parent / "runs/cup", tmp_path / "backup", Random(7)
     playing = start(*STAND_INS, file)
     while not list(results.glob("ledger.sqlite-wal")):
         assert playing.poll() is None
@@ -41,7 +41,7 @@ def test_a_backup_made_while_it_is_played_and_restored_gives_the_same_table(
     for number in range(4):
         backup = start(*BACKUP, results, place)
         if number % 2:
-            time.sleep(luck.uniform(0.3, 1))
+            time.sleep(rng.uniform(0.3, 1))
             os.kill(backup.pid, signal.SIGKILL)
         output, said = backup.communicate()
         assert backup.returncode in (DONE, -signal.SIGKILL), said.decode()

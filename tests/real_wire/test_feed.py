@@ -276,11 +276,11 @@ class TestSubscribers:
             with zmq.Context() as context, context.socket(zmq.XSUB) as greedy:
                 greedy.setsockopt(zmq.LINGER, 0)
                 greedy.connect(endpoint)
-                luck = Random(1)
+                rng = Random(1)
                 before = memory(os.getpid())
                 while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
                     if greedy.poll(1, zmq.POLLOUT):
-                        greedy.send(b"\x01" + luck.randbytes(200))
+                        greedy.send(b"\x01" + rng.randbytes(200))
                     line.publish("going", b"on")
                 assert memory(os.getpid()) - before < 64 * MIB
             line.publish("gone", b"on")

@@ -80,10 +80,10 @@ class Remembers(Bot):
         time.sleep(0.01)  # or it could hardly be met in the midst of a match
         if window.name == "first":
             return ChooseFirst(first=0)
-        luck = Random(f"{self.match.seed} {window.id}")
+        rng = Random(f"{self.match.seed} {window.id}")
         taken = BOARD.mask(name for name, holds in window.view.visible.items() if holds != "empty")
         free = BOARD.all & ~BOARD.mask(window.view.forbidden) & ~taken
-        return Turn(cells=(luck.choice(BOARD.cells(free)),)) if free else window.default
+        return Turn(cells=(rng.choice(BOARD.cells(free)),)) if free else window.default
 
 
 run(Remembers())
@@ -158,12 +158,12 @@ def disturbed(
     Between two kills lie up to so many seconds, in which somebody may `meddle`. Of an arena that is killed nothing
     is left.
     """
-    luck, done = Random(7), Counter[str]()
+    rng, done = Random(7), Counter[str]()
     process = start(command, file)
     while process.poll() is None and (left := list((Counter(wanted) - done).elements())):
-        time.sleep(luck.uniform(0, seconds))
+        time.sleep(rng.uniform(0, seconds))
         meddle()
-        kind = luck.choice(left)
+        kind = rng.choice(left)
         pid = victim(kind, process.pid)
         if pid is None:
             continue

@@ -52,7 +52,7 @@ def test_a_head_that_computes_longer_for_the_same_moves_is_too_slow(tmp_path: Pa
     slow = tmp_path / "slow"
     shutil.copytree(ROOT / "bots" / WEAK, slow)
     bot = slow / "bot.py"
-    text = bot.read_text().replace("    view, luck =", "    burn()\n    view, luck =")
+    text = bot.read_text().replace("    view, rng =", "    burn()\n    view, rng =")
     assert "burn()" in text
     burn = "def burn():\n    end = process_time() + 0.02\n    while process_time() < end:\n        pass\n"
     bot.write_text(text.replace("def decide(", f"{burn}\n\ndef decide(").replace("\n\n", BURNS, 1))

@@ -137,31 +137,31 @@ async def test_whatever_strangers_and_the_bot_do_the_port_lives(monkeypatch: pyt
     monkeypatch.setattr(remote, "ACCEPT_SECONDS", 0.0)
     monkeypatch.setattr(remote, "HANDSHAKE_SECONDS", 0.1)
     monkeypatch.setattr(remote, "CUT_SECONDS", 0.0)
-    luck = Random(3)
+    rng = Random(3)
     async with open_door() as door:
         door.line.begin(door.bell, "t")
         before = descriptors()
         for n in range(150):
-            known = luck.random() < 0.3
+            known = rng.random() < 0.3
             if known:
                 with trio.fail_after(30):
                     await door.line.missing(0)
                 connection, bot = await by_hand(door)
-                said = bot.message(luck.randbytes(luck.randrange(300)), flags=luck.choice((0, 0, 1, 2, 3, 7)))
+                said = bot.message(rng.randbytes(rng.randrange(300)), flags=rng.choice((0, 0, 1, 2, 3, 7)))
             else:
                 connection = raw(door)
                 bot = curve_client.Client(door.host.public, keys=door.bot)
-                said = curve_client.GREETING + luck.choice((b"", bot.hello(), luck.randbytes(300)))
+                said = curve_client.GREETING + rng.choice((b"", bot.hello(), rng.randbytes(300)))
             spoiled = bytearray(said)
-            if luck.random() < 0.5:
-                spoiled[luck.randrange(len(said))] ^= 1 << luck.randrange(8)
+            if rng.random() < 0.5:
+                spoiled[rng.randrange(len(said))] ^= 1 << rng.randrange(8)
             with suppress(OSError):
-                connection.send(spoiled[: luck.randrange(1, len(said) + 1)])
-                if luck.random() < 0.2:
-                    connection.shutdown(luck.choice((kernel.SHUT_RD, kernel.SHUT_WR, kernel.SHUT_RDWR)))
+                connection.send(spoiled[: rng.randrange(1, len(said) + 1)])
+                if rng.random() < 0.2:
+                    connection.shutdown(rng.choice((kernel.SHUT_RD, kernel.SHUT_WR, kernel.SHUT_RDWR)))
             door.line.send(b"window %d" % n, timed=True)
-            await trio.sleep(0.01 * luck.random())
-            luck.choice((reset, kernel.socket.close))(connection)
+            await trio.sleep(0.01 * rng.random())
+            rng.choice((reset, kernel.socket.close))(connection)
             while door.line.has_more():
                 door.line.receive_nowait()
         with trio.fail_after(30):

@@ -129,10 +129,10 @@ def test_a_match_goes_on_where_it_was_stopped(
         "match", "mist", *bots, *MATCH, "--isolation", isolation, "--transcripts", tmp_path / "t",
         "--main-ms", MAIN_MS, "--reserve-ms", reserve_ms,
     )  # fmt: skip
-    luck = Random(reserve_ms)
+    rng = Random(reserve_ms)
     for beat in range(BEATS):
         until_played(process, tmp_path / "t", 6 * beat + 2)
-        time.sleep(luck.uniform(0, 0.2))
+        time.sleep(rng.uniform(0, 0.2))
         stop(stopped(process.pid))
     output, complaints = process.communicate()
     assert DONE == process.returncode, complaints

@@ -90,9 +90,9 @@ def struck(lines: int, then: signal.Signals, *arguments: str | Path, seconds: fl
 
 def killed(times: int, lines: int, seconds: float, *arguments: str | Path) -> None:
     """Kills a tournament over and over, each time after so many lines at most, and a moment."""
-    luck = Random(5)
+    rng = Random(5)
     for _ in range(times):
-        code, _ = struck(luck.randint(1, lines), signal.SIGALRM, *arguments, seconds=luck.uniform(1e-6, seconds))
+        code, _ = struck(rng.randint(1, lines), signal.SIGALRM, *arguments, seconds=rng.uniform(1e-6, seconds))
         assert -signal.SIGALRM == code
 
 

@@ -215,14 +215,14 @@ async def test_half_a_message_and_gone_is_nothing(tmp_path: Path, bot: Bot) -> N
 
 
 async def test_raw_bytes_on_the_socket_harm_nobody(tmp_path: Path, bot: Bot) -> None:
-    luck = Random(5)
+    rng = Random(5)
     ready = b"\xff" + bytes(8) + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32)
     async with open_seat(tmp_path) as seat:
         for n in range(150):
             await trio.sleep(0.001)
             with suppress(OSError), raw_connection(seat.line.path) as connection:
                 connection.sendall(
-                    (b"", ready[:10], ready, b"\xff" * 100)[n % 4] + luck.randbytes(luck.randrange(300))
+                    (b"", ready[:10], ready, b"\xff" * 100)[n % 4] + rng.randbytes(rng.randrange(300))
                 )
         await trio.sleep(0.05)
         await seat.line.settle()

@@ -428,29 +428,29 @@ WORDS = (
 )
 
 
-def do_anything(luck: Random, path: Path, open_now: list[kernel.socket]) -> None:
+def do_anything(rng: Random, path: Path, open_now: list[kernel.socket]) -> None:
     """A bot with up to twenty bare sockets does this or that with one of them."""
-    if len(open_now) < 10 or luck.random() < 0.1:
+    if len(open_now) < 10 or rng.random() < 0.1:
         open_now.append(kernel.socket(kernel.AF_UNIX, kernel.SOCK_STREAM | kernel.SOCK_NONBLOCK))
         open_now[-1].connect(str(path))
         open_now[-1].send(WORDS[0])
     if len(open_now) > 20:
-        open_now.pop(luck.randrange(20)).close()
-    connection = luck.choice(open_now)
-    match luck.randrange(10):
+        open_now.pop(rng.randrange(20)).close()
+    connection = rng.choice(open_now)
+    match rng.randrange(10):
         case 0:
-            connection.shutdown(luck.choice((kernel.SHUT_RD, kernel.SHUT_WR, kernel.SHUT_RDWR)))
+            connection.shutdown(rng.choice((kernel.SHUT_RD, kernel.SHUT_WR, kernel.SHUT_RDWR)))
         case 1:
             connection.send(b"!", kernel.MSG_OOB)
         case 2:
-            connection.recv(luck.choice((1, 100_000)))
+            connection.recv(rng.choice((1, 100_000)))
         case 3:
             open_now.remove(connection)
             connection.close()
         case 4:
-            connection.send(luck.randbytes(luck.randrange(1, 300)))
+            connection.send(rng.randbytes(rng.randrange(1, 300)))
         case _:
-            connection.send(luck.choice(WORDS))
+            connection.send(rng.choice(WORDS))
 
 
 def take_all(line: Line) -> bool:
@@ -468,7 +468,7 @@ class TestAnythingAtAll:
         """What is raised in the poll would end all matches of the process. Descriptors are used again at once."""
         monkeypatch.setattr(local, "HANDSHAKE_SECONDS", 0.01)
         monkeypatch.setattr(local, "MAX_CONNECTIONS", 1_000_000)
-        luck = Random(11)
+        rng = Random(11)
         async with open_seat(tmp_path) as seat:
             lines = [seat.line]
             for n in range(5):
@@ -478,13 +478,13 @@ class TestAnythingAtAll:
             before = descriptors()
             open_now: list[kernel.socket] = []
             for _ in range(800):
-                line = luck.choice(lines)
+                line = rng.choice(lines)
                 with suppress(OSError):
-                    do_anything(luck, line.path, open_now)
-                line.send(bytes(luck.choice((1, 100, 3_000))), timed=luck.random() < 0.5)
-                if luck.random() < 0.3:
-                    await luck.choice((line.settle, trio.lowlevel.checkpoint))()
-                if luck.random() < 0.3:
+                    do_anything(rng, line.path, open_now)
+                line.send(bytes(rng.choice((1, 100, 3_000))), timed=rng.random() < 0.5)
+                if rng.random() < 0.3:
+                    await rng.choice((line.settle, trio.lowlevel.checkpoint))()
+                if rng.random() < 0.3:
                     take_all(line)
             for connection in open_now:
                 connection.close()

@@ -16,15 +16,15 @@ from referee.rules.contract import (
     BadSetupError,
     Game,
     Illegal,
-    Owed,
-    Step,
-    Taken,
+    PendingSeat,
+    ResolvedAction,
     TimeTerms,
+    Transition,
     Variant,
     Window,
     read_given,
 )
-from referee.rules.rng import Luck
+from referee.rules.rng import MatchRandom
 
 CUPS = 4
 MOST = 5
@@ -110,10 +110,10 @@ class Cups(Game[CupState, CupOptions, CupSetup, CupView]):
     options = CupOptions
     view_type = CupView
 
-    def read_setup(self, variant: str, options: CupOptions, given: Raw | None, luck: Luck) -> CupSetup:
+    def read_setup(self, variant: str, options: CupOptions, given: Raw | None, rng: MatchRandom) -> CupSetup:
         del variant, options
         if given is None:
-            cups = luck.shared().choices(range(3), k=CUPS)
+            cups = rng.shared().choices(range(3), k=CUPS)
             return CupSetup(cups=tuple(cups))
         setup = read_given(CupSetup, given, "setup")
         if len(setup.cups) != CUPS:
@@ -123,9 +123,9 @@ class Cups(Game[CupState, CupOptions, CupSetup, CupView]):
     def seats(self, options: CupOptions) -> int:
         return options.seats
 
-    def deal(self, variant: str, options: CupOptions, setup: CupSetup, luck: Luck) -> Step[CupState]:
+    def deal(self, variant: str, options: CupOptions, setup: CupSetup, rng: MatchRandom) -> Transition[CupState]:
         del variant
-        lucky = tuple(luck.seat(seat).randrange(2) for seat in range(options.seats))
+        lucky = tuple(rng.seat(seat).randrange(2) for seat in range(options.seats))
         nothing: tuple[dict[str, int], ...] = ({},) * options.seats
         state = CupState(
             options=options,
@@ -135,17 +135,17 @@ class Cups(Game[CupState, CupOptions, CupSetup, CupView]):
             looked=nothing,
         )
         # The last seat has no lucky number, so that one seat is told nothing at the start.
-        return Step(state, tuple(Addressed(Hand(lucky=n), seat) for seat, n in enumerate(lucky[:-1])))
+        return Transition(state, tuple(Addressed(Hand(lucky=n), seat) for seat, n in enumerate(lucky[:-1])))
 
     def window(self, state: CupState) -> Window | None:
         if state.misses:
             return None
         if state.lookers:
-            return Window("look", tuple(Owed(seat, None) for seat in state.lookers), asap=True)
+            return Window("look", tuple(PendingSeat(seat, None) for seat in state.lookers), asap=True)
         everyone = range(state.options.seats)
         if len(state.highest) < state.options.rounds:
-            return Window("bid", tuple(Owed(seat, Bid(amount=0)) for seat in everyone))
-        return Window("guess", tuple(Owed(seat, None, drawn=True) for seat in everyone), timed=True)
+            return Window("bid", tuple(PendingSeat(seat, Bid(amount=0)) for seat in everyone))
+        return Window("guess", tuple(PendingSeat(seat, None, drawn=True) for seat in everyone), timed=True)
 
     def check(self, state: CupState, seat: int, action: Action) -> Action:
         del state, seat
@@ -157,25 +157,29 @@ class Cups(Game[CupState, CupOptions, CupSetup, CupView]):
             raise Illegal("no such cup")
         return action
 
-    def draw_default(self, state: CupState, seat: int, luck: Luck) -> Action:
+    def draw_default(self, state: CupState, seat: int, rng: MatchRandom) -> Action:
         del state
-        return Guess(guess=luck.seat(seat).randrange(10))
+        return Guess(guess=rng.seat(seat).randrange(10))
 
-    def answer(self, state: CupState, seat: int, action: Action, luck: Luck) -> Step[CupState]:
-        del luck
+    def answer(self, state: CupState, seat: int, action: Action, rng: MatchRandom) -> Transition[CupState]:
+        del rng
         cup = cast("Look", action).cup
         seen = dict(sorted({**state.looked[seat], str(cup): state.cups[cup]}.items()))
         looked = (*state.looked[:seat], seen, *state.looked[seat + 1 :])
-        return Step(replace(state, looked=looked), (Addressed(Looked(cup=cup, value=state.cups[cup]), seat),))
+        return Transition(
+            replace(state, looked=looked), (Addressed(Looked(cup=cup, value=state.cups[cup]), seat),)
+        )
 
-    def close(self, state: CupState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[CupState]:
+    def close(
+        self, state: CupState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[CupState]:
         if state.lookers:
-            return Step(replace(state, lookers=()))
+            return Transition(replace(state, lookers=()))
         parts = tuple(part for part in taken if part is not None)
         if len(state.highest) == state.options.rounds:
-            goal = luck.shared().randrange(10)
+            goal = rng.shared().randrange(10)
             misses = tuple((abs(cast("Guess", part.action).guess - goal), part.elapsed_ms) for part in parts)
-            return Step(replace(state, misses=misses), (Addressed(Reveal(cups=state.cups)),))
+            return Transition(replace(state, misses=misses), (Addressed(Reveal(cups=state.cups)),))
         bids = [cast("Bid", part.action).amount for part in parts]
         highest = max(bids)
         after = replace(
@@ -184,7 +188,7 @@ class Cups(Game[CupState, CupOptions, CupSetup, CupView]):
             highest=(*state.highest, highest),
             lookers=tuple(seat for seat, bid in enumerate(bids) if bid == highest and highest),
         )
-        return Step(after, (Addressed(RoundOver(highest=highest)),))
+        return Transition(after, (Addressed(RoundOver(highest=highest)),))
 
     def view(self, state: CupState, seat: int | None) -> CupView:
         return CupView(

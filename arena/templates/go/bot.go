@@ -15,7 +15,7 @@ func whole(value any) int                  { number, _ := value.(float64); retur
 func list(value any) []any                 { found, _ := value.([]any); return found }          // empty for null
 func object(value any) Object              { found, _ := value.(Object); return found }         // empty for null
 func text(value any) string                { found, _ := value.(string); return found }         // "" for null
-func pick(from []any, luck *rand.Rand) any { return from[luck.Intn(len(from))] }
+func pick(from []any, rng *rand.Rand) any { return from[rng.Intn(len(from))] }
 
 func submit(window, action any) {
 	line, err := json.Marshal(Object{"type": "submit", "window": window, "action": action, "final": true})
@@ -27,7 +27,7 @@ func submit(window, action any) {
 
 func main() {
 	var match Object // what `welcome` said: seat, seats, variant, options, clock
-	luck := rand.New(rand.NewSource(0))
+	rng := rand.New(rand.NewSource(0))
 	lines := bufio.NewReader(os.Stdin)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -41,9 +41,9 @@ func main() {
 		switch text(message["type"]) {
 		case "welcome":
 			match = message
-			luck = rand.New(rand.NewSource(int64(whole(message["seed"]))))
+			rng = rand.New(rand.NewSource(int64(whole(message["seed"]))))
 		case "window":
-			submit(message["id"], decide(text(message["window"]), object(message["view"]), match, luck))
+			submit(message["id"], decide(text(message["window"]), object(message["view"]), match, rng))
 		case "rejected":
 			if message["reason"] == "illegal" {
 				fmt.Fprintln(os.Stderr, "rejected:", message["text"])

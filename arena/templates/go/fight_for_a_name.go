@@ -31,22 +31,22 @@ func layOut() (map[string]place, map[place]bool) {
 }
 
 // The action for an open window; nil takes the default.
-func decide(name string, view, match Object, luck *rand.Rand) any {
+func decide(name string, view, match Object, rng *rand.Rand) any {
 	switch name {
 	case "challenge":
-		return Object{"pick": []int{luck.Intn(len(list(view["numbers"])))}}
+		return Object{"pick": []int{rng.Intn(len(list(view["numbers"])))}}
 	case "pillar":
 		return nil
 	case "move":
-		return move(view, luck)
+		return move(view, rng)
 	}
 	if candidates := list(view["candidates"]); len(candidates) > 0 {
-		return Object{"seat": pick(candidates, luck)}
+		return Object{"seat": pick(candidates, rng)}
 	}
 	return nil
 }
 
-func move(view Object, luck *rand.Rand) any {
+func move(view Object, rng *rand.Rand) any {
 	at, stands := places[text(view["position"])]
 	if !stands { // it has a title, or stands on a pillar
 		return nil
@@ -55,8 +55,8 @@ func move(view Object, luck *rand.Rand) any {
 	if most > 3 {
 		most = 3
 	}
-	for steps := luck.Intn(most + 1); len(path) < steps; {
-		way := wayNames[luck.Intn(len(wayNames))]
+	for steps := rng.Intn(most + 1); len(path) < steps; {
+		way := wayNames[rng.Intn(len(wayNames))]
 		if there := (place{at.x + ways[way].x, at.y + ways[way].y}); taken[there] {
 			path, at = append(path, way), there
 		}

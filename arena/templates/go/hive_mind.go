@@ -17,16 +17,16 @@ var shapes = map[string][]string{
 }
 
 // The action for an open window; nil takes the default.
-func decide(name string, view, match Object, luck *rand.Rand) any {
+func decide(name string, view, match Object, rng *rand.Rand) any {
 	switch name {
 	case "give_token":
-		return Object{"seat": (whole(match["seat"]) + 1 + luck.Intn(4)) % 5}
+		return Object{"seat": (whole(match["seat"]) + 1 + rng.Intn(4)) % 5}
 	case "break_tie":
-		return Object{"seat": pick(list(view["tied"]), luck)}
+		return Object{"seat": pick(list(view["tied"]), rng)}
 	case "scores":
 		return nil
 	}
-	place, turned := Object{}, luck.Intn(3)
+	place, turned := Object{}, rng.Intn(3)
 	for at, hive := range list(view["hives"]) {
 		unused := list(object(view["unused"])[hive.(string)])
 		if len(unused) == 0 {
@@ -34,9 +34,9 @@ func decide(name string, view, match Object, luck *rand.Rand) any {
 		}
 		kind := kinds[(at+turned)%3] // The first round takes another kind for each Hive.
 		if whole(view["round"]) != 1 {
-			kind = pick(unused, luck).(string)
+			kind = pick(unused, rng).(string)
 		}
-		place[hive.(string)] = shapes[kind][luck.Intn(len(shapes[kind]))]
+		place[hive.(string)] = shapes[kind][rng.Intn(len(shapes[kind]))]
 	}
 	return Object{"place": place}
 }

@@ -9,7 +9,7 @@ import (
 var rowLengths = []int{5, 6, 7, 8, 9, 8, 7, 6, 5} // rows A to I
 
 // The action for an open window; nil takes the default.
-func decide(name string, view, match Object, luck *rand.Rand) any {
+func decide(name string, view, match Object, rng *rand.Rand) any {
 	if name == "first" {
 		return Object{"first": match["seat"]}
 	}
@@ -33,5 +33,5 @@ func decide(name string, view, match Object, luck *rand.Rand) any {
 	if len(free) == 0 {
 		return nil
 	}
-	return Object{"cells": []any{pick(free, luck)}}
+	return Object{"cells": []any{pick(free, rng)}}
 }

@@ -10,13 +10,13 @@ var divine = []string{"Divider", "Slope", "Splitter", "Zig-Zag", "Enclosure", "B
 var mundane = []string{"Straight", "Torn", "Origin", "Cross", "Angled", "Slash"}
 
 // The action for an open window; nil takes the default.
-func decide(name string, view, match Object, luck *rand.Rand) any {
+func decide(name string, view, match Object, rng *rand.Rand) any {
 	if name == "symbol" {
 		return nil
 	}
 	var guess []string
-	for _, rune := range luck.Perm(36)[:6] {
+	for _, rune := range rng.Perm(36)[:6] {
 		guess = append(guess, mundane[rune%6]+" "+divine[rune/6])
 	}
-	return Object{"votes": Object{fmt.Sprint(1 + luck.Intn(15)): 1}, "guesses": [][]string{guess}}
+	return Object{"votes": Object{fmt.Sprint(1 + rng.Intn(15)): 1}, "guesses": [][]string{guess}}
 }

@@ -6,10 +6,10 @@ use json::Json;
 use std::io::{BufRead, Write};
 
 /// Chance, from the seed that the referee gave: splitmix64.
-pub struct Luck(u64);
+pub struct Rng(u64);
 
 #[allow(dead_code)]
-impl Luck {
+impl Rng {
     /// 0 to `most` - 1.
     pub fn below(&mut self, most: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -32,16 +32,16 @@ fn submit(window: i64, action: &str) {
 
 fn main() {
     let mut game = Json::Null; // what `welcome` said: seat, seats, variant, options, clock
-    let mut luck = Luck(0);
+    let mut rng = Rng(0);
     for line in std::io::stdin().lock().lines() {
         let message = Json::parse(&line.unwrap());
         match message["type"].text() {
             "welcome" => {
-                luck = Luck(message["seed"].int() as u64);
+                rng = Rng(message["seed"].int() as u64);
                 game = message;
             }
             "window" => {
-                let action = decide::decide(message["window"].text(), &message["view"], &game, &mut luck);
+                let action = decide::decide(message["window"].text(), &message["view"], &game, &mut rng);
                 submit(message["id"].int(), &action);
             }
             "rejected" if message["reason"].text() == "illegal" => {

@@ -1,6 +1,6 @@
 //! Plays Hive Mind at random: a shape on every Hive, of a kind that is left there.
 use crate::json::Json;
-use crate::Luck;
+use crate::Rng;
 
 /// The shapes of each kind by their three letters.
 const SHAPES: [(&str, &str); 3] = [
@@ -20,17 +20,17 @@ const SHAPES: [(&str, &str); 3] = [
 ];
 
 /// The action for an open window as JSON; "null" takes the default.
-pub fn decide(name: &str, view: &Json, game: &Json, luck: &mut Luck) -> String {
+pub fn decide(name: &str, view: &Json, game: &Json, rng: &mut Rng) -> String {
     match name {
         "give_token" => {
-            let seat = (game["seat"].int() + 1 + luck.below(4) as i64) % 5;
+            let seat = (game["seat"].int() + 1 + rng.below(4) as i64) % 5;
             return format!("{{\"seat\":{seat}}}");
         }
-        "break_tie" => return format!("{{\"seat\":{}}}", luck.pick(view["tied"].list()).int()),
+        "break_tie" => return format!("{{\"seat\":{}}}", rng.pick(view["tied"].list()).int()),
         "round" => {}
         _ => return "null".to_string(),
     }
-    let turned = luck.below(3);
+    let turned = rng.below(3);
     let mut place = Vec::new();
     for (at, hive) in view["hives"].list().iter().enumerate() {
         let unused = view["unused"][hive.text()].list();
@@ -40,10 +40,10 @@ pub fn decide(name: &str, view: &Json, game: &Json, luck: &mut Luck) -> String {
         // The first round takes another kind for each Hive.
         let kind = match view["round"].int() {
             1 => SHAPES[(at + turned) % 3].0,
-            _ => luck.pick(unused).text(),
+            _ => rng.pick(unused).text(),
         };
         let shapes: Vec<&str> = SHAPES.iter().find(|(name, _)| *name == kind).unwrap().1.split_whitespace().collect();
-        place.push(format!("\"{}\":\"{}\"", hive.text(), luck.pick(&shapes)));
+        place.push(format!("\"{}\":\"{}\"", hive.text(), rng.pick(&shapes)));
     }
     format!("{{\"place\":{{{}}}}}", place.join(","))
 }

@@ -14,20 +14,20 @@ from open_spiel.python.algorithms.mcts import RandomRolloutEvaluator
 from arena.learning import openspiel_game
 
 
-def play(simulations: int, luck: np.random.RandomState) -> float:
+def play(simulations: int, rng: np.random.RandomState) -> float:
     """Play one match, the search at seat 1 against random choices; return what seat 1 gets.
 
     Without simulations, seat 1 chooses at random too.
     """
     state = openspiel_game("mist", options={"first": 0, "max_turns": 2}).new_initial_state()
-    evaluator = RandomRolloutEvaluator(1, luck)
-    bot = ISMCTSBot(state.get_game(), evaluator, uct_c=1.0, max_simulations=simulations, random_state=luck)
-    bot.set_resampler(lambda here, player: here.resample_from_infostate(player, luck.uniform))
+    evaluator = RandomRolloutEvaluator(1, rng)
+    bot = ISMCTSBot(state.get_game(), evaluator, uct_c=1.0, max_simulations=simulations, random_state=rng)
+    bot.set_resampler(lambda here, player: here.resample_from_infostate(player, rng.uniform))
     while not state.is_terminal():
         if state.current_player() == 1 and simulations:
             state.apply_action(bot.step(state))
         else:
-            state.apply_action(luck.choice(state.legal_actions()))
+            state.apply_action(rng.choice(state.legal_actions()))
     return state.returns()[1]
 
 
@@ -38,9 +38,9 @@ def main() -> None:
     parser.add_argument("--matches", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    luck = np.random.RandomState(given.seed)
+    rng = np.random.RandomState(given.seed)
     for simulations in (0, given.simulations):
-        won = sum(play(simulations, luck) > 0 for _ in range(given.matches))
+        won = sum(play(simulations, rng) > 0 for _ in range(given.matches))
         how = f"IS-MCTS with {simulations} simulations" if simulations else "random choices"
         print(f"seat 1 won {won} of {given.matches} matches by {how}")
 

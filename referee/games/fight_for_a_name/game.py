@@ -49,11 +49,11 @@ from referee.rules import (
     Building,
     Game,
     Illegal,
-    Luck,
-    Owed,
-    Step,
-    Taken,
+    MatchRandom,
+    PendingSeat,
+    ResolvedAction,
     TimeTerms,
+    Transition,
     Variant,
     Window,
     check_own,
@@ -61,19 +61,21 @@ from referee.rules import (
     remembered,
 )
 
-_CHALLENGE = Window("challenge", tuple(Owed(seat, Pick(pick=())) for seat in range(SEATS)), timed=True)
-_MOVE = Window("move", tuple(Owed(seat, Move()) for seat in range(SEATS)))
+_CHALLENGE = Window("challenge", tuple(PendingSeat(seat, Pick(pick=())) for seat in range(SEATS)), timed=True)
+_MOVE = Window("move", tuple(PendingSeat(seat, Move()) for seat in range(SEATS)))
 
 
 @lru_cache(maxsize=1024)
 def _pillar(visitors: tuple[int, ...]) -> Window:
-    return Window("pillar", tuple(Owed(seat, None) for seat in visitors), asap=True)
+    return Window("pillar", tuple(PendingSeat(seat, None) for seat in visitors), asap=True)
 
 
 @remembered
 def _vote(state: FightState) -> Window:
     shown = Candidates(candidates=state.candidates)
-    return Window(state.phase, tuple(Owed(seat, Vote(seat=None), shown=shown) for seat in seen.voters(state)))
+    return Window(
+        state.phase, tuple(PendingSeat(seat, Vote(seat=None), shown=shown) for seat in seen.voters(state))
+    )
 
 
 _VOTES = {
@@ -109,24 +111,26 @@ class FightForAName(Game[FightState, FightOptions, FightSetup, FightView]):
     view_type = FightView
     choices = legal.CHOICES
 
-    def read_setup(self, variant: str, options: FightOptions, given: Raw | None, luck: Luck) -> FightSetup:
+    def read_setup(self, variant: str, options: FightOptions, given: Raw | None, rng: MatchRandom) -> FightSetup:
         """See `Game.read_setup`."""
         if given in (None, Raw(b"null")):
-            return drawn_setup(luck.shared())
+            return drawn_setup(rng.shared())
         return checked_setup(read_given(FightSetup, given, "setup"))
 
     def seats(self, options: FightOptions) -> int:
         """Return 13."""
         return SEATS
 
-    def deal(self, variant: str, options: FightOptions, setup: FightSetup, luck: Luck) -> Step[FightState]:
+    def deal(
+        self, variant: str, options: FightOptions, setup: FightSetup, rng: MatchRandom
+    ) -> Transition[FightState]:
         """Place all seats on Start, and show the hexes' colours and the timed game's puzzle to all."""
         puzzle = setup.challenge
         told = (
             Addressed(BoardShown(colours=setup.colours)),
             Addressed(ChallengeShown(numbers=puzzle.numbers, target=puzzle.target)),
         )
-        return Step(FightState(options=options, setup=setup), told)
+        return Transition(FightState(options=options, setup=setup), told)
 
     def window(self, state: FightState) -> Window | None:
         """Return the open window.
@@ -181,34 +185,36 @@ class FightForAName(Game[FightState, FightOptions, FightSetup, FightView]):
         view: FightView,
         events: Sequence[Event],
         seat: int,
-        luck: Random,
+        rng: Random,
         *,
         variant: str | None = None,
         options: FightOptions | None = None,
     ) -> Iterator[FightState]:
         """See `worlds`. The view contains all information of the events."""
         check_own(view, seat)
-        return worlds.worlds(view, seat, luck, options or FightOptions())
+        return worlds.worlds(view, seat, rng, options or FightOptions())
 
-    def answer(self, state: FightState, seat: int, action: Action, luck: Luck) -> Step[FightState]:
+    def answer(self, state: FightState, seat: int, action: Action, rng: MatchRandom) -> Transition[FightState]:
         """Send the pillar's answer to its visitor (R3)."""
-        after, answer = answered(state, seat, cast("Ask", action), luck.seat(seat))
-        return Step(after, (Addressed(answer, seat),))
+        after, answer = answered(state, seat, cast("Ask", action), rng.seat(seat))
+        return Transition(after, (Addressed(answer, seat),))
 
-    def close(self, state: FightState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[FightState]:
+    def close(
+        self, state: FightState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[FightState]:
         """See `Game.close`. Pillars have answered before; a visitor without questions receives no answer."""
         if state.phase == "pillar":
-            return Step(*end_round(state, luck))
+            return Transition(*end_round(state, rng))
         parts = [part for part in taken if part is not None]
         actions = [part.action for part in parts]
         if state.phase == "challenge":
             picks, elapsed_ms = cast("list[Pick]", actions), [part.elapsed_ms for part in parts]
-            rank = rank_challenge(state.setup.challenge, picks, elapsed_ms, luck.shared())
-            return Step(next_round(replace(state, challenge=rank)))
+            rank = rank_challenge(state.setup.challenge, picks, elapsed_ms, rng.shared())
+            return Transition(next_round(replace(state, challenge=rank)))
         if state.phase == "move":
-            return Step(*close_moves(state, tuple(cast("list[Move]", actions)), luck))
+            return Transition(*close_moves(state, tuple(cast("list[Move]", actions)), rng))
         votes = [vote.seat for vote in cast("list[Vote]", actions) if vote.seat is not None]
-        return Step(*_VOTES[state.phase](state, votes, luck))
+        return Transition(*_VOTES[state.phase](state, votes, rng))
 
     def view(self, state: FightState, seat: int | None) -> FightView:
         """Return the public facts; for a seat, also its private facts and its own actions."""
@@ -218,13 +224,13 @@ class FightForAName(Game[FightState, FightOptions, FightSetup, FightView]):
         """Return the view of the whole state."""
         return seen.hosts_view(state)
 
-    def plausible(self, state: FightState, seat: int, luck: Random) -> Action | None:
+    def plausible(self, state: FightState, seat: int, rng: Random) -> Action | None:
         """See `rehearsal.plausible`."""
-        return rehearsal.plausible(state, seat, luck)
+        return rehearsal.plausible(state, seat, rng)
 
-    def disguise(self, state: FightState, observer: int | None, luck: Random) -> FightState:
+    def disguise(self, state: FightState, observer: int | None, rng: Random) -> FightState:
         """See `rehearsal.disguised`."""
-        return rehearsal.disguised(state, observer, luck)
+        return rehearsal.disguised(state, observer, rng)
 
     def outcome(self, state: FightState) -> Outcome | None:
         """Return the outcome by the rounds of the claims (R9, R10), or None until the match is over."""

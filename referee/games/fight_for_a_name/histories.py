@@ -123,7 +123,7 @@ def least(spent: Spent) -> int:
 class History:
     """Possible actions of all seats in the completed rounds. `step` changes the history in place."""
 
-    def __init__(self, view: FightView, may_be: Callable[[Title, Banner], bool], luck: Random) -> None:
+    def __init__(self, view: FightView, may_be: Callable[[Title, Banner], bool], rng: Random) -> None:
         """Find a first history, in which claims use only banners that `may_be` allows.
 
         Raises:
@@ -132,7 +132,7 @@ class History:
         self.view = view
         self.may_be = may_be
         self.seat = cast("int", view.seat)
-        self.luck = luck
+        self.rng = rng
         self.rounds = len(view.history)
         self.claim_round = {claim.seat: claim.round for claim in view.claims.values()}
         self.colour = {NUMBER[name]: colour for name, colour in view.colours.items()}
@@ -199,7 +199,7 @@ class History:
                     options = self._hidden_places(seat, r)
                     if not options:
                         raise ValueError(f"seat {seat} cannot have had the crest of its title")
-                    place, steps = self.luck.choice(options)
+                    place, steps = self.rng.choice(options)
                     self._add(Spent(seat, r, before, place, steps, is_hidden=True))
                 else:
                     fitting = lengths(before, place)
@@ -257,7 +257,7 @@ class History:
         fits = list(self._banners(claims, self.whitened[r - 1]))
         if not fits:
             raise ValueError(f"the claims of round {r} do not fit the hexes that turned white")
-        return self.luck.choice(fits)
+        return self.rng.choice(fits)
 
     def _banners(self, claims: Sequence[tuple[Title, int]], white: frozenset[int]) -> Iterator[list[Claimed]]:
         if not claims:
@@ -419,9 +419,9 @@ class History:
     def _draw(self, spent: Spent) -> tuple[str, int]:
         """Draw a place and an amount; larger amounts are less likely."""
         if spent.is_hidden:
-            return self.luck.choice(self._hidden_places(spent.seat, spent.round))
+            return self.rng.choice(self._hidden_places(spent.seat, spent.round))
         more = 0
-        while self.luck.random() < MORE:
+        while self.rng.random() < MORE:
             more += 1
         if spent.is_put:
             return spent.place, more
@@ -455,7 +455,7 @@ class History:
         fits = all(self.mp(seat) is not None for seat in seats) and (
             not spent.is_hidden or self._crowds_fit(spent.round)
         )
-        if not fits or sum(map(self._faults, hexes)) > before + (mending and self.luck.random() < WORSE):
+        if not fits or sum(map(self._faults, hexes)) > before + (mending and self.rng.random() < WORSE):
             self._set(spent, *was)
             return False
         return True
@@ -471,9 +471,9 @@ class History:
             faulty = [number for number in self.colour if self._faults(number)]
             if not faulty:
                 return True
-            number = self.luck.choice(faulty)
+            number = self.rng.choice(faulty)
             if attempt % 4 == 1 and hidden:
-                self._try(self.luck.choice(hidden), mending=True)
+                self._try(self.rng.choice(hidden), mending=True)
             elif not Filling(self, number).found:
                 self._save(number)
         return False
@@ -485,7 +485,7 @@ class History:
             spent for spent in self.spents if spent.seat in seats and spent.amount > least(spent) and spent.is_seen
         ]
         if costly:
-            spent = self.luck.choice(costly)
+            spent = self.rng.choice(costly)
             spent.amount = least(spent)
 
     def step(self, times: int) -> set[int]:
@@ -494,7 +494,7 @@ class History:
         Returns:
             The seats whose values have changed.
         """
-        chosen = self.luck.choices(self.free, k=times) if self.free else []
+        chosen = self.rng.choices(self.free, k=times) if self.free else []
         return {spent.seat for spent in chosen if self._try(spent)}
 
 
@@ -551,7 +551,7 @@ class Filling:
     def _drawn(self, spent: Spent, most: int) -> list[int]:
         """Return the possible amounts in random order, with a preference for small ones."""
         found = range(most + 1) if spent.is_put else [n for n in lengths(spent.start, spent.place) if n <= most]
-        random = self._history.luck.random
+        random = self._history.rng.random
         return sorted(found, key=lambda amount: (amount + 1) * random())
 
 
@@ -577,20 +577,20 @@ def _fault(strengths: dict[int, int], seat: int | None) -> float:
     return 1 + abs(strengths.get(who or 0, 0) - strengths.get(seat or 0, 0)) / BY_STRENGTH
 
 
-def drawn_gifts(history: History, luck: Random) -> list[dict[int, Move]]:
+def drawn_gifts(history: History, rng: Random) -> list[dict[int, Move]]:
     """Draw the gifts of other seats with titles, by round, so that they add up to the reported ones (R5).
 
     Raises:
         ValueError: no gifts were found that fit.
     """
     for _ in range(RESTARTS * RESTARTS):
-        found = _dealt(history, luck)
+        found = _dealt(history, rng)
         if found is not None:
             return found
     raise ValueError("no gifts of the other seats fit what was told of them")
 
 
-def _dealt(history: History, luck: Random) -> list[dict[int, Move]] | None:
+def _dealt(history: History, rng: Random) -> list[dict[int, Move]] | None:
     barred: dict[int, int | None] = {}
     found = []
     for r in range(1, history.rounds + 1):
@@ -598,7 +598,7 @@ def _dealt(history: History, luck: Random) -> list[dict[int, Move]] | None:
         given = Counter(history.gifts[r - 1])
         if history.claim_round.get(history.seat, r) < r:
             given.subtract({int(key): amount for key, amount in history.view.moves[r - 1].give.items()})
-        moves = _deal_out(given, givers, barred, luck) if given.total() else {seat: Move() for seat in givers}
+        moves = _deal_out(given, givers, barred, rng) if given.total() else {seat: Move() for seat in givers}
         if moves is None:
             return None
         for seat, move in moves.items():
@@ -608,15 +608,15 @@ def _dealt(history: History, luck: Random) -> list[dict[int, Move]] | None:
 
 
 def _deal_out(
-    given: Counter[int], givers: list[int], barred: dict[int, int | None], luck: Random
+    given: Counter[int], givers: list[int], barred: dict[int, int | None], rng: Random
 ) -> dict[int, Move] | None:
     for _ in range(RESTARTS):
         hands: dict[int, Counter[int]] = {seat: Counter() for seat in givers}
-        for to in luck.sample(list(given.elements()), given.total()):
+        for to in rng.sample(list(given.elements()), given.total()):
             able = [seat for seat, hand in hands.items() if hand.total() < MOST_GIVEN and barred.get(seat) != to]
             if not able:
                 break
-            hands[luck.choice(able)][to] += 1
+            hands[rng.choice(able)][to] += 1
         else:
             return {
                 seat: Move(give={SEAT_KEYS[to]: hand[to] for to in sorted(hand)}) for seat, hand in hands.items()

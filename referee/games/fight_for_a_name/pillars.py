@@ -25,9 +25,9 @@ def checked_ask(player: Player, ask: Ask) -> Ask:
     return ask if first < second else replace(ask, neither=(second, first))
 
 
-def answered(state: FightState, seat: int, ask: Ask, luck: Random) -> tuple[FightState, PillarAnswer]:
+def answered(state: FightState, seat: int, ask: Ask, rng: Random) -> tuple[FightState, PillarAnswer]:
     """Return the state in which the visitor has its crest, and its answer. No other seat changes."""
-    answer = answer_to(ask, state.setup.titles, luck)
+    answer = answer_to(ask, state.setup.titles, rng)
     player = state.players[seat]
     visit = replace(player.visits[-1], asked=ask, answer=answer)
     crests = dict(sorted({ask.crest: state.round, **player.crests}.items()))
@@ -36,16 +36,16 @@ def answered(state: FightState, seat: int, ask: Ask, luck: Random) -> tuple[Figh
     return replace(state, players=tuple(players)), answer
 
 
-def answer_to(ask: Ask, banners: Mapping[Title, Banner], luck: Random) -> PillarAnswer:
+def answer_to(ask: Ask, banners: Mapping[Title, Banner], rng: Random) -> PillarAnswer:
     """Return a pillar's answer when the titles have the given banners."""
     other, one, two = banners[ask.other[0]], banners[ask.neither[0]], banners[ask.neither[1]]
     absent = _without(other.body, other.parting, ask.other[1])
     on_neither = _without(one.body, one.parting, two.body, two.parting)
-    first, second = sorted(sample(luck, on_neither, 2))
+    first, second = sorted(sample(rng, on_neither, 2))
     return PillarAnswer(
         body=banners[ask.body[0]].body == ask.body[1],
         parting=banners[ask.parting[0]].parting == ask.parting[1],
-        other=choice(luck, absent),
+        other=choice(rng, absent),
         neither=(first, second),
         crest=ask.crest,
     )

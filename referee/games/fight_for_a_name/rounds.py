@@ -10,13 +10,13 @@ from referee.games.fight_for_a_name import ending
 from referee.games.fight_for_a_name.moving import INCOME, play_moves
 from referee.games.fight_for_a_name.state import SEAT_KEYS, FightState, Player, of_each
 from referee.games.fight_for_a_name.titles import Holders, claim_titles
-from referee.rules import Addressed, Luck, sample
+from referee.rules import Addressed, MatchRandom, sample
 
 Step = tuple[FightState, tuple[Addressed, ...]]
 
 
 def rank_challenge(
-    puzzle: Puzzle, picks: Sequence[Pick], elapsed_ms: Sequence[int], luck: Random
+    puzzle: Puzzle, picks: Sequence[Pick], elapsed_ms: Sequence[int], rng: Random
 ) -> tuple[int, ...]:
     """Return the seats ranked by the timed game, best first (R7); ties are drawn at random.
 
@@ -28,7 +28,7 @@ def rank_challenge(
         return not right, elapsed_ms[seat] if right else 0
 
     # Any draw would do by R7. This one gives the order in the example scenarios, which do not mark it as drawn.
-    drawn = sample(luck, range(len(picks)), len(picks))
+    drawn = sample(rng, range(len(picks)), len(picks))
     return tuple(sorted(drawn, key=rank))
 
 
@@ -55,16 +55,16 @@ def _paid(player: Player) -> Player:
     return replace(player, mp=player.mp + player.income, income=0) if player.income else player
 
 
-def close_moves(state: FightState, moves: tuple[Move, ...], luck: Luck) -> Step:
+def close_moves(state: FightState, moves: tuple[Move, ...], rng: MatchRandom) -> Step:
     """Play a round's moves, then continue with the visitors of pillars, or end the round."""
     after, told = play_moves(state, moves)
     if after.visitors:
         return replace(after, phase="pillar"), told
-    ended, more = end_round(after, luck)
+    ended, more = end_round(after, rng)
     return ended, (*told, *more)
 
 
-def end_round(state: FightState, luck: Luck) -> Step:
+def end_round(state: FightState, rng: MatchRandom) -> Step:
     """Resolve claims, report the result to all seats, then start the next round or the end of the game."""
     after, held = claim_titles(state)
     result = _result(state, after, held)
@@ -73,7 +73,7 @@ def end_round(state: FightState, luck: Luck) -> Step:
     if ending.reason(after) is None:
         return next_round(after), told
     paid = tuple(map(_paid, after.players))
-    over, more = ending.begin(replace(after, players=paid, visitors=()), luck)
+    over, more = ending.begin(replace(after, players=paid, visitors=()), rng)
     return over, (*told, *more)
 
 

@@ -20,56 +20,56 @@ SUMMANDS = (3, 4, 5)
 """Possible counts of numbers that make up the target of a drawn puzzle."""
 
 
-def drawn_setup(luck: Random) -> FightSetup:
+def drawn_setup(rng: Random) -> FightSetup:
     """Draw a setup at random."""
     colours = list(COLOURS) * 6
-    shuffle(luck, colours)
+    shuffle(rng, colours)
     return FightSetup(
         colours=dict(zip(HEXES, colours, strict=True)),
-        titles=drawn_titles(luck),
-        pillars=dict(zip(PILLARS, drawn_pillars(luck), strict=True)),
-        challenge=_drawn_puzzle(luck),
+        titles=drawn_titles(rng),
+        pillars=dict(zip(PILLARS, drawn_pillars(rng), strict=True)),
+        challenge=_drawn_puzzle(rng),
     )
 
 
-def drawn_titles(luck: Random) -> dict[Title, Banner]:
+def drawn_titles(rng: Random) -> dict[Title, Banner]:
     """Draw banners so that every colour is the body of two titles and the parting of two others."""
     bodies, partings = list(COLOURS) * 2, list(COLOURS) * 2
-    shuffle(luck, bodies)
+    shuffle(rng, bodies)
     while any(map(eq, bodies, partings)):
-        shuffle(luck, partings)
+        shuffle(rng, partings)
     banners = [Banner(body=body, parting=parting) for body, parting in zip(bodies, partings, strict=True)]
     return dict(zip(TITLES, banners, strict=True))
 
 
-def drawn_pillars(luck: Random) -> list[tuple[Title, ...]]:
+def drawn_pillars(rng: Random) -> list[tuple[Title, ...]]:
     """Draw the titles that each pillar shows: no two pillars the same six, every title at five pillars."""
     while True:
-        shown = _shown_by_pillars(luck)
+        shown = _shown_by_pillars(rng)
         if len({frozenset(titles) for titles in shown}) == len(PILLARS):
             return shown
 
 
-def _shown_by_pillars(luck: Random) -> list[tuple[Title, ...]]:
+def _shown_by_pillars(rng: Random) -> list[tuple[Title, ...]]:
     """Draw six titles per pillar; a title that every remaining pillar has to show is always included."""
     left = dict.fromkeys(TITLES, SHOWN_AT)
     shown = []
     for pillars_left in range(len(PILLARS), 0, -1):
         titles = [title for title, count in left.items() if count == pillars_left]
         titles += sample(
-            luck, [title for title, count in left.items() if 0 < count < pillars_left], SHOWN - len(titles)
+            rng, [title for title, count in left.items() if 0 < count < pillars_left], SHOWN - len(titles)
         )
-        shuffle(luck, titles)
+        shuffle(rng, titles)
         for title in titles:
             left[title] -= 1
         shown.append(tuple(titles))
-    shuffle(luck, shown)
+    shuffle(rng, shown)
     return shown
 
 
-def _drawn_puzzle(luck: Random) -> Puzzle:
-    numbers = luck.sample(range(1, LARGEST + 1), NUMBERS)
-    return Puzzle(numbers=tuple(numbers), target=sum(sample(luck, numbers, choice(luck, SUMMANDS))))
+def _drawn_puzzle(rng: Random) -> Puzzle:
+    numbers = rng.sample(range(1, LARGEST + 1), NUMBERS)
+    return Puzzle(numbers=tuple(numbers), target=sum(sample(rng, numbers, choice(rng, SUMMANDS))))
 
 
 def checked_setup(setup: FightSetup) -> FightSetup:

@@ -61,7 +61,7 @@ NEAR = 4
 """Longest move, in steps, that is assumed of other seats while pillars answer, unless a visit needs more."""
 
 
-def worlds(view: FightView, seat: int, luck: Random, options: FightOptions) -> Iterator[FightState]:
+def worlds(view: FightView, seat: int, rng: Random, options: FightOptions) -> Iterator[FightState]:
     """See `Game.worlds`.
 
     Raises:
@@ -73,13 +73,13 @@ def worlds(view: FightView, seat: int, luck: Random, options: FightOptions) -> I
     fails = 0
     while True:
         try:
-            history = History(view, facts.may_be, luck)
+            history = History(view, facts.may_be, rng)
         except ValueError:
             fails += 1
             if fails > TRIES // ANEW:
                 raise
             continue
-        drawing = Drawing(view, seat, luck, replace(options, rounds=view.rounds), facts, history)
+        drawing = Drawing(view, seat, rng, replace(options, rounds=view.rounds), facts, history)
         for _ in range(ANEW):
             world = drawing.world()
             if world is None:
@@ -160,12 +160,12 @@ class Layouts:
         self._nodes[left] = total, (counts, colours)
         return self._nodes[left]
 
-    def draw(self, luck: Random, unlike: Sequence[Colour] = ()) -> list[Colour] | None:
+    def draw(self, rng: Random, unlike: Sequence[Colour] = ()) -> list[Colour] | None:
         """Draw the colours, indexed by title; return None if a title has the same colour in `unlike`."""
         counts, options = self._first
         colours: list[Colour] = []
         while counts:
-            colour, (counts, options) = options[bisect(counts, luck.random() * counts[-1])]
+            colour, (counts, options) = options[bisect(counts, rng.random() * counts[-1])]
             if unlike and colour == unlike[len(colours)]:
                 return None
             colours.append(colour)
@@ -179,18 +179,18 @@ class Drawing:
         self,
         view: FightView,
         seat: int,
-        luck: Random,
+        rng: Random,
         options: FightOptions,
         facts: Facts,
         history: History,
     ) -> None:
-        self.view, self.seat, self.luck, self.options = view, seat, luck, options
+        self.view, self.seat, self.rng, self.options = view, seat, rng, options
         self.facts, self.history = facts, history
         claimed = history.banners()
         bodies = {t: {claimed[t][0]} & facts.bodies[t] if t in claimed else facts.bodies[t] for t in TITLES}
         partings = {t: {claimed[t][1]} & facts.partings[t] if t in claimed else facts.partings[t] for t in TITLES}
         self.bodies, self.partings = Layouts(bodies), Layouts(partings)
-        self.gifts = drawn_gifts(history, luck)
+        self.gifts = drawn_gifts(history, rng)
         self.tempting: dict[tuple[int, int, int], frozenset[Colours]] = {}
         """Banners that a seat could make, by round, number of claims before in it, and seat; rounds without
         claims."""
@@ -259,8 +259,8 @@ class Drawing:
         """Draw a layout in which the seat could not have claimed more than it did, or return None."""
         avoided = [(title, self._tempted(self.seat, r, title)) for title, r in self.view.crests.items()]
         for _ in range(LAYOUTS):
-            bodies = self.bodies.draw(self.luck)
-            partings = self.partings.draw(self.luck, cast("list[Colour]", bodies))
+            bodies = self.bodies.draw(self.rng)
+            partings = self.partings.draw(self.rng, cast("list[Colour]", bodies))
             if partings is not None:
                 banners = dict(zip(TITLES, zip(cast("list[Colour]", bodies), partings, strict=True), strict=True))
                 if not any(banners[title] in tempting for title, tempting in avoided):
@@ -343,14 +343,14 @@ class Drawing:
             ]
             if not fitting:
                 return None
-            won[title] = self.luck.choice(fitting)
+            won[title] = self.rng.choice(fitting)
         return won
 
     def _rank(self, won: dict[Title, tuple[int, Pillar]], banners: dict[Title, Colours]) -> tuple[int, ...] | None:
         """Draw the ranks in the timed game; return None if this seat should have had a title of another."""
         if self.view.revealed is not None:
             return self.view.revealed.challenge
-        rank = self.luck.sample(range(SEATS), SEATS)
+        rank = self.rng.sample(range(SEATS), SEATS)
         for title, (got, _) in won.items():
             claim = self.view.claims[title]
             since = self.view.crests.get(title)
@@ -400,7 +400,7 @@ class Drawing:
     def _pillars(self, needed: dict[Pillar, set[Title]]) -> dict[Pillar, tuple[Title, ...]]:
         known = self.facts.pillars
         if not known and not needed:
-            return dict(zip(PILLARS, drawn_pillars(self.luck), strict=True))
+            return dict(zip(PILLARS, drawn_pillars(self.rng), strict=True))
         for _ in range(TRIES):
             shown = self._shown(known, needed)
             if shown is not None:
@@ -414,7 +414,7 @@ class Drawing:
 
         Return None if the draw breaks a rule of the setup.
         """
-        luck = self.luck
+        rng = self.rng
         left = dict.fromkeys(TITLES, SHOWN_AT)
         for titles in known.values():
             for title in titles:
@@ -423,7 +423,7 @@ class Drawing:
         later = Counter(title for titles in needed.values() for title in titles)
         shown = dict(known)
         order = [pillar for pillar in PILLARS if pillar not in known]
-        luck.shuffle(order)
+        rng.shuffle(order)
         for at, pillar in enumerate(order):
             must = {title for title, count in left.items() if count == len(order) - at}
             if pillar in needed:
@@ -432,8 +432,8 @@ class Drawing:
             rest = [title for title, count in left.items() if count > later[title] and title not in must]
             if len(must) > SHOWN or len(rest) < SHOWN - len(must):
                 return None
-            here = [*sorted(must), *luck.sample(rest, SHOWN - len(must))]
-            luck.shuffle(here)
+            here = [*sorted(must), *rng.sample(rest, SHOWN - len(must))]
+            rng.shuffle(here)
             for title in here:
                 left[title] -= 1
             shown[pillar] = tuple(here)
@@ -463,8 +463,8 @@ class Drawing:
                 crest: Title | None = title
             else:
                 crest = self._crest(seat, r, shown, banners)
-            ask = None if crest is None else _drawn_ask(shown, crest, self.luck)
-            answer = None if ask is None else answer_to(ask, setup.titles, self.luck)
+            ask = None if crest is None else _drawn_ask(shown, crest, self.rng)
+            answer = None if ask is None else answer_to(ask, setup.titles, self.rng)
             asked.append(Visit(round=r, pillar=pillar, titles=shown, asked=ask, answer=answer))
             if crest is not None:
                 crests.setdefault(crest, r)
@@ -488,8 +488,8 @@ class Drawing:
 
     def _crest(self, seat: int, r: int, shown: tuple[Title, ...], banners: dict[Title, Colours]) -> Title | None:
         """Draw a crest that gave the seat no title that it did not claim; None means that it asked nothing."""
-        luck = self.luck
-        for title in luck.sample(shown, len(shown)):
+        rng = self.rng
+        for title in rng.sample(shown, len(shown)):
             if banners[title] not in self._tempted(seat, r, title, lost=True):
                 return title
         return None
@@ -536,10 +536,10 @@ class Drawing:
         return self._while_pillars_answer(state)
 
     def _after_the_last(self, state: FightState) -> FightState | None:
-        view, luck = self.view, self.luck
+        view, rng = self.view, self.rng
         last = ending.last(state)
         if view.revealed is not None:
-            return replace(state, phase="over", eliminated=luck.choice(last), revealed=view.revealed)
+            return replace(state, phase="over", eliminated=rng.choice(last), revealed=view.revealed)
         first = winners(state)
         others = tuple(sorted({claim.seat for claim in state.claims.values()} - set(first)))
         phases: list[tuple[Phase, tuple[int, ...]]] = []
@@ -548,10 +548,10 @@ class Drawing:
         if len(last) > 1 and state.claims:
             phases.append(("elimination_vote", last))
             if "Justice" in state.claims:
-                shown = view.candidates or tuple(sorted(luck.sample(last, luck.randint(2, len(last)))))
+                shown = view.candidates or tuple(sorted(rng.sample(last, rng.randint(2, len(last)))))
                 if set(shown) <= set(last):
                     phases.append(("justice", shown))
-        luck.shuffle(phases)
+        rng.shuffle(phases)
         for phase, candidates in phases:
             after = replace(state, phase=phase, candidates=candidates)
             if (candidates if self.seat in voters(after) else None) == view.candidates:
@@ -560,7 +560,7 @@ class Drawing:
 
     def _while_pillars_answer(self, state: FightState) -> FightState | None:
         """Return the state in which all seats have moved and visitors may ask, or None if it does not fit."""
-        view, luck, seat = self.view, self.luck, self.seat
+        view, rng, seat = self.view, self.rng, self.seat
         own = view.visits[-1] if view.visits and view.visits[-1].round == view.round else None
         before = replace(state, players=_put(state.players, seat, _before_the_move(view)))
         moves: list[Move] = []
@@ -571,7 +571,7 @@ class Drawing:
                 moves.append(Move())
             else:
                 visited = frozenset(visit.pillar for visit in player.visits)
-                moves.append(_walked(luck.choice(_ways(player.position, min(player.mp, NEAR), visited))))
+                moves.append(_walked(rng.choice(_ways(player.position, min(player.mp, NEAR), visited))))
         if own is None or not own.titles:
             self._send(state, moves, None if own is None else own.pillar)
         after, _ = play_moves(before, tuple(moves))
@@ -592,8 +592,8 @@ class Drawing:
                 visited = {visit.pillar for visit in player.visits}
                 ways = [way for name, way in visits(player.position, player.mp, visited) if pillar in (None, name)]
                 if ways:
-                    able.append((number, self.luck.choice(ways)))
-        self.luck.shuffle(able)
+                    able.append((number, self.rng.choice(ways)))
+        self.rng.shuffle(able)
         for number, way in able[: 1 if pillar is None else CROWD]:
             moves[number] = Move(path=way)
 
@@ -612,9 +612,9 @@ def _walked(way: tuple[Direction, ...]) -> Move:
     return Move(path=way)
 
 
-def _drawn_ask(shown: tuple[Title, ...], crest: Title, luck: Random) -> Ask:
-    body, parting, other, one, two = luck.sample([title for title in shown if title != crest], len(shown) - 1)
-    colours = luck.choices(COLOURS, k=3)
+def _drawn_ask(shown: tuple[Title, ...], crest: Title, rng: Random) -> Ask:
+    body, parting, other, one, two = rng.sample([title for title in shown if title != crest], len(shown) - 1)
+    colours = rng.choices(COLOURS, k=3)
     one, two = sorted((one, two))
     return Ask(
         body=(body, colours[0]),

@@ -42,11 +42,11 @@ from referee.rules import (
     Building,
     Game,
     Illegal,
-    Luck,
-    Owed,
-    Step,
-    Taken,
+    MatchRandom,
+    PendingSeat,
+    ResolvedAction,
     TimeTerms,
+    Transition,
     Variant,
     Window,
     check_own,
@@ -94,11 +94,13 @@ class HiveMind(Game[HiveMindState, HiveMindOptions, HiveMindSetup, HiveMindView]
                 raise BadSetupError("options.garnets: at most 10 to the power of 100")
         return replace(options, garnets=RULE_SETS[variant].garnets) if options.garnets is UNSET else options
 
-    def read_setup(self, variant: str, options: HiveMindOptions, given: Raw | None, luck: Luck) -> HiveMindSetup:
+    def read_setup(
+        self, variant: str, options: HiveMindOptions, given: Raw | None, rng: MatchRandom
+    ) -> HiveMindSetup:
         """See `Game.read_setup`. The setup has the values of every Hive."""
         names = RULE_SETS[variant].hives
         if given in (None, Raw(b"null")):
-            dice = luck.shared()
+            dice = rng.shared()
             return HiveMindSetup(hives={name: draw_values(dice) for name in names})
         hives = read_given(HiveMindSetup, given, "setup").hives
         for name in sorted(hives.keys() ^ set(names)):
@@ -113,12 +115,12 @@ class HiveMind(Game[HiveMindState, HiveMindOptions, HiveMindSetup, HiveMindView]
         return SEATS
 
     def deal(
-        self, variant: str, options: HiveMindOptions, setup: HiveMindSetup, luck: Luck
-    ) -> Step[HiveMindState]:
+        self, variant: str, options: HiveMindOptions, setup: HiveMindSetup, rng: MatchRandom
+    ) -> Transition[HiveMindState]:
         """Return the initial state with hidden values and full wallets, without events."""
         given = options.garnets
         garnets = given if isinstance(given, tuple) else (cast("int", given),) * SEATS
-        return Step(HiveMindState(variant=variant, garnets=garnets, values=setup.hives))
+        return Transition(HiveMindState(variant=variant, garnets=garnets, values=setup.hives))
 
     def window(self, state: HiveMindState) -> Window | None:
         """Return `round`, then `scores` in `gauntlet`, then `give_token` or `break_tie` for the winner."""
@@ -130,9 +132,9 @@ class HiveMind(Game[HiveMindState, HiveMindOptions, HiveMindSetup, HiveMindView]
             case "scores":
                 return _SCORES
             case "give_token":
-                return Window("give_token", (Owed(play.winners(state)[0], None),))
+                return Window("give_token", (PendingSeat(play.winners(state)[0], None),))
             case "break_tie":
-                winner = Owed(play.winners(state)[0], None, drawn=True, shown=play.tied(state))
+                winner = PendingSeat(play.winners(state)[0], None, drawn=True, shown=play.tied(state))
                 return Window("break_tie", (winner,))
             case _ as unreachable:
                 assert_never(unreachable)
@@ -172,7 +174,7 @@ class HiveMind(Game[HiveMindState, HiveMindOptions, HiveMindSetup, HiveMindView]
         view: HiveMindView,
         events: Sequence[Event],
         seat: int,
-        luck: Random,
+        rng: Random,
         *,
         variant: str | None = None,
         options: HiveMindOptions | None = None,
@@ -181,25 +183,27 @@ class HiveMind(Game[HiveMindState, HiveMindOptions, HiveMindSetup, HiveMindView]
         check_own(view, seat)
         name = variant or self.variants[0].name
         given = self.read_options(name, None if options is None else Raw(encode(options)))
-        start = self.deal(name, given, HiveMindSetup(hives={}), Luck(0)).state
-        return worlds.worlds(view, luck, start)
+        start = self.deal(name, given, HiveMindSetup(hives={}), MatchRandom(0)).state
+        return worlds.worlds(view, rng, start)
 
-    def draw_default(self, state: HiveMindState, seat: int, luck: Luck) -> BreakTie:
+    def draw_default(self, state: HiveMindState, seat: int, rng: MatchRandom) -> BreakTie:
         """Draw one of the tied seats."""
-        return BreakTie(seat=luck.seat(seat).choice(play.tied(state)))
+        return BreakTie(seat=rng.seat(seat).choice(play.tied(state)))
 
-    def close(self, state: HiveMindState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[HiveMindState]:
+    def close(
+        self, state: HiveMindState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[HiveMindState]:
         """Play the actions of the seats in the open window."""
         actions = [part.action for part in taken if part is not None]
         match play.stage(state):
             case "round":
-                return play.close_round(state, cast("list[Round]", actions), luck)
+                return play.close_round(state, cast("list[Round]", actions), rng)
             case "scores":
-                return play.close_scores(state, cast("list[Scores]", actions), luck)
+                return play.close_scores(state, cast("list[Scores]", actions), rng)
             case "give_token":
-                return play.close_give_token(state, cast("GiveToken | None", actions[0]), luck)
+                return play.close_give_token(state, cast("GiveToken | None", actions[0]), rng)
             case "break_tie":
-                return play.close_break_tie(state, cast("BreakTie", actions[0]), luck)
+                return play.close_break_tie(state, cast("BreakTie", actions[0]), rng)
             case None:
                 raise AssertionError("no window is open")
             case _ as unreachable:
@@ -245,9 +249,9 @@ class HiveMind(Game[HiveMindState, HiveMindOptions, HiveMindSetup, HiveMindView]
         """Return the outcome; None until the eliminated seat is known."""
         return outcome(state)
 
-    def plausible(self, state: HiveMindState, seat: int, luck: Random) -> Any:
+    def plausible(self, state: HiveMindState, seat: int, rng: Random) -> Any:
         """See `Game.plausible`."""
-        return plausible(state, seat, luck)
+        return plausible(state, seat, rng)
 
     def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
         """See `Game.reseat`. All actions except rounds name seats."""
@@ -261,8 +265,8 @@ class HiveMind(Game[HiveMindState, HiveMindOptions, HiveMindSetup, HiveMindView]
                 return action
 
 
-_ROUND = Window("round", tuple(Owed(seat, Round()) for seat in range(SEATS)))
-_SCORES = Window("scores", tuple(Owed(seat, Scores(scores={})) for seat in range(SEATS)))
+_ROUND = Window("round", tuple(PendingSeat(seat, Round()) for seat in range(SEATS)))
+_SCORES = Window("scores", tuple(PendingSeat(seat, Scores(scores={})) for seat in range(SEATS)))
 
 
 def _window_known_to(state: HiveMindState, seat: int | None) -> WindowName | None:

@@ -20,35 +20,35 @@ POPULAR = ("ADE", "AEI", "BFI", "CFG", "CFI", "DHI", "EFI", "EIJ", "FIK", "HIJ",
 OFTEN, HALF, SELDOM = 7 / 8, 1 / 2, 1 / 8
 
 
-def plausible(state: HiveMindState, seat: int, luck: Random) -> Json:
+def plausible(state: HiveMindState, seat: int, rng: Random) -> Json:
     """Draw a submission to the open window, as plain JSON values."""
     now, result = turn(state), state.result
     if now is not None:
-        return _round(state, now, seat, luck)
+        return _round(state, now, seat, rng)
     if result is not None:
-        return {"seat": luck.choice(result.tied)}
+        return {"seat": rng.choice(result.tied)}
     totals = [score(points) for points in count(state)[0]]
     others = [other for other in range(SEATS) if other != seat]
-    return {"scores": {str(other): totals[other] + luck.choice((0, 1, -1)) for other in others}}
+    return {"scores": {str(other): totals[other] + rng.choice((0, 1, -1)) for other in others}}
 
 
-def _round(state: HiveMindState, now: Turn, seat: int, luck: Random) -> Json:
-    action: Json = {"place": _place(state, now, seat, luck)}
+def _round(state: HiveMindState, now: Turn, seat: int, rng: Random) -> Json:
+    action: Json = {"place": _place(state, now, seat, rng)}
     if now.number == BUYING_ROUND:
-        action |= {key: [luck.choice(now.hives)] for key in ("double", "block") if luck.random() < HALF}
+        action |= {key: [rng.choice(now.hives)] for key in ("double", "block") if rng.random() < HALF}
     if now.number == ROUNDS:
-        right = {hive: state.values[hive] for hive in now.hives if luck.random() < HALF}
-        action["guess"] = right if luck.random() < HALF else {hive: draw_values(luck) for hive in right}
+        right = {hive: state.values[hive] for hive in now.hives if rng.random() < HALF}
+        action["guess"] = right if rng.random() < HALF else {hive: draw_values(rng) for hive in right}
     return action
 
 
-def _place(state: HiveMindState, now: Turn, seat: int, luck: Random) -> dict[str, str]:
+def _place(state: HiveMindState, now: Turn, seat: int, rng: Random) -> dict[str, str]:
     idle = next(iter(state.values.values())).startswith("3")
     place: dict[str, str] = {}
     for hive, kinds in kinds_left(state)[seat].items():
         left = set(kinds)
         if now.number == 1:
             left -= {SHAPES[cells].kind for cells in place.values()}
-        if luck.random() < (SELDOM if idle else OFTEN):
-            place[hive] = luck.choice([cells for cells in POPULAR if SHAPES[cells].kind in left])
+        if rng.random() < (SELDOM if idle else OFTEN):
+            place[hive] = rng.choice([cells for cells in POPULAR if SHAPES[cells].kind in left])
     return place

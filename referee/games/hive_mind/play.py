@@ -40,7 +40,7 @@ from referee.games.hive_mind.state import (
     seats_that,
     turn,
 )
-from referee.rules import Addressed, Luck, Step
+from referee.rules import Addressed, MatchRandom, Transition
 
 Seats = tuple[int, ...]
 _LOOKS = {shape.cells: shape.looks for shape in hive_layouts.SHAPES}
@@ -60,7 +60,7 @@ def stage(state: HiveMindState) -> WindowName | None:
     return "give_token" if asks else "break_tie"
 
 
-def close_round(state: HiveMindState, actions: Sequence[Round], luck: Luck) -> Step[HiveMindState]:
+def close_round(state: HiveMindState, actions: Sequence[Round], rng: MatchRandom) -> Transition[HiveMindState]:
     """Play a round: send hints and public events and, after the last round, compute the result."""
     rules, now = RULE_SETS[state.variant], turn(state)
     assert now is not None  # noqa: S101 - the window `round` is open
@@ -73,10 +73,10 @@ def close_round(state: HiveMindState, actions: Sequence[Round], luck: Luck) -> S
     if turn(after) is None and not rules.gauntlet:
         points, feats = count(after)
         after = replace(after, result=settle(rules, points, feats))
-    return _go_on(after, telling, luck)
+    return _go_on(after, telling, rng)
 
 
-def close_scores(state: HiveMindState, actions: Sequence[Scores], luck: Luck) -> Step[HiveMindState]:
+def close_scores(state: HiveMindState, actions: Sequence[Scores], rng: MatchRandom) -> Transition[HiveMindState]:
     """Count guessed scores, all against the totals before any guess changes them."""
     points, feats = count(state)
     scores = tuple(action.scores for action in actions)
@@ -84,21 +84,23 @@ def close_scores(state: HiveMindState, actions: Sequence[Scores], luck: Luck) ->
     result = settle(RULE_SETS[state.variant], with_right_guesses(points, right), feats)
     by, of = Counter(guesser for guesser, _ in right), Counter(guessed for _, guessed in right)
     telling: _Telling = [(ScoreGuesses(right=by[seat], guessed_by=of[seat]), seat) for seat in range(SEATS)]
-    return _go_on(replace(state, scores=scores, result=result), telling, luck)
+    return _go_on(replace(state, scores=scores, result=result), telling, rng)
 
 
-def close_give_token(state: HiveMindState, action: GiveToken | None, luck: Luck) -> Step[HiveMindState]:
+def close_give_token(
+    state: HiveMindState, action: GiveToken | None, rng: MatchRandom
+) -> Transition[HiveMindState]:
     """Give the winner's second token to another seat, or drop it if there is no action (R9)."""
     (winner,) = winners(state)
     if action is None:
-        return _go_on(replace(state, token_asked=True), [], luck)
+        return _go_on(replace(state, token_asked=True), [], rng)
     given = TokenGiven(giver=winner, to=action.seat)
-    return _go_on(replace(state, token_asked=True, token_to=action.seat), [(given, None)], luck)
+    return _go_on(replace(state, token_asked=True, token_to=action.seat), [(given, None)], rng)
 
 
-def close_break_tie(state: HiveMindState, action: BreakTie, luck: Luck) -> Step[HiveMindState]:
+def close_break_tie(state: HiveMindState, action: BreakTie, rng: MatchRandom) -> Transition[HiveMindState]:
     """Eliminate the seat that the winner has chosen."""
-    return _go_on(replace(state, eliminated=action.seat), [], luck)
+    return _go_on(replace(state, eliminated=action.seat), [], rng)
 
 
 def winners(state: HiveMindState) -> tuple[int, ...]:
@@ -111,10 +113,10 @@ def tied(state: HiveMindState) -> tuple[int, ...]:
     return state.result.tied if state.result and stage(state) == "break_tie" else ()
 
 
-def _go_on(state: HiveMindState, telling: _Telling, luck: Luck) -> Step[HiveMindState]:
+def _go_on(state: HiveMindState, telling: _Telling, rng: MatchRandom) -> Transition[HiveMindState]:
     """Draw the eliminated seat if no winner decides it, add the final events at the end, and record all events."""
     if state.result and stage(state) == "break_tie" and not state.result.winner_breaks_tie:
-        state = replace(state, eliminated=luck.shared().choice(state.result.tied))
+        state = replace(state, eliminated=rng.shared().choice(state.result.tied))
     if state.result and state.eliminated is not None:
         telling = [*telling, *_last_words(state, state.result)]
     told = list(map(list, state.told))
@@ -122,7 +124,7 @@ def _go_on(state: HiveMindState, telling: _Telling, luck: Luck) -> Step[HiveMind
         for hears in told if to is None else (told[to],):
             hears.append(event)
     addressed = tuple([Addressed(event, to) for event, to in telling])
-    return Step(replace(state, told=tuple(map(tuple, told))), addressed)
+    return Transition(replace(state, told=tuple(map(tuple, told))), addressed)
 
 
 def _hints(state: HiveMindState, now: Turn, actions: Sequence[Round]) -> _Telling:

@@ -65,7 +65,7 @@ from referee.games.hive_mind.state import (
     price,
     turn,
 )
-from referee.rules import Luck
+from referee.rules import MatchRandom
 
 Column = tuple[Kind | None, ...]
 """Kinds placed on a Hive in a round, indexed like `Known.others`; None: no shape."""
@@ -218,12 +218,12 @@ class Drawn(Struct):
     """Guessed scores as shares of the highest total, indexed by guesser and guessed seat."""
 
 
-def worlds(view: HiveMindView, luck: Random, start: HiveMindState) -> Iterator[HiveMindState]:
+def worlds(view: HiveMindView, rng: Random, start: HiveMindState) -> Iterator[HiveMindState]:
     """See `Game.worlds`.
 
     Args:
         view: the seat's view.
-        luck: source of randomness.
+        rng: source of randomness.
         start: the initial state of the variant, with each seat's garnets.
 
     Raises:
@@ -237,9 +237,9 @@ def worlds(view: HiveMindView, luck: Random, start: HiveMindState) -> Iterator[H
         raise ValueError(f"variant: this view is of another one than {start.variant}")
     known = _known(view, view.seat, start)
     if known.end is not None:
-        yield from _walk(known, known.end, luck)
+        yield from _walk(known, known.end, rng)
     while True:
-        yield _state(known, _drawn(known, luck))
+        yield _state(known, _drawn(known, rng))
 
 
 def _known(view: HiveMindView, seat: int, start: HiveMindState) -> Known:
@@ -388,30 +388,30 @@ def _fitting(hints: tuple[Hint, ...]) -> list[str]:
     ]
 
 
-def _drawn(known: Known, luck: Random) -> Drawn:
+def _drawn(known: Known, rng: Random) -> Drawn:
     """Draw the hidden part of a world, without regard to a known result of the points."""
     end = known.end
-    right = luck.sample(known.others, end.guessed.guessed_by) if end and end.guessed else ()
+    right = rng.sample(known.others, end.guessed.guessed_by) if end and end.guessed else ()
     last = [hive for each in known.rounds if each.turn.number == ROUNDS for hive in each.turn.hives]
     return Drawn(
-        values={name: _values(hive, known.over, luck) for name, hive in known.hives.items()},
-        placed=_placed(known, luck),
+        values={name: _values(hive, known.over, rng) for name, hive in known.hives.items()},
+        placed=_placed(known, rng),
         blocks=tuple(
-            {seat: luck.choice(buying.blocks) for seat, buying in each.buying.items()} for each in known.rounds
+            {seat: rng.choice(buying.blocks) for seat, buying in each.buying.items()} for each in known.rounds
         ),
         guesses={
-            hive: {seat: _guess(known, luck) for seat in known.others if luck.random() < 1 / 2} for hive in last
+            hive: {seat: _guess(known, rng) for seat in known.others if rng.random() < 1 / 2} for hive in last
         },
         right=frozenset(right),
-        scores={pair: luck.random() for pair in permutations(known.others, 2)}
+        scores={pair: rng.random() for pair in permutations(known.others, 2)}
         if known.view.scores is not None
         else {},
     )
 
 
-def _guess(known: Known, luck: Random) -> str:
+def _guess(known: Known, rng: Random) -> str:
     """Draw another seat's guess of a Hive; it is right with probability 1/2 if the result is known."""
-    return RIGHT if known.end is not None and luck.random() < 1 / 2 else draw_values(luck)
+    return RIGHT if known.end is not None and rng.random() < 1 / 2 else draw_values(rng)
 
 
 def _state(known: Known, drawn: Drawn) -> HiveMindState:
@@ -450,42 +450,42 @@ def _state(known: Known, drawn: Drawn) -> HiveMindState:
     )
 
 
-def _values(hive: Hive, over: bool, luck: Random) -> str:
+def _values(hive: Hive, over: bool, rng: Random) -> str:
     """Draw the values of a Hive."""
-    if over and hive.guessed and luck.random() < 1 / 2:
+    if over and hive.guessed and rng.random() < 1 / 2:
         return hive.guessed
-    return draw_values(luck) if hive.values is None else hive.values[int(luck.random() * len(hive.values))]
+    return draw_values(rng) if hive.values is None else hive.values[int(rng.random() * len(hive.values))]
 
 
-def _placed(known: Known, luck: Random) -> dict[str, tuple[Shapes, ...]]:
+def _placed(known: Known, rng: Random) -> dict[str, tuple[Shapes, ...]]:
     """Draw the others' shapes, indexed by Hive, then by round."""
-    which = known.firsts[_weighted(known.weights, luck)]
+    which = known.firsts[_weighted(known.weights, rng)]
     placed = {}
     for at, (name, hive) in zip(which, known.hives.items(), strict=True):
         later = hive.later[at]
-        columns = [hive.first[at], *later[int(luck.random() * len(later))]]
+        columns = [hive.first[at], *later[int(rng.random() * len(later))]]
         placed[name] = tuple(
-            _shapes(each, column, luck) for each, column in zip(hive.covers, columns, strict=False)
+            _shapes(each, column, rng) for each, column in zip(hive.covers, columns, strict=False)
         )
     return placed
 
 
-def _shapes(found: Covers, column: Column, luck: Random) -> Shapes:
+def _shapes(found: Covers, column: Column, rng: Random) -> Shapes:
     """Draw the others' shapes of a round with the kinds of `column`."""
     of_kind: dict[Kind | None, list[str]] = {}
-    for name in found.ways[_weighted(found.weights, luck)]:
+    for name in found.ways[_weighted(found.weights, rng)]:
         of_kind.setdefault(SHAPES[name].kind, []).append(name)
     for names in of_kind.values():
-        luck.shuffle(names)
+        rng.shuffle(names)
     return tuple(None if kind is None else of_kind[kind].pop() for kind in column)
 
 
-def _weighted(cumulative: Sequence[int], luck: Random) -> int:
+def _weighted(cumulative: Sequence[int], rng: Random) -> int:
     """Draw an index with probability proportional to its weight."""
-    return bisect(cumulative, luck.random() * cumulative[-1])
+    return bisect(cumulative, rng.random() * cumulative[-1])
 
 
-def _walk(known: Known, end: End, luck: Random) -> Iterator[HiveMindState]:
+def _walk(known: Known, end: End, rng: Random) -> Iterator[HiveMindState]:
     """Yield worlds with the known result.
 
     This is a Metropolis walk over the hidden part. Steps that increase the difference from the known result are
@@ -493,7 +493,7 @@ def _walk(known: Known, end: End, luck: Random) -> Iterator[HiveMindState]:
     """
     for number in range(MOST_WALKS):
         warmth = SEEKING[number % len(SEEKING)]
-        drawn = _drawn(known, luck)
+        drawn = _drawn(known, rng)
         tallies = {hive: _tallies(known, drawn, hive) for hive in known.hives}
         off, result, scores = _result(known, end, drawn, tallies)
         since, found = 0, False
@@ -502,51 +502,51 @@ def _walk(known: Known, end: End, luck: Random) -> Iterator[HiveMindState]:
                 yield _ended(_state(known, drawn), end, result, scores)
                 since, found, warmth = 0, True, WARMTH
             since += 1
-            moved, changed = _moved(known, drawn, luck)
+            moved, changed = _moved(known, drawn, rng)
             anew = {hive: _tallies(known, moved, hive) for hive in changed}
             if all(tallies[hive] == each for hive, each in anew.items()) and moved.scores is drawn.scores:
                 drawn = moved
                 continue
             counted = {**tallies, **anew}
             after, its_result, its_scores = _result(known, end, moved, counted)
-            if after <= off or luck.random() < exp((off - after) / warmth):
+            if after <= off or rng.random() < exp((off - after) / warmth):
                 drawn, tallies, off, result, scores = moved, counted, after, its_result, its_scores
     raise ValueError("no world was found whose end is as told")
 
 
-def _moved(known: Known, drawn: Drawn, luck: Random) -> tuple[Drawn, Iterable[str]]:
+def _moved(known: Known, drawn: Drawn, rng: Random) -> tuple[Drawn, Iterable[str]]:
     """Redraw one part. Return the new hidden part and the Hives whose points may change."""
-    name = luck.choice(known.rules.hives)
-    match luck.choices(
+    name = rng.choice(known.rules.hives)
+    match rng.choices(
         ("values", "shapes", "all", "blocks", "guesses", "scores"), (30, 35, 5, 5, 15, 15 * bool(drawn.scores))
     )[0]:
         case "values":
-            values = _values(known.hives[name], known.over, luck)
+            values = _values(known.hives[name], known.over, rng)
             return replace(drawn, values={**drawn.values, name: values}), (name,)
         case "shapes":
-            rounds, at = list(drawn.placed[name]), luck.randrange(ROUNDS)
+            rounds, at = list(drawn.placed[name]), rng.randrange(ROUNDS)
             column = tuple(cells and SHAPES[cells].kind for cells in rounds[at])
-            rounds[at] = _shapes(known.hives[name].covers[at], cast("Column", column), luck)
+            rounds[at] = _shapes(known.hives[name].covers[at], cast("Column", column), rng)
             return replace(drawn, placed={**drawn.placed, name: tuple(rounds)}), (name,)
         case "all":
-            return replace(drawn, placed=_placed(known, luck)), known.rules.hives
+            return replace(drawn, placed=_placed(known, rng)), known.rules.hives
         case "blocks":
-            seat = luck.choice(known.others)
+            seat = rng.choice(known.others)
             blocks = tuple(
-                {**block, seat: luck.choice(each.buying[seat].blocks)}
+                {**block, seat: rng.choice(each.buying[seat].blocks)}
                 for block, each in zip(drawn.blocks, known.rounds, strict=True)
             )
             return replace(drawn, blocks=blocks), known.rules.hives if blocks != drawn.blocks else ()
         case "guesses":
-            seat = luck.choice(known.others)
+            seat = rng.choice(known.others)
             guesses = {other: guess for other, guess in drawn.guesses[name].items() if other != seat}
-            if luck.random() < 1 / 2:
-                guesses[seat] = _guess(known, luck)
+            if rng.random() < 1 / 2:
+                guesses[seat] = _guess(known, rng)
             return replace(drawn, guesses={**drawn.guesses, name: guesses}), (name,)
         case "scores":
-            right = frozenset(luck.sample(known.others, len(drawn.right)))
+            right = frozenset(rng.sample(known.others, len(drawn.right)))
             scores = (
-                {**drawn.scores, luck.choice(list(drawn.scores)): luck.random()} if drawn.scores else drawn.scores
+                {**drawn.scores, rng.choice(list(drawn.scores)): rng.random()} if drawn.scores else drawn.scores
             )
             return replace(drawn, right=right, scores=scores), ()
         case _ as unreachable:
@@ -616,10 +616,10 @@ def _off(known: Known, end: End, result: Result) -> float:
 
 def _ended(state: HiveMindState, end: End, result: Result, scores: list[Scores]) -> HiveMindState:
     """Play the windows after the rounds, as far as this seat knows them."""
-    state = play.close_scores(state, scores, Luck(0)).state if scores else replace(state, result=result)
+    state = play.close_scores(state, scores, MatchRandom(0)).state if scores else replace(state, result=result)
     if end.asked:
         action = GiveToken(seat=end.given.to) if end.given else None
-        state = play.close_give_token(state, action, Luck(0)).state
+        state = play.close_give_token(state, action, MatchRandom(0)).state
     return state
 
 

@@ -45,11 +45,11 @@ from referee.rules import (
     Announced,
     Building,
     Game,
-    Luck,
-    Owed,
-    Step,
-    Taken,
+    MatchRandom,
+    PendingSeat,
+    ResolvedAction,
     TimeTerms,
+    Transition,
     Variant,
     Window,
     check_own,
@@ -77,10 +77,10 @@ class Mist(Game[MistState, MistOptions, Setup, MistView]):
         """Return 2."""
         return 2
 
-    def deal(self, variant: str, options: MistOptions, setup: Setup, luck: Luck) -> Step[MistState]:
+    def deal(self, variant: str, options: MistOptions, setup: Setup, rng: MatchRandom) -> Transition[MistState]:
         """Return an empty board without events; not even a first player set by option is announced (R6)."""
         first = None if options.first == "choose" else options.first
-        return Step(MistState(variant=variant, options=options, first=first, without=(PLAYABLE, PLAYABLE)))
+        return Transition(MistState(variant=variant, options=options, first=first, without=(PLAYABLE, PLAYABLE)))
 
     def window(self, state: MistState) -> Window | None:
         """Return `first` for the seat with the advantage, then `turn` for each seat alternately (R6)."""
@@ -119,27 +119,29 @@ class Mist(Game[MistState, MistOptions, Setup, MistView]):
         view: MistView,
         events: Sequence[Event],
         seat: int,
-        luck: Random,
+        rng: Random,
         *,
         variant: str | None = None,
         options: MistOptions | None = None,
     ) -> Iterator[MistState]:
         """See `Game.worlds`."""
         check_own(view, seat)
-        return worlds.worlds(view, events, luck, variant or self.variants[0].name, options or MistOptions())
+        return worlds.worlds(view, events, rng, variant or self.variants[0].name, options or MistOptions())
 
-    def close(self, state: MistState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[MistState]:
+    def close(
+        self, state: MistState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[MistState]:
         """Play the action of the seat in the open window."""
         part = taken[0] or taken[1]
         action = part.action if part else None
         if isinstance(action, ChooseFirst):
-            return Step(replace(state, first=action.first), (Addressed(FirstChosen(seat=action.first)),))
+            return Transition(replace(state, first=action.first), (Addressed(FirstChosen(seat=action.first)),))
         assert isinstance(action, Turn)  # noqa: S101 - there are no other actions
         after, told = swap(state) if action.cells is UNSET else place(state, action.cells)
         if after.reason is None:
-            return Step(after, told)
+            return Transition(after, told)
         reveal = Reveal(board=whole_board(after.pieces), groups=groups_of(after.pieces), turns=after.turns)
-        return Step(after, (*told, Addressed(reveal)))
+        return Transition(after, (*told, Addressed(reveal)))
 
     def view(self, state: MistState, seat: int | None) -> MistView:
         """Return the seat's latest information and public facts."""
@@ -192,9 +194,9 @@ class Mist(Game[MistState, MistOptions, Setup, MistView]):
         )
 
 
-_FIRST_WINDOWS = tuple(Window("first", (Owed(seat, ChooseFirst(first=seat)),)) for seat in (0, 1))
+_FIRST_WINDOWS = tuple(Window("first", (PendingSeat(seat, ChooseFirst(first=seat)),)) for seat in (0, 1))
 _TURN_WINDOWS = {
-    (name, seat): Window("turn", (Owed(seat, rules.default),))
+    (name, seat): Window("turn", (PendingSeat(seat, rules.default),))
     for name, rules in RULE_SETS.items()
     for seat in (0, 1)
 }

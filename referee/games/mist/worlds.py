@@ -111,7 +111,7 @@ class History(Struct):
 
 
 def worlds(
-    view: MistView, events: Sequence[Event], luck: Random, variant: str, options: MistOptions
+    view: MistView, events: Sequence[Event], rng: Random, variant: str, options: MistOptions
 ) -> Iterator[MistState]:
     """See `Game.worlds`.
 
@@ -123,7 +123,7 @@ def worlds(
         raise ValueError("worlds are drawn for a seat, while its match goes on")
     history = read(events, seat, variant, options)
     start = MistState(variant=variant, options=options, first=history.first if view.turn else None)
-    walk = Walk(history, luck)
+    walk = Walk(history, rng)
     missed = 0
     while missed < MOST_MISSED:
         for _ in range(STEPS):
@@ -258,9 +258,9 @@ def _those(board: Board, what: str) -> int:
 class Walk:
     """A random walk through consistent histories of hidden turns."""
 
-    def __init__(self, history: History, luck: Random) -> None:
+    def __init__(self, history: History, rng: Random) -> None:
         self._history = history
-        self._luck = luck
+        self._rng = rng
         self._open = [at for at, turn in enumerate(history.hidden) if not turn.known]
         self._bound = [at for at in self._open if history.hidden[at].must_spot or history.hidden[at].must_miss]
         self._named: list[int] = []
@@ -288,17 +288,17 @@ class Walk:
         """Redraw a hidden turn. Keep the old one if the new one is inconsistent."""
         if not self._open:
             return
-        luck = self._luck
-        late = self._open[-2:] if luck.random() < LATEST else self._open
-        self._redraw(late[int(luck.random() * len(late))])
+        rng = self._rng
+        late = self._open[-2:] if rng.random() < LATEST else self._open
+        self._redraw(late[int(rng.random() * len(late))])
 
     def _redraw(self, at: int, unfit: int = 0) -> None:
         """Redraw this turn.
 
         Undo it if the history is inconsistent or, in a repair, has more than `unfit` unfit turns.
         """
-        luck, by, given = self._luck, self._by, None
-        if by and luck.random() < MOVED and (given := self._given_away(at)):
+        rng, by, given = self._rng, self._by, None
+        if by and rng.random() < MOVED and (given := self._given_away(at)):
             other, with_it, by = given
         turn = self._draw(at, self._must(at, by))
         if turn is None:
@@ -325,7 +325,7 @@ class Walk:
 
     def _mend(self) -> bool:
         """Draw turns that may be inconsistent, then redraw until all fit. Return whether that succeeded."""
-        luck = self._luck
+        rng = self._rng
         if not self._assign():
             return False
         self._begin_with_seen()
@@ -339,8 +339,8 @@ class Walk:
             unfit = self._unfit()
             if not unfit:
                 return True
-            among = unfit if luck.random() < UNFIT else self._open
-            self._redraw(among[int(luck.random() * len(among))], len(unfit))
+            among = unfit if rng.random() < UNFIT else self._open
+            self._redraw(among[int(rng.random() * len(among))], len(unfit))
         return False
 
     def name(self, at: int, named: int) -> int:
@@ -398,16 +398,16 @@ class Walk:
 
     def _assign(self) -> bool:
         """Assign each required cell to a turn that may have named it. Return False if one cannot be assigned."""
-        hidden, luck = self._history.hidden, self._luck
+        hidden, rng = self._history.hidden, self._rng
         must = [turn.seen for turn in hidden]
         required = self._history.required
         by = [0] * len(required)
-        for which in sorted(range(len(required)), key=lambda at: (len(required[at].turns), luck.random())):
+        for which in sorted(range(len(required)), key=lambda at: (len(required[at].turns), rng.random())):
             cell = required[which].cell
             may = [at for at in required[which].turns if self._takes(at, must[at], cell)]
             if not may:
                 return False
-            by[which] = at = may[int(luck.random() * len(may))]
+            by[which] = at = may[int(rng.random() * len(may))]
             must[at] |= cell
         self._by = by
         return True
@@ -447,9 +447,9 @@ class Walk:
         own = [which for which, by in enumerate(self._by) if by == at]
         if not own:
             return None
-        which = own[int(self._luck.random() * len(own))]
+        which = own[int(self._rng.random() * len(own))]
         cell, turns = self._history.required[which].cell, self._history.required[which].turns
-        other = turns[int(self._luck.random() * len(turns))]
+        other = turns[int(self._rng.random() * len(turns))]
         if other == at or not self._takes(other, self._named[other], cell):
             return None
         by = self._by.copy()
@@ -469,16 +469,16 @@ class Walk:
 
         Return None if the drawn number does not fit.
         """
-        turn, luck = self._history.hidden[at], self._luck
+        turn, rng = self._history.hidden[at], self._rng
         least = must.bit_count()
         counts = [count for count in turn.counts if count >= least]
         if not counts:
             return None
         free = turn.free & ~BOARD.grow(must)
-        for _ in range(counts[int(luck.random() * len(counts))] - least):
+        for _ in range(counts[int(rng.random() * len(counts))] - least):
             if not free:
                 return None
-            cell = 1 << drawn(free, luck)
+            cell = 1 << drawn(free, rng)
             must |= cell
             free &= ~BOARD.grow(cell)
         return must

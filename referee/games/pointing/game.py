@@ -38,11 +38,11 @@ from referee.rules import (
     Building,
     Game,
     Illegal,
-    Luck,
-    Owed,
-    Step,
-    Taken,
+    MatchRandom,
+    PendingSeat,
+    ResolvedAction,
     TimeTerms,
+    Transition,
     Variant,
     Window,
     check_own,
@@ -72,9 +72,11 @@ class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
         """Return the option `seats`."""
         return options.seats
 
-    def deal(self, variant: str, options: PointingOptions, setup: Setup, luck: Luck) -> Step[PointingState]:
+    def deal(
+        self, variant: str, options: PointingOptions, setup: Setup, rng: MatchRandom
+    ) -> Transition[PointingState]:
         """Return the initial state, without events."""
-        return Step(PointingState(options))
+        return Transition(PointingState(options))
 
     def window(self, state: PointingState) -> Window | None:
         """Return `point` for all seats in three rounds, then `vote` for the winners if seats are tied (R3)."""
@@ -82,7 +84,7 @@ class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
             return None
         if state.standing is None:
             return _POINT_WINDOWS[state.options.seats]
-        return Window("vote", tuple(Owed(seat, Vote(seat=None)) for seat in state.standing.winners))
+        return Window("vote", tuple(PendingSeat(seat, Vote(seat=None)) for seat in state.standing.winners))
 
     def check(self, state: PointingState, seat: int, action: Action) -> Action:
         """Accept another seat or None as a target, and any tied seat, even the voter, or None as a vote (R3)."""
@@ -116,7 +118,7 @@ class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
         view: PointingView,
         events: Sequence[Event],
         seat: int,
-        luck: Random,
+        rng: Random,
         *,
         variant: str | None = None,
         options: PointingOptions | None = None,
@@ -126,22 +128,24 @@ class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
         given = options or PointingOptions(seats=view.seats)
         if given.seats != view.seats:
             raise ValueError(f"options.seats: {given.seats}, and the view is of a match of {view.seats} seats")
-        return worlds.worlds(view, luck, given)
+        return worlds.worlds(view, rng, given)
 
-    def close(self, state: PointingState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[PointingState]:
+    def close(
+        self, state: PointingState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[PointingState]:
         """Play a round, or the vote that ends the match."""
         actions = [part.action for part in taken if part is not None]
         if state.standing is not None:
             votes = tuple(cast("Vote", action).seat for action in actions)
-            voted_out = _voted_out(state.standing.last, votes, luck)
+            voted_out = _voted_out(state.standing.last, votes, rng)
             return _end(replace(state, votes=votes), voted_out, ())
         after = play_round(state, tuple([action.target for action in cast("list[Point]", actions)]))
         told = (Addressed(Map(round=len(after.rounds), sections=after.rounds[-1].sections)),)
         if after.standing is None:
-            return Step(after, told)
+            return Transition(after, told)
         if len(after.standing.last) == 1:
             return _end(after, after.standing.last[0], told)
-        return Step(after, (*told, Addressed(Tied(seats=after.standing.last))))
+        return Transition(after, (*told, Addressed(Tied(seats=after.standing.last))))
 
     def view(self, state: PointingState, seat: int | None) -> PointingView:
         """Return the maps, the seat's submissions, the tied seats and, after the reveal, its contents (R6)."""
@@ -209,7 +213,7 @@ class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
 
 _SEAT_NAMES = tuple(str(seat) for seat in range(MOST_SEATS))
 _POINT_WINDOWS = {
-    seats: Window("point", tuple(Owed(seat, Point(target=None)) for seat in range(seats)))
+    seats: Window("point", tuple(PendingSeat(seat, Point(target=None)) for seat in range(seats)))
     for seats in range(FEWEST_SEATS, MOST_SEATS + 1)
 }
 
@@ -245,11 +249,11 @@ def _votes(state: PointingState) -> dict[str, int | None]:
     return {str(seat): vote for seat, vote in zip(winners, state.votes, strict=True)}
 
 
-def _voted_out(tied: tuple[int, ...], votes: tuple[int | None, ...], luck: Luck) -> int:
+def _voted_out(tied: tuple[int, ...], votes: tuple[int | None, ...], rng: MatchRandom) -> int:
     """Return the seat with the most votes. Draw one if several are equal or there are no votes (R3)."""
     most = max(votes.count(seat) for seat in tied)
     equal = [seat for seat in tied if votes.count(seat) == most]
-    return equal[0] if len(equal) == 1 else luck.shared().choice(equal)
+    return equal[0] if len(equal) == 1 else rng.shared().choice(equal)
 
 
 def _groups(total: tuple[int, ...], eliminated: int) -> list[tuple[int, ...]]:
@@ -261,10 +265,10 @@ def _groups(total: tuple[int, ...], eliminated: int) -> list[tuple[int, ...]]:
     return [tuple(groups[points]) for points in sorted(groups, reverse=True)]
 
 
-def _end(state: PointingState, eliminated: int, told: tuple[Addressed, ...]) -> Step[PointingState]:
+def _end(state: PointingState, eliminated: int, told: tuple[Addressed, ...]) -> Transition[PointingState]:
     assert state.standing is not None  # noqa: S101 - all rounds are played
     reveal = Reveal(rounds=_rounds(state), scores=_by_seat(state.standing.points))
-    return Step(replace(state, end=End(eliminated, reveal)), (*told, Addressed(reveal)))
+    return Transition(replace(state, end=End(eliminated, reveal)), (*told, Addressed(reveal)))
 
 
 def _rounds(state: PointingState) -> tuple[Round, ...]:

@@ -42,7 +42,7 @@ class Pattern(Struct, frozen=True):
     """The places of each section."""
 
 
-def worlds(view: PointingView, luck: Random, options: PointingOptions) -> Iterator[PointingState]:
+def worlds(view: PointingView, rng: Random, options: PointingOptions) -> Iterator[PointingState]:
     """See `Game.worlds`.
 
     Raises:
@@ -51,7 +51,7 @@ def worlds(view: PointingView, luck: Random, options: PointingOptions) -> Iterat
     if view.rounds:
         raise ValueError("the match is over: nothing is hidden")
     patterns = [pattern(sections) for sections in view.maps]
-    for seatings in _walk(patterns, view, luck) if len(patterns) == ROUNDS else _draws(patterns, view, luck):
+    for seatings in _walk(patterns, view, rng) if len(patterns) == ROUNDS else _draws(patterns, view, rng):
         state = PointingState(options)
         for known, seating, sections in zip(patterns, seatings, view.maps, strict=True):
             state = play_round(state, _targets(known, seating), sections)
@@ -95,25 +95,25 @@ def pattern(sections: Sequence[Section]) -> Pattern:
     )
 
 
-def _draws(patterns: list[Pattern], view: PointingView, luck: Random) -> Iterator[list[Seating]]:
+def _draws(patterns: list[Pattern], view: PointingView, rng: Random) -> Iterator[list[Seating]]:
     while True:
-        yield [_seated(each, view, at, luck) for at, each in enumerate(patterns)]
+        yield [_seated(each, view, at, rng) for at, each in enumerate(patterns)]
 
 
-def _seated(known: Pattern, view: PointingView, at: int, luck: Random) -> Seating:
+def _seated(known: Pattern, view: PointingView, at: int, rng: Random) -> Seating:
     """Draw a seating of a round that agrees with the target of the view's seat, all equally likely."""
     seats = list(range(view.seats))
     if view.seat is None:
-        luck.shuffle(seats)
+        rng.shuffle(seats)
         return seats
     target = view.targets[at]
     # Each of these places has the same number of seatings, so all are equally likely.
-    own = luck.choice([place for place, other in enumerate(known.pointed) if (other is None) == (target is None)])
+    own = rng.choice([place for place, other in enumerate(known.pointed) if (other is None) == (target is None)])
     fixed = {own: view.seat}
     if target is not None and (other := known.pointed[own]) is not None:
         fixed[other] = target
     rest = [seat for seat in seats if seat not in fixed.values()]
-    luck.shuffle(rest)
+    rng.shuffle(rest)
     return [fixed[place] if place in fixed else rest.pop() for place in seats]
 
 
@@ -151,7 +151,7 @@ def _brought(known: Pattern, seating: Seating) -> Seated:
     return Seated(seating, tuple(scores), tuple(met), nodes, ends, starts)
 
 
-def _walk(patterns: list[Pattern], view: PointingView, luck: Random) -> Iterator[list[Seating]]:
+def _walk(patterns: list[Pattern], view: PointingView, rng: Random) -> Iterator[list[Seating]]:
     """Yield seatings of all rounds that lead to the vote in the view.
 
     This is a Metropolis walk over seatings that agree with the targets of the view's seat. Steps that increase the
@@ -162,26 +162,26 @@ def _walk(patterns: list[Pattern], view: PointingView, luck: Random) -> Iterator
     while True:
         since += 1
         if since > MOST_STEPS:
-            rounds = [_brought(known, _seated(known, view, at, luck)) for at, known in enumerate(patterns)]
+            rounds = [_brought(known, _seated(known, view, at, rng)) for at, known in enumerate(patterns)]
             off, since = _off(rounds, view), 0
         if off == 0 and (since >= APART or not found):
             yield [each.seating for each in rounds]
             since, found = 0, True
-        at = int(luck.random() * ROUNDS)
+        at = int(rng.random() * ROUNDS)
         moved = rounds.copy()
-        moved[at] = _brought(patterns[at], _moved(patterns[at], rounds[at].seating, view, at, luck))
+        moved[at] = _brought(patterns[at], _moved(patterns[at], rounds[at].seating, view, at, rng))
         after = _off(moved, view)
-        if after <= off or luck.random() < exp((off - after) / (WARMTH if found else SEEKING)):
+        if after <= off or rng.random() < exp((off - after) / (WARMTH if found else SEEKING)):
             rounds, off = moved, after
 
 
-def _moved(known: Pattern, seating: Seating, view: PointingView, at: int, luck: Random) -> Seating:
+def _moved(known: Pattern, seating: Seating, view: PointingView, at: int, rng: Random) -> Seating:
     """Return a copy of a round's seating with two seats exchanged, or draw a new seating."""
     bound = (view.seat, None if view.seat is None else view.targets[at])
     free = [place for place, seat in enumerate(seating) if seat not in bound]
-    if len(free) < 2 or luck.random() < ANEW:  # noqa: PLR2004 - two are exchanged
-        return _seated(known, view, at, luck)
-    one, other = luck.sample(free, 2)
+    if len(free) < 2 or rng.random() < ANEW:  # noqa: PLR2004 - two are exchanged
+        return _seated(known, view, at, rng)
+    one, other = rng.sample(free, 2)
     changed = seating.copy()
     changed[one], changed[other] = changed[other], changed[one]
     return changed

@@ -10,7 +10,7 @@ from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, RUNES
 from referee.games.runes_to_ruins.state import OTHERS, SEAT_KEYS, SEATS, RunesState
 from referee.games.runes_to_ruins.symbols import GROUPS, joined_pairs
 from referee.games.runes_to_ruins.visions import NO_VISIONS, used
-from referee.rules import Luck, shuffle
+from referee.rules import MatchRandom, shuffle
 
 CONDITIONS = range(1, 16)
 REFRESHED_AT = 12
@@ -189,12 +189,12 @@ def payments(condition: int, now: Now, round_: int) -> list[int]:
     return [BEST_RANK - ranks.index(each) + added for each in figures]
 
 
-def announced(earned: list[int], actions: Sequence[PlayRound], round_: int, luck: Luck) -> Insight:
+def announced(earned: list[int], actions: Sequence[PlayRound], round_: int, rng: MatchRandom) -> Insight:
     """Return the public event of a payment, which has only the position of seats that abstained."""
     hidden = [seat for seat, action in enumerate(actions) if action.abstain]
     if not hidden:
         return Insight(round=round_, earned=dict(zip(SEAT_KEYS, earned, strict=True)), positions={})
-    order = _order(earned, hidden, luck)
+    order = _order(earned, hidden, rng)
     return Insight(
         round=round_,
         earned={key: earned[seat] for seat, key in enumerate(SEAT_KEYS) if seat not in hidden},
@@ -202,12 +202,12 @@ def announced(earned: list[int], actions: Sequence[PlayRound], round_: int, luck
     )
 
 
-def _order(earned: list[int], hidden: list[int], luck: Luck) -> list[int]:
+def _order(earned: list[int], hidden: list[int], rng: MatchRandom) -> list[int]:
     """Order all seats by earnings, highest first; abstainers are randomly before or after their equals."""
     if all(earned.count(earned[seat]) == 1 for seat in hidden):
         # The draw would not change the order here, and creating a stream is slow.
         return sorted(range(SEATS), key=earned.__getitem__, reverse=True)
-    drawn = luck.shared()
+    drawn = rng.shared()
     order: list[int] = []
     for amount in sorted(set(earned), reverse=True):
         equals = [seat for seat in range(SEATS) if earned[seat] == amount]

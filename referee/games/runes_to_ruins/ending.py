@@ -32,9 +32,9 @@ def reveal(state: RunesState) -> Reveal:
     )
 
 
-def outcome(state: RunesState, why: str, luck: Random) -> Outcome:
+def outcome(state: RunesState, why: str, rng: Random) -> Outcome:
     """Return the outcome; remaining ties are broken at random."""
-    order = _best_first(state.standings, luck)
+    order = _best_first(state.standings, rng)
     standings = {str(seat): standing for seat, standing in enumerate(state.standings)}
     return Outcome(
         ranking=tuple((seat,) for seat in order),
@@ -54,12 +54,12 @@ def outcome(state: RunesState, why: str, luck: Random) -> Outcome:
     )
 
 
-def _best_first(standings: tuple[Standing, ...], luck: Random) -> list[int]:
+def _best_first(standings: tuple[Standing, ...], rng: Random) -> list[int]:
     """Rank the seats: undiscovered first, then the latest discovered.
 
     Ties go to the seat whose nearest guesses have lower figures, then to the one that received less mantra.
     """
-    drawn = luck.sample(range(SEATS), SEATS)
+    drawn = rng.sample(range(SEATS), SEATS)
 
     def rank(seat: int) -> tuple[bool, int, int, int, int, int]:
         standing = standings[seat]

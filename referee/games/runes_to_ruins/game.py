@@ -41,11 +41,11 @@ from referee.rules import (
     Building,
     Game,
     Illegal,
-    Luck,
-    Owed,
-    Step,
-    Taken,
+    MatchRandom,
+    PendingSeat,
+    ResolvedAction,
     TimeTerms,
+    Transition,
     Variant,
     Window,
     check_own,
@@ -92,9 +92,9 @@ class RunesToRuins(Game[RunesState, RunesOptions, Setup, RunesView]):
         """Return 5."""
         return SEATS
 
-    def deal(self, variant: str, options: RunesOptions, setup: Setup, luck: Luck) -> Step[RunesState]:
+    def deal(self, variant: str, options: RunesOptions, setup: Setup, rng: MatchRandom) -> Transition[RunesState]:
         """Return the initial state without symbols, which the seats choose; there are no events."""
-        return Step(RunesState(options=options))
+        return Transition(RunesState(options=options))
 
     def window(self, state: RunesState) -> Window | None:
         """Return the window `symbol` until all symbols are set, then `round`."""
@@ -131,25 +131,27 @@ class RunesToRuins(Game[RunesState, RunesOptions, Setup, RunesView]):
         view: RunesView,
         events: Sequence[Event],
         seat: int,
-        luck: Random,
+        rng: Random,
         *,
         variant: str | None = None,
         options: RunesOptions | None = None,
     ) -> Iterator[RunesState]:
         """See `worlds`. The events are not needed: the view contains their information."""
         check_own(view, seat)
-        return worlds.worlds(view, seat, luck, options or RunesOptions())
+        return worlds.worlds(view, seat, rng, options or RunesOptions())
 
-    def draw_default(self, state: RunesState, seat: int, luck: Luck) -> Action:
+    def draw_default(self, state: RunesState, seat: int, rng: MatchRandom) -> Action:
         """Draw a legal symbol that has not become invalid."""
-        return ChooseSymbol(symbol=draw_symbol(luck.seat(seat), without=state.invalid))
+        return ChooseSymbol(symbol=draw_symbol(rng.seat(seat), without=state.invalid))
 
-    def close(self, state: RunesState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[RunesState]:
+    def close(
+        self, state: RunesState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[RunesState]:
         """Close an attempt to set the symbols, or resolve a round."""
         actions: list[Any] = [part.action for part in taken if part is not None]
         if state.round == 1:
-            return close_attempt(state, [action.symbol for action in actions], luck)
-        return close_round(state, actions, luck)
+            return close_attempt(state, [action.symbol for action in actions], rng)
+        return close_round(state, actions, rng)
 
     def view(self, state: RunesState, seat: int | None) -> RunesView:
         """Return the actions and events of the seat and the public facts; for None the public facts only."""
@@ -163,10 +165,10 @@ class RunesToRuins(Game[RunesState, RunesOptions, Setup, RunesView]):
         """Return the outcome, which is set when the last round closes."""
         return state.outcome
 
-    def plausible(self, state: RunesState, seat: int, luck: Random) -> Any:
+    def plausible(self, state: RunesState, seat: int, rng: Random) -> Any:
         """See `Game.plausible`."""
-        return plausible(state, seat, luck)
+        return plausible(state, seat, rng)
 
 
-_SYMBOL = Window("symbol", tuple(Owed(seat, None, drawn=True) for seat in range(SEATS)))
-_ROUND = Window("round", tuple(Owed(seat, PlayRound()) for seat in range(SEATS)))
+_SYMBOL = Window("symbol", tuple(PendingSeat(seat, None, drawn=True) for seat in range(SEATS)))
+_ROUND = Window("round", tuple(PendingSeat(seat, PlayRound()) for seat in range(SEATS)))

@@ -21,14 +21,14 @@ from referee.games.runes_to_ruins.visions import NO_VISIONS, other_rune, pattern
 
 
 def reflected(
-    by: int, of: int, asked: PlayRound, symbols: tuple[Six, ...], luck: Callable[[], Random]
+    by: int, of: int, asked: PlayRound, symbols: tuple[Six, ...], rng: Callable[[], Random]
 ) -> list[Mirrored]:
     """Return the answers about seat `of` to those of its questions that name or cover seat `by`.
 
     `veil` does not invert them. Visions are in their fixed order; learned insights follow in submitted order.
     """
     visions = NO_VISIONS if asked.visions is UNSET else asked.visions
-    answers: list[tuple[Kind | LearnedKind, Answer]] = [*_visions(visions, by, symbols[of], luck)]
+    answers: list[tuple[Kind | LearnedKind, Answer]] = [*_visions(visions, by, symbols[of], rng)]
     for learned in asked.learned:
         (kind,) = kinds(learned)
         answer = _learned(learned, by, symbols[of], symbols[by])
@@ -37,7 +37,7 @@ def reflected(
     return [Mirrored(of=of, kind=kind, answer=answer) for kind, answer in answers]
 
 
-def _visions(visions: Visions, by: int, symbol: Six, luck: Callable[[], Random]) -> Iterator[tuple[Kind, Answer]]:
+def _visions(visions: Visions, by: int, symbol: Six, rng: Callable[[], Random]) -> Iterator[tuple[Kind, Answer]]:
     """Yield answers about `symbol`, that of the asker; `window` and `mirror` are not mirrored (R3)."""
     if visions.assign is not UNSET:
         yield "assign", next(rune for seat, rune in visions.assign.items() if seat == str(by)) in symbol
@@ -50,7 +50,7 @@ def _visions(visions: Visions, by: int, symbol: Six, luck: Callable[[], Random])
     if visions.place is not UNSET:
         yield "place", (GROUPS[symbol[visions.place.position]][ORDER[visions.place.order]],)
     if visions.except_ is not UNSET and visions.except_.seat == by:
-        yield "except", other_rune(symbol, visions.except_.runes, luck())
+        yield "except", other_rune(symbol, visions.except_.runes, rng())
 
 
 def _learned(learned: Learned, by: int, symbol: Six, own: Six) -> int | bool | None:

@@ -118,8 +118,8 @@ def _either(sets: Iterable[int]) -> int:
 class Searching:
     """Facts and candidates that all attempts of a search share."""
 
-    def __init__(self, clues: Sequence[Clue], luck: Random) -> None:
-        self.clues, self.luck = tuple(clues), luck
+    def __init__(self, clues: Sequence[Clue], rng: Random) -> None:
+        self.clues, self.rng = tuple(clues), rng
         self.of = {
             seat: {n: clue for n, clue in enumerate(self.clues) if seat in clue.seats} for seat in range(SEATS)
         }
@@ -159,9 +159,9 @@ class Searching:
         while seats:
             # The seat with the fewest candidates is first, because it narrows the others most.
             facts = {seat: self._facts(seat, lefts[seat]) for seat in seats}
-            seat = min(seats, key=lambda seat: Builder(facts[seat]).estimate(self.luck))
+            seat = min(seats, key=lambda seat: Builder(facts[seat]).estimate(self.rng))
             seats.remove(seat)
-            symbols, is_whole = built(facts[seat], self.luck, MOST, PART)
+            symbols, is_whole = built(facts[seat], self.rng, MOST, PART)
             lefts[seat] = self.smaller(
                 seat, lefts[seat].of(Candidates(Pool(symbols), self.of[seat]), is_whole=is_whole)
             )
@@ -224,7 +224,7 @@ class Searching:
         if key in self._listed:
             return left.of(self._listed[key], is_whole=True)
         some = left.candidates.pool.only(left.able).symbols
-        symbols, is_whole = built(facts, self.luck, most, part, some)
+        symbols, is_whole = built(facts, self.rng, most, part, some)
         if not is_whole:
             symbols = [*dict.fromkeys([*symbols, *some])]
         candidates = Candidates(Pool(symbols), self.of[seat])

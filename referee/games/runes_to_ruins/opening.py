@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from protocol.games.runes_to_ruins import Resubmit, Six, SymbolSet
 from referee.games.runes_to_ruins.state import RunesState
 from referee.games.runes_to_ruins.symbols import draw_symbol
-from referee.rules import Addressed, Luck, Step
+from referee.rules import Addressed, MatchRandom, Transition
 
 LAST_ATTEMPT = 11
 """Number of the attempt after which clashing symbols are replaced by drawn ones, instead of resubmitted."""
@@ -16,7 +16,7 @@ REPLACED = 1
 """Random stream for replacement symbols; stream 0 may have drawn the symbol that clashed."""
 
 
-def close_attempt(state: RunesState, submitted: Sequence[Six], luck: Luck) -> Step[RunesState]:
+def close_attempt(state: RunesState, submitted: Sequence[Six], rng: MatchRandom) -> Transition[RunesState]:
     """Set the symbols, or request all of them again if some clash."""
     counts = Counter(submitted)
     clashing = {symbol for symbol, count in counts.items() if count > 1}
@@ -30,17 +30,19 @@ def close_attempt(state: RunesState, submitted: Sequence[Six], luck: Luck) -> St
     )
     if clashing and state.attempt < LAST_ATTEMPT:
         attempt = state.attempt + 1
-        return Step(replace(after, attempt=attempt), (Addressed(Resubmit(attempt=attempt)),))
-    symbols = _replaced(submitted, after.invalid, luck)
+        return Transition(replace(after, attempt=attempt), (Addressed(Resubmit(attempt=attempt)),))
+    symbols = _replaced(submitted, after.invalid, rng)
     standings = zip(after.standings, symbols, strict=True)
     after = replace(after, round=2, standings=tuple(replace(each, symbol=symbol) for each, symbol in standings))
-    return Step(after, tuple(Addressed(SymbolSet(symbol=symbol), seat) for seat, symbol in enumerate(symbols)))
+    return Transition(
+        after, tuple(Addressed(SymbolSet(symbol=symbol), seat) for seat, symbol in enumerate(symbols))
+    )
 
 
-def _replaced(submitted: Sequence[Six], invalid: tuple[Six, ...], luck: Luck) -> list[Six]:
+def _replaced(submitted: Sequence[Six], invalid: tuple[Six, ...], rng: MatchRandom) -> list[Six]:
     """Replace each invalid symbol by a drawn legal one that is neither invalid nor used by another seat."""
     symbols = list(submitted)
     for seat, symbol in enumerate(submitted):
         if symbol in invalid:
-            symbols[seat] = draw_symbol(luck.seat(seat, REPLACED), without=(*invalid, *symbols))
+            symbols[seat] = draw_symbol(rng.seat(seat, REPLACED), without=(*invalid, *symbols))
     return symbols

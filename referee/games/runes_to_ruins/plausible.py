@@ -27,61 +27,61 @@ NUMBER: dict[str, int] = {name: number for number, name in enumerate(NAMES)}
 Json = dict[str, Any]
 
 
-def plausible(state: RunesState, seat: int, luck: Random) -> Json:
+def plausible(state: RunesState, seat: int, rng: Random) -> Json:
     """Return a submission to the open window, as plain JSON values."""
-    draw = luck.random
+    draw = rng.random
     if state.round == 1:
-        return {"symbol": POPULAR if draw() < SELDOM else draw_symbol(luck)}
+        return {"symbol": POPULAR if draw() < SELDOM else draw_symbol(rng)}
     action: Json = {}
     purse = state.standings[seat].insight
     if draw() < SELDOM:
         action["abstain"] = True
     elif draw() < OFTEN:
-        action["votes"] = {choice(luck, CONDITION_KEYS): 1}
+        action["votes"] = {choice(rng, CONDITION_KEYS): 1}
         if purse and draw() < SELDOM:
             action["more_votes"] = True
             purse -= 1
     if purse and draw() < SELDOM:
         action["told"] = True
         purse -= 1
-    action["visions"], purse = _visions(state, seat, purse, luck)
+    action["visions"], purse = _visions(state, seat, purse, rng)
     action["learned"] = [
-        choice(luck, _LEARNED)(seat, luck) for _ in range(below(luck, min(2 * state.round, MOST_LEARNED)))
+        choice(rng, _LEARNED)(seat, rng) for _ in range(below(rng, min(2 * state.round, MOST_LEARNED)))
     ]
-    action["guesses"] = _guesses(state, seat, purse, luck)
+    action["guesses"] = _guesses(state, seat, purse, rng)
     if has := artefacts(state, seat):
         if "light" in has and draw() < HALF:
             action["light"] = True
         if "dark" in has and draw() < HALF:
-            action["dark"] = choice(luck, (seat, *OTHERS[seat]))
+            action["dark"] = choice(rng, (seat, *OTHERS[seat]))
     return action
 
 
-def _visions(state: RunesState, seat: int, purse: int, luck: Random) -> tuple[Json, int]:
+def _visions(state: RunesState, seat: int, purse: int, rng: Random) -> tuple[Json, int]:
     """Return some visions and the insight that remains."""
     visions: Json = {}
-    for kind in sample(luck, KINDS, choice(luck, (0, 1, 1, 2, 3))):
+    for kind in sample(rng, KINDS, choice(rng, (0, 1, 1, 2, 3))):
         price = state.standings[seat].veils + 1 if kind == "veil" else COST.get(kind, 0)
         if price <= purse:
             purse -= price
-            visions[kind] = _VISIONS[kind](state, seat, luck)
+            visions[kind] = _VISIONS[kind](state, seat, rng)
     return visions, purse
 
 
-def _guesses(state: RunesState, seat: int, purse: int, luck: Random) -> list[list[RuneName]]:
+def _guesses(state: RunesState, seat: int, purse: int, rng: Random) -> list[list[RuneName]]:
     guesses: list[list[RuneName]] = []
     price = 0
-    while price <= purse and luck.random() < HALF:
+    while price <= purse and rng.random() < HALF:
         purse -= price
         price = state.standings[seat].bought + len(guesses) + 1
-        symbol = cast("Six", state.standings[choice(luck, OTHERS[seat])].symbol)
+        symbol = cast("Six", state.standings[choice(rng, OTHERS[seat])].symbol)
         guess, unused = [*symbol], [*_unused(symbol)]
-        for position in sample(luck, range(6), choice(luck, (0, 1, 2, 4))):
-            number = unused.pop(below(luck, len(unused)))
+        for position in sample(rng, range(6), choice(rng, (0, 1, 2, 4))):
+            number = unused.pop(below(rng, len(unused)))
             insort(unused, NUMBER[guess[position]])
             guess[position] = NAMES[number]
-        if luck.random() < HALF:
-            shuffle(luck, guess)
+        if rng.random() < HALF:
+            shuffle(rng, guess)
         guesses.append(guess)
     return guesses
 
@@ -93,38 +93,38 @@ def _unused(symbol: Six) -> tuple[int, ...]:
 
 
 _VISIONS: dict[str, Callable[[RunesState, int, Random], Any]] = {
-    "assign": lambda _, seat, luck: dict(zip(OTHER_KEYS[seat], sample(luck, NAMES, 4), strict=True)),
-    "divine": lambda _, __, luck: choice(luck, DIVINE),
-    "mundane": lambda _, __, luck: choice(luck, MUNDANE),
+    "assign": lambda _, seat, rng: dict(zip(OTHER_KEYS[seat], sample(rng, NAMES, 4), strict=True)),
+    "divine": lambda _, __, rng: choice(rng, DIVINE),
+    "mundane": lambda _, __, rng: choice(rng, MUNDANE),
     "veil": lambda _, __, ___: True,
-    "pattern": lambda _, seat, luck: {
-        "groups": luck.choices(GROUPS, k=6),
-        "seats": sample(luck, OTHERS[seat], 1 + below(luck, 4)),
+    "pattern": lambda _, seat, rng: {
+        "groups": rng.choices(GROUPS, k=6),
+        "seats": sample(rng, OTHERS[seat], 1 + below(rng, 4)),
     },
-    "place": lambda _, __, luck: {"order": choice(luck, ("divine", "mundane")), "position": below(luck, 6)},
-    "except": lambda _, seat, luck: {
-        "seat": choice(luck, OTHERS[seat]),
-        "runes": sample(luck, NAMES, below(luck, 6)),
+    "place": lambda _, __, rng: {"order": choice(rng, ("divine", "mundane")), "position": below(rng, 6)},
+    "except": lambda _, seat, rng: {
+        "seat": choice(rng, OTHERS[seat]),
+        "runes": sample(rng, NAMES, below(rng, 6)),
     },
-    "mirror": lambda state, seat, luck: {
-        "rune": choice(luck, cast("Six", state.standings[seat].symbol)),
-        "seat": choice(luck, OTHERS[seat]),
+    "mirror": lambda state, seat, rng: {
+        "rune": choice(rng, cast("Six", state.standings[seat].symbol)),
+        "seat": choice(rng, OTHERS[seat]),
     },
-    "window": lambda _, seat, luck: {"position": below(luck, 6), "seat": choice(luck, OTHERS[seat])},
+    "window": lambda _, seat, rng: {"position": below(rng, 6), "seat": choice(rng, OTHERS[seat])},
 }
 _LEARNED: tuple[Callable[[int, Random], Json], ...] = (
-    lambda _, luck: {"rune": choice(luck, NAMES)},
-    lambda seat, luck: {
-        "count": {"seat": choice(luck, OTHERS[seat]), "group": choice(luck, GROUPS), "number": below(luck, 7)}
+    lambda _, rng: {"rune": choice(rng, NAMES)},
+    lambda seat, rng: {
+        "count": {"seat": choice(rng, OTHERS[seat]), "group": choice(rng, GROUPS), "number": below(rng, 7)}
     },
-    lambda seat, luck: {"has": {"seat": choice(luck, OTHERS[seat]), "rune": choice(luck, NAMES)}},
-    lambda _, luck: {
+    lambda seat, rng: {"has": {"seat": choice(rng, OTHERS[seat]), "rune": choice(rng, NAMES)}},
+    lambda _, rng: {
         "line": {
-            "rune": choice(luck, NAMES),
-            **choice(luck, ({"row": below(luck, 2)}, {"column": below(luck, 3)})),
+            "rune": choice(rng, NAMES),
+            **choice(rng, ({"row": below(rng, 2)}, {"column": below(rng, 3)})),
         }
     },
-    lambda seat, luck: {"shared": sample(luck, OTHERS[seat], 2)},
-    lambda _, luck: {"most": sample(luck, NAMES, 1 + below(luck, 6))},
+    lambda seat, rng: {"shared": sample(rng, OTHERS[seat], 2)},
+    lambda _, rng: {"most": sample(rng, NAMES, 1 + below(rng, 6))},
 )
 """Generators of learned insights, one per kind."""

@@ -107,9 +107,9 @@ def numbers(chosen: int) -> Iterator[int]:
         at = text.find("1", at + 1)
 
 
-def any_of(chosen: int, luck: Random) -> int:
+def any_of(chosen: int, rng: Random) -> int:
     """Return the number of a member drawn uniformly from a set that is not empty."""
-    wanted = luck.randrange(chosen.bit_count())
+    wanted = rng.randrange(chosen.bit_count())
     low, size = 0, chosen.bit_length()
     while size > 64:  # noqa: PLR2004 - then members are counted off
         size = (size + 1) // 2
@@ -217,28 +217,28 @@ class Builder:
         """Return whether this Order is the one that builds the symbol, so that no symbol is built twice."""
         return order == self.ways[0] or counts & _TWICE > 0
 
-    def estimate(self, luck: Random) -> float:
+    def estimate(self, rng: Random) -> float:
         """Estimate the number of symbols."""
-        return sum(weight for _, weight in (self.probe(luck) for _ in range(PROBES))) / PROBES
+        return sum(weight for _, weight in (self.probe(rng) for _ in range(PROBES))) / PROBES
 
-    def probe(self, luck: Random) -> tuple[bytes | None, float]:
+    def probe(self, rng: Random) -> tuple[bytes | None, float]:
         """Build a symbol by random choices; return it with the inverse of its probability.
 
         Return None and 0 if the choices lead to no symbol. The mean of the second value is the number of symbols.
         """
         if self.parts is not None:
-            symbol, weight = Builder(luck.choice(self.parts)).probe(luck) if self.parts else (None, 0)
+            symbol, weight = Builder(rng.choice(self.parts)).probe(rng) if self.parts else (None, 0)
             return symbol, weight * len(self.parts)
         if not self.ways:
             return None, 0
-        order = luck.choice(self.ways)
+        order = rng.choice(self.ways)
         so_far, weight = self._begin(order), float(len(self.ways))
         found = bytearray(6)
         for depth, position in enumerate(self.order):
             able = _runes(self._next(depth, order, so_far))
             if not able:
                 return None, 0
-            rune = able[int(luck.random() * len(able))]
+            rune = able[int(rng.random() * len(able))]
             found[position] = rune
             weight *= len(able)
             so_far = self._after(order, so_far, rune)
@@ -373,23 +373,21 @@ def _is_whole(symbol: bytearray) -> bool:
     return True
 
 
-def built(
-    facts: Facts, luck: Random, most: int, part: int, like: Sequence[bytes] = ()
-) -> tuple[list[bytes], bool]:
+def built(facts: Facts, rng: Random, most: int, part: int, like: Sequence[bytes] = ()) -> tuple[list[bytes], bool]:
     """Return all legal symbols that agree with the facts, and True.
 
     If there are more than `most`, return about `part` of them, and False; half of the lists that are drawn then
     start from a symbol of `like`.
     """
     builder = Builder(facts)
-    if builder.estimate(luck) < most:
+    if builder.estimate(rng) < most:
         found = list(islice(builder.every(), most + 1))
         if len(found) <= most:
             return found, True
-    return drawn(builder, facts, luck, part, like), False
+    return drawn(builder, facts, rng, part, like), False
 
 
-def drawn(builder: Builder, facts: Facts, luck: Random, part: int, like: Sequence[bytes]) -> list[bytes]:
+def drawn(builder: Builder, facts: Facts, rng: Random, part: int, like: Sequence[bytes]) -> list[bytes]:
     """Draw some of many symbols, at least `part` unless too few are found.
 
     Draw positions and their runes, list the symbols that have these runes there, and repeat until there are
@@ -399,7 +397,7 @@ def drawn(builder: Builder, facts: Facts, luck: Random, part: int, like: Sequenc
     same = SAME
     guessed = sum({1 << NUMBER[rune] for guess, _, _ in facts.guesses for rune in guess})
     for number in range(DRAWS):
-        symbol = luck.choice(like) if like and number % 2 else builder.probe(luck)[0]
+        symbol = rng.choice(like) if like and number % 2 else builder.probe(rng)[0]
         if symbol is None:
             continue
         # Runes of guesses are fixed, so that every listed symbol has the same answers to the guesses.
@@ -407,7 +405,7 @@ def drawn(builder: Builder, facts: Facts, luck: Random, part: int, like: Sequenc
             1 << rune if guessed >> rune & 1 else able & ~guessed
             for rune, able in zip(symbol, facts.allowed, strict=True)
         ]
-        for at in luck.sample(POSITIONS, same):
+        for at in rng.sample(POSITIONS, same):
             allowed[at] = 1 << symbol[at]
         listed = list(islice(Builder(Facts(allowed, facts.required, facts.counts)).every(), part))
         found.update(dict.fromkeys(listed))

@@ -36,7 +36,7 @@ from referee.games.runes_to_ruins.mirrors import reflected
 from referee.games.runes_to_ruins.state import SEATS, RunesState, Standing
 from referee.games.runes_to_ruins.symbols import Tables, tables
 from referee.games.runes_to_ruins.visions import NO_VISIONS, answers, used
-from referee.rules import Addressed, Luck, Step
+from referee.rules import Addressed, MatchRandom, Transition
 
 ANSWERED, REFLECTED = 0, 1
 """Random streams of a seat, for its answers and for its mirrored answers."""
@@ -60,7 +60,7 @@ class Found(Struct, frozen=True, kw_only=True, gc=False):
     won: int
 
 
-def close_round(state: RunesState, actions: Sequence[PlayRound], luck: Luck) -> Step[RunesState]:
+def close_round(state: RunesState, actions: Sequence[PlayRound], rng: MatchRandom) -> Transition[RunesState]:
     """Return the state after a round and all its events."""
     found = _find(state, actions)
     discovered = [standing.discovered for standing in state.standings]
@@ -76,10 +76,10 @@ def close_round(state: RunesState, actions: Sequence[PlayRound], luck: Luck) -> 
     if why is None:
         starts = state.round + 1
         earned = conditions.payments(found.won, conditions.Now(after, actions), starts)
-        announced = conditions.announced(earned, actions, starts, luck)
-        return _told(after, actions, found, luck, announced, {"round": starts}, earned)
-    outcome = ending.outcome(after, why, luck.shared())
-    return _told(after, actions, found, luck, ending.reveal(after), {"outcome": outcome})
+        announced = conditions.announced(earned, actions, starts, rng)
+        return _told(after, actions, found, rng, announced, {"round": starts}, earned)
+    outcome = ending.outcome(after, why, rng.shared())
+    return _told(after, actions, found, rng, ending.reveal(after), {"outcome": outcome})
 
 
 def _find(state: RunesState, actions: Sequence[PlayRound]) -> Found:
@@ -151,18 +151,18 @@ def _told(  # noqa: PLR0917 - all results of a round
     state: RunesState,
     actions: Sequence[PlayRound],
     found: Found,
-    luck: Luck,
+    rng: MatchRandom,
     last: Insight | Reveal,
     changes: dict[str, Any],
     paid: Sequence[int] = (0,) * SEATS,
-) -> Step[RunesState]:
+) -> Transition[RunesState]:
     """Return the state with `changes` and the events in each history, and the events, `last` at the end."""
     shown = _shown(found.visions, found.of.symbols)
     public = (Discovered(seats=tuple(found.compared.finders)),) if found.compared.finders else ()
     veiled = frozenset([seat for seat, visions in enumerate(found.visions) if visions.veil])
     answered, purses, standings = [], [], []
     for seat, (standing, action, gain) in enumerate(zip(state.standings, actions, paid, strict=True)):
-        own = _answers(seat, actions, found, veiled, luck)
+        own = _answers(seat, actions, found, veiled, rng)
         answered.append(own)
         purse = Purse(insight=standing.insight, mantra=standing.mantra)
         purses.append(Addressed(purse, seat))
@@ -171,7 +171,7 @@ def _told(  # noqa: PLR0917 - all results of a round
     said = [Addressed(event, seat) for seat, own in enumerate(answered) for event in own]
     played = Played(round=state.round, action=None, told=(*shown, *public, last))
     after = replace(state, standings=tuple(standings), history=(*state.history, played), **changes)
-    return Step(after, (*map(Addressed, shown), *said, *map(Addressed, public), *purses, Addressed(last)))
+    return Transition(after, (*map(Addressed, shown), *said, *map(Addressed, public), *purses, Addressed(last)))
 
 
 def _shown(used: Sequence[Visions], symbols: tuple[Six, ...]) -> list[Revealed]:
@@ -187,16 +187,16 @@ def _shown(used: Sequence[Visions], symbols: tuple[Six, ...]) -> list[Revealed]:
 
 
 def _answers(
-    seat: int, actions: Sequence[PlayRound], found: Found, veiled: frozenset[int], luck: Luck
+    seat: int, actions: Sequence[PlayRound], found: Found, veiled: frozenset[int], rng: MatchRandom
 ) -> list[RunesEvent]:
     """Return the events that only this seat receives, except its purse."""
     action, visions = actions[seat], found.visions[seat]
     told: list[RunesEvent] = [ConditionWon(condition=found.won)] if action.told else []
     if found.kinds[seat]:
-        told += answers(seat, visions, found.of, veiled, partial(luck.seat, seat, ANSWERED))
+        told += answers(seat, visions, found.of, veiled, partial(rng.seat, seat, ANSWERED))
     told += found.learned[seat]
     if visions.mirror is not UNSET:
         of = visions.mirror.seat
-        told += reflected(seat, of, actions[of], found.of.symbols, partial(luck.seat, seat, REFLECTED))
+        told += reflected(seat, of, actions[of], found.of.symbols, partial(rng.seat, seat, REFLECTED))
     told += found.compared.told[seat]
     return told

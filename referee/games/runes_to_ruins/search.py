@@ -71,9 +71,9 @@ class Search:
         fixed: set[tuple[int, int]],
         rounds: Sequence[Paid],
         unknown_veils: Sequence[int],
-        luck: Random,
+        rng: Random,
     ) -> None:
-        self.base, self.luck, self.rounds = base, luck, rounds
+        self.base, self.rng, self.rounds = base, rng, rounds
         self.veils, self.fixed, self.unknown_veils = veils, fixed, unknown_veils
         self.known = base.known(symbols)
         self.movable = tuple(seat for seat in range(SEATS) if seat not in symbols)
@@ -136,7 +136,7 @@ class Search:
                 (other,) = (each for each in seats if each != seat)
                 if self.left[other].number == 1:
                     left = self.left[other]
-                    self.symbols[other] = left.candidates.pool.symbol(any_of(left.able, self.luck))
+                    self.symbols[other] = left.candidates.pool.symbol(any_of(left.able, self.rng))
                     able &= self._fitting(n, self.base.clues[n], seat, candidates)
         return able
 
@@ -187,7 +187,7 @@ class Search:
                     turned[seat] = able
         if not turned:
             return False
-        seat = self.luck.choices(
+        seat = self.rng.choices(
             [*turned], [able.bit_count() / self.left[each].number for each, able in turned.items()]
         )[0]
         self.left[seat] = self.left[seat].within(turned[seat])
@@ -228,7 +228,7 @@ class Search:
         left = self.left[seat]
         return any(
             self._goes_on(("symbol", seat), {seat: left.within(1 << number).alone()}, clues, rounds)
-            for number in self.luck.sample([*numbers(left.able)], left.number)
+            for number in self.rng.sample([*numbers(left.able)], left.number)
         )
 
     def _goes_on(self, key: Any, left: dict[int, Left], clues: Sequence[int], rounds: Sequence[int]) -> bool:
@@ -277,7 +277,7 @@ class Search:
                 weight * prod(self._favour((n, seat, value)) for seat, value in zip(seats, values, strict=True))
                 for weight, values in ways
             ]
-            values = self.luck.choices([each for _, each in ways], weights)[0]
+            values = self.rng.choices([each for _, each in ways], weights)[0]
             shares = self._shares_of(n)
             _, at = min((shares[at][value], at) for at, value in enumerate(values) if len(shares[at]) > 1)
             seat, value = seats[at], values[at]
@@ -319,7 +319,7 @@ class Search:
         is_every = prod(left.number for left in self.left) <= EVERY
         masks = []
         for left in self.left:
-            able = numbers(left.able) if is_every else [any_of(left.able, self.luck) for _ in range(DRAWS)]
+            able = numbers(left.able) if is_every else [any_of(left.able, self.rng) for _ in range(DRAWS)]
             symbols = left.candidates.pool.symbols
             masks.append([sum(map(_BIT.__getitem__, symbols[number])) for number in able])
         found = []
@@ -370,7 +370,7 @@ class Search:
         won = [*self.won]
         for _ in range(min(WIDTH, len(payments))):
             weights = [each.weight * self._favour(("round", n, each.condition)) for each in payments]
-            payment = self.luck.choices(payments, weights)[0]
+            payment = self.rng.choices(payments, weights)[0]
             self.won[n] = payment.condition
             if self._goes_on(("round", n, payment.condition), self._paying_so(payment), clues, rounds):
                 return True
@@ -390,7 +390,7 @@ class Search:
             levels: list[int] = []
             for table in self._chain(condition, paid)[::-1]:
                 able = {figure: weight for figure, weight in table.items() if not levels or figure < levels[-1]}
-                levels.append(self.luck.choices([*able], [*able.values()])[0])
+                levels.append(self.rng.choices([*able], [*able.values()])[0])
             groups = _ranks(paid)
             for group, between in zip(groups, self._between(condition, groups, levels), strict=True):
                 for seat in group:
@@ -448,12 +448,12 @@ class Search:
 
     def _choose_symbols(self) -> bool:
         """Choose a symbol for each seat from its candidates; return False if no choice satisfies everything."""
-        self.symbols = [left.candidates.pool.symbol(any_of(left.able, self.luck)) for left in self.left]
+        self.symbols = [left.candidates.pool.symbol(any_of(left.able, self.rng)) for left in self.left]
         truthful = [self._able(seat, left.candidates)[1] for seat, left in enumerate(self.left)]
         elsewhere = self._by_elsewhere()
         open_seats = [seat for seat, left in enumerate(self.left) if left.number > 1]
         for number in range(CHOICES if open_seats else 1):
-            for seat in open_seats if not number else [self.luck.choice(open_seats)]:
+            for seat in open_seats if not number else [self.rng.choice(open_seats)]:
                 self._choose_symbol(seat, elsewhere, truthful[seat])
             if (
                 len(set(self.symbols)) == SEATS
@@ -470,15 +470,15 @@ class Search:
         """Replace the seat's symbol by one of those that satisfy most of the remaining conditions."""
         left = self.left[seat]
         best = left.able
-        for n in self.luck.sample(self.shared, len(self.shared)):
+        for n in self.rng.sample(self.shared, len(self.shared)):
             clue = self.base.clues[n]
             if seat in clue.seats:
                 best = best & self._fitting(n, clue, seat, left.candidates) or best
         for n in elsewhere:
             best = self._nearest_paid(n, seat, left, best)
-        for each in self.luck.sample(truthful, len(truthful)):
+        for each in self.rng.sample(truthful, len(truthful)):
             best = best & each or best
-        self.symbols[seat] = left.candidates.pool.symbol(any_of(best, self.luck))
+        self.symbols[seat] = left.candidates.pool.symbol(any_of(best, self.rng))
 
     def _is_shared(self, n: int) -> bool:
         one, other = self.base.clues[n].seats

@@ -167,14 +167,14 @@ def joined_pairs(symbol: Six) -> int:
     return sum([masks[a] & masks[b] != 0 for a, b in SIDES])
 
 
-def draw_symbol(luck: Random, without: Collection[Six] = ()) -> Six:
+def draw_symbol(rng: Random, without: Collection[Six] = ()) -> Six:
     """Draw a legal symbol uniformly from those that are not in `without`."""
-    draw = luck.getrandbits
+    draw = rng.getrandbits
     while True:
-        drawn_as = below(luck, 2)
+        drawn_as = below(rng, 2)
         # In one Order each of the six groups occurs once, in drawn order; the groups of the other are free.
         symbol, counted = [], 0
-        for runes in sample(luck, _NAMED[drawn_as], len(DIVINE)):
+        for runes in sample(rng, _NAMED[drawn_as], len(DIVINE)):
             # This is `choice` inlined.
             while (number := draw(3)) >= len(MUNDANE):
                 pass

@@ -59,12 +59,12 @@ def cost(kinds: tuple[Kind, ...], veils: int) -> int:
 
 
 def answers(
-    asker: int, visions: Visions, of: Tables, veiled: frozenset[int], luck: Callable[[], Random]
+    asker: int, visions: Visions, of: Tables, veiled: frozenset[int], rng: Callable[[], Random]
 ) -> list[VisionAnswer]:
     """Return the answers to the visions of a seat, in order; `veil` and `mirror` have none here.
 
     Answers of `assign`, `divine` and `mundane` about seats in `veiled` are inverted (R3).
-    `luck` creates the random stream, which only `except` needs.
+    `rng` creates the random stream, which only `except` needs.
     """
     told: list[VisionAnswer] = []
     if visions is NO_VISIONS:
@@ -85,7 +85,7 @@ def answers(
         at_place = {GROUPS[symbols[seat][position]][order] for seat in OTHERS[asker]}
         told.append(VisionAnswer(kind="place", answer=tuple(sorted(at_place))))
     if (except_ := visions.except_) is not UNSET:
-        told.append(VisionAnswer(kind="except", answer=other_rune(symbols[except_.seat], except_.runes, luck())))
+        told.append(VisionAnswer(kind="except", answer=other_rune(symbols[except_.seat], except_.runes, rng())))
     if (window := visions.window) is not UNSET:
         told.append(VisionAnswer(kind="window", answer=symbols[window.seat][window.position]))
     return told
@@ -111,6 +111,6 @@ def pattern_counts(groups: tuple[str, ...], symbols: Sequence[Six]) -> tuple[int
     return tuple(counts)
 
 
-def other_rune(symbol: Six, named: tuple[str, ...], luck: Random) -> str:
+def other_rune(symbol: Six, named: tuple[str, ...], rng: Random) -> str:
     """Draw a rune of the symbol that is not in `named`."""
-    return choice(luck, [rune for rune in symbol if rune not in named])
+    return choice(rng, [rune for rune in symbol if rune not in named])

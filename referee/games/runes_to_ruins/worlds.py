@@ -168,7 +168,7 @@ class Frame(Struct, kw_only=True):
     """Rounds of the others that are the same in all worlds of the frame, indexed by round and seat."""
 
 
-def worlds(view: RunesView, seat: int, luck: Random, options: RunesOptions) -> Iterator[RunesState]:
+def worlds(view: RunesView, seat: int, rng: Random, options: RunesOptions) -> Iterator[RunesState]:
     """See `Game.worlds`.
 
     Raises:
@@ -177,13 +177,13 @@ def worlds(view: RunesView, seat: int, luck: Random, options: RunesOptions) -> I
     options = replace(options, rounds=view.rounds)
     if view.symbol is None:
         while True:
-            yield _opening(view, seat, luck, options)
+            yield _opening(view, seat, rng, options)
     past = _past(view, seat, options)
     found = tuple(clues(view, seat))
-    base = Searching(found, luck)
+    base = Searching(found, rng)
     fails = 0
     while True:
-        walk = Walk(view, seat, luck, past, base)
+        walk = Walk(view, seat, rng, past, base)
         if not walk.begin():
             fails += 1
             if fails > TRIES:
@@ -197,11 +197,11 @@ def worlds(view: RunesView, seat: int, luck: Random, options: RunesOptions) -> I
                 walk.draw(anew=number % SAME_SEAT == 0)
             if number % REFRAMED == REFRAMED - 1:
                 walk.reframe()
-            yield _state(view, seat, luck, options, walk)
+            yield _state(view, seat, rng, options, walk)
 
 
-def _opening(view: RunesView, seat: int, luck: Random, options: RunesOptions) -> RunesState:
-    submitted, invalid = _submitted(view, seat, luck, [])
+def _opening(view: RunesView, seat: int, rng: Random, options: RunesOptions) -> RunesState:
+    submitted, invalid = _submitted(view, seat, rng, [])
     return RunesState(
         options=options,
         attempt=view.attempt,
@@ -211,7 +211,7 @@ def _opening(view: RunesView, seat: int, luck: Random, options: RunesOptions) ->
 
 
 def _submitted(
-    view: RunesView, seat: int, luck: Random, symbols: Sequence[Six]
+    view: RunesView, seat: int, rng: Random, symbols: Sequence[Six]
 ) -> tuple[list[tuple[Six, ...]], tuple[Six, ...]]:
     """Return the symbols that each seat submitted in round 1, and those that became invalid."""
     submitted: list[tuple[Six, ...]] = [()] * SEATS
@@ -222,13 +222,13 @@ def _submitted(
             drawn = list(symbols)
             drawn[seat] = own
             if own != symbols[seat]:
-                drawn[luck.choice(OTHERS[seat])] = own
+                drawn[rng.choice(OTHERS[seat])] = own
                 invalid.add(own)
         else:
-            drawn = [draw_symbol(luck) for _ in range(SEATS)]
+            drawn = [draw_symbol(rng) for _ in range(SEATS)]
             drawn[seat] = own
             again = own in view.submitted[attempt + 1 :] or own == view.symbol
-            one, other = luck.sample(OTHERS[seat] if again else range(SEATS), 2)
+            one, other = rng.sample(OTHERS[seat] if again else range(SEATS), 2)
             one, other = (other, one) if other == seat else (one, other)
             drawn[other] = drawn[one]
             invalid.add(drawn[one])
@@ -315,8 +315,8 @@ def _past(view: RunesView, seat: int, options: RunesOptions) -> list[Past]:
 class Walk:
     """A random walk over the others' symbols, in one frame at a time."""
 
-    def __init__(self, view: RunesView, seat: int, luck: Random, past: list[Past], base: Searching) -> None:
-        self.view, self.seat, self.luck, self.past, self.base = view, seat, luck, past, base
+    def __init__(self, view: RunesView, seat: int, rng: Random, past: list[Past], base: Searching) -> None:
+        self.view, self.seat, self.rng, self.past, self.base = view, seat, rng, past, base
         self.clues = found = base.clues
         self.others = OTHERS[seat]
         self.of: dict[int, list[int]] = {
@@ -344,7 +344,7 @@ class Walk:
             self.frame.fixed,
             self._paid_rounds(as_far_as_known=True),
             self._unknown_veils(),
-            self.luck,
+            self.rng,
         )
         return search.run() and any(self._framed(search) for _ in range(FRAMED))
 
@@ -371,7 +371,7 @@ class Walk:
             for own in self._own_payments(n)
             if (self._may_be_for_all(past, own) if won == FLAT_FOR_ALL else won in self._by_purses(past, own))
         ]
-        return self.luck.choice(able or self._own_payments(n))
+        return self.rng.choice(able or self._own_payments(n))
 
     def _choose_some_ways(self, paid: dict[int, int]) -> bool:
         for _ in range(WAYS):
@@ -401,7 +401,7 @@ class Walk:
                     able = [other for other in self.others if (other, r) not in search.veiled]
                     if not able:
                         return False
-                    self.frame.veils.add((self.luck.choice(able), r))
+                    self.frame.veils.add((self.rng.choice(able), r))
                 self.frame.fixed |= {(other, r) for other in self.others}
         return True
 
@@ -433,7 +433,7 @@ class Walk:
                     able = [each for each in past.discovered if each != self.seat and each not in known]
                     able = [each for each in able if self._agrees(each, symbol)] or able
                     if able:
-                        known[self.luck.choice(able)] = symbol
+                        known[self.rng.choice(able)] = symbol
         return known
 
     def _agrees(self, other: int, symbol: Six) -> bool:
@@ -475,11 +475,11 @@ class Walk:
         self.alone: dict[int, frozenset[Kind]] = {past.round: frozenset() for past in self.past}
         self.shared: dict[int, int] = {}
         self.received: dict[int, int] = {past.round: 0 for past in self.past}
-        frame, luck = self.frame, self.luck
+        frame, rng = self.frame, self.rng
         for n, past in enumerate(self.past):
             able = self._own_payments(n)
             self.own_pay[past.round] = (
-                paid.get(past.round) or luck.choices(able, [self._likely(past, each) for each in able])[0]
+                paid.get(past.round) or rng.choices(able, [self._likely(past, each) for each in able])[0]
             )
         self.targets = [
             tuple(
@@ -495,7 +495,7 @@ class Walk:
             ways = [way for way in past.ways if way[0] == before]
             if not ways:
                 return False
-            _, alone, gained, received = luck.choice(ways)
+            _, alone, gained, received = rng.choice(ways)
             total += received
             self.received[past.round] = total
             right = len(self._right(past))
@@ -507,7 +507,7 @@ class Walk:
             free = sorted(past.kinds - public - sure)
             if not len(sure) <= alone <= len(sure) + len(free):
                 return False
-            self.alone[past.round] = sure | frozenset(luck.sample(free, alone - len(sure)))
+            self.alone[past.round] = sure | frozenset(rng.sample(free, alone - len(sure)))
             if "veil" in self.alone[past.round]:
                 frame.fixed |= {(other, past.round) for other in self.others}
         return True
@@ -542,38 +542,38 @@ class Walk:
         return clue.fits([values[each] for each in clue.seats])
 
     def _toggle_veil(self) -> None:
-        veil = self.luck.choice(self.veilable)
+        veil = self.rng.choice(self.veilable)
         if veil in self.frame.fixed:
             return
         self.frame.veils ^= {veil}
         likely = VEILED / (1 - VEILED) if veil in self.frame.veils else (1 - VEILED) / VEILED
         concerned = [n for n in self.of[veil[0]] if self.clues[n].veil == veil[1]]
-        if not all(map(self._fits, concerned)) or self.luck.random() > likely:
+        if not all(map(self._fits, concerned)) or self.rng.random() > likely:
             self.frame.veils ^= {veil}
 
     def _other_symbol(self, other: int) -> Six | None:
         """Draw a variation of the seat's symbol or, rarely, any symbol; return None if it is illegal or in use."""
-        luck = self.luck
-        dice = luck.random()
+        rng = self.rng
+        dice = rng.random()
         if dice < 1 / 128:
-            symbol: Any = draw_symbol(luck)
+            symbol: Any = draw_symbol(rng)
         else:
             runes: list[Any] = list(self.symbols[other])
-            one = int(luck.random() * 6)
-            two = (one + 1 + int(luck.random() * 5)) % 6
+            one = int(rng.random() * 6)
+            two = (one + 1 + int(rng.random() * 5)) % 6
             if dice < 1 / 4:
                 runes[one], runes[two] = runes[two], runes[one]
             else:
                 # Most symbols stay legal if a rune keeps its group of one Order or swaps it with another.
-                order = int(luck.random() * 2)
+                order = int(rng.random() * 2)
                 ones, twos = list(GROUPS[runes[one]]), list(GROUPS[runes[two]])
                 if dice < 5 / 8:
-                    ones[1 - order] = luck.choice(_ORDERS[1 - order])
+                    ones[1 - order] = rng.choice(_ORDERS[1 - order])
                 else:
                     ones[order], twos[order] = twos[order], ones[order]
                     if dice < 7 / 8:
-                        ones[1 - order] = luck.choice(_ORDERS[1 - order])
-                        twos[1 - order] = luck.choice(_ORDERS[1 - order])
+                        ones[1 - order] = rng.choice(_ORDERS[1 - order])
+                        twos[1 - order] = rng.choice(_ORDERS[1 - order])
                     runes[two] = _OF_GROUPS[tuple(twos)]
                 runes[one] = _OF_GROUPS[tuple(ones)]
             symbol = tuple(runes)
@@ -616,7 +616,7 @@ class Walk:
             holder: dict[int, int] = {}
 
             def assign(n: int, seen: set[int]) -> bool:
-                for each in self.luck.sample(block[n], len(block[n])):  # noqa: B023 - used in this block only
+                for each in self.rng.sample(block[n], len(block[n])):  # noqa: B023 - used in this block only
                     if each not in seen:
                         seen.add(each)
                         if each not in holder or assign(holder[each], seen):  # noqa: B023 - as above
@@ -693,13 +693,13 @@ class Walk:
 
         Return False if they contradict the seat's being the only one to use a kind, or the payments for visions.
         """
-        frame, luck = self.frame, self.luck
+        frame, rng = self.frame, self.rng
         for past in self.past:
             r = past.round
             kinds = self._seen_kinds(past)
             for kind in sorted(past.kinds - self.alone[r] - {"veil"}):
                 if not any(kind in each for each in kinds.values()):
-                    kinds[luck.choice([other for other in self.others if kind in self._unseen(past, other)])].add(
+                    kinds[rng.choice([other for other in self.others if kind in self._unseen(past, other)])].add(
                         kind
                     )
             if any(kind in each for kind in self.alone[r] for each in kinds.values()):
@@ -746,7 +746,7 @@ class Walk:
             other: least[other] + (other in veiling) + len(set(self._unseen(past, other)) - each)
             for other, each in kinds.items()
         }
-        for paid in self.luck.sample(payments, len(payments)):
+        for paid in self.rng.sample(payments, len(payments)):
             levels = _levels(paid, self.seat, len(past.kinds), least, most)
             if levels is not None:
                 return paid, levels
@@ -754,7 +754,7 @@ class Walk:
 
     def _count_visions(self, past: Past, kinds: dict[int, set[Kind]]) -> bool:
         """Add visions of the others so that condition 12 makes the observed payments; return False if none fit."""
-        luck, r = self.luck, past.round
+        rng, r = self.rng, past.round
         veiling = [
             other for other in self.others if self._may_veil(past, other) and (other, r) not in self.veilable
         ]
@@ -765,7 +765,7 @@ class Walk:
         for other in self.others:
             more = [kind for kind in self._unseen(past, other) if kind not in kinds[other]]
             more += ["veil"] * (other in veiling)
-            chosen = set(luck.sample(more, levels[other] - len(kinds[other]) - ((other, r) in self.frame.veils)))
+            chosen = set(rng.sample(more, levels[other] - len(kinds[other]) - ((other, r) in self.frame.veils)))
             kinds[other] |= chosen - {"veil"}
             self.frame.veils |= {(other, r)} if "veil" in chosen else set()
         self.frame.fixed |= {(other, r) for other in self.others}
@@ -776,18 +776,18 @@ class Walk:
 
         Return False if that is impossible.
         """
-        frame, luck = self.frame, self.luck
+        frame, rng = self.frame, self.rng
         insight = dict.fromkeys(self.others, FIRST_INSIGHT)
         received = dict.fromkeys(self.others, 0)
         paid_by_symbols = self._payments()
         for past in self.past:
             r, won = past.round, frame.won[past.round]
             for other in self.others:
-                spent = sum(COST.get(kind, 0) for kind in frame.kinds[r, other]) + luck.choice((0, 1, 1, 2, 3, 4))
+                spent = sum(COST.get(kind, 0) for kind in frame.kinds[r, other]) + rng.choice((0, 1, 1, 2, 3, 4))
                 insight[other] = max(0, insight[other] - spent)
             if won in (LEAST_INSIGHT, LEAST_RECEIVED):
                 payments = self._ranked(past, self.own_pay[r])
-                for paid in luck.sample(payments, len(payments)):
+                for paid in rng.sample(payments, len(payments)):
                     least = dict.fromkeys(self.others, 0) if won == LEAST_INSIGHT else received
                     mine = past.purse.insight if won == LEAST_INSIGHT else self.received[r]
                     levels = _levels(paid, self.seat, mine, least, dict.fromkeys(self.others, mine + SEATS))
@@ -805,46 +805,46 @@ class Walk:
         return True
 
     def _find_finders(self) -> bool:
-        frame, luck = self.frame, self.luck
+        frame, rng = self.frame, self.rng
         for past in self.past:
             right = self._right(past)
             mine = [each for each in past.discovered if self.symbols[each] in right]
-            shared = set(luck.sample(mine, self.shared[past.round])) if len(mine) == len(right) else None
+            shared = set(rng.sample(mine, self.shared[past.round])) if len(mine) == len(right) else None
             if shared is None:
                 return False
             for each in past.discovered:
                 if each not in mine or each in shared:
-                    frame.finders[past.round, each] = luck.choice([o for o in self.others if o != each])
+                    frame.finders[past.round, each] = rng.choice([o for o in self.others if o != each])
         return True
 
     def _part(self, past: Past, other: int) -> Visions:  # noqa: C901 - one case a kind
         """Draw the visions of another seat, without those that a mirror showed to this seat."""
-        luck = self.luck
+        rng = self.rng
         parts: dict[str, Any] = {}
         told = {each.kind for each in past.mirrored if each.of == other}
         # If the seat mirrored the other, its mirror would have shown a question about the seat.
         named = [each for each in OTHERS[other] if other != past.mirrors or each != self.seat]
         for each in past.shown:
             if each.seat == other and each.position is None:
-                parts["mirror"] = Mirror(rune=each.rune, seat=luck.choice(OTHERS[other]))
+                parts["mirror"] = Mirror(rune=each.rune, seat=rng.choice(OTHERS[other]))
             elif each.seat == other:
-                parts["window"] = Through(position=cast("int", each.position), seat=luck.choice(OTHERS[other]))
+                parts["window"] = Through(position=cast("int", each.position), seat=rng.choice(OTHERS[other]))
         for kind in sorted(self.frame.kinds[past.round, other] - told - parts.keys()):
             name = "except_" if kind == "except" else kind
             match kind:
                 case "assign":
-                    parts[name] = dict(zip(map(str, OTHERS[other]), luck.sample(NAMES, 4), strict=True))
+                    parts[name] = dict(zip(map(str, OTHERS[other]), rng.sample(NAMES, 4), strict=True))
                 case "divine":
-                    parts[name] = luck.choice(DIVINE)
+                    parts[name] = rng.choice(DIVINE)
                 case "mundane":
-                    parts[name] = luck.choice(MUNDANE)
+                    parts[name] = rng.choice(MUNDANE)
                 case "pattern":
-                    groups = tuple(luck.choices((*DIVINE, *MUNDANE), k=6))
-                    parts[name] = Pattern(groups=groups, seats=(luck.choice(named),))
+                    groups = tuple(rng.choices((*DIVINE, *MUNDANE), k=6))
+                    parts[name] = Pattern(groups=groups, seats=(rng.choice(named),))
                 case "place":
-                    parts[name] = Place(order=luck.choice(("divine", "mundane")), position=luck.randrange(6))
+                    parts[name] = Place(order=rng.choice(("divine", "mundane")), position=rng.randrange(6))
                 case "except":
-                    parts[name] = Except(seat=luck.choice(named), runes=())
+                    parts[name] = Except(seat=rng.choice(named), runes=())
                 case "veil" | "mirror" | "window":
                     pass
                 case _ as unreachable:
@@ -853,9 +853,9 @@ class Walk:
 
     def draw(self, *, anew: bool) -> None:
         """Draw a seat's symbol uniformly from all that fit; with `anew`, draw the seat first."""
-        search, luck = cast("Search", self.drawing), self.luck
+        search, rng = cast("Search", self.drawing), self.rng
         if anew and search.movable:
-            self.at = luck.choice(search.movable)
+            self.at = rng.choice(search.movable)
             search.symbols, search.values = self.symbols, self.values
             search.veils, search.fixed = self.frame.veils, set(search.veiled)
             search.won = [self.frame.won[past.round] for past in self.past]
@@ -865,7 +865,7 @@ class Walk:
             return
         pool = search.known[self.at].candidates.pool
         for _ in range(SAME_SEAT):
-            symbol = pool.symbol(any_of(self.fitting, luck))
+            symbol = pool.symbol(any_of(self.fitting, rng))
             was, self.symbols[self.at] = self.symbols[self.at], symbol
             if symbol not in self.checked:
                 self.checked[symbol] = len(set(self.symbols)) == SEATS and self._still_pays()
@@ -879,12 +879,12 @@ class Walk:
         """Take `times` steps of the walk."""
         if not self.clues and not self.past:
             for other in self.others:
-                self.symbols[other] = draw_symbol(self.luck)
+                self.symbols[other] = draw_symbol(self.rng)
             return
         for _ in range(times):
-            if self.veilable and self.luck.random() < 1 / 16:
+            if self.veilable and self.rng.random() < 1 / 16:
                 self._toggle_veil()
-            other = self.luck.choice(self.movable)
+            other = self.rng.choice(self.movable)
             symbol = self._other_symbol(other)
             if symbol is not None:
                 self._move(other, symbol)
@@ -949,20 +949,20 @@ def _levels(
     return levels if fits else None
 
 
-def _state(view: RunesView, seat: int, luck: Random, options: RunesOptions, walk: Walk) -> RunesState:
+def _state(view: RunesView, seat: int, rng: Random, options: RunesOptions, walk: Walk) -> RunesState:
     """Return the world at the present position of a walk."""
     frame, symbols = walk.frame, tuple(walk.symbols)
-    submitted, invalid = _submitted(view, seat, luck, symbols)
+    submitted, invalid = _submitted(view, seat, rng, symbols)
     history: dict[int, list[Played]] = {other: [] for other in walk.others}
     guessed: dict[int, tuple[Six, ...]] = dict.fromkeys(walk.others, ())
     public: list[Played] = []
     for past in walk.past:
         public.append(past.public)
-        actions = {other: _action(walk, past, other, luck) for other in walk.others}
+        actions = {other: _action(walk, past, other, rng) for other in walk.others}
         actions[seat] = past.action
         veiled = frozenset(each for each, action in actions.items() if action.visions and action.visions.veil)
         for other in walk.others:
-            history[other].append(_played(walk, past, other, actions, veiled, luck))
+            history[other].append(_played(walk, past, other, actions, veiled, rng))
             guessed[other] += actions[other].guesses
     taken: tuple[int, ...] = ()
     for past in walk.past:
@@ -1019,7 +1019,7 @@ def _own_standing(view: RunesView, seat: int, walk: Walk) -> Standing:
     )
 
 
-def _action(walk: Walk, past: Past, other: int, luck: Random) -> PlayRound:
+def _action(walk: Walk, past: Past, other: int, rng: Random) -> PlayRound:
     """Return the action of another seat in a round."""
     frame, r = walk.frame, past.round
     visions = frame.parts[r, other]
@@ -1028,7 +1028,7 @@ def _action(walk: Walk, past: Past, other: int, luck: Random) -> PlayRound:
     learned: list[Learned] = []
     for mirrored in past.mirrored:
         if mirrored.of == other:
-            question = _question(mirrored, walk, luck)
+            question = _question(mirrored, walk, rng)
             if mirrored.kind in KINDS:
                 name = "except_" if mirrored.kind == "except" else mirrored.kind
                 visions = replace(visions, **{name: question})
@@ -1046,26 +1046,26 @@ def _action(walk: Walk, past: Past, other: int, luck: Random) -> PlayRound:
     )
 
 
-def _question(mirrored: Mirrored, walk: Walk, luck: Random) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case a kind
+def _question(mirrored: Mirrored, walk: Walk, rng: Random) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case a kind
     """Draw a question of another seat that has the answer which a mirror showed to this seat."""
     seat, answer = walk.seat, cast("Any", mirrored.answer)
     symbol = walk.symbols[mirrored.of]
     absent = [rune for rune in NAMES if rune not in symbol]
-    rune = luck.choice(symbol) if answer else luck.choice(absent)
+    rune = rng.choice(symbol) if answer else rng.choice(absent)
     match mirrored.kind:
         case "assign":
-            rest = luck.sample([each for each in NAMES if each != rune], len(OTHERS) - 2)
+            rest = rng.sample([each for each in NAMES if each != rune], len(OTHERS) - 2)
             others = [each for each in OTHERS[mirrored.of] if each != seat]
             runes = {seat: rune, **dict(zip(others, rest, strict=True))}
             return {str(each): runes[each] for each in sorted(runes)}
         case "divine" | "mundane":
             groups = DIVINE if mirrored.kind == "divine" else MUNDANE
-            return luck.choice([group for group in groups if (runes_of(symbol, group) > 0) == answer])
+            return rng.choice([group for group in groups if (runes_of(symbol, group) > 0) == answer])
         case "pattern":
             every = (*DIVINE, *MUNDANE)
             return Pattern(
                 groups=tuple(
-                    luck.choice([group for group in every if (group in GROUPS[there]) == there_is])
+                    rng.choice([group for group in every if (group in GROUPS[there]) == there_is])
                     for there, there_is in zip(symbol, answer, strict=True)
                 ),
                 seats=(seat,),
@@ -1074,7 +1074,7 @@ def _question(mirrored: Mirrored, walk: Walk, luck: Random) -> Any:  # noqa: C90
             order: Any = "divine" if answer[0] in DIVINE else "mundane"
             return Place(
                 order=order,
-                position=luck.choice(
+                position=rng.choice(
                     [n for n, there in enumerate(symbol) if GROUPS[there][ORDER[order]] == answer[0]]
                 ),
             )
@@ -1084,20 +1084,20 @@ def _question(mirrored: Mirrored, walk: Walk, luck: Random) -> Any:  # noqa: C90
             return rune
         case "count":
             every = (*DIVINE, *MUNDANE)
-            group = luck.choice([group for group in every if runes_of(symbol, group) == answer])
-            return Count(seat=seat, group=group, number=luck.randrange(7))
+            group = rng.choice([group for group in every if runes_of(symbol, group) == answer])
+            return Count(seat=seat, group=group, number=rng.randrange(7))
         case "has":
             return Has(seat=seat, rune=rune)
         case "line":
             lines = [Line(rune=each, row=row) for each in (symbol if answer else (rune,)) for row in (0, 1)]
-            return luck.choice([line for line in lines if stands_on(symbol, line) == bool(answer)])
+            return rng.choice([line for line in lines if stands_on(symbol, line) == bool(answer)])
         case "shared":
-            third = luck.choice([each for each in OTHERS[mirrored.of] if each != seat])
+            third = rng.choice([each for each in OTHERS[mirrored.of] if each != seat])
             return min(seat, third), max(seat, third)
         case "most":
             most = answer or 0
-            more = luck.randint(most == 0, 6 - most)
-            return tuple(sorted((*luck.sample(symbol, most), *luck.sample(absent, more))))
+            more = rng.randint(most == 0, 6 - most)
+            return tuple(sorted((*rng.sample(symbol, most), *rng.sample(absent, more))))
         case "veil" | "mirror" | "window":
             raise AssertionError("it has no answer that a mirror could show")
         case _ as unreachable:
@@ -1105,7 +1105,7 @@ def _question(mirrored: Mirrored, walk: Walk, luck: Random) -> Any:  # noqa: C90
 
 
 def _played(  # noqa: PLR0917 - everything that makes up a round
-    walk: Walk, past: Past, other: int, actions: dict[int, PlayRound], veiled: frozenset[int], luck: Random
+    walk: Walk, past: Past, other: int, actions: dict[int, PlayRound], veiled: frozenset[int], rng: Random
 ) -> Played:
     """Return a round as another seat saw it."""
     frame, r = walk.frame, past.round
@@ -1116,13 +1116,13 @@ def _played(  # noqa: PLR0917 - everything that makes up a round
     visions = NO_VISIONS if action.visions is UNSET else action.visions
     told: list[Any] = [each for each in past.public.told if isinstance(each, Revealed)]
     if visions != NO_VISIONS:
-        told += answers(other, visions, tables(symbols), veiled, lambda: luck)
+        told += answers(other, visions, tables(symbols), veiled, lambda: rng)
     for index, learned in enumerate(action.learned):
         answer, mantra = learn(learned, other, tables(symbols))
         told.append(LearnedAnswer(index=index, answer=answer, mantra=mantra))
     if visions.mirror is not UNSET:
         of = visions.mirror.seat
-        told += reflected(other, of, actions[of], symbols, lambda: luck)
+        told += reflected(other, of, actions[of], symbols, lambda: rng)
     exact, moved, group = RIGHT
     told += [GuessAnswer(index=n, exact=exact, moved=moved, group=group) for n in range(len(action.guesses))]
     told += [each for each in past.public.told if isinstance(each, Discovered)]

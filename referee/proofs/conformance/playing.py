@@ -232,7 +232,7 @@ class GameExamination:
         match = seat_match(self.game, self.report.variant, seed)
         # Checks draw from separate streams, so that they do not change the course of the match.
         chooser, prober = Chooser(Random(f"{seed}/play")), Chooser(Random(f"{seed}/probe"))
-        luck = Random(f"{seed}/watched")
+        rng = Random(f"{seed}/watched")
         twins = self._twins(match, seed, OBSERVERS_TWINNED if thorough else 1)
         forger = Random(f"{seed}/forger")
         history: History = ()
@@ -242,8 +242,8 @@ class GameExamination:
             self._compare_forged(match, history, forger, where)
             self._number = match.table.number
             self.opened.add(open_window(match.table).name)
-            self.report.sealed += check_sealed(match, prober, luck, where, watched)
-            self.report.disguised += check_disguised(match, prober, luck, where, watched)
+            self.report.sealed += check_sealed(match, prober, rng, where, watched)
+            self.report.disguised += check_disguised(match, prober, rng, where, watched)
             self.report.commuted += check_commuting(match, prober, where)
             chosen = chooser.choose_all(match.table)
             before = match.fork()
@@ -255,7 +255,7 @@ class GameExamination:
             if match.table.number > LONGEST_MATCH:
                 raise where.error("a match ends", f"{LONGEST_MATCH} windows and no outcome")
         self._look(match, twins, where)
-        self.report.disguised += check_disguised(match, prober, luck, where, watched)
+        self.report.disguised += check_disguised(match, prober, rng, where, watched)
         if match.table.outcome:
             check_outcome(match.table.outcome, match.table.seats, where)
         check_replay(match.table, where)
@@ -267,25 +267,25 @@ class GameExamination:
         self.acted |= chooser.legal
 
     def _twins(self, match: ObservedTable, seed: int, most: int) -> list[Twin]:
-        luck = Random(f"{seed}/twins")
+        rng = Random(f"{seed}/twins")
         options = Raw(encode(match.table.options))
         deals = [
-            ObservedTable(Table(self.game, Deal(self.report.variant, luck.getrandbits(32), options)))
+            ObservedTable(Table(self.game, Deal(self.report.variant, rng.getrandbits(32), options)))
             for _ in range(DEALS)
         ]
-        observers = luck.sample(match.observers, min(most, len(match.observers)))
-        return [Twin(observer, match, deals, luck) for observer in observers]
+        observers = rng.sample(match.observers, min(most, len(match.observers)))
+        return [Twin(observer, match, deals, rng) for observer in observers]
 
-    def _compare_forged(self, match: ObservedTable, history: History, luck: Random, where: MatchPlace) -> None:
+    def _compare_forged(self, match: ObservedTable, history: History, rng: Random, where: MatchPlace) -> None:
         if self._forge is None:
             return
-        observer = luck.choice(match.observers)
+        observer = rng.choice(match.observers)
         options, setup = (Raw(encode(each)) for each in (match.table.options, match.table.setup))
         true = Deal(self.report.variant, where.seed, options, setup), history
-        forged = self._forge(*true, observer, luck)
+        forged = self._forge(*true, observer, rng)
         if forged is not None and forged != true:
             self.report.forged += 1
-            self.report.probes += check_forged(match, forged, observer, Chooser(luck), where)
+            self.report.probes += check_forged(match, forged, observer, Chooser(rng), where)
 
     def _look(self, match: ObservedTable, twins: list[Twin], where: MatchPlace) -> None:
         check_position(match, where)

@@ -21,7 +21,7 @@ from msgspec import Struct, inspect
 from protocol.codec import encode
 from referee.host import Feed, FeedTerms
 from referee.match import Ended, Policy, SeatTime, WindowTime, clock_terms
-from referee.rules import SPECTATOR, Addressed, Illegal, Table, Taken, Window, reveal
+from referee.rules import SPECTATOR, Addressed, Illegal, ResolvedAction, Table, Window, reveal
 
 LONGEST_LIST = 4
 LONGEST_WORD = 40
@@ -40,7 +40,7 @@ SLOWEST_MS = 60_000
 AROUND = 40
 """Number of bytes that are shown before and after a difference."""
 Observer = int | None
-Chosen = dict[int, Taken]
+Chosen = dict[int, ResolvedAction]
 """The actions that the open window takes, keyed by seat."""
 
 
@@ -90,8 +90,8 @@ class MatchPlace(Struct, frozen=True):
 class Guesser:
     """A generator of random values of types. `words` are the known strings, sorted."""
 
-    def __init__(self, luck: Random) -> None:
-        self._luck = luck
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
         self.words: list[str] = []
 
     def learn(self, *said: bytes) -> None:
@@ -112,17 +112,17 @@ class Guesser:
                     field.encode_name: self._guess(field.type) for field in fields if self._includes(field)
                 }
             case inspect.VarTupleType(item_type=item) | inspect.ListType(item_type=item):
-                guess = [self._guess(item) for _ in range(self._luck.randrange(LONGEST_LIST + 1))]
+                guess = [self._guess(item) for _ in range(self._rng.randrange(LONGEST_LIST + 1))]
             case inspect.TupleType(item_types=items):
                 guess = [self._guess(item) for item in items]
             case inspect.DictType(key_type=key, value_type=value):
-                entries = range(self._luck.randrange(LONGEST_LIST))
+                entries = range(self._rng.randrange(LONGEST_LIST))
                 guess = {str(self._guess(key)): self._guess(value) for _ in entries}
             case inspect.UnionType(types=types):
-                guess = self._guess(self._luck.choice(types))
+                guess = self._guess(self._rng.choice(types))
             case inspect.Metadata(type=inner, extra_json_schema=extra):
                 examples = (extra or {}).get("examples")
-                guess = self._luck.choice(examples) if examples else self._guess(inner)
+                guess = self._rng.choice(examples) if examples else self._guess(inner)
             case _:
                 guess = self._guess_plain(kind)
         return guess
@@ -130,20 +130,20 @@ class Guesser:
     def _guess_plain(self, kind: inspect.Type) -> Any:
         match kind:
             case inspect.LiteralType(values=values):
-                return self._luck.choice(values)
+                return self._rng.choice(values)
             case inspect.StrType():
-                word = self._luck.choice(self.words or [""])
-                return word.lower() if self._luck.random() < LOWER else word
+                word = self._rng.choice(self.words or [""])
+                return word.lower() if self._rng.random() < LOWER else word
             case inspect.IntType(ge=least, le=most):
                 numbers = [number for number in NUMBERS if _between(least, number, most)]
-                return self._luck.choice(numbers or [most if least is None else least])
+                return self._rng.choice(numbers or [most if least is None else least])
             case inspect.BoolType():
-                return self._luck.random() < HALF
+                return self._rng.random() < HALF
             case _:
                 return None
 
     def _includes(self, field: inspect.Field) -> bool:
-        return field.required or self._luck.random() < HALF
+        return field.required or self._rng.random() < HALF
 
 
 @cache
@@ -244,7 +244,7 @@ class ObservedTable:
         self._note(SPECTATOR, b"window", b"")
         self._open()
 
-    def answer(self, seat: int, taken: Taken) -> tuple[Addressed, ...]:
+    def answer(self, seat: int, taken: ResolvedAction) -> tuple[Addressed, ...]:
         """Answer one seat of an `asap` window, and return the events with their recipients."""
         if taken.action is None:
             return ()
@@ -323,9 +323,9 @@ def open_window(table: Table) -> Window:
 class Chooser:
     """A random player of all seats: it chooses legal actions as far as they can be guessed, or nothing."""
 
-    def __init__(self, luck: Random) -> None:
-        self._luck = luck
-        self._guesser = Guesser(luck)
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
+        self._guesser = Guesser(rng)
         self._learnt: set[str] = set()
         self.legal: set[str] = set()
         """Names of the windows in which a legal action was guessed."""
@@ -333,19 +333,19 @@ class Chooser:
     def guess(self, table: Table, seat: int) -> bytes:
         """Return an encoded action of that seat for the open window, legal or not."""
         window = open_window(table)
-        plausible = table.game.plausible(table.state, seat, self._luck)
-        if plausible is not None and self._luck.random() >= WILD:
+        plausible = table.game.plausible(table.state, seat, self._rng)
+        if plausible is not None and self._rng.random() >= WILD:
             return encode(plausible)
         if window.name not in self._learnt:
             self._learnt.add(window.name)
             self._guesser.learn(encode(table.game.host_view(table.state)))
         return encode(self._guesser.guess(table.game.actions[window.name]))
 
-    def choose(self, table: Table, seat: int) -> Taken:
+    def choose(self, table: Table, seat: int) -> ResolvedAction:
         """Choose an action of one seat of the open window."""
         window = open_window(table)
-        elapsed = self._luck.randrange(SLOWEST_MS) if window.timed else 0
-        if self._luck.random() < IDLE:
+        elapsed = self._rng.randrange(SLOWEST_MS) if window.timed else 0
+        if self._rng.random() < IDLE:
             return table.resolve(seat, None, elapsed)
         for _ in range(GUESSES):
             try:

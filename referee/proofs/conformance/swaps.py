@@ -30,7 +30,7 @@ from referee.proofs.conformance.sitting import (
     difference,
     open_window,
 )
-from referee.rules import AnyGame, Deal, Table, Taken
+from referee.rules import AnyGame, Deal, ResolvedAction, Table
 
 ANONYMOUS = "anonymous events are the same, whoever sits where"
 CHANGES = 3
@@ -70,9 +70,9 @@ def reseat(game: AnyGame, chosen: Chosen, seat_of: tuple[int, ...]) -> Chosen:
 class Reseated:
     """A copy of a match in which the players sit in other seats."""
 
-    def __init__(self, match: ObservedTable, luck: Random) -> None:
+    def __init__(self, match: ObservedTable, rng: Random) -> None:
         self._sitting = match.fork()
-        self._seat_of = tuple(luck.sample(range(match.table.seats), match.table.seats))
+        self._seat_of = tuple(rng.sample(range(match.table.seats), match.table.seats))
         self._tags = anonymous_tags(match.table.game)
         self._alike = bool(self._tags)
         """Whether the copy still follows the match, and the game has anonymous events."""
@@ -102,15 +102,15 @@ class Reseated:
 class Twin:
     """A history that sends `observer` the same messages as the match, but otherwise differs as far as possible."""
 
-    def __init__(self, observer: Observer, match: ObservedTable, deals: list[ObservedTable], luck: Random) -> None:
+    def __init__(self, observer: Observer, match: ObservedTable, deals: list[ObservedTable], rng: Random) -> None:
         """Start from the first of the `deals` that sends the observer the same messages as the match, if any."""
         self._observer = observer
-        self._luck = luck
-        self._chooser = Chooser(luck)
+        self._rng = rng
+        self._chooser = Chooser(rng)
         alike = (deal for deal in deals if deal.told[observer] == match.told[observer])
         self._sitting = next(alike, match).fork()
         self._others = [seat for seat in range(match.table.seats) if seat != observer]
-        luck.shuffle(self._others)
+        rng.shuffle(self._others)
         self.pairs = 0
         """Number of compared pairs of positions that differ in facts hidden from the observer."""
         self.probes = 0
@@ -149,8 +149,8 @@ class Twin:
         Two other seats are exchanged, the same two during the whole match, or the observer's with another one.
         """
         exchanges = [(self._others[0], self._others[-1])]
-        if self._observer is not None and self._luck.random() < 1 / 2:
-            new_seats = self._luck.sample(self._others, min(EXCHANGES, len(self._others)))
+        if self._observer is not None and self._rng.random() < 1 / 2:
+            new_seats = self._rng.sample(self._others, min(EXCHANGES, len(self._others)))
             exchanges = [(self._observer, seat) for seat in new_seats]
         for one, other in exchanges:
             seat_of = list(range(before.table.seats))
@@ -193,7 +193,7 @@ class Twin:
         for seat in (owed.seat for owed in table.owed):
             part = chosen.get(seat) if same_window else None
             kept = part and (
-                seat == self._observer or (self._luck.random() < keep and _is_legal(start, seat, part))
+                seat == self._observer or (self._rng.random() < keep and _is_legal(start, seat, part))
             )
             changed[seat] = part if part and kept else self._chooser.choose(table, seat)
         return changed
@@ -229,11 +229,11 @@ class ViewMemory:
         return pairs
 
 
-def _is_legal(match: ObservedTable, seat: int, part: Taken) -> bool:
+def _is_legal(match: ObservedTable, seat: int, part: ResolvedAction) -> bool:
     return part.action is None or match.response(seat, encode(part.action)).startswith(b"accepted")
 
 
-def check_disguised(match: ObservedTable, chooser: Chooser, luck: Random, where: MatchPlace, watched: int) -> int:
+def check_disguised(match: ObservedTable, chooser: Chooser, rng: Random, where: MatchPlace, watched: int) -> int:
     """Compare the match with its disguises for `watched` observers.
 
     Returns:
@@ -244,8 +244,8 @@ def check_disguised(match: ObservedTable, chooser: Chooser, luck: Random, where:
     """
     disguises = 0
     game, number = match.table.game, match.table.number
-    for observer in luck.sample(match.observers, min(watched, len(match.observers))):
-        other = match.disguised(game.disguise(match.table.state, observer, luck))
+    for observer in rng.sample(match.observers, min(watched, len(match.observers))):
+        other = match.disguised(game.disguise(match.table.state, observer, rng))
         if other.table.state == match.table.state:
             continue
         disguises += 1
@@ -264,7 +264,7 @@ def check_disguised(match: ObservedTable, chooser: Chooser, luck: Random, where:
     return disguises
 
 
-def check_sealed(match: ObservedTable, chooser: Chooser, luck: Random, where: MatchPlace, watched: int) -> int:
+def check_sealed(match: ObservedTable, chooser: Chooser, rng: Random, where: MatchPlace, watched: int) -> int:
     """Submit for `watched` seats of the window, and compare the views of `watched` other observers.
 
     Returns:
@@ -275,10 +275,10 @@ def check_sealed(match: ObservedTable, chooser: Chooser, luck: Random, where: Ma
     """
     window = open_window(match.table)
     seats = [owed.seat for owed in window.owed]
-    seats = luck.sample(seats, min(watched, len(seats)))
+    seats = rng.sample(seats, min(watched, len(seats)))
     for seat in seats:
         others = [observer for observer in match.observers if observer != seat]
-        others = luck.sample(others, min(watched, len(others)))
+        others = rng.sample(others, min(watched, len(others)))
         probes = {
             other: chooser.guess(match.table, other) for other in others if other is not None and match.owes(other)
         }

@@ -24,12 +24,12 @@ from referee.rules import (
     Deal,
     Game,
     Illegal,
-    Luck,
-    Owed,
-    Step,
+    MatchRandom,
+    PendingSeat,
+    ResolvedAction,
     Table,
-    Taken,
     TimeTerms,
+    Transition,
     Variant,
     Window,
 )
@@ -96,16 +96,16 @@ class Drill(Game[DrillState, DrillOptions, Setup, DrillView]):
         """See `Game.seats`."""
         return options.seats
 
-    def deal(self, variant: str, options: DrillOptions, setup: Setup, luck: Luck) -> Step[DrillState]:
+    def deal(self, variant: str, options: DrillOptions, setup: Setup, rng: MatchRandom) -> Transition[DrillState]:
         """Start before the first window, without events."""
-        return Step(DrillState(options))
+        return Transition(DrillState(options))
 
     def window(self, state: DrillState) -> Window | None:
         """Return the next window of the options."""
         if state.number == len(state.options.windows):
             return None
         kind, seats = state.options.windows[state.number]
-        return Window(kind, tuple(Owed(seat, None) for seat in seats), asap=kind == "asked")
+        return Window(kind, tuple(PendingSeat(seat, None) for seat in seats), asap=kind == "asked")
 
     def check(self, state: DrillState, seat: int, action: Action) -> Action:
         """Accept numbers that are at least 0."""
@@ -113,15 +113,17 @@ class Drill(Game[DrillState, DrillOptions, Setup, DrillView]):
             raise Illegal("a choice is a number from 0 on")
         return action
 
-    def answer(self, state: DrillState, seat: int, action: Action, luck: Luck) -> Step[DrillState]:
+    def answer(self, state: DrillState, seat: int, action: Action, rng: MatchRandom) -> Transition[DrillState]:
         """Send the choice back to its seat."""
-        return Step(state, (Addressed(DrillAnswer(choice=cast("Choose", action).choice), seat),))
+        return Transition(state, (Addressed(DrillAnswer(choice=cast("Choose", action).choice), seat),))
 
-    def close(self, state: DrillState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[DrillState]:
+    def close(
+        self, state: DrillState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[DrillState]:
         """Send the choices to everyone."""
         actions = [cast("Choose | None", part.action) if part else None for part in taken]
         choices = tuple(NOTHING if action is None else action.choice for action in actions)
-        return Step(replace(state, number=state.number + 1), (Addressed(Chosen(choices=choices)),))
+        return Transition(replace(state, number=state.number + 1), (Addressed(Chosen(choices=choices)),))
 
     def view(self, state: DrillState, seat: int | None) -> DrillView:
         """Return the same view to everyone."""

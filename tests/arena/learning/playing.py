@@ -11,11 +11,11 @@ from referee.rules import drawn
 
 def choose_randomly(episode: Episode, seed: int, windows: int | None = None) -> None:
     """Plays so many windows, or to the end."""
-    luck = Random(seed)
+    rng = Random(seed)
     while not episode.over and windows != 0:
         for seat in episode.choosing:
             while episode.owed(seat):
-                episode.choose(seat, drawn(episode.mask_bits(seat), luck))
+                episode.choose(seat, drawn(episode.mask_bits(seat), rng))
         episode.close()
         windows = windows and windows - 1
 

@@ -162,17 +162,17 @@ def test_what_others_choose_in_a_window_shows_when_it_closes(game: str) -> None:
     episode = Episode(game)
     episode.reset(4)
     windows = changed = 0
-    luck = Random(4)
+    rng = Random(4)
     while not episode.over and windows < 30:
         watcher = episode.choosing[-1]
         before = episode.observe(watcher)
         for seat in episode.choosing[:-1]:
             while episode.owed(seat):
-                episode.choose(seat, drawn(episode.mask_bits(seat), luck))
+                episode.choose(seat, drawn(episode.mask_bits(seat), rng))
             episode._frames.clear()
             np.testing.assert_equal(episode.observe(watcher), before)
         while episode.owed(watcher):
-            episode.choose(watcher, drawn(episode.mask_bits(watcher), luck))
+            episode.choose(watcher, drawn(episode.mask_bits(watcher), rng))
         episode.close()
         changed += (episode.observation(watcher) != before["observation"]).any()
         windows += 1
@@ -199,10 +199,10 @@ def test_what_a_seat_has_chosen_shows(game: str) -> None:
         episode.reset(seed)
         choose_randomly(episode, seed, 2)
         for seat in episode.choosing[:1]:
-            luck = Random(seed)
+            rng = Random(seed)
             while episode.owed(seat):
                 before, chosen = episode.observation(seat), episode.drafts[seat].choices
-                choice = drawn(episode.mask_bits(seat), luck)
+                choice = drawn(episode.mask_bits(seat), rng)
                 episode.choose(seat, choice)
                 if not episode.owed(seat):
                     break

@@ -30,11 +30,11 @@ def test_whole_actions_and_choices_come_to_the_same(game: str) -> None:
     by_choices, by_actions = Episode(game), Episode(game)
     by_choices.reset(3)
     by_actions.reset(3)
-    luck = Random(3)
+    rng = Random(3)
     while not by_choices.over and by_choices.table.number < 20:
         for seat in by_choices.choosing:
             while by_choices.owed(seat):
-                by_choices.choose(seat, drawn(by_choices.mask_bits(seat), luck))
+                by_choices.choose(seat, drawn(by_choices.mask_bits(seat), rng))
             by_actions.submit(seat, by_choices.drafts[seat].action)
         assert by_choices.close()
         assert by_actions.close()

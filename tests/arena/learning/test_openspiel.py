@@ -67,9 +67,9 @@ def test_a_match_is_the_same_as_in_an_episode() -> None:
     state: ArenaState = openspiel_game("mist", options={"first": 0}).new_initial_state()
     episode = Episode("mist", options={"first": 0})
     episode.reset(0)
-    luck = Random(1)
+    rng = Random(1)
     while not state.is_terminal():
-        seat, choice = state.current_player(), luck.choice(state.legal_actions())
+        seat, choice = state.current_player(), rng.choice(state.legal_actions())
         assert seat == episode.choosing[0]
         state.apply_action(choice)
         episode.choose(seat, choice)
@@ -94,13 +94,13 @@ def test_wrong_arguments_are_named() -> None:
 
 def played(game: str, variant: str | None, options: dict[str, Any], choices: int) -> tuple[ArenaState, Random]:
     """Return a match after so many choices at random, and the luck to go on with."""
-    luck = Random(choices)
+    rng = Random(choices)
     state: ArenaState = openspiel_game(game, variant=variant, options=options).new_initial_state()
     if state.is_chance_node():
         state.apply_action(1)
     for _ in range(choices):
-        state.apply_action(luck.choice(state.legal_actions()))
-    return state, luck
+        state.apply_action(rng.choice(state.legal_actions()))
+    return state, rng
 
 
 @pytest.mark.parametrize(
@@ -119,12 +119,12 @@ def played(game: str, variant: str | None, options: dict[str, Any], choices: int
 def test_a_state_is_drawn_that_its_player_cannot_tell_from_this_one(
     game: str, variant: str | None, options: dict[str, Any], choices: int
 ) -> None:
-    state, luck = played(game, variant, options, choices)
+    state, rng = played(game, variant, options, choices)
     player = state.current_player()
     before = str(state)
     hidden = set()
     for _ in range(5):
-        world = state.resample_from_infostate(player, luck.random)
+        world = state.resample_from_infostate(player, rng.random)
         assert player == world.current_player()
         assert state.legal_actions() == world.legal_actions()
         assert state.information_state_string(player) == world.information_state_string(player)
@@ -132,17 +132,17 @@ def test_a_state_is_drawn_that_its_player_cannot_tell_from_this_one(
         first = world.episode.drafts.get(0)
         hidden.add((str(world.episode.table.state), first and first.choices))
         with pytest.raises(ValueError, match="was drawn itself"):
-            world.resample_from_infostate(player, luck.random)
+            world.resample_from_infostate(player, rng.random)
         while not world.is_terminal():
-            world.apply_action(luck.choice(world.legal_actions()))
+            world.apply_action(rng.choice(world.legal_actions()))
         assert sum(world.returns()) == pytest.approx(0)
     assert before == str(state)
     assert len(hidden) > 1 or choices == 1
 
 
 def test_a_hidden_choice_of_the_open_window_is_drawn_too() -> None:
-    state, luck = played("pointing", None, {"seats": 4}, 1)
-    drawn = {state.resample_from_infostate(1, luck.random).episode.drafts[0].choices[0] for _ in range(50)}
+    state, rng = played("pointing", None, {"seats": 4}, 1)
+    drawn = {state.resample_from_infostate(1, rng.random).episode.drafts[0].choices[0] for _ in range(50)}
     assert {1, 2, 3} <= drawn
 
 
@@ -154,11 +154,11 @@ def test_is_mcts_searches(game: str, variant: str | None, options: dict[str, Any
     state, _ = played(game, variant, options, choices)
 
     def search(start: ArenaState) -> dict[int, float]:
-        luck = np.random.RandomState(1)
-        evaluator = RandomRolloutEvaluator(1, luck)
+        rng = np.random.RandomState(1)
+        evaluator = RandomRolloutEvaluator(1, rng)
         final = ISMCTSFinalPolicyType.NORMALIZED_VISITED_COUNT
-        bot = ISMCTSBot(state.get_game(), evaluator, 1.0, 30, random_state=luck, final_policy_type=final)
-        bot.set_resampler(lambda here, player: here.resample_from_infostate(player, luck.uniform))
+        bot = ISMCTSBot(state.get_game(), evaluator, 1.0, 30, random_state=rng, final_policy_type=final)
+        bot.set_resampler(lambda here, player: here.resample_from_infostate(player, rng.uniform))
         return dict(bot.get_policy(start))
 
     policy = search(state.clone())

@@ -30,7 +30,7 @@ Array = npt.NDArray[Any]
 SHORT = {"max_turns": 6}
 
 
-def first_legal(_seen: Array, masks: Array, _luck: np.random.Generator) -> Array:
+def first_legal(_seen: Array, masks: Array, _rng: np.random.Generator) -> Array:
     return np.asarray(masks.argmax(axis=1))
 
 
@@ -104,7 +104,7 @@ def test_a_policy_gives_a_legal_choice_for_each_row() -> None:
             _legal(wrong, masks)
 
 
-def in_place(seen: Array, masks: Array, _luck: np.random.Generator) -> Array:
+def in_place(seen: Array, masks: Array, _rng: np.random.Generator) -> Array:
     """Computes in what it is given."""
     chosen = np.asarray(masks.argmax(axis=1))
     seen[...] = 7
@@ -112,7 +112,7 @@ def in_place(seen: Array, masks: Array, _luck: np.random.Generator) -> Array:
     return chosen
 
 
-def cheat(_seen: Array, masks: Array, _luck: np.random.Generator) -> Array:
+def cheat(_seen: Array, masks: Array, _rng: np.random.Generator) -> Array:
     """Says that it may do all, then what it may not."""
     masks[...] = 1
     return np.full(len(masks), masks.shape[1] - 1)
@@ -136,15 +136,15 @@ class OddError(Exception):
         super().__init__(f"{first} and {second}")
 
 
-def fails(_seen: Array, _masks: Array, _luck: np.random.Generator) -> Array:
+def fails(_seen: Array, _masks: Array, _rng: np.random.Generator) -> Array:
     raise OddError(1, 2)
 
 
-def leaves(_seen: Array, _masks: Array, _luck: np.random.Generator) -> Array:
+def leaves(_seen: Array, _masks: Array, _rng: np.random.Generator) -> Array:
     raise SystemExit(3)
 
 
-def ragged(_seen: Array, _masks: Array, _luck: np.random.Generator) -> Any:
+def ragged(_seen: Array, _masks: Array, _rng: np.random.Generator) -> Any:
     return [[1], [1, 2]]
 
 
@@ -181,7 +181,7 @@ def test_what_cannot_be_played_is_refused(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="seed: "):
             players.play(uniform, 1, tmp_path, seed=wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="put them into a module"):
-        players.play(lambda _seen, masks, _luck: masks.argmax(axis=1), 1, tmp_path, seed=1)
+        players.play(lambda _seen, masks, _rng: masks.argmax(axis=1), 1, tmp_path, seed=1)
     assert [] == list(tmp_path.iterdir())
 
 

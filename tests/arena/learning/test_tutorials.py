@@ -15,7 +15,7 @@ import pytest
 
 from arena.learning import Episode
 from referee.games import GAMES
-from referee.rules import Taken
+from referee.rules import ResolvedAction
 from tests.arena.learning.playing import needs
 from tests.docs_pages import HOUSE, page
 
@@ -61,17 +61,17 @@ def test_is_mcts_wins_where_the_second_seat_always_can(run: Run) -> None:
 def test_the_second_seat_has_a_winning_answer_to_each_first_turn() -> None:
     episode = Episode("mist", options={"first": 0, "max_turns": 2})
     episode.reset(1)
-    table, luck = episode.table, Random(1)
+    table, rng = episode.table, Random(1)
     firsts = list(GAMES["mist"].legal_actions(table.state, 0))
     assert 1_414 == len(firsts)
     answers: list[Any] = []
     for first in firsts:
         opened = table.fork()
-        opened.close((Taken(first), None))
+        opened.close((ResolvedAction(first), None))
         answers = answers or list(GAMES["mist"].legal_actions(opened.state, 1))
         for _ in range(10_000):
             ended = opened.fork()
-            ended.close((None, Taken(luck.choice(answers))))
+            ended.close((None, ResolvedAction(rng.choice(answers))))
             assert ended.outcome is not None
             if ended.outcome.winners == (1,):
                 break

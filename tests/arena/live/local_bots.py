@@ -24,15 +24,15 @@ class DrawsOneCell:
     async def __call__(self, line: MemoryLine) -> None:
         """See `LocalSeat.play`."""
         line.say(encode(Hello(token="", name="draws", version="1", protocol=PROTOCOL)))
-        luck, seat = Random(), 0
+        rng, seat = Random(), 0
         while True:
             match decode_server_message(await line.hear()):
                 case Welcome(seed=seed, seat=seat):
-                    luck = Random(seed)
+                    rng = Random(seed)
                 case Opened(id=number, window=name, view=view):
                     await trio.sleep(self._think_seconds)
                     free = [cell for cell in CELLS if cell not in view["forbidden"]]
-                    action: Any = {"first": seat} if name == "first" else {"cells": [luck.choice(free)]}
+                    action: Any = {"first": seat} if name == "first" else {"cells": [rng.choice(free)]}
                     line.say(encode(Submit(window=number, action=Raw(encode(action)))))
                 case Over():
                     return

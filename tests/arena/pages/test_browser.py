@@ -41,9 +41,9 @@ COLUMN = """(place) => [...document.querySelector("table[data-sort]").tBodies[0]
 def website(tmp_path_factory: pytest.TempPathFactory) -> Website:
     """Simulated competitions. One is between bots with hostile names; a match of it has a transcript."""
     folder = tmp_path_factory.mktemp("competitions")
-    luck = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     names = [HOSTILE, "l" * 10_000, *list(NAMES.values())[:10]]
-    played = tournament(luck, np.zeros(12), 2, 1, alike=0.3, ties=0.2)
+    played = tournament(rng, np.zeros(12), 2, 1, alike=0.3, ties=0.2)
     transcript = written("mist", folder / "match.jsonl", note=HOSTILE)
     head = verify_transcript(transcript).head
     hostile = folder_of(
@@ -51,11 +51,11 @@ def website(tmp_path_factory: pytest.TempPathFactory) -> Website:
     )
     (hostile / TRANSCRIPTS).mkdir()
     shutil.copy(transcript, hostile / TRANSCRIPTS / "00001a.jsonl")
-    many = tournament(luck, np.linspace(-1, 1, 20), 2, 1, alike=0.3, ties=0.2)
+    many = tournament(rng, np.linspace(-1, 1, 20), 2, 1, alike=0.3, ties=0.2)
     folder_of(folder / "twenty", [f"a_bot_with_a_long_name_{number}" for number in range(20)], many)
-    five = tournament(luck, np.linspace(-1, 1, 8), 5, 10, alike=0.2, ties=0.2)
+    five = tournament(rng, np.linspace(-1, 1, 8), 5, 10, alike=0.2, ties=0.2)
     folder_of(folder / "five", [f"hive_{n}" for n in range(8)], five, blocks=10, rotations=5, game="hive-mind")
-    better = [result(block, 0, (0, 1), [[1], [0]] if luck.random() < 0.6 else [[0], [1]]) for block in range(90)]
+    better = [result(block, 0, (0, 1), [[1], [0]] if rng.random() < 0.6 else [[0], [1]]) for block in range(90)]
     back = [result(each.block, 1, (1, 0), [[0], [1]]) for each in better]
     both = sorted([*better, *back], key=lambda each: each.block)
     terms: dict[str, Any] = {"elo0": 0.0, "elo1": 30.0, "alpha": 0.05, "beta": 0.05, "model": "normalized"}

@@ -408,9 +408,9 @@ def test_elsewhere_is_nothing(tmp_path: Path, path: str) -> None:
 
 
 def regression(path: Path) -> Path:
-    luck = np.random.default_rng(4)
+    rng = np.random.default_rng(4)
     played = [
-        result(n, s, ((0, 1), (1, 0))[s], [[1 - s], [s]] if luck.random() < 0.7 else [[s], [1 - s]])
+        result(n, s, ((0, 1), (1, 0))[s], [[1 - s], [s]] if rng.random() < 0.7 else [[s], [1 - s]])
         for n in range(60)
         for s in (0, 1)
     ]
@@ -468,13 +468,13 @@ def test_pages_of_500_bots_with_names_of_forty_characters_stay_small(
 ) -> None:
     # Ratings of so many take a second of a processor each time that they are looked back at.
     monkeypatch.setattr(summary, "MOMENTS", 2)
-    luck = np.random.default_rng(5)
+    rng = np.random.default_rng(5)
     labels = [f"bot_{number:04d}_" + "n" * 31 for number in range(500)]
     played = []
     for block in range(1000):
-        pair = tuple(sorted(luck.choice(500, 2, replace=False).tolist()))
+        pair = tuple(sorted(rng.choice(500, 2, replace=False).tolist()))
         for seating, entrants in enumerate((pair, pair[::-1])):
-            ranking = [[0], [1]] if luck.random() < 0.5 else [[1], [0]]
+            ranking = [[0], [1]] if rng.random() < 0.5 else [[1], [0]]
             played.append(result(block, seating, (entrants[0], entrants[1]), ranking))
     website = one(folder_of(tmp_path / "cup", labels, played, format="ladder", rounds=4))
     for path in ("index.html", *(path for path in website.paths("cup") if not path.startswith("cup/bot/"))):

@@ -15,10 +15,10 @@ TERMS = {"test.elo0": 0.0, "test.elo1": 30.0, "test.alpha": 0.05, "test.beta": 0
 
 
 def head_to_head(blocks: int, share: float) -> list[Played]:
-    luck = Random(3)
+    rng = Random(3)
     rankings = [[[1], [0]], [[0], [1]]]
     return [
-        result(block, seating, ((BASE, HEAD), (HEAD, BASE))[seating], rankings[seating ^ (luck.random() > share)])
+        result(block, seating, ((BASE, HEAD), (HEAD, BASE))[seating], rankings[seating ^ (rng.random() > share)])
         for block in range(blocks)
         for seating in (0, 1)
     ]

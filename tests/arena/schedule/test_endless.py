@@ -42,8 +42,8 @@ def played(blocks: Sequence[Block], gap: float = 0.3, charged: int = 0) -> list[
     """Entrants with lower numbers are better, by so much log-strength each; chance is the match's own."""
     found = []
     for match in (match for block in blocks for match in block.matches):
-        luck = np.random.default_rng(int(match.name, 16))
-        form = luck.gumbel(size=len(match.entrants)) - gap * np.array(match.entrants)
+        rng = np.random.default_rng(int(match.name, 16))
+        form = rng.gumbel(size=len(match.entrants)) - gap * np.array(match.entrants)
         ranking = [[int(seat)] for seat in np.argsort(-form)]
         us = (charged,) * len(match.entrants)
         found.append(result(match.block, match.seating, match.entrants, ranking, charged_us=us))

@@ -48,11 +48,11 @@ def test_the_smallest_tournament_in_which_three_pairs_have_to_change() -> None:
 
 @settings(max_examples=cases(150, 1_000))
 @given(st.sampled_from([2, 4, 6, 8]), st.integers(0, 28), st.randoms(use_true_random=False))
-def test_as_few_as_possible_meet_again_whoever_has_met(size: int, forbidden: int, luck: Random) -> None:
+def test_as_few_as_possible_meet_again_whoever_has_met(size: int, forbidden: int, rng: Random) -> None:
     """Also where every pairing has a rematch, and where those who have met are no rounds that were played."""
-    order = luck.sample(range(size), size)
+    order = rng.sample(range(size), size)
     all_meetings = [frozenset(pair) for pair in combinations(range(size), 2)]
-    met = set(luck.sample(all_meetings, min(forbidden, len(all_meetings))))
+    met = set(rng.sample(all_meetings, min(forbidden, len(all_meetings))))
     found = pairs_of(order, lambda one, other: frozenset((one, other)) not in met)
     assert sorted(order) == sorted(bot for pair in found for bot in pair)
     assert fewest_rematches(order, met) == rematches(found, met)
@@ -86,14 +86,14 @@ def test_in_a_swiss_two_meet_again_only_if_every_pairing_has_a_rematch(
 @settings(max_examples=cases(60, 400))
 @given(st.integers(1, 20), st.floats(0, 1), st.randoms(use_true_random=False))
 def test_a_largest_pairing_is_as_large_as_an_independent_count_says(
-    size: int, density: float, luck: Random
+    size: int, density: float, rng: Random
 ) -> None:
     """Tutte's matrix with random entries has twice that rank (L. Lovasz, 1979), but with vanishing chance."""
     prime = 2**61 - 1
     entries = Random(size)  # Hypothesis would make them small and equal, and then the rank is too low.
     matrix = [[0] * size for _ in range(size)]
     for one, other in combinations(range(size), 2):
-        if luck.random() < density:
+        if rng.random() < density:
             matrix[one][other] = entries.randrange(1, prime)
             matrix[other][one] = -matrix[one][other]
     found = complete(range(size), [], lambda one, other: matrix[one][other] != 0)

@@ -92,19 +92,19 @@ def test_buchholz_is_the_points_of_those_one_met_a_bye_like_one_of_equal_points(
 
 @given(st.integers(2, 30), st.randoms(use_true_random=False))
 def test_as_long_as_each_may_meet_half_of_the_others_all_are_paired_with_one_they_may_meet(
-    half: int, luck: object
+    half: int, rng: object
 ) -> None:
     """The argument in `pairs_of`: here meetings are forbidden at random, as many as it allows."""
     bots = 2 * half
     met: list[set[int]] = [set() for _ in range(bots)]
-    order = sorted(range(bots), key=lambda _: luck.random())  # type: ignore[attr-defined]
+    order = sorted(range(bots), key=lambda _: rng.random())  # type: ignore[attr-defined]
     for _ in range(half):
         found = pairs_of(order, lambda one, other: other not in met[one])
         assert all(other not in met[one] for one, other in found)
         for one, other in found:
             met[one].add(other)
             met[other].add(one)
-        luck.shuffle(order)  # type: ignore[attr-defined]
+        rng.shuffle(order)  # type: ignore[attr-defined]
 
 
 def test_neighbours_in_the_order_are_paired() -> None:

@@ -19,14 +19,14 @@ def quick(window: Window[MistView]) -> ChooseFirst | Turn:
     """One piece, on any cell that it does not see to be taken."""
     if window.name == "first":
         return ChooseFirst(first=0)
-    return Turn(cells=(window.luck.choice(free(window.view.forbidden, window.view.visible)),))
+    return Turn(cells=(window.rng.choice(free(window.view.forbidden, window.view.visible)),))
 
 
 def plain(window: Window) -> dict[str, Any]:  # type: ignore[type-arg]
     """The same as `quick` of plain JSON values: it has no annotation that says more."""
     if window.name == "first":
         return {"first": 0}
-    return {"cells": [window.luck.choice(free(window.view["forbidden"], window.view["visible"]))]}
+    return {"cells": [window.rng.choice(free(window.view["forbidden"], window.view["visible"]))]}
 
 
 def illegal(window: Window[MistView]) -> Any:

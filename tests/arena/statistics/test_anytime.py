@@ -28,20 +28,20 @@ def run(test: Anytime, blocks: Iterable[float]) -> AnytimeProgress:
     return walk.progress
 
 
-def bell(luck: Random, mean: float) -> float:
+def bell(rng: Random, mean: float) -> float:
     """Differences of many seats and rotations: near the mean, most of them."""
-    return min(1.0, max(-1.0, luck.gauss(mean, 0.25)))
+    return min(1.0, max(-1.0, rng.gauss(mean, 0.25)))
 
 
-def seldom(luck: Random, mean: float) -> float:
+def seldom(rng: Random, mean: float) -> float:
     """Versions that mostly do the same, and then win or lose a whole place."""
-    draw = luck.random()
+    draw = rng.random()
     return 0.5 if draw < 0.1 + mean else -0.5 if draw > 0.9 + mean else 0.0
 
 
-def lopsided(luck: Random, mean: float) -> float:
+def lopsided(rng: Random, mean: float) -> float:
     """Nine small gains for one large loss."""
-    return mean + (0.05 if luck.random() < 0.9 else -0.45)
+    return mean + (0.05 if rng.random() < 0.9 else -0.45)
 
 
 KINDS = (bell, seldom, lopsided)
@@ -49,8 +49,8 @@ Kind = Callable[[Random, float], float]
 
 
 def courses(kind: Kind, mean: float, tests: int = SIMULATIONS) -> list[AnytimeProgress]:
-    luck = Random(f"{kind.__name__} {mean}")
-    return [run(Anytime(high=NEAR), (kind(luck, mean) for _ in range(LONGEST))) for _ in range(tests)]
+    rng = Random(f"{kind.__name__} {mean}")
+    return [run(Anytime(high=NEAR), (kind(rng, mean) for _ in range(LONGEST))) for _ in range(tests)]
 
 
 def share(found: list[AnytimeProgress], verdict: Verdict) -> float:
@@ -85,11 +85,11 @@ def test_on_average_it_needs_two_thirds_of_the_blocks_of_a_test_of_fixed_size_or
 @pytest.mark.slow
 def test_peeking_at_a_test_of_fixed_size_would_err_far_more_often() -> None:
     """The test of the test: a one-sided 5 % z-test, looked at after every block from the tenth on."""
-    luck, wrong = Random("peeking"), 0
+    rng, wrong = Random("peeking"), 0
     for _ in range(300):
         total = 0.0
         for blocks in range(1, 272):
-            total += luck.gauss(0, 0.25)
+            total += rng.gauss(0, 0.25)
             if blocks >= 10 and total / (0.25 * blocks**0.5) > 1.645:
                 wrong += 1
                 break
@@ -127,17 +127,17 @@ def test_the_intervals_after_all_blocks_hold_the_mean_together_in_95_of_a_hundre
 ) -> None:
     """The last is the intersection of all. A fifth of the means will do to tell whether it holds one of them."""
     monkeypatch.setattr(anytime, "GRID", 401)
-    luck = Random(f"interval {kind.__name__}")
+    rng = Random(f"interval {kind.__name__}")
     missed = 0
     for _ in range(100):
-        low, high = interval([kind(luck, 0.02) for _ in range(200)])
+        low, high = interval([kind(rng, 0.02) for _ in range(200)])
         missed += not low <= 0.02 <= high
     assert missed <= 5
 
 
 def test_the_interval_only_becomes_narrower() -> None:
-    luck = Random("narrower")
-    seen = [bell(luck, 0.1) for _ in range(400)]
+    rng = Random("narrower")
+    seen = [bell(rng, 0.1) for _ in range(400)]
     few, more, all_of_them = interval(seen[:20]), interval(seen[:100]), interval(seen)
     assert few[0] <= more[0] <= all_of_them[0] < 0.1 < all_of_them[1] <= more[1] <= few[1]
     assert all_of_them[1] - all_of_them[0] < 0.12

@@ -14,21 +14,21 @@ Need = Callable[[Random], float]
 """What part of a window's time a bot needs, drawn anew for each window."""
 
 
-def quick(luck: Random) -> float:
-    return luck.uniform(0.0005, 0.02)
+def quick(rng: Random) -> float:
+    return rng.uniform(0.0005, 0.02)
 
 
-def slow(luck: Random) -> float:
-    return luck.uniform(0.6, 0.97)
+def slow(rng: Random) -> float:
+    return rng.uniform(0.6, 0.97)
 
 
-def uneven(luck: Random) -> float:
+def uneven(rng: Random) -> float:
     """Quick, but for one window in thirty, for which it takes nearly all of its time."""
-    return luck.uniform(0.8, 0.97) if luck.random() < 1 / 30 else quick(luck)
+    return rng.uniform(0.8, 0.97) if rng.random() < 1 / 30 else quick(rng)
 
 
-def any_time(luck: Random) -> float:
-    return min(0.98, luck.lognormvariate(-3, 1.5))
+def any_time(rng: Random) -> float:
+    return min(0.98, rng.lognormvariate(-3, 1.5))
 
 
 HONEST: list[Need] = [quick, slow, uneven, any_time]
@@ -40,16 +40,16 @@ OFTEN, MEANS = (0.002, 0.02, 0.2), (0.1, 0.3, 1.0, 3.0)
 class Machine:
     """Stalls bots now and then: in what part of all windows, and for what part of a window's time on average."""
 
-    def __init__(self, luck: Random, often: float, mean: float) -> None:
-        self._luck, self._often, self._mean = luck, often, mean
+    def __init__(self, rng: Random, often: float, mean: float) -> None:
+        self._rng, self._often, self._mean = rng, often, mean
 
     def stall(self) -> float:
         """For what part of a window's time."""
-        return self._luck.expovariate(1 / self._mean) if self._luck.random() < self._often else 0.0
+        return self._rng.expovariate(1 / self._mean) if self._rng.random() < self._often else 0.0
 
 
 def found_guilty(
-    needs: list[Need], luck: Random, machine: Machine, *, attempts: int, cheater: int | None = None
+    needs: list[Need], rng: Random, machine: Machine, *, attempts: int, cheater: int | None = None
 ) -> dict[int, int]:
     """Play attempts of two seats; return which bots are found, and after how many void attempts.
 
@@ -59,13 +59,13 @@ def found_guilty(
     hold_ups: list[HoldUp] = []
     guilty: dict[int, int] = {}
     for _ in range(attempts):
-        present = luck.sample(range(len(needs)), 2)
-        cheats = luck.randrange(40) if cheater in present and luck.random() < 0.5 else None
+        present = rng.sample(range(len(needs)), 2)
+        cheats = rng.randrange(40) if cheater in present and rng.random() < 0.5 else None
         times: list[list[int]] = [[], []]
         held = None
-        for window in range(luck.randrange(20, 80)):
+        for window in range(rng.randrange(20, 80)):
             seat = window % 2
-            need = needs[present[seat]](luck)
+            need = needs[present[seat]](rng)
             is_cheat = present[seat] == cheater and cheats is not None and window >= cheats
             if is_cheat or need + machine.stall() > 1:
                 times[seat].append(ALLOWED)
@@ -92,10 +92,10 @@ def test_beside_a_busy_machine_no_honest_bot_is_found() -> None:
     """Whatever its way of using time, and its opponents'; the level is one tournament of a thousand."""
     wrong = 0
     for seed in range(cases(150, 1_000)):
-        luck = Random(seed)
-        needs = [luck.choice(HONEST) for _ in range(luck.choice([2, 2, 3, 6]))]
-        machine = Machine(luck, luck.choice(OFTEN), luck.choice(MEANS))
-        wrong += bool(found_guilty(needs, luck, machine, attempts=300))
+        rng = Random(seed)
+        needs = [rng.choice(HONEST) for _ in range(rng.choice([2, 2, 3, 6]))]
+        machine = Machine(rng, rng.choice(OFTEN), rng.choice(MEANS))
+        wrong += bool(found_guilty(needs, rng, machine, attempts=300))
     assert wrong <= cases(0, 2)
 
 
@@ -103,18 +103,18 @@ def test_beside_a_busy_machine_no_honest_bot_is_found() -> None:
 def test_a_bot_that_holds_itself_up_is_found_and_nobody_else_is(bots: int) -> None:
     """It is quick otherwise. The machine stalls one window in 500, for a tenth of its time on average."""
     for seed in range(cases(25, 100)):
-        luck = Random(seed)
-        needs = [quick, *(luck.choice(HONEST) for _ in range(bots - 1))]
-        machine = Machine(luck, OFTEN[0], MEANS[0])
-        assert {0} == set(found_guilty(needs, luck, machine, attempts=400, cheater=0))
+        rng = Random(seed)
+        needs = [quick, *(rng.choice(HONEST) for _ in range(bots - 1))]
+        machine = Machine(rng, OFTEN[0], MEANS[0])
+        assert {0} == set(found_guilty(needs, rng, machine, attempts=400, cheater=0))
 
 
 def test_beside_a_very_busy_machine_it_hides_and_nobody_else_is_found() -> None:
     for seed in range(cases(25, 100)):
-        luck = Random(seed)
-        needs = [quick, luck.choice(HONEST)]
-        machine = Machine(luck, OFTEN[-1], MEANS[-1])
-        assert {0} >= set(found_guilty(needs, luck, machine, attempts=400, cheater=0))
+        rng = Random(seed)
+        needs = [quick, rng.choice(HONEST)]
+        machine = Machine(rng, OFTEN[-1], MEANS[-1])
+        assert {0} >= set(found_guilty(needs, rng, machine, attempts=400, cheater=0))
 
 
 def test_on_a_quiet_machine_twenty_void_attempts_are_enough_of_two_bots_and_more_of_many() -> None:

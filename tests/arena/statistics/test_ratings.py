@@ -197,12 +197,12 @@ def test_the_intervals_hold_the_truth_in_93_to_97_of_a_hundred(  # noqa: PLR0917
     players: int, seats: int, blocks: int, alike: float, ties: float, tournaments: int
 ) -> None:
     """The same tournaments on every run, enough of them to tell intervals that are 15 % too narrow or too wide."""
-    luck = np.random.default_rng(2)
+    rng = np.random.default_rng(2)
     strengths = np.linspace(-1, 1, players)
     held = [
         one.low <= strengths[one.entrant] * ELO <= one.high
         for _ in range(tournaments)
-        for one in rated(tournament(luck, strengths, seats, blocks, alike=alike, ties=ties), players).ratings
+        for one in rated(tournament(rng, strengths, seats, blocks, alike=alike, ties=ties), players).ratings
         if one.low is not None and one.high is not None
     ]
     assert 0.93 <= sum(held) / len(held) <= 0.97
@@ -211,10 +211,10 @@ def test_the_intervals_hold_the_truth_in_93_to_97_of_a_hundred(  # noqa: PLR0917
 @pytest.mark.slow
 def test_taking_each_match_for_a_block_would_claim_too_much() -> None:
     """The test of the test: where a block's matches are alike, unclustered intervals miss the truth too often."""
-    luck, strengths = np.random.default_rng(5), np.linspace(-1, 1, 5)
+    rng, strengths = np.random.default_rng(5), np.linspace(-1, 1, 5)
     held = []
     for _ in range(50):
-        orders = orders_of(tournament(luck, strengths, 5, 30, alike=0.8, ties=0))
+        orders = orders_of(tournament(rng, strengths, 5, 30, alike=0.8, ties=0))
         apart = Orders(orders.entrants, orders.weights, np.arange(len(orders.blocks)))
         held += [
             one.low <= strengths[one.entrant] * ELO <= one.high

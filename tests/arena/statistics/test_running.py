@@ -56,12 +56,12 @@ def test_one_in_several_seats_is_one_player() -> None:
 
 def test_many_matches_find_strengths_and_their_errors() -> None:
     """Five seats, drawn by the model: what is missing is of the size that the errors say."""
-    luck = np.random.default_rng(5)
-    true = luck.normal(0, 1, 15)
+    rng = np.random.default_rng(5)
+    true = rng.normal(0, 1, 15)
     means, variances = [0.0] * 15, [START] * 15
     for _ in range(600):
-        table = luck.permutation(15)[:5].tolist()
-        form = true[table] + luck.gumbel(size=5)
+        table = rng.permutation(15)[:5].tolist()
+        form = true[table] + rng.gumbel(size=5)
         learn(means, variances, table, [[int(seat)] for seat in np.argsort(-form)])
     missing = (np.array(means) - np.mean(means) - true + true.mean()) / np.sqrt(variances)
     assert 0.5 < np.sqrt(np.mean(missing**2)) < 1.6

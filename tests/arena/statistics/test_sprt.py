@@ -114,11 +114,11 @@ def test_without_blocks_it_is_undecided() -> None:
 def test_it_errs_about_as_often_as_it_may(elo: float, wrong: Verdict) -> None:
     """200 tests each at H0 and at H1, where it errs most; 5 % allowed, and their luck: 10 % would be found."""
     test = Sprt(elo0=0, elo1=100, model="logistic")
-    luck = Random(f"sprt {elo}")
+    rng = Random(f"sprt {elo}")
     win = 1 / (1 + 10 ** (-elo / 400)) - 0.1
 
     def block() -> float:
-        return sum(1 if (draw := luck.random()) < win else 0.5 if draw < win + 0.2 else 0 for _ in range(2))
+        return sum(1 if (draw := rng.random()) < win else 0.5 if draw < win + 0.2 else 0 for _ in range(2))
 
     wrongs = sum(run(test, (block() for _ in range(5000))).verdict is wrong for _ in range(200))
     assert wrongs <= 200 * 0.05 + 2 * (200 * 0.05 * 0.95) ** 0.5

@@ -50,11 +50,11 @@ class HoldsUp:
         """`bots`: whose turn it is to be held up, again and again; `blocks`: only in these."""
         self.plans: list[Plan] = []
         self._bots, self._blocks, self._verdict = list(bots), blocks, verdict
-        self._luck = Random(order)
+        self._rng = Random(order)
 
     async def __call__(self, plan: Plan, players: Sequence[Any], *, transcript: Path) -> Result:
         """See `referee.host.one_match.play`."""
-        await trio.sleep(self._luck.random())
+        await trio.sleep(self._rng.random())
         self.plans.append(plan)
         names = [getattr(player, "name", player) for player in players]
         done = result(plan, [str(name) for name in names], transcript)
@@ -188,11 +188,11 @@ class TestSetAside:
         """Deals too, for the results of the stand-in follow from the seed."""
         undisturbed = open_ledger(tmp_path / "undisturbed")
         await play_all(undisturbed, tmp_path, HoldsUp(["b"], blocks={0, 6}), settle=settle, concurrency=1)
-        luck, stops, path = Random(2), 0, tmp_path / "stopped"
+        rng, stops, path = Random(2), 0, tmp_path / "stopped"
         while True:
             ledger = open_ledger(path)
             ledger.give_up_unfinished()
-            with trio.move_on_after(luck.uniform(0.1, 2)) as limit:
+            with trio.move_on_after(rng.uniform(0.1, 2)) as limit:
                 play = HoldsUp(["b"], blocks={0, 6}, order=stops)
                 await play_all(ledger, tmp_path, play, settle=settle, concurrency=1)
             if not limit.cancelled_caught:

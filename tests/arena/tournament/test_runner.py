@@ -171,11 +171,11 @@ async def test_stopped_again_and_again_it_comes_to_the_same_table(
     tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     expected = await undisturbed(tmp_path)
-    luck, path, stops = Random(3), tmp_path / "l", 0
+    rng, path, stops = Random(3), tmp_path / "l", 0
     while True:
         ledger = open_ledger(path)
         ledger.give_up_unfinished()
-        with trio.move_on_after(luck.uniform(0.1, 2)) as limit:
+        with trio.move_on_after(rng.uniform(0.1, 2)) as limit:
             await play_all(ledger, tmp_path, StandIn(order=stops))
         done = table(ledger)
         ledger.close()
@@ -250,10 +250,10 @@ async def test_a_match_whose_worker_is_gone_is_played_again_and_it_is_nobodys_fa
     tmp_path: Path, autojump_clock: object, open_ledger: OpenLedger
 ) -> None:
     expected = await undisturbed(tmp_path)
-    good, luck = StandIn(), Random(1)
+    good, rng = StandIn(), Random(1)
 
     async def often_gone(plan: Plan, players: Sequence[str], *, transcript: Path) -> Result:
-        if luck.random() < 0.5:
+        if rng.random() < 0.5:
             raise WorkerGoneError("exit code 1")
         return await good(plan, players, transcript=transcript)
 

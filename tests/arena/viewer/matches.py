@@ -36,11 +36,11 @@ def bot(note: str | None = None) -> Callable[[MemoryLine], Awaitable[None]]:
 
     async def playing(line: MemoryLine) -> None:
         line.say(encode(Hello(token="", name="x", version="1", protocol=PROTOCOL)))
-        luck = Random(1)
+        rng = Random(1)
         while True:
             match decode_server_message(await line.hear()):
                 case Welcome(seed=seed):
-                    luck = Random(seed)
+                    rng = Random(seed)
                 case Opened(id=number, window=name, view=view):
                     await trio.sleep(0.05)
                     if number == 1 and note is not None:
@@ -49,9 +49,7 @@ def bot(note: str | None = None) -> Callable[[MemoryLine], Awaitable[None]]:
                     if name == "turn" and view["may_swap"]:
                         action = {"swap": True}
                     elif name == "turn":
-                        action = {
-                            "cells": [luck.choice([each for each in CELLS if each not in view["forbidden"]])]
-                        }
+                        action = {"cells": [rng.choice([each for each in CELLS if each not in view["forbidden"]])]}
                     line.say(encode(Submit(window=number, action=Raw(encode(action)), final=True)))
                 case Over():
                     return

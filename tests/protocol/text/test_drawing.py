@@ -9,7 +9,7 @@ from protocol.games.mist import FirstMove, MistView, OpponentPlaced, Reveal, Swa
 from protocol.text import GAME_TEXTS, INK, Picture, Tile, drawing_of, honeycomb
 from protocol.words import Event
 from referee.games.registry import GAMES
-from referee.rules.contract import Addressed, Taken
+from referee.rules.contract import Addressed, ResolvedAction
 from referee.rules.table import Deal, Table
 
 THREE = """\
@@ -51,7 +51,7 @@ def table(*turns: bytes, options: bytes = b'{"first":1}') -> tuple[Table, tuple[
     for turn in turns:
         assert game.window is not None
         seat = game.window.owed[0].seat
-        taken = [Taken(game.read(seat, turn)) if seat == each else None for each in range(2)]
+        taken = [ResolvedAction(game.read(seat, turn)) if seat == each else None for each in range(2)]
         told = game.close(tuple(taken))
     return game, told
 

@@ -7,7 +7,7 @@ from protocol.games.fight_for_a_name import board as board_rules
 from protocol.games.fight_for_a_name.drawing import GATES, PILLARS, PLACES, board, words
 from protocol.words import Event, View
 from referee.games.registry import GAMES
-from referee.rules.contract import Addressed, Taken
+from referee.rules.contract import Addressed, ResolvedAction
 from referee.rules.table import Deal, Table
 
 TOP = """\
@@ -27,7 +27,7 @@ def table(rounds: int) -> tuple[Table, list[Addressed]]:
         actions = [match.default(seat) for seat in range(13)]
         if number == 1:
             actions[0] = match.read(0, encode({"path": ["N"]}))
-        told += match.close(tuple(map(Taken, actions)))
+        told += match.close(tuple(map(ResolvedAction, actions)))
     return match, told
 
 
@@ -75,7 +75,9 @@ def test_every_event_of_a_match_has_words() -> None:
     match, told = table(2)
     while match.window is not None:
         owed = {each.seat for each in match.owed}
-        told += match.close(tuple(Taken(match.default(seat)) if seat in owed else None for seat in range(13)))
+        told += match.close(
+            tuple(ResolvedAction(match.default(seat)) if seat in owed else None for seat in range(13))
+        )
     assert all(words(each.event) for each in told)
     assert "Charity: " in words(told[-1].event)
 
@@ -87,7 +89,7 @@ def test_a_viewer_finds_itself_on_its_hex_at_start_and_at_a_pillar() -> None:
     assert "@" not in drawn(match.game.view(match.state, None), []).replace("@: you", "")
     actions = [match.default(seat) for seat in range(13)]
     actions[0] = match.read(0, encode({"path": ["N"] * 3}))
-    match.close(tuple(map(Taken, actions)))
+    match.close(tuple(map(ResolvedAction, actions)))
     assert "phi@" in drawn(match.game.view(match.state, 0), [])
 
 

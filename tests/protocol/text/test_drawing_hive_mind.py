@@ -7,7 +7,7 @@ from protocol.games.hive_mind import Reveal
 from protocol.games.hive_mind.drawing import board, words
 from protocol.words import Event, View
 from referee.games.registry import GAMES
-from referee.rules.contract import Addressed, Taken
+from referee.rules.contract import Addressed, ResolvedAction
 from referee.rules.table import Deal, Table
 
 ONE_ROUND = """\
@@ -32,7 +32,7 @@ def table(*rounds: dict[int, Any], variant: str = "gauntlet") -> tuple[Table, li
     match = Table(GAMES["hive-mind"], Deal(variant, 1))
     told: list[Addressed] = []
     for actions in rounds:
-        taken = [Taken(match.read(seat, encode(actions.get(seat, {})))) for seat in range(5)]
+        taken = [ResolvedAction(match.read(seat, encode(actions.get(seat, {})))) for seat in range(5)]
         told += match.close(tuple(taken))
     return match, told
 

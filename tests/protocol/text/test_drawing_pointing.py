@@ -4,7 +4,7 @@ from protocol.games.pointing import Map, Reveal
 from protocol.games.pointing.drawing import board, words
 from protocol.words import Event, View
 from referee.games.registry import GAMES
-from referee.rules.contract import Taken
+from referee.rules.contract import ResolvedAction
 from referee.rules.table import Deal, Table
 
 EXAMPLE = (1, 2, 3, None, 1, 6, 7, 8, 9, 10, 6, 12, 11)
@@ -30,7 +30,7 @@ def table(rounds: int) -> tuple[Table, list[Event]]:
             table.read(seat, b'{"target":%s}' % str("null" if to is None else to).encode())
             for seat, to in enumerate(EXAMPLE)
         )
-        told += [each.event for each in table.close(tuple(map(Taken, actions)))]
+        told += [each.event for each in table.close(tuple(map(ResolvedAction, actions)))]
     return table, told
 
 
@@ -62,7 +62,7 @@ def test_plain_text_is_ascii_and_the_rest_has_lines() -> None:
 
 def test_a_map_is_no_wider_than_a_terminal() -> None:
     nodes = table(0)[0]
-    told = [each.event for each in nodes.close((Taken(nodes.read(0, b'{"target":null}')),) * 13)]
+    told = [each.event for each in nodes.close((ResolvedAction(nodes.read(0, b'{"target":null}')),) * 13)]
     assert isinstance(told[0], Map)
     text = drawn(nodes.game.view(nodes.state, 0), told)
     assert 13 == text.count("node")

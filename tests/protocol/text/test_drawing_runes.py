@@ -10,7 +10,7 @@ from protocol.games.runes_to_ruins.drawing import board, symbol_lines, words
 from protocol.words import Event, View
 from referee.games.registry import GAMES
 from referee.games.runes_to_ruins.symbols import draw_symbol
-from referee.rules.contract import Addressed, Taken
+from referee.rules.contract import Addressed, ResolvedAction
 from referee.rules.table import Deal, Table
 
 SYMBOL = ("Slash Box", "Cross Enclosure", "Slash Slope", "Straight Divider", "Slash Zig-Zag", "Angled Splitter")
@@ -35,7 +35,7 @@ def table(rounds: int) -> tuple[Table, list[Addressed]]:
         actions = [match.default(seat) for seat in range(5)]
         if number == 0:
             actions = [match.read(seat, encode({"symbol": symbol})) for seat, symbol in enumerate(symbols)]
-        told += match.close(tuple(map(Taken, actions)))
+        told += match.close(tuple(map(ResolvedAction, actions)))
     return match, told
 
 
@@ -73,7 +73,7 @@ def test_the_host_sees_all_within_a_terminal() -> None:
 def test_the_end_shows_all_symbols() -> None:
     match, told = table(1)
     while match.window is not None:
-        told += match.close(tuple(Taken(match.default(seat)) for seat in range(5)))
+        told += match.close(tuple(ResolvedAction(match.default(seat)) for seat in range(5)))
     reveal = told[-1].event
     assert isinstance(reveal, Reveal)
     assert "seat 4" in drawn(match.game.view(match.state, None), [reveal])

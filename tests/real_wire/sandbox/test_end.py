@@ -135,10 +135,10 @@ class TestKill:
     @BOTH
     async def test_a_start_that_is_given_up_leaves_nothing(self, lab: Lab, isolation: How) -> None:
         bot = lab.bot("import time; time.sleep(1000)")
-        luck = random.Random(0)
+        rng = random.Random(0)
         for _ in range(10):
             async with trio.open_nursery() as nursery:
-                with trio.move_on_after(luck.uniform(0, 0.03)):
+                with trio.move_on_after(rng.uniform(0, 0.03)):
                     await lab.start(nursery, bot, isolation)
                 nursery.cancel_scope.cancel()
             assert [] == lab.alive()

@@ -137,14 +137,14 @@ print(json.dumps([sorted(found), os.environ["HOME"], os.environ["TMPDIR"]]))
         assert [MAY_IMPORT, files, "turn_limit"] == await lab.told(f"""{IMPORTS}
 import os, referee
 from referee.games import GAMES
-from referee.rules import Deal, Table, Taken
+from referee.rules import Deal, Table, ResolvedAction
 
 place = os.path.dirname(referee.__file__)
 files = {{os.path.basename(each): sorted(os.listdir(each)) for each in (os.path.dirname(place), place)}}
 table = Table(GAMES["mist"], Deal("heaven-and-hell", 7))
 while table.window is not None:
     (owed,) = table.owed
-    table.close(tuple(Taken(table.default(seat)) if seat == owed.seat else None for seat in (0, 1)))
+    table.close(tuple(ResolvedAction(table.default(seat)) if seat == owed.seat else None for seat in (0, 1)))
 print(json.dumps([imported, files, table.outcome.reason]))
 """)
 

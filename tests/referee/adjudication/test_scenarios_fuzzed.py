@@ -18,12 +18,12 @@ SCENARIOS = [encode(decode_json(line)["scenario"]) for file in FILES for line in
 GROWTH = 64 * 1024 * 1024
 
 
-def changed(content: bytes, luck: Random) -> bytes:
-    if luck.random() < 0.3:
-        return mutated_bytes(content, luck)
+def changed(content: bytes, rng: Random) -> bytes:
+    if rng.random() < 0.3:
+        return mutated_bytes(content, rng)
     value = decode_json(content)
-    for _ in range(luck.choice((1, 1, 2, 4))):
-        value = mutated(value, luck)
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        value = mutated(value, rng)
     return encode(value)
 
 
@@ -31,8 +31,8 @@ def test_a_scenario_has_a_result_or_an_error() -> None:
     count, warm = cases(300, 600), 0
     errors = 0
     for number in range(count):
-        luck = Random(f"scenarios/{number}")
-        line = changed(luck.choice(SCENARIOS), luck)
+        rng = Random(f"scenarios/{number}")
+        line = changed(rng.choice(SCENARIOS), rng)
         try:
             result = decode_json(adjudicate_line(line))
         except BaseException as error:
@@ -52,8 +52,8 @@ def test_a_script_is_judged_or_refused() -> None:
     count, warm = cases(50, 80), 0
     refused = 0
     for number in range(count):
-        luck = Random(f"scripts/{number}")
-        text = changed(script_text(draw_script(f"{luck.randrange(50)}")).encode(), luck)
+        rng = Random(f"scripts/{number}")
+        text = changed(script_text(draw_script(f"{rng.randrange(50)}")).encode(), rng)
         try:
             judge_script(read_script(text))
         except BadScriptError as error:

@@ -159,38 +159,38 @@ NAMES = ["a", "b", "a/b", "a/b/c", "a/c", "..", "/a", "a//b", "a/.", "é", "\0",
 TARGETS = [b"a", b"b", b"..", b".", b"../a", b"../../a", b"a/..", b"/", b"", b"c" * 2000]
 
 
-def random_member(luck: random.Random) -> bytes:
-    name = luck.choice(NAMES)
-    if luck.random() < 0.3:
-        return link(name, luck.choice(TARGETS))
-    size = luck.choice([0, 0, 3, 900, -1, 2**40])
-    return header(name, luck.choice(["f", "x", "d"]), size) + luck.randbytes(max(0, min(size, 1000)))
+def random_member(rng: random.Random) -> bytes:
+    name = rng.choice(NAMES)
+    if rng.random() < 0.3:
+        return link(name, rng.choice(TARGETS))
+    size = rng.choice([0, 0, 3, 900, -1, 2**40])
+    return header(name, rng.choice(["f", "x", "d"]), size) + rng.randbytes(max(0, min(size, 1000)))
 
 
-def mutated(text: bytes, luck: random.Random) -> bytes:
+def mutated(text: bytes, rng: random.Random) -> bytes:
     """With some bytes changed, left out, or put twice."""
     found = bytearray(text)
-    for _ in range(luck.choice([0, 1, 1, 2, 8])):
-        at = luck.randrange(len(found) + 1)
-        match luck.randrange(3):
+    for _ in range(rng.choice([0, 1, 1, 2, 8])):
+        at = rng.randrange(len(found) + 1)
+        match rng.randrange(3):
             case 0:
-                found[at : at + 1] = luck.randbytes(1)
+                found[at : at + 1] = rng.randbytes(1)
             case 1:
-                del found[at : at + luck.randrange(20)]
+                del found[at : at + rng.randrange(20)]
             case _:
-                found[at:at] = found[at : at + luck.randrange(20)]
+                found[at:at] = found[at : at + rng.randrange(20)]
     return bytes(found)
 
 
 def test_generated_archives_are_taken_or_refused_and_nothing_else(tmp_path: Path) -> None:
-    luck = random.Random(13)
+    rng = random.Random(13)
     taken = 0
     tracemalloc.start()
     try:
         for _ in range(cases(300, 700)):
-            inner = b"".join(random_member(luck) for _ in range(luck.randrange(6))) + bytes(4)
-            whole = luck.random() < 0.7
-            text = zlib.compress(mutated(inner, luck)) if whole else mutated(zlib.compress(inner), luck)
+            inner = b"".join(random_member(rng) for _ in range(rng.randrange(6))) + bytes(4)
+            whole = rng.random() < 0.7
+            text = zlib.compress(mutated(inner, rng)) if whole else mutated(zlib.compress(inner), rng)
             try:
                 found, place = copied(unpacked(text))
             except ContentError:

@@ -414,7 +414,7 @@ class TestCopy:
 
 def test_whatever_a_folder_holds_it_is_a_bot_or_refused(tmp_path: Path) -> None:
     """Seeded: names, kinds, links and modes of all sorts. What is taken has one hash, here and as a copy."""
-    luck = Random("folders")
+    rng = Random("folders")
     taken, before = 0, 0
     count = cases(100, 300)
     for number in range(count):
@@ -422,7 +422,7 @@ def test_whatever_a_folder_holds_it_is_a_bot_or_refused(tmp_path: Path) -> None:
         folder.mkdir()
         (folder / "bot.toml").write_text(TOML)
         (folder / "bot.py").touch()
-        _fill(luck, folder)
+        _fill(rng, folder)
         try:
             bot = find_bot(str(folder))
         except BotFolderError as error:
@@ -440,26 +440,26 @@ def test_whatever_a_folder_holds_it_is_a_bot_or_refused(tmp_path: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) < 200  # noqa: PTH208
 
 
-def _fill(luck: Random, folder: Path) -> None:
+def _fill(rng: Random, folder: Path) -> None:
     names = ["a", "b", "a.b", "ab", "__pycache__", ".git", os.fsdecode(b"\xff"), "\n", "x" * 255, "ß", " "]
     places = [folder]
-    for _ in range(luck.randint(0, 6)):
-        name = luck.choice(names[: luck.choice((6, 6, 11))])
-        path = luck.choice(places) / name
+    for _ in range(rng.randint(0, 6)):
+        name = rng.choice(names[: rng.choice((6, 6, 11))])
+        path = rng.choice(places) / name
         # Taken already, or below what is no folder.
         with suppress(OSError):
-            match luck.randint(0, 11):
+            match rng.randint(0, 11):
                 case 0:
                     os.mkfifo(path)
                 case 1 | 2:
-                    path.symlink_to(luck.choice(["a", "a/b", "..", "../a", "/etc", "a/../..", ".", name]))
+                    path.symlink_to(rng.choice(["a", "a/b", "..", "../a", "/etc", "a/../..", ".", name]))
                 case 3 | 4 | 5 | 6:
                     path.mkdir()
                     places.append(path)
                 case _:
                     with path.open("xb") as file:
-                        file.write(luck.randbytes(luck.randint(0, 99)))
-                    path.chmod(luck.choice((0o644, 0o755, 0o4755, 0o400)))
+                        file.write(rng.randbytes(rng.randint(0, 99)))
+                    path.chmod(rng.choice((0o644, 0o755, 0o4755, 0o400)))
 
 
 def test_a_link_that_no_kernel_takes_is_refused(cache: Path) -> None:

@@ -51,24 +51,24 @@ PIECES = (
 )
 
 
-def drawn(luck: Random) -> bytes:
+def drawn(rng: Random) -> bytes:
     """A file: one that is good, or none, with pieces put in or cut out."""
-    text = GOOD if luck.random() < 0.7 else ""
-    for _ in range(luck.randint(1, 12)):
-        at, to = sorted((luck.randint(0, len(text)), luck.randint(0, len(text))))
-        piece = luck.choice(PIECES) * luck.choice((1, 1, 1, 2, 40))
-        text = text[:at] + piece + text[at if luck.random() < 0.7 else to :]
+    text = GOOD if rng.random() < 0.7 else ""
+    for _ in range(rng.randint(1, 12)):
+        at, to = sorted((rng.randint(0, len(text)), rng.randint(0, len(text))))
+        piece = rng.choice(PIECES) * rng.choice((1, 1, 1, 2, 40))
+        text = text[:at] + piece + text[at if rng.random() < 0.7 else to :]
     content = text.encode(errors="surrogatepass")
-    return content + (b"\xff" if luck.random() < 0.02 else b"")
+    return content + (b"\xff" if rng.random() < 0.02 else b"")
 
 
 def test_whatever_a_file_says_it_is_read_or_refused_in_one_line(tmp_path: Path) -> None:
-    luck = Random("toml")
+    rng = Random("toml")
     file = tmp_path / "bot.toml"
     refused, before = 0, 0
     count = cases(400, 800)
     for number in range(count):
-        file.write_bytes(drawn(luck))
+        file.write_bytes(drawn(rng))
         try:
             read_toml(file, BotFile)
         except TomlError as error:

@@ -15,8 +15,8 @@ from protocol.codec import encode
 from protocol.games.fight_for_a_name import Claim, Colour, FightOptions, Pillar, Title, Visit
 from referee.games.fight_for_a_name.game import FightForAName
 from referee.games.fight_for_a_name.state import FightState, Player
-from referee.rules.contract import Addressed, Illegal, Taken
-from referee.rules.rng import Luck
+from referee.rules.contract import Addressed, Illegal, ResolvedAction
+from referee.rules.rng import MatchRandom
 from referee.rules.table import Deal, Table
 from tests.referee.games.as_json import plain
 
@@ -90,14 +90,14 @@ def begun(rounds: int = 12, setup: Any = None, seed: int = 0) -> Table:
 def close(table: Table, actions: dict[int, Any], elapsed: dict[int, int] | None = None) -> Heard:
     """Closes the open window: seats act as given, the others not at all. Illegal passes through."""
     assert table.window is not None
-    taken: list[Taken | None] = [None] * 13
+    taken: list[ResolvedAction | None] = [None] * 13
     told: list[Addressed] = []
     for owed in table.window.owed:
         took = (elapsed or {}).get(owed.seat, 0)
-        taken[owed.seat] = Taken(table.default(owed.seat), by_default=True, elapsed_ms=took)
+        taken[owed.seat] = ResolvedAction(table.default(owed.seat), by_default=True, elapsed_ms=took)
     for seat, action in actions.items():
         read = table.read(seat, json.dumps(action).encode())
-        taken[seat] = Taken(read, elapsed_ms=(elapsed or {}).get(seat, 0))
+        taken[seat] = ResolvedAction(read, elapsed_ms=(elapsed or {}).get(seat, 0))
         if table.window.asap:
             told += table.answer(seat, read)
     return hear([*told, *table.close(tuple(taken))])
@@ -208,4 +208,4 @@ def visiting(pillar: str, at_round: int = 1) -> Visit:
     return Visit(round=at_round, pillar=pillar, titles=tuple(SETUP["pillars"][pillar]))  # type: ignore[arg-type]
 
 
-FIGHT_SETUP = FIGHT.read_setup("guardians", FightOptions(), Raw(encode(SETUP)), Luck(0))
+FIGHT_SETUP = FIGHT.read_setup("guardians", FightOptions(), Raw(encode(SETUP)), MatchRandom(0))

@@ -15,7 +15,7 @@ from protocol.codec import encode
 from protocol.games.hive_mind import Round
 from referee.proofs.conformance.sitting import Chosen, Observer
 from referee.proofs.conformance.swaps import History
-from referee.rules.contract import Taken
+from referee.rules.contract import ResolvedAction
 from referee.rules.table import Deal
 from tests.referee.games.hive_mind_random import guess, values
 from tests.referee.games.naive_hive_mind import CELLS, SEATS, SHAPES, NaiveHiveMind
@@ -29,13 +29,13 @@ Tale = tuple[Any, ...]
 """What an observer was told and what was opened to it, as text; with the windows a spectator sees close."""
 
 
-def forge(deal: Deal, history: History, observer: Observer, luck: Random) -> tuple[Deal, History] | None:
+def forge(deal: Deal, history: History, observer: Observer, rng: Random) -> tuple[Deal, History] | None:
     """Another deal and history in which, by the rules, the observer is told the same."""
     tale = told(deal, history, observer)
     if tale is None:
         return None
     for _ in range(FORGERIES):
-        forged = changed(deal, history, observer, luck)
+        forged = changed(deal, history, observer, rng)
         if forged != (deal, history) and told(*forged, observer) == tale:
             return forged
     return None
@@ -63,42 +63,42 @@ def told(deal: Deal, history: History, observer: Observer) -> Tale | None:
     return tuple(json.dumps(each) for each in tale)
 
 
-def changed(deal: Deal, history: History, observer: Observer, luck: Random) -> tuple[Deal, History]:
+def changed(deal: Deal, history: History, observer: Observer, rng: Random) -> tuple[Deal, History]:
     """A deal and history that the observer may not be able to tell from these."""
     hives = json.loads(bytes(deal.setup or b""))["hives"]
     mine = [] if observer is None else [rounds[observer].place for chosen in history if (rounds := parts(chosen))]
     for hive, initial in hives.items():
         looked = [SHAPES[place[hive]][1] for place in mine if hive in place]
-        hives[hive] = fitting(initial, looked, luck)
+        hives[hive] = fitting(initial, looked, rng)
     others = [seat for seat in SEATS if seat != observer]
-    one, two = luck.sample(others, 2)
+    one, two = rng.sample(others, 2)
     swapped = {one: two, two: one}
-    new = tuple(exchanged(chosen, swapped, others, luck) for chosen in history)
+    new = tuple(exchanged(chosen, swapped, others, rng) for chosen in history)
     return replace(deal, setup=Raw(encode({"hives": hives}))), new
 
 
-def fitting(initial: str, looked: list[str], luck: Random) -> str:
+def fitting(initial: str, looked: list[str], rng: Random) -> str:
     """Other values of a Hive of which some hexes sum up to the same."""
 
     def sums(digits: str) -> list[int]:
         return [sum(int(digits[CELLS.index(cell)]) for cell in cells) for cells in looked]
 
     for _ in range(LAYOUTS):
-        other = values(luck)
+        other = values(rng)
         if sums(other) == sums(initial):
             return other
     return initial
 
 
-def exchanged(chosen: Chosen, swapped: dict[int, int], others: list[int], luck: Random) -> Chosen:
+def exchanged(chosen: Chosen, swapped: dict[int, int], others: list[int], rng: Random) -> Chosen:
     """A window of two seats that have changed places, and of others that guess and block something else."""
     new, rounds = {**chosen}, parts(chosen)
     for seat in others if rounds else ():
         own = rounds[seat]
-        guesses = {hive: guess(digits, luck) for hive, digits in own.guess.items()}
-        block = own.block if luck.random() < 1 / 2 else ()
+        guesses = {hive: guess(digits, rng) for hive, digits in own.guess.items()}
+        block = own.block if rng.random() < 1 / 2 else ()
         place = rounds[swapped.get(seat, seat)].place
-        new[seat] = Taken(replace(own, place=place, guess=guesses, block=block))
+        new[seat] = ResolvedAction(replace(own, place=place, guess=guesses, block=block))
     return new
 
 

@@ -19,8 +19,8 @@ from referee.games.hive_mind.state import (
     wallet,
 )
 from referee.proofs.conformance.swaps import ANONYMOUS
-from referee.rules.contract import Addressed, AnyGame, Step, Taken
-from referee.rules.rng import Luck
+from referee.rules.contract import Addressed, AnyGame, ResolvedAction, Transition
+from referee.rules.rng import MatchRandom
 from tests.referee.proofs.planting import (
     AUDIENCE,
     SECRET,
@@ -33,15 +33,15 @@ from tests.referee.proofs.planting import (
 
 
 def retold(
-    step: Step[HiveMindState], before: HiveMindState, change: Callable[[HiveMindEvent], HiveMindEvent]
-) -> Step[HiveMindState]:
+    step: Transition[HiveMindState], before: HiveMindState, change: Callable[[HiveMindEvent], HiveMindEvent]
+) -> Transition[HiveMindState]:
     """A step whose events are changed, in what is told as in what is remembered as told."""
     told = tuple(
         (*was, *(change(event) for event in now[len(was) :]))
         for was, now in zip(before.told, step.state.told, strict=True)
     )
     changed = tuple(Addressed(change(each.event), each.seat) for each in step.told)  # type: ignore[arg-type]
-    return Step(replace(step.state, told=told), changed)
+    return Transition(replace(step.state, told=told), changed)
 
 
 def neighbour(seat: int | None) -> int:
@@ -51,8 +51,10 @@ def neighbour(seat: int | None) -> int:
 class HintOfCurrentValues(HiveMind):
     """A hint sums up what the hexes are worth now, not what they were worth at first."""
 
-    def close(self, state: HiveMindState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[HiveMindState]:
-        step = super().close(state, taken, luck)
+    def close(
+        self, state: HiveMindState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[HiveMindState]:
+        step = super().close(state, taken, rng)
 
         def current(event: HiveMindEvent) -> HiveMindEvent:
             if not isinstance(event, Hint):
@@ -66,8 +68,10 @@ class HintOfCurrentValues(HiveMind):
 class MapInOrderOfSeats(HiveMind):
     """The counts stand in the order in which the seats' shapes lie over the hexes."""
 
-    def close(self, state: HiveMindState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[HiveMindState]:
-        step = super().close(state, taken, luck)
+    def close(
+        self, state: HiveMindState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[HiveMindState]:
+        step = super().close(state, taken, rng)
 
         def in_order(event: HiveMindEvent) -> HiveMindEvent:
             if not isinstance(event, RoundResult):
@@ -85,14 +89,16 @@ class MapInOrderOfSeats(HiveMind):
 class BlocksTooEarly(HiveMind):
     """Blocks are told together with Doubles."""
 
-    def close(self, state: HiveMindState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[HiveMindState]:
-        step = super().close(state, taken, luck)
+    def close(
+        self, state: HiveMindState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[HiveMindState]:
+        step = super().close(state, taken, rng)
         if not isinstance(step.told[-1].event, Doubles):
             return step
         by_hive = {hive: seats_that("block", rounds_on(step.state, hive), hive) for hive in state.values}
         blocks = Blocks(hives={hive: seats for hive, seats in by_hive.items() if seats})
         told = tuple((*events, blocks) for events in step.state.told)
-        return Step(replace(step.state, told=told), (*step.told, Addressed(blocks)))
+        return Transition(replace(step.state, told=told), (*step.told, Addressed(blocks)))
 
 
 def is_a_shape_of_another(state: HiveMindState, seat: int, action: object) -> bool:

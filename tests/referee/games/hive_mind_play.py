@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from protocol.codec import encode
 from referee.games.hive_mind import HiveMind
-from referee.rules.contract import Illegal, Taken
+from referee.rules.contract import Illegal, ResolvedAction
 from referee.rules.table import Deal, Table
 from tests.referee.games.as_json import plain
 
@@ -56,13 +56,13 @@ def start(
 
 def close(table: Table, actions: dict[int, Any] | None = None) -> Heard:
     """Closes the open window with these actions; who is left out submits nothing. Illegal passes through."""
-    taken: list[Taken | None] = [None] * 5
+    taken: list[ResolvedAction | None] = [None] * 5
     actions = actions or {}
     for seat in [owed.seat for owed in table.owed]:
         submitted = actions.get(seat)
         raw = json.dumps(submitted).encode()
         default = submitted is None
-        taken[seat] = Taken(table.default(seat) if default else table.read(seat, raw), by_default=default)
+        taken[seat] = ResolvedAction(table.default(seat) if default else table.read(seat, raw), by_default=default)
     told = table.close(tuple(taken))
     return Heard(
         taken={seat: plain(part.action) for seat, part in enumerate(taken) if part},

@@ -9,8 +9,8 @@ from protocol.codec import encode
 from protocol.games.mist import MistOptions
 from protocol.games.mist.board import BOARD
 from referee.games.mist import Mist, MistState
-from referee.rules.contract import Addressed, Step, Taken
-from referee.rules.rng import Luck
+from referee.rules.contract import Addressed, ResolvedAction, Transition
+from referee.rules.rng import MatchRandom
 from referee.rules.table import Deal, Table
 from tests.referee.games.as_json import plain
 
@@ -58,8 +58,12 @@ def act(table: Table, action: Any) -> Heard:
 
 def close(table: Table, raw: bytes | None) -> Heard:
     seat = seat_due(table)
-    taken: list[Taken | None] = [None, None]
-    taken[seat] = Taken(table.default(seat), by_default=True) if raw is None else Taken(table.read(seat, raw))
+    taken: list[ResolvedAction | None] = [None, None]
+    taken[seat] = (
+        ResolvedAction(table.default(seat), by_default=True)
+        if raw is None
+        else ResolvedAction(table.read(seat, raw))
+    )
     return hear(table.close(tuple(taken)))
 
 
@@ -96,7 +100,7 @@ def position(own: str, other: str, *, variant: str = CONTRACT, turns: int = 10, 
     )
 
 
-def place(state: MistState, cells: str) -> Step[MistState]:
+def place(state: MistState, cells: str) -> Transition[MistState]:
     """The step that a turn of placing leads to."""
-    taken = Taken(MIST.read_action(state, 0, encode({"cells": cells.split()})))
-    return MIST.close(state, (taken, None), Luck(0, 0))
+    taken = ResolvedAction(MIST.read_action(state, 0, encode({"cells": cells.split()})))
+    return MIST.close(state, (taken, None), MatchRandom(0, 0))

@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from protocol.codec import encode
 from referee.games.pointing.game import Pointing
-from referee.rules.contract import Taken
+from referee.rules.contract import ResolvedAction
 from referee.rules.table import Deal, Table
 from tests.referee.games.as_json import plain
 
@@ -42,11 +42,11 @@ def vote(table: Table, votes: dict[str, str]) -> list[dict[str, Any]]:
 
 def close(table: Table, actions: dict[int, Any]) -> list[dict[str, Any]]:
     """Closes the window with these submissions, and the default where there is none; Illegal passes through."""
-    taken: list[Taken | None] = [None] * table.seats
+    taken: list[ResolvedAction | None] = [None] * table.seats
     for owed in table.owed:
-        taken[owed.seat] = Taken(table.default(owed.seat), by_default=True)
+        taken[owed.seat] = ResolvedAction(table.default(owed.seat), by_default=True)
     for number, action in actions.items():
-        taken[number] = Taken(table.read(number, json.dumps(action).encode()))
+        taken[number] = ResolvedAction(table.read(number, json.dumps(action).encode()))
     told = table.close(tuple(taken))
     assert all(each.seat is None for each in told), "in Pointing everything is told to all"
     return [plain(each.event) for each in told]

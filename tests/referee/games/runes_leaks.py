@@ -12,8 +12,8 @@ from protocol.games.runes_to_ruins import PlayRound, Purse, VisionAnswer
 from protocol.words import Event
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.games.runes_to_ruins.state import RunesState, Standing
-from referee.rules.contract import Addressed, AnyGame, Step, Taken
-from referee.rules.rng import Luck
+from referee.rules.contract import Addressed, AnyGame, ResolvedAction, Transition
+from referee.rules.rng import MatchRandom
 from tests.referee.proofs.planting import (
     AUDIENCE,
     SECRET,
@@ -38,10 +38,12 @@ def begins_with_a_used_rune(state: RunesState, seat: int, action: object) -> boo
 class LeakOfUnasked(RunesToRuins):
     """An answer to `pattern` counts all other seats, not only those named."""
 
-    def close(self, state: RunesState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[RunesState]:
-        step = super().close(state, taken, luck)
+    def close(
+        self, state: RunesState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[RunesState]:
+        step = super().close(state, taken, rng)
         told = tuple(replace(each, event=self.counted(state, each)) for each in step.told)
-        return Step(step.state, told)
+        return Transition(step.state, told)
 
     def counted(self, state: RunesState, told: Addressed) -> Event:
         event = told.event

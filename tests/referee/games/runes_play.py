@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from protocol.codec import encode
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.games.runes_to_ruins.state import RunesState, Standing
-from referee.rules.contract import Illegal, Taken
+from referee.rules.contract import Illegal, ResolvedAction
 from referee.rules.table import Deal, Table
 from tests.referee.games.as_json import plain
 
@@ -59,12 +59,12 @@ def start(symbols: Any = SYMBOLS, **options: Any) -> Table:
 def play(table: Table, actions: dict[int, Any] | None = None, **by_seat: Any) -> Heard:
     """Closes the open window; seats are keys or given as `s0`. Illegal passes through."""
     submitted = (actions or {}) | {int(seat[1:]): action for seat, action in by_seat.items()}
-    taken: list[Taken | None] = []
+    taken: list[ResolvedAction | None] = []
     for seat in range(5):
         if seat in submitted:
-            taken.append(Taken(table.read(seat, json.dumps(submitted[seat]).encode())))
+            taken.append(ResolvedAction(table.read(seat, json.dumps(submitted[seat]).encode())))
         else:
-            taken.append(Taken(table.default(seat), by_default=True))
+            taken.append(ResolvedAction(table.default(seat), by_default=True))
     told = table.close(tuple(taken))
     return Heard(
         public=[plain(one.event) for one in told if one.seat is None],

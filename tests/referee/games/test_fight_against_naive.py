@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from protocol.codec import encode
 from referee.games.fight_for_a_name.game import FightForAName
-from referee.rules.contract import Illegal, Taken
+from referee.rules.contract import Illegal, ResolvedAction
 from referee.rules.table import Deal, Table
 from tests.referee.games.as_json import plain, same
 from tests.referee.games.naive_fight import SEATS, WAYS, NaiveFight
@@ -67,15 +67,15 @@ class Compared:
     """One random match, played in both."""
 
     def __init__(self, seed: int) -> None:
-        self.luck = Random(f"fight/{seed}")
-        self.rounds = self.luck.choice((1, 3, 6, 9, 12, 12, 18, 30))
+        self.rng = Random(f"fight/{seed}")
+        self.rounds = self.rng.choice((1, 3, 6, 9, 12, 12, 18, 30))
         self.table = Table(FightForAName(), Deal("guardians", seed, Raw(encode({"rounds": self.rounds}))))
         setup = plain(self.table.setup)
         self.naive = NaiveFight(setup, self.rounds)
         self.logs: dict[int | None, list[Any]] = {seat: [] for seat in (*range(13), None)}
-        self.odd = self.luck.choice((0, 0, 0.05, 0.3))
-        self.idle = self.luck.choice((0, 0.1, 0.4))
-        self.wild = self.luck.choice((0, 0, 0.1, 0.4))
+        self.odd = self.rng.choice((0, 0, 0.05, 0.3))
+        self.idle = self.rng.choice((0, 0.1, 0.4))
+        self.wild = self.rng.choice((0, 0, 0.1, 0.4))
         board = {"type": "board", "colours": setup["colours"]}
         self.tell([(None, board), (None, {"type": "challenge"} | setup["challenge"])], self.table.start)
 
@@ -99,7 +99,7 @@ class Compared:
         return self.naive
 
     def compare_views(self) -> None:
-        for seat in self.luck.sample(list(self.logs), 4):
+        for seat in self.rng.sample(list(self.logs), 4):
             log = self.logs[seat]
             in_vote = self.naive.phase in ("token_vote", "elimination_vote", "justice")
             voting = in_vote and seat in (self.naive.window() or ("", []))[1]
@@ -110,9 +110,9 @@ class Compared:
 
     def play_window(self, name: str, seats: list[int]) -> None:
         naive, table = self.naive, self.table
-        taken: list[Taken | None] = [None] * 13
+        taken: list[ResolvedAction | None] = [None] * 13
         actions = {str(seat): self.submit(seat, taken) for seat in seats}
-        for seat in self.luck.sample(seats, len(seats)) if name == "pillar" else ():
+        for seat in self.rng.sample(seats, len(seats)) if name == "pillar" else ():
             self.answer(seat, taken[seat])
         told = table.close(tuple(taken))
         if name == "challenge":
@@ -123,7 +123,7 @@ class Compared:
         drawn = table.outcome.eliminated if table.outcome else None
         self.tell(naive.close(actions, drawn), told)
 
-    def answer(self, seat: int, part: Taken | None) -> None:
+    def answer(self, seat: int, part: ResolvedAction | None) -> None:
         if part is None or part.action is None:
             return
         (told,) = self.table.answer(seat, part.action)
@@ -131,12 +131,12 @@ class Compared:
         self.naive.answer(str(seat), plain(part.action), answer)
         self.tell([(seat, answer)], [told])
 
-    def submit(self, seat: int, taken: list[Taken | None]) -> Any:
+    def submit(self, seat: int, taken: list[ResolvedAction | None]) -> Any:
         """One seat's submission, judged by both. Returns what is taken."""
         naive, table = self.naive, self.table
-        elapsed = self.luck.choice((0, 1200, 3400, self.luck.randrange(60_000)))
+        elapsed = self.rng.choice((0, 1200, 3400, self.rng.randrange(60_000)))
         same(naive.default(), plain(table.default(seat)))
-        action = None if self.luck.random() < self.idle else self.random_action(seat)
+        action = None if self.rng.random() < self.idle else self.random_action(seat)
         canonical = None if action is None else naive.legal(str(seat), action)
         if action is not None:
             try:
@@ -146,35 +146,35 @@ class Compared:
             else:
                 assert canonical == plain(got), action
                 canonical = plain(got)  # the order of keys does not matter in what is submitted
-                taken[seat] = Taken(got, elapsed_ms=elapsed)
+                taken[seat] = ResolvedAction(got, elapsed_ms=elapsed)
         if canonical is None:
-            taken[seat] = Taken(table.default(seat), by_default=True, elapsed_ms=elapsed)
+            taken[seat] = ResolvedAction(table.default(seat), by_default=True, elapsed_ms=elapsed)
         return naive.default() if canonical is None else canonical
 
     def random_action(self, seat: int) -> Any:
-        if self.luck.random() < self.odd:
-            return self.luck.choice(ODD_ACTIONS)
-        if self.naive.phase == "move" and self.luck.random() < self.wild:
+        if self.rng.random() < self.odd:
+            return self.rng.choice(ODD_ACTIONS)
+        if self.naive.phase == "move" and self.rng.random() < self.wild:
             return self.random_move(seat)
-        suggested = self.table.game.plausible(self.table.state, seat, self.luck)
-        return {"pick": self.luck.sample(range(8), 3)} if suggested is None else plain(suggested)
+        suggested = self.table.game.plausible(self.table.state, seat, self.rng)
+        return {"pick": self.rng.sample(range(8), 3)} if suggested is None else plain(suggested)
 
     def random_move(self, seat: int) -> Any:
         """A move that is often just not legal."""
-        luck = self.luck
+        rng = self.rng
         move: dict[str, Any] = {}
-        if luck.random() < 0.8:
-            ways = list(WAYS) if luck.random() < 0.5 else [luck.choice(list(WAYS))]
-            move["path"] = [luck.choice(ways) for _ in range(luck.randint(0, 6))]
-        if luck.random() < 0.3:
+        if rng.random() < 0.8:
+            ways = list(WAYS) if rng.random() < 0.5 else [rng.choice(list(WAYS))]
+            move["path"] = [rng.choice(ways) for _ in range(rng.randint(0, 6))]
+        if rng.random() < 0.3:
             hexes = [str(n) for n in self.naive.ended_on[str(seat)]] or ["7"]
-            move["reinforce"] = {luck.choice(hexes): luck.randint(0, 4) for _ in range(2)}
-        if luck.random() < (0.1 if str(seat) in self.naive.place else 0.9):
-            move = {} if luck.random() < 0.9 else move
-            move["give"] = {luck.choice(SEATS): luck.choice((1, 1, 2)) for _ in range(luck.randint(1, 2))}
+            move["reinforce"] = {rng.choice(hexes): rng.randint(0, 4) for _ in range(2)}
+        if rng.random() < (0.1 if str(seat) in self.naive.place else 0.9):
+            move = {} if rng.random() < 0.9 else move
+            move["give"] = {rng.choice(SEATS): rng.choice((1, 1, 2)) for _ in range(rng.randint(1, 2))}
         return move
 
-    def judged_rank(self, taken: list[Taken | None]) -> list[int]:
+    def judged_rank(self, taken: list[ResolvedAction | None]) -> list[int]:
         """The order in the timed game, as the rules drew it, if it is one of those that may be drawn (R7)."""
         puzzle = self.naive.setup["challenge"]
 

@@ -10,7 +10,7 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.games.hive_mind.board import SHAPES
 from referee.games.hive_mind import HiveMind
-from referee.rules.contract import Illegal, Taken
+from referee.rules.contract import Illegal, ResolvedAction
 from referee.rules.table import Deal, Table
 from tests.long import cases
 from tests.referee.games.as_json import plain, same
@@ -81,9 +81,9 @@ class Comparison:
     """One match in both implementations; every event, view, window, rejection and outcome must be the same."""
 
     def __init__(self, variant: str, seed: int) -> None:
-        self.luck = Random(f"{variant}/{seed}")
-        self.crowd = Crowd(self.luck)
-        given, hives = garnets(self.luck), setup(variant, self.luck)
+        self.rng = Random(f"{variant}/{seed}")
+        self.crowd = Crowd(self.rng)
+        given, hives = garnets(self.rng), setup(variant, self.rng)
         options = {} if given is None else {"garnets": given}
         deal = Deal(variant, seed, Raw(encode(options)), Raw(encode({"hives": hives})))
         self.table = Table(GAME, deal)
@@ -110,7 +110,7 @@ class Comparison:
         assert window
         assert self.table.window
         assert window == (self.table.window.name, [owed.seat for owed in self.table.window.owed])
-        taken: list[Taken | None] = [None] * 5
+        taken: list[ResolvedAction | None] = [None] * 5
         for seat in window[1]:
             taken[seat] = self.submit(seat)
         actions = {seat: plain(part.action) for seat, part in enumerate(taken) if part}
@@ -125,10 +125,10 @@ class Comparison:
             for hearer in self.told if to is None else (to,):
                 self.told[hearer].append(event)
 
-    def submit(self, seat: int) -> Taken:
+    def submit(self, seat: int) -> ResolvedAction:
         """Both read what the seat submits, and agree whether it is legal, and how it is spelled."""
-        odd = self.luck.random() < 0.05
-        submitted = self.luck.choice(ODD_ACTIONS) if odd else self.crowd.submission(self.naive, seat)
+        odd = self.rng.random() < 0.05
+        submitted = self.rng.choice(ODD_ACTIONS) if odd else self.crowd.submission(self.naive, seat)
         if submitted is not None:
             expected = self.naive.legal(seat, submitted)
             try:
@@ -137,13 +137,13 @@ class Comparison:
                 assert expected is None, submitted
             else:
                 same(expected, plain(action))
-                return Taken(action)
+                return ResolvedAction(action)
         default = self.table.default(seat)
         if self.table.window and self.table.window.name == "break_tie":
             assert plain(default)["seat"] in self.naive.candidates()
         else:
             same(self.naive.default(), plain(default))
-        return Taken(default, by_default=True)
+        return ResolvedAction(default, by_default=True)
 
 
 def met(match: NaiveHiveMind) -> set[str]:

@@ -13,7 +13,7 @@ from protocol.games.hive_mind.board import BOARD, SHAPES
 from referee.adjudication.adjudicate import adjudicate_line
 from referee.games.hive_mind import HiveMind
 from referee.rules.contract import BadSetupError, Illegal
-from referee.rules.rng import Luck
+from referee.rules.rng import MatchRandom
 from tests.referee.games.hive_mind_play import GAUNTLET, VALUES, close, points, rejected, start
 from tests.referee.games.naive_hive_mind import TOUCHES
 
@@ -96,7 +96,7 @@ def test_our_own_a_hives_name_is_spelled_as_it_stands() -> None:
     assert rejected(start(), 0, {"place": {"charge": "ADE"}})
     hives = {"hives": dict.fromkeys(("charge", "Marcer", "Zero"), VALUES)}
     with pytest.raises(BadSetupError, match=r"^setup\.hives\.Charge: is missing"):
-        HiveMind().read_setup("recharged", HiveMindOptions(), Raw(json.dumps(hives).encode()), Luck(0))
+        HiveMind().read_setup("recharged", HiveMindOptions(), Raw(json.dumps(hives).encode()), MatchRandom(0))
 
 
 def test_our_own_a_guessed_score_may_have_4300_digits() -> None:

@@ -8,7 +8,7 @@ from protocol.games.hive_mind import Points
 from referee.games.hive_mind.result import outcome as outcome_of
 from referee.games.hive_mind.result import settle
 from referee.games.hive_mind.state import RULE_SETS, HiveMindState, Result
-from referee.rules.rng import Luck
+from referee.rules.rng import MatchRandom
 from referee.rules.table import Table
 from tests.referee.games.hive_mind_play import (
     GAUNTLET,
@@ -153,7 +153,7 @@ def test_the_default_of_break_tie_is_drawn_among_the_tied_and_taken_shows_it() -
     heard = close(table)
     assert heard.taken[2]["seat"] == outcome(table)["eliminated"]
     state = tie(RECHARGED, winner=2).state
-    drawn = {HIVE_MIND.draw_default(state, 2, Luck(seed, 3)).seat for seed in range(60)}
+    drawn = {HIVE_MIND.draw_default(state, 2, MatchRandom(seed, 3)).seat for seed in range(60)}
     assert {0, 1, 3, 4} == drawn
 
 

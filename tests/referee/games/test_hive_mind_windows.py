@@ -9,7 +9,7 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.games.hive_mind import BreakTie, GiveToken, Round, Scores
 from protocol.words import Audience
-from referee.rules.contract import BadSetupError, Illegal, Taken
+from referee.rules.contract import BadSetupError, Illegal, ResolvedAction
 from referee.rules.table import Deal, Table
 from tests.referee.games.as_json import plain
 from tests.referee.games.hive_mind_play import (
@@ -287,19 +287,19 @@ def test_reseated_actions_name_seats_by_their_new_numbers_and_rounds_name_none()
 
 @VARIANTS
 def test_plausible_submissions_are_mostly_legal(variant: str) -> None:
-    luck, legal, tried = Random(1), 0, 0
+    rng, legal, tried = Random(1), 0, 0
     for seed in range(20):
         table = Table(HIVE_MIND, Deal(variant, seed))
         while table.window:
-            taken: list[Taken | None] = [None] * 5
+            taken: list[ResolvedAction | None] = [None] * 5
             for owed in table.owed:
-                raw = encode(HIVE_MIND.plausible(table.state, owed.seat, luck))
+                raw = encode(HIVE_MIND.plausible(table.state, owed.seat, rng))
                 tried += 1
                 try:
-                    taken[owed.seat] = Taken(table.read(owed.seat, raw))
+                    taken[owed.seat] = ResolvedAction(table.read(owed.seat, raw))
                     legal += 1
                 except Illegal:
-                    taken[owed.seat] = Taken(table.default(owed.seat), by_default=True)
+                    taken[owed.seat] = ResolvedAction(table.default(owed.seat), by_default=True)
             table.close(tuple(taken))
     assert legal > 0.8 * tried
 

@@ -21,7 +21,7 @@ from protocol.words import Action
 from referee.games import GAMES
 from referee.games.runes_to_ruins.symbols import draw_symbol
 from referee.proofs.conformance.sitting import Guesser
-from referee.rules import AnyGame, Deal, Illegal, IllegalChoiceError, LegalActions, Table, Taken, drawn
+from referee.rules import AnyGame, Deal, Illegal, IllegalChoiceError, LegalActions, ResolvedAction, Table, drawn
 from tests.games import WITH_CHOICES, with_variants
 from tests.referee.games.naive_actions import is_legal
 
@@ -33,27 +33,27 @@ MOST_WINDOWS = 60
 
 def positions(name: str, variant: str, seed: int) -> Iterator[tuple[Table, int, LegalActions]]:
     """Each seat that owes an action in each window of a match, in which all play at random."""
-    luck = Random(f"{name}/{variant}/{seed}")
+    rng = Random(f"{name}/{variant}/{seed}")
     table = Table(GAMES[name], Deal(variant, seed))
     for _ in range(MOST_WINDOWS):
         if table.window is None:
             return
-        taken: list[Taken | None] = [None] * table.seats
+        taken: list[ResolvedAction | None] = [None] * table.seats
         for owed in table.window.owed:
             legal = table.game.legal_actions(table.state, owed.seat)
             yield table, owed.seat, legal
-            action = legal.sample(luck)
-            if (guess := plausible(table, owed.seat, luck)) is not None and luck.random() < 1 / 2:
+            action = legal.sample(rng)
+            if (guess := plausible(table, owed.seat, rng)) is not None and rng.random() < 1 / 2:
                 action = guess
-            taken[owed.seat] = Taken(action, elapsed_ms=luck.randrange(1000))
+            taken[owed.seat] = ResolvedAction(action, elapsed_ms=rng.randrange(1000))
             if table.window.asap:
                 table.answer(owed.seat, action)
         table.close(tuple(taken))
 
 
-def plausible(table: Table, seat: int, luck: Random) -> Action | None:
+def plausible(table: Table, seat: int, rng: Random) -> Action | None:
     """A legal action that the game's own players might take, in its canonical spelling."""
-    said = table.game.plausible(table.state, seat, luck)
+    said = table.game.plausible(table.state, seat, rng)
     if said is None:
         return None
     assert table.window is not None
@@ -67,27 +67,27 @@ def plausible(table: Table, seat: int, luck: Random) -> Action | None:
 @pytest.mark.parametrize(("name", "variant"), BUILT)
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_what_is_drawn_is_legal_and_what_is_legal_can_be_built(name: str, variant: str, seed: int) -> None:
-    luck = Random(seed)
+    rng = Random(seed)
     for table, seat, legal in positions(name, variant, seed):
         for _ in range(3):
-            action = legal.sample(luck)
+            action = legal.sample(rng)
             assert action == table.game.check(table.state, seat, action)
             builds(legal, action)
         for _ in range(3):
-            if (guess := plausible(table, seat, luck)) is not None:
+            if (guess := plausible(table, seat, rng)) is not None:
                 builds(legal, guess)
 
 
 @pytest.mark.parametrize(("name", "variant"), BUILT)
 def test_what_is_legal_of_actions_drawn_from_their_form_can_be_built(name: str, variant: str) -> None:
-    luck = Random(4)
-    guesser = Guesser(luck)
+    rng = Random(4)
+    guesser = Guesser(rng)
     for table, seat, legal in islice(positions(name, variant, 3), 0, None, 5):
         assert table.window is not None
         guesser.learn(encode(table.game.view(table.state, seat)))
         for _ in range(8):
             drawn_ = guesser.guess(table.game.actions[table.window.name])
-            for form in (drawn_, {key: drawn_[key] for key in drawn_ if luck.random() < 1 / 4}):
+            for form in (drawn_, {key: drawn_[key] for key in drawn_ if rng.random() < 1 / 4}):
                 try:
                     action = table.read(seat, encode(form))
                 except Illegal:
@@ -110,10 +110,10 @@ def test_a_view_says_what_the_state_says(name: str, variant: str) -> None:
 
 def all_masks(legal: LegalActions) -> list[int]:
     """The masks on the way to one action."""
-    luck, draft, masks = Random(2), legal.draft(), []
+    rng, draft, masks = Random(2), legal.draft(), []
     while draft.action is None:
         masks.append(draft.mask)
-        draft.choose(drawn(draft.mask, luck))
+        draft.choose(drawn(draft.mask, rng))
     return masks
 
 
@@ -177,7 +177,7 @@ def test_moves_of_the_fight_are_those_that_its_rules_pass() -> None:
     """Every path of up to three steps, with every way to put what is left on two hexes and a white one."""
     game = GAMES["fight-for-a-name"]
     table = Table(game, Deal("guardians", 0))
-    table.close((Taken(Pick(pick=())),) * 13)
+    table.close((ResolvedAction(Pick(pick=())),) * 13)
     few = [
         replace(each, position=None if seat > 4 else each.position)
         for seat, each in enumerate(table.state.players)
@@ -206,13 +206,13 @@ def passes(game: AnyGame, state: Any, seat: int, action: Action) -> bool:
 
 def test_symbols_can_be_built_exactly_as_they_are_legal() -> None:
     """Of random beginnings, the last two runes are gone through; and every beginning goes on."""
-    luck = Random(5)
+    rng = Random(5)
     game = GAMES["runes-to-ruins"]
     legal = game.legal_actions(Table(game, Deal("guardians", 0)).state, 0)
     for _ in range(5):
         draft = legal.draft()
         while len(draft.choices) < 4:
-            draft.choose(drawn(draft.mask, luck))
+            draft.choose(drawn(draft.mask, rng))
         first = draft.choices
         names = [game.choices[choice] for choice in first]
         expected = {
@@ -220,7 +220,7 @@ def test_symbols_can_be_built_exactly_as_they_are_legal() -> None:
         }
         assert {encode(action) for action in all_built(legal, first)} == expected
     for _ in range(100):
-        builds(legal, ChooseSymbol(symbol=draw_symbol(luck)))
+        builds(legal, ChooseSymbol(symbol=draw_symbol(rng)))
 
 
 @pytest.mark.parametrize("variant", ["heaven-and-hell", "contractual-obligation"])
@@ -228,10 +228,10 @@ def test_symbols_can_be_built_exactly_as_they_are_legal() -> None:
 def test_turns_of_mist_are_those_that_its_rules_pass(variant: str, turns: int, most: int) -> None:
     game = GAMES["mist"]
     table = Table(game, Deal(variant, 0))
-    luck = Random(3)
+    rng = Random(3)
     for _ in range(turns + 1):
         mover = table.owed[0].seat
-        taken = Taken(game.legal_actions(table.state, mover).sample(luck))
+        taken = ResolvedAction(game.legal_actions(table.state, mover).sample(rng))
         table.close((taken, None) if mover == 0 else (None, taken))
     mover = table.owed[0].seat
 

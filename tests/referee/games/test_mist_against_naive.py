@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from protocol.codec import encode
 from referee.games.mist import Mist
-from referee.rules.contract import Illegal, Taken
+from referee.rules.contract import Illegal, ResolvedAction
 from referee.rules.table import Deal, Table
 from tests.long import cases
 from tests.referee.games.as_json import plain, same
@@ -46,53 +46,53 @@ ODD_ACTIONS: list[Any] = [
 ]
 
 
-def placement(luck: Random, pool: list[str], most: int) -> dict[str, Any]:
+def placement(rng: Random, pool: list[str], most: int) -> dict[str, Any]:
     """Cells that are mostly legal to name, in any order and case."""
     cells: list[str] = []
-    for _ in range(luck.randint(1, most)):
+    for _ in range(rng.randint(1, most)):
         free = [cell for cell in pool if all(cell != other and cell not in NEAR[other] for other in cells)]
         if free:
-            cells.append(luck.choice(free))
-    if luck.random() < 0.03:
-        cells.append(luck.choice(ODD_CELLS + CELLS))
-    return {"cells": [luck.choice((cell, cell.lower())) for cell in cells]}
+            cells.append(rng.choice(free))
+    if rng.random() < 0.03:
+        cells.append(rng.choice(ODD_CELLS + CELLS))
+    return {"cells": [rng.choice((cell, cell.lower())) for cell in cells]}
 
 
-def submissions(luck: Random, naive: NaiveMist) -> Iterator[Any]:
+def submissions(rng: Random, naive: NaiveMist) -> Iterator[Any]:
     """What the mover of each turn submits, in one of several tempers."""
-    temper = luck.choice(("anywhere", "empty cells", "empty cells, one by one", "near the last", "one corner"))
-    odd = luck.choice((0, 0, 0.05, 0.4))
-    corner = luck.sample(CELLS, 12)
+    temper = rng.choice(("anywhere", "empty cells", "empty cells, one by one", "near the last", "one corner"))
+    odd = rng.choice((0, 0, 0.05, 0.4))
+    corner = rng.sample(CELLS, 12)
     while True:
         pool = CELLS
         if temper.startswith("empty"):
             pool = sorted(naive.empty()) or CELLS
         elif temper == "one corner":
-            pool = corner if luck.random() < 0.9 else CELLS
+            pool = corner if rng.random() < 0.9 else CELLS
         elif temper == "near the last":
             pool = [cell for last in naive.last for near in last for cell in sorted(NEAR[near])] or CELLS
-        if luck.random() < odd:
-            yield luck.choice(ODD_ACTIONS)
-        elif naive.turns == 1 and luck.random() < 0.5:
+        if rng.random() < odd:
+            yield rng.choice(ODD_ACTIONS)
+        elif naive.turns == 1 and rng.random() < 0.5:
             yield {"swap": True}
-        elif luck.random() < 0.05:
+        elif rng.random() < 0.05:
             yield {"cells": []}
-        elif luck.random() < 0.03:
+        elif rng.random() < 0.03:
             yield None
         else:
-            yield placement(luck, pool, 1 if temper.endswith("one by one") else luck.choice((1, 2, 3, 3)))
+            yield placement(rng, pool, 1 if temper.endswith("one by one") else rng.choice((1, 2, 3, 3)))
 
 
 def compare(variant: str, seed: int) -> str:
     """Plays one random match in both; every event, view, window, rejection and outcome must be the same."""
-    luck = Random(f"{variant}/{seed}")
-    options: dict[str, Any] = {"advantage": luck.choice((0, 1)), "first": luck.choice((0, 1, "choose"))}
-    if luck.random() < 0.3:
-        options["max_turns"] = luck.randint(1, 40)
+    rng = Random(f"{variant}/{seed}")
+    options: dict[str, Any] = {"advantage": rng.choice((0, 1)), "first": rng.choice((0, 1, "choose"))}
+    if rng.random() < 0.3:
+        options["max_turns"] = rng.randint(1, 40)
     table = Table(Mist(), Deal(variant, seed, Raw(encode(options))))
     naive = NaiveMist(variant, options)
     told: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
-    submitting = submissions(luck, naive)
+    submitting = submissions(rng, naive)
     while (due := naive.window()) is not None:
         name, mover = due
         assert table.window is not None
@@ -119,12 +119,12 @@ def shown_to(table: Table, seat: int | None) -> Any:
 
 def submit(table: Table, seat: int, submitted: Any, expected: dict[str, Any] | None) -> Any:
     """Closes the window with what was submitted, or with the default where that is rejected."""
-    taken: list[Taken | None] = [None, None]
-    taken[seat] = Taken(table.default(seat), by_default=True)
+    taken: list[ResolvedAction | None] = [None, None]
+    taken[seat] = ResolvedAction(table.default(seat), by_default=True)
     if submitted is not None:
         raw = json.dumps(submitted).encode()
         try:
-            taken[seat] = Taken(table.read(seat, raw))
+            taken[seat] = ResolvedAction(table.read(seat, raw))
         except Illegal:
             assert expected is None, submitted
         else:

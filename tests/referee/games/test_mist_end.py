@@ -58,10 +58,10 @@ def test_r7_the_match_ends_when_one_player_would_win_even_if_every_empty_cell_we
 @pytest.mark.parametrize("advantage", [0, 1])
 def test_r7_is_exactly_a_guaranteed_win_however_the_empty_cells_are_shared_out(advantage: int) -> None:
     """Against every way to share out what is empty, over random positions near the end."""
-    luck = Random(advantage)
+    rng = Random(advantage)
     verdicts = []
     for _ in range(120):
-        state, placed = random_late_position(luck, advantage)
+        state, placed = random_late_position(rng, advantage)
         after = place(state, placed).state
         expected = shared_out_winners(after)
         verdicts.append(len(expected) == 1)
@@ -71,13 +71,13 @@ def test_r7_is_exactly_a_guaranteed_win_however_the_empty_cells_are_shared_out(a
     assert {True, False} == set(verdicts)
 
 
-def random_late_position(luck: Random, advantage: int) -> tuple[MistState, str]:
+def random_late_position(rng: Random, advantage: int) -> tuple[MistState, str]:
     """All but a few cells taken, in patches; and a cell for seat 0 to take."""
     cells = [cell for cell in CELLS if cell != "E5"]
-    luck.shuffle(cells)
+    rng.shuffle(cells)
     empty, taken = cells[:6], cells[6:]
-    tilt = luck.choice((0.4, 0.5, 0.6))
-    own = [cell for cell in taken if luck.random() < (0.8 if cell < "E5" else 0.2) * 2 * tilt]
+    tilt = rng.choice((0.4, 0.5, 0.6))
+    own = [cell for cell in taken if rng.random() < (0.8 if cell < "E5" else 0.2) * 2 * tilt]
     other = [cell for cell in taken if cell not in own]
     return position(" ".join(own), " ".join(other), advantage=advantage), empty[0]
 
@@ -161,10 +161,10 @@ def test_r9_decided_goes_before_turn_limit() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_r7_cells_kept_as_hanging_together_without_a_seats_pieces_do(variant: str, seed: int) -> None:
     """Else a match could go on that R7 has decided."""
-    table, luck = start(variant), Random(seed)
+    table, rng = start(variant), Random(seed)
     while table.window is not None:
         seat = seat_due(table)
-        act(table, to_builtins(MIST.legal_actions(table.state, seat).sample(luck)))
+        act(table, to_builtins(MIST.legal_actions(table.state, seat).sample(rng)))
         for cells, pieces in zip(table.state.without, table.state.pieces, strict=True):
             assert not cells & pieces
             assert 1 >= len(list(BOARD.groups(cells)))

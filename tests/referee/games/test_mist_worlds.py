@@ -10,7 +10,7 @@ from msgspec import Raw
 from protocol.games.mist import MistView, OpponentPlaced, Turn
 from protocol.words import Event
 from referee.games import GAMES
-from referee.rules import Deal, Table, Taken
+from referee.rules import Deal, ResolvedAction, Table
 from tests.docs_pages import page, section, tables
 
 MIST = GAMES["mist"]
@@ -21,14 +21,14 @@ WORLDS = 4_000
 def told_after(table: Table, turn: Turn) -> tuple[Table, list[Event]]:
     """Play a turn of seat 1 on a table of its own; return that and what seat 0 is told."""
     after = table.fork()
-    told = after.close((None, Taken(turn)))
+    told = after.close((None, ResolvedAction(turn)))
     return after, [each.event for each in told if each.seat in (None, 0)]
 
 
 def test_worlds_weigh_numbers_of_cells_alike_where_a_prior_by_number_does_not() -> None:
     table = Table(MIST, Deal(VARIANT, 1, Raw(b'{"first":0}')))
     before = [each.event for each in table.start]
-    opened = table.close((Taken(Turn(cells=(FIRST,))), None))
+    opened = table.close((ResolvedAction(Turn(cells=(FIRST,))), None))
     before += [each.event for each in opened if each.seat in (None, 0)]
     turns = [turn for turn in MIST.legal_actions(table.state, 1) if isinstance(turn, Turn) and not turn.swap]
     cells = {turn: set(turn.cells or ()) for turn in turns}

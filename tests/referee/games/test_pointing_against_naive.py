@@ -12,7 +12,7 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.games.pointing.map import anonymous, connect, points
 from referee.games.pointing.game import Pointing
-from referee.rules.contract import Illegal, Taken
+from referee.rules.contract import Illegal, ResolvedAction
 from referee.rules.table import Deal, Table
 from tests.referee.games.as_json import plain, same
 from tests.referee.games.naive_pointing import NaivePointing, NaiveRound, view
@@ -37,34 +37,34 @@ ODD_ACTIONS: list[Any] = [
 TEMPERS = ("anywhere", "shy", "nobody", "one after another", "at few", "in loops", "as before", "one crowd")
 
 
-def pointers(luck: Random, seats: int, temper: str, before: dict[int, Any]) -> dict[int, Any]:
+def pointers(rng: Random, seats: int, temper: str, before: dict[int, Any]) -> dict[int, Any]:
     """Where everyone points in one round, by one of several tempers."""
     everyone = list(range(seats))
-    mixed = luck.sample(everyone, seats)
-    few = luck.sample(everyone, min(3, seats))
+    mixed = rng.sample(everyone, seats)
+    few = rng.sample(everyone, min(3, seats))
     targets: dict[int, int | None] = {}
     for place, seat in enumerate(mixed):
         ahead = mixed[place - 1] if place else None
         match temper:
             case "anywhere":
-                targets[seat] = luck.choice(everyone)
+                targets[seat] = rng.choice(everyone)
             case "shy":
-                targets[seat] = luck.choice([None, luck.choice(everyone)])
+                targets[seat] = rng.choice([None, rng.choice(everyone)])
             case "nobody":
-                targets[seat] = None if luck.random() < 0.95 else luck.choice(everyone)
+                targets[seat] = None if rng.random() < 0.95 else rng.choice(everyone)
             case "one after another":
-                targets[seat] = ahead if luck.random() < 0.9 else None
+                targets[seat] = ahead if rng.random() < 0.9 else None
             case "at few":
-                targets[seat] = luck.choice([*few, None])
+                targets[seat] = rng.choice([*few, None])
             case "in loops":
                 # Rings of two to four in the mixed order; some seats point into them instead.
                 ring = 2 + seats % 3
                 ahead = mixed[place - 1] if place % ring else mixed[min(place + ring, seats) - 1]
-                targets[seat] = ahead if luck.random() < 0.8 else luck.choice(mixed)
+                targets[seat] = ahead if rng.random() < 0.8 else rng.choice(mixed)
             case "one crowd":
-                targets[seat] = mixed[luck.randrange(place)] if place else None
+                targets[seat] = mixed[rng.randrange(place)] if place else None
             case _:
-                targets[seat] = before.get(seat) if luck.random() < 0.97 else luck.choice(everyone)
+                targets[seat] = before.get(seat) if rng.random() < 0.97 else rng.choice(everyone)
     return targets
 
 
@@ -72,15 +72,15 @@ class Comparison:
     """One random match in both; every event, view, window, rejection and outcome must be the same."""
 
     def __init__(self, seed: int) -> None:
-        self.luck = Random(seed)
-        self.seats = self.luck.choice([3, 4, 5, 6, 8, 9, 10, 13, 13, 13, 17, 26])
+        self.rng = Random(seed)
+        self.seats = self.rng.choice([3, 4, 5, 6, 8, 9, 10, 13, 13, 13, 17, 26])
         options = {"seats": self.seats}
-        if self.luck.random() < 0.5:
-            options["token_threshold"] = self.luck.choice([0, 1, 2, 3, 5, 30])
+        if self.rng.random() < 0.5:
+            options["token_threshold"] = self.rng.choice([0, 1, 2, 3, 5, 30])
         self.table = Table(Pointing(), Deal("tempo-up", seed, Raw(encode(options))))
         self.naive = NaivePointing(**options)
-        self.temper = self.luck.choice(TEMPERS)
-        self.odd = self.luck.choice([0, 0, 0.1])
+        self.temper = self.rng.choice(TEMPERS)
+        self.odd = self.rng.choice([0, 0, 0.1])
         self.told: list[dict[str, Any]] = []
         self.did: list[list[Any]] = [[] for _ in range(self.seats)]
         self.before: dict[int, Any] = {}
@@ -110,18 +110,18 @@ class Comparison:
     def close(self, name: str, owing: list[int]) -> None:
         """Closes the window in both with what is submitted, and the default where that is rejected."""
         submitted = self.submissions(name, owing)
-        taken: list[Taken | None] = [None] * self.seats
+        taken: list[ResolvedAction | None] = [None] * self.seats
         actions: dict[int, Any] = {}
         for seat in range(self.seats):
             legal = self.naive.legal(seat, submitted.get(seat))
             default = {"target": None} if name == "point" else {"seat": None}
             try:
-                taken[seat] = Taken(self.table.read(seat, json.dumps(submitted.get(seat)).encode()))
+                taken[seat] = ResolvedAction(self.table.read(seat, json.dumps(submitted.get(seat)).encode()))
                 assert legal, submitted[seat]
             except Illegal:
                 assert not legal, submitted[seat]
                 if seat in owing:
-                    taken[seat] = Taken(self.table.default(seat), by_default=True)
+                    taken[seat] = ResolvedAction(self.table.default(seat), by_default=True)
             if seat in owing:
                 actions[seat] = self.did[seat][-1] = submitted[seat] if legal else default
                 same(actions[seat], plain(taken[seat].action))  # type: ignore[union-attr]
@@ -134,16 +134,16 @@ class Comparison:
     def submissions(self, name: str, owing: list[int]) -> dict[int, Any]:
         actions: dict[int, Any]
         if name == "point":
-            temper = self.temper if self.luck.random() < 0.7 else self.luck.choice(TEMPERS)
-            self.before = pointers(self.luck, self.seats, temper, self.before)
+            temper = self.temper if self.rng.random() < 0.7 else self.rng.choice(TEMPERS)
+            self.before = pointers(self.rng, self.seats, temper, self.before)
             actions = {seat: {"target": target} for seat, target in self.before.items()}
         else:
-            named = [*self.naive.last(), *self.naive.last(), None, self.luck.randrange(self.seats)]
-            actions = {seat: {"seat": self.luck.choice(named)} for seat in owing}
-            actions[self.luck.randrange(self.seats)] = {"seat": self.luck.choice(self.naive.last())}
+            named = [*self.naive.last(), *self.naive.last(), None, self.rng.randrange(self.seats)]
+            actions = {seat: {"seat": self.rng.choice(named)} for seat in owing}
+            actions[self.rng.randrange(self.seats)] = {"seat": self.rng.choice(self.naive.last())}
         for seat in actions:
-            if self.luck.random() < self.odd:
-                actions[seat] = self.luck.choice(ODD_ACTIONS)
+            if self.rng.random() < self.odd:
+                actions[seat] = self.rng.choice(ODD_ACTIONS)
         return actions
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from referee.rules.contract import BadSetupError, Illegal, Taken
+from referee.rules.contract import BadSetupError, Illegal, ResolvedAction
 from referee.rules.table import Deal, Table
 from tests.referee.games.as_json import plain
 from tests.referee.games.pointing_play import POINTING, host, point, start
@@ -78,5 +78,5 @@ def test_a_window_takes_a_day_and_there_is_no_reserve() -> None:
 def test_elapsed_time_changes_nothing() -> None:
     one, other = start(seats=3), start(seats=3)
     for table, elapsed in ((one, 0), (other, DAY_MS)):
-        table.close(tuple(Taken(table.default(seat), elapsed_ms=elapsed) for seat in range(3)))
+        table.close(tuple(ResolvedAction(table.default(seat), elapsed_ms=elapsed) for seat in range(3)))
     assert one.state == other.state

@@ -11,7 +11,7 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.games.runes_to_ruins.runes import NAMES
 from referee.games.runes_to_ruins import RunesToRuins
-from referee.rules.contract import Illegal, Taken
+from referee.rules.contract import Illegal, ResolvedAction
 from referee.rules.table import Deal, Table
 from tests.long import cases
 from tests.referee.games.as_json import plain
@@ -24,41 +24,41 @@ ODD: list[Any] = [None, True, False, 0, 1, -1, 2.0, 7, "", "0", "Box", "Cross Bo
 KEYS = ["votes", "more_votes", "told", "abstain", "visions", "learned", "guesses", "light", "dark", "pass"]
 
 
-def random_options(luck: Random) -> Json:
+def random_options(rng: Random) -> Json:
     options: Json = {}
-    if luck.random() < 0.7:
-        options["rounds"] = luck.choice((2, 3, 5, 8, 16, 20))
-    if luck.random() < 0.7:
-        seats = luck.sample(FIVE, luck.randint(1, 5))
+    if rng.random() < 0.7:
+        options["rounds"] = rng.choice((2, 3, 5, 8, 16, 20))
+    if rng.random() < 0.7:
+        seats = rng.sample(FIVE, rng.randint(1, 5))
         options["artefacts"] = {
-            str(seat): luck.sample(("light", "dark"), luck.randint(0, 2)) for seat in sorted(seats)
+            str(seat): rng.sample(("light", "dark"), rng.randint(0, 2)) for seat in sorted(seats)
         }
     return options
 
 
-def spoiled(luck: Random, action: Json) -> Any:
+def spoiled(rng: Random, action: Json) -> Any:
     """The action with something changed at a random depth; it may or may not be legal still."""
     copy = json.loads(json.dumps(action))
-    where, key = copy, luck.choice([*copy, *KEYS])
-    while luck.random() < 0.7 and isinstance(where, dict | list) and key in keys(where) and keys(where[key]):
+    where, key = copy, rng.choice([*copy, *KEYS])
+    while rng.random() < 0.7 and isinstance(where, dict | list) and key in keys(where) and keys(where[key]):
         where = where[key]
-        key = luck.choice(keys(where))
-    values: list[Any] = [*ODD, luck.randrange(8), luck.choice(NAMES), luck.choice(DIVINE + MUNDANE), where]
-    change = luck.randrange(4)
+        key = rng.choice(keys(where))
+    values: list[Any] = [*ODD, rng.randrange(8), rng.choice(NAMES), rng.choice(DIVINE + MUNDANE), where]
+    change = rng.randrange(4)
     if isinstance(where, list):
         if change == 0:
             where.append(where[0])
         elif change == 1:
             where.pop()
         else:
-            where[key] = json.loads(json.dumps(luck.choice(values)))
+            where[key] = json.loads(json.dumps(rng.choice(values)))
     elif change == 0 and key in where:
         del where[key]
     elif change == 1:
-        more = luck.choice([*VISIONS, *KEYS, "seat", "rune", "row", "16"])
-        where[more] = json.loads(json.dumps(luck.choice(values)))
+        more = rng.choice([*VISIONS, *KEYS, "seat", "rune", "row", "16"])
+        where[more] = json.loads(json.dumps(rng.choice(values)))
     else:
-        where[key] = json.loads(json.dumps(luck.choice(values)))
+        where[key] = json.loads(json.dumps(rng.choice(values)))
     return copy
 
 
@@ -68,15 +68,15 @@ def keys(value: Any) -> list[Any]:
     return list(range(len(value))) if isinstance(value, list) else []
 
 
-def submission(luck: Random, table: Table, seat: int, untidy: float) -> Any:
-    action = plain(GAME.plausible(table.state, seat, luck))
+def submission(rng: Random, table: Table, seat: int, untidy: float) -> Any:
+    action = plain(GAME.plausible(table.state, seat, rng))
     for key in ("learned", "guesses"):
-        if action.get(key) and luck.random() < untidy / 2:
-            action[key] = luck.choices(action[key], k=luck.randint(2, 14))
-    return spoiled(luck, action) if luck.random() < untidy else action
+        if action.get(key) and rng.random() < untidy / 2:
+            action[key] = rng.choices(action[key], k=rng.randint(2, 14))
+    return spoiled(rng, action) if rng.random() < untidy else action
 
 
-def read(table: Table, seat: int, submitted: Any, expected: Json | None) -> Taken | None:
+def read(table: Table, seat: int, submitted: Any, expected: Json | None) -> ResolvedAction | None:
     """The seat's part, read; both implementations must agree whether it is legal, and how it is spelled."""
     try:
         action = table.read(seat, json.dumps(submitted).encode())
@@ -86,14 +86,14 @@ def read(table: Table, seat: int, submitted: Any, expected: Json | None) -> Take
     assert expected is not None, (seat, submitted)
     got = plain(action)
     assert expected == got, submitted
-    return Taken(action)
+    return ResolvedAction(action)
 
 
 def compare(seed: int) -> Counter[str]:
     """Plays one random match in both; every event, rejection, view and outcome must agree."""
-    luck = Random(f"runes/{seed}")
-    options = random_options(luck)
-    untidy = luck.choice((0, 0.1, 0.5))
+    rng = Random(f"runes/{seed}")
+    options = random_options(rng)
+    untidy = rng.choice((0, 0.1, 0.5))
     table = Table(GAME, Deal("guardians", seed, Raw(encode(options))))
     naive = NaiveRunes(options)
     past = Past(options)
@@ -101,14 +101,14 @@ def compare(seed: int) -> Counter[str]:
     while table.window is not None:
         assert naive.reason is None
         assert ("symbol" if naive.round == 1 else "round") == table.window.name
-        taken: list[Taken | None] = [None] * 5
+        taken: list[ResolvedAction | None] = [None] * 5
         actions: dict[int, Json] = {}
         for seat in FIVE:
-            submitted = submission(luck, table, seat, untidy) if luck.random() < 0.95 else None
+            submitted = submission(rng, table, seat, untidy) if rng.random() < 0.95 else None
             expected = legal(naive, seat, submitted) if submitted is not None else None
             part = read(table, seat, submitted, expected) if submitted is not None else None
             counts["rejected"] += part is None and submitted is not None
-            taken[seat] = part or Taken(table.default(seat), by_default=True)
+            taken[seat] = part or ResolvedAction(table.default(seat), by_default=True)
             actions[seat] = plain(taken[seat].action)  # type: ignore[union-attr]
             assert actions[seat] == legal(naive, seat, actions[seat])
         round_ = naive.round

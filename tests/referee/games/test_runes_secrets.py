@@ -12,8 +12,8 @@ from protocol.codec import encode
 from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.games.runes_to_ruins.symbols import draw_symbol
-from referee.rules.contract import AnyGame, Taken
-from referee.rules.rng import Luck
+from referee.rules.contract import AnyGame, ResolvedAction
+from referee.rules.rng import MatchRandom
 from tests.referee.games.runes_leaks import LEAKS, LeakOfUnasked
 from tests.referee.games.runes_play import GAME, Json, put, start
 from tests.referee.proofs.planting import assert_caught
@@ -27,19 +27,19 @@ def test_what_is_planted_is_caught_and_named(planted: type[AnyGame], promise: st
     assert_caught(planted, promise, FEW)
 
 
-def question(luck: Random, named: list[int]) -> Json:
+def question(rng: Random, named: list[int]) -> Json:
     """An action that asks about these seats only."""
-    one, other = luck.sample(named, 2)
-    groups = luck.choices((*DIVINE, *MUNDANE), k=6)
+    one, other = rng.sample(named, 2)
+    groups = rng.choices((*DIVINE, *MUNDANE), k=6)
     return {
         "visions": {
-            "pattern": {"groups": groups, "seats": luck.sample(named, luck.randint(1, 3))},
-            "except": {"seat": one, "runes": luck.sample(NAMES, 3)},
-            "window": {"position": luck.randrange(6), "seat": other},
+            "pattern": {"groups": groups, "seats": rng.sample(named, rng.randint(1, 3))},
+            "except": {"seat": one, "runes": rng.sample(NAMES, 3)},
+            "window": {"position": rng.randrange(6), "seat": other},
         },
         "learned": [
             {"count": {"seat": one, "group": groups[0], "number": 2}},
-            {"has": {"seat": other, "rune": luck.choice(NAMES)}},
+            {"has": {"seat": other, "rune": rng.choice(NAMES)}},
             {"shared": [one, other]},
         ],
     }
@@ -50,19 +50,21 @@ def answers(game: RunesToRuins, symbols: list[Any], actions: dict[int, Json], se
     table = start(symbols)
     put(table, seat, insight=20)
     state = table.state
-    taken = [Taken(game.read_action(state, each, encode(actions.get(each, {})))) for each in range(5)]
-    return [encode(told.event) for told in game.close(state, tuple(taken), Luck(0, 1)).told if told.seat == seat]
+    taken = [ResolvedAction(game.read_action(state, each, encode(actions.get(each, {})))) for each in range(5)]
+    return [
+        encode(told.event) for told in game.close(state, tuple(taken), MatchRandom(0, 1)).told if told.seat == seat
+    ]
 
 
 def answers_change(game: RunesToRuins, seed: int) -> bool:
     """Whether what a seat is told changes with the symbol of a seat it did not ask about."""
-    luck = Random(f"unasked/{seed}")
-    seat, unasked = luck.sample(range(5), 2)
+    rng = Random(f"unasked/{seed}")
+    seat, unasked = rng.sample(range(5), 2)
     named = [other for other in range(5) if other not in (seat, unasked)]
-    symbols = [draw_symbol(luck) for _ in range(5)]
+    symbols = [draw_symbol(rng) for _ in range(5)]
     mirror = {"visions": {"mirror": {"rune": symbols[named[0]][0], "seat": seat}}}
-    actions = {seat: question(luck, named), named[0]: mirror}
-    swapped = [draw_symbol(luck) if each == unasked else symbol for each, symbol in enumerate(symbols)]
+    actions = {seat: question(rng, named), named[0]: mirror}
+    swapped = [draw_symbol(rng) if each == unasked else symbol for each, symbol in enumerate(symbols)]
     changes = (answers(game, symbols, actions, each) != answers(game, swapped, actions, each) for each in actions)
     return any(changes)
 

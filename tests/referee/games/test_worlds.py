@@ -69,7 +69,7 @@ from referee.games.runes_to_ruins.search import Search
 from referee.games.runes_to_ruins.state import RunesState
 from referee.games.runes_to_ruins.symbols import shared_runes
 from referee.games.runes_to_ruins.worlds import Walk as RunesWalk
-from referee.rules import Addressed, Deal, Luck, Table, Taken, WindowClosed, audience
+from referee.rules import Addressed, Deal, MatchRandom, ResolvedAction, Table, WindowClosed, audience
 from tests.games import WITH_WORLDS, with_variants
 from tests.long import mostly_slow
 from tests.referee.games.naive_actions import is_legal
@@ -94,15 +94,15 @@ MOST_DECISIONS = 150
 @pytest.mark.parametrize(("name", "variant"), DRAWN)
 @pytest.mark.parametrize("seed", mostly_slow(1, range(SEEDS)))
 def test_a_world_shows_the_seat_what_it_was_shown(name: str, variant: str, seed: int) -> None:
-    luck = Random(f"{name}/{variant}/{seed}")
+    rng = Random(f"{name}/{variant}/{seed}")
     table = Table(GAMES[name], Deal(variant, seed))
     told: list[list[Event]] = [[] for _ in range(table.seats)]
     for _ in range(MOST_WINDOWS.get(name, 40)):
         if table.window is None:
             break
-        for seat in luck.sample(range(table.seats), min(SEATS.get(name, 3), table.seats)):
-            shows(table, told[seat], seat, luck)
-        play_window(table, told, luck)
+        for seat in rng.sample(range(table.seats), min(SEATS.get(name, 3), table.seats)):
+            shows(table, told[seat], seat, rng)
+        play_window(table, told, rng)
 
 
 @pytest.mark.parametrize(("name", "variant"), DRAWN)
@@ -149,7 +149,8 @@ def test_no_world_is_drawn_of_a_match_that_is_over(name: str, variant: str) -> N
     while table.window is not None:
         owing = {owed.seat for owed in table.owed}
         taken = [
-            Taken(table.default(seat), by_default=True) if seat in owing else None for seat in range(table.seats)
+            ResolvedAction(table.default(seat), by_default=True) if seat in owing else None
+            for seat in range(table.seats)
         ]
         told += table.close(tuple(taken))
     heard = [each.event for each in told if each.seat in (None, 0)]
@@ -157,10 +158,10 @@ def test_no_world_is_drawn_of_a_match_that_is_over(name: str, variant: str) -> N
         next(table.game.worlds(table.game.view(table.state, 0), heard, 0, Random(1), variant=variant))
 
 
-def shows(table: Table, told: list[Event], seat: int, luck: Random) -> None:
+def shows(table: Table, told: list[Event], seat: int, rng: Random) -> None:
     game = table.game
     view = game.view(table.state, seat)
-    worlds = game.worlds(view, told, seat, luck, variant=table.deal.variant, options=table.options)
+    worlds = game.worlds(view, told, seat, rng, variant=table.deal.variant, options=table.options)
     owes = any(owed.seat == seat for owed in table.owed)
     for world in islice(worlds, WORLDS):
         assert encode(game.view(world, seat)) == encode(view)
@@ -172,24 +173,24 @@ def shows(table: Table, told: list[Event], seat: int, luck: Random) -> None:
             )
         # It can be played on: everyone sees something, and may do something.
         for owed in window.owed:
-            action = game.legal_actions(world, owed.seat).sample(luck)
+            action = game.legal_actions(world, owed.seat).sample(rng)
             assert game.check(world, owed.seat, action) == action
 
 
 def play_window(
-    table: Table, told: list[list[Event]], luck: Random, *, is_wild: bool = False, given: Action | None = None
+    table: Table, told: list[list[Event]], rng: Random, *, is_wild: bool = False, given: Action | None = None
 ) -> None:
     """One window, played at random or by what is given; what is told is kept by seat.
 
     `is_wild`: by any legal action.
     """
     assert table.window is not None
-    taken: list[Taken | None] = [None] * table.seats
+    taken: list[ResolvedAction | None] = [None] * table.seats
     events: list[Addressed] = []
     for owed in table.window.owed:
-        guess = given or (None if is_wild else plausible(table, owed.seat, luck))
-        action = guess or table.game.legal_actions(table.state, owed.seat).sample(luck)
-        taken[owed.seat] = Taken(action, elapsed_ms=luck.randrange(1000))
+        guess = given or (None if is_wild else plausible(table, owed.seat, rng))
+        action = guess or table.game.legal_actions(table.state, owed.seat).sample(rng)
+        taken[owed.seat] = ResolvedAction(action, elapsed_ms=rng.randrange(1000))
         if table.window.asap:
             events += table.answer(owed.seat, action)
     for addressed in (*events, *table.close(tuple(taken))):
@@ -199,19 +200,19 @@ def play_window(
 
 @pytest.mark.parametrize("seed", mostly_slow(1, range(4)))
 def test_a_world_of_mist_is_found_for_a_seat_whose_pieces_are_often_spotted(seed: int) -> None:
-    luck = Random(seed)
+    rng = Random(seed)
     table = Table(GAMES["mist"], Deal("contractual-obligation", seed))
     told: list[list[Event]] = [[], []]
     for at in range(60):
         if table.window is None:
             break
         if at >= 40 and table.owed[0].seat == 0:
-            shows(table, told[0], 0, luck)
+            shows(table, told[0], 0, rng)
         single = None
         if table.owed[0].seat == 1 and table.window.name == "turn":
             board = cast("MistHostView", table.game.host_view(table.state)).board
-            single = Turn(cells=(luck.choice([cell for cell, holds in board.items() if holds == "empty"]),))
-        play_window(table, told, luck, is_wild=True, given=single)
+            single = Turn(cells=(rng.choice([cell for cell, holds in board.items() if holds == "empty"]),))
+        play_window(table, told, rng, is_wild=True, given=single)
 
 
 def test_every_way_in_which_the_others_may_have_pointed_is_as_likely() -> None:
@@ -272,14 +273,14 @@ def test_all_layouts_that_fit_the_hints_of_hive_mind_are_as_likely() -> None:
         surprise = sum((count - expected) ** 2 for count in layouts.values()) / expected
         surprise += (number - len(layouts)) * expected
         assert abs(surprise - number) < 5 * (2 * number) ** 0.5
-        table.close(tuple(Taken(Round(place={"1": cells} if seat == 0 else {})) for seat in range(5)))
+        table.close(tuple(ResolvedAction(Round(place={"1": cells} if seat == 0 else {})) for seat in range(5)))
 
 
 def test_who_placed_what_in_hive_mind_is_drawn_uniformly() -> None:
     game = GAMES["hive-mind"]
     table = Table(game, Deal("gauntlet", 1))
     placed = ("ADE", "HKL", "CFI", "HKL", None)
-    table.close(tuple(Taken(Round(place={"1": cells} if cells else {})) for cells in placed))
+    table.close(tuple(ResolvedAction(Round(place={"1": cells} if cells else {})) for cells in placed))
     view = game.view(table.state, 0)
     drawn = Counter(
         tuple(action.place.get("1") for action in world.rounds[0])
@@ -305,7 +306,7 @@ def test_who_placed_what_in_hive_mind_is_drawn_uniformly() -> None:
 )
 def test_worlds_of_hive_mind_are_found_where_a_tie_waits_for_the_winner(variant: str, seed: int) -> None:
     game = GAMES["hive-mind"]
-    luck, playing = Random(seed), Random(seed)
+    rng, playing = Random(seed), Random(seed)
     table = Table(game, Deal(variant, seed))
     known: list[list[Event]] = [[] for _ in range(5)]
     windows: list[str] = []
@@ -313,9 +314,9 @@ def test_worlds_of_hive_mind_are_found_where_a_tie_waits_for_the_winner(variant:
         assert table.window is not None
         windows.append(table.window.name)
         for seat in range(5):
-            shows(table, known[seat], seat, luck)
+            shows(table, known[seat], seat, rng)
             view = game.view(table.state, seat)
-            for world in islice(game.worlds(view, (), seat, luck, variant=variant), WORLDS):
+            for world in islice(game.worlds(view, (), seat, rng, variant=variant), WORLDS):
                 assert anew(world) == world
         play_window(table, known, playing)
 
@@ -324,7 +325,7 @@ def anew(world: HiveMindState) -> HiveMindState:
     """The state to which the rules lead from a world's values, with what its seats submitted."""
     game = GAMES["hive-mind"]
     options = game.read_options(world.variant, None)
-    state = game.deal(world.variant, options, HiveMindSetup(hives=world.values), Luck(0)).state
+    state = game.deal(world.variant, options, HiveMindSetup(hives=world.values), MatchRandom(0)).state
     submitted: list[tuple[Any, ...]] = [*world.rounds]
     if world.scores is not None:
         submitted.append(tuple(Scores(scores=cast("Any", scores)) for scores in world.scores))
@@ -333,7 +334,7 @@ def anew(world: HiveMindState) -> HiveMindState:
     for actions in submitted:
         for seat, action in enumerate(actions):
             assert not isinstance(action, Round) or game.check(state, seat, action) == action
-        state = game.close(state, tuple(Taken(action) for action in actions), Luck(0)).state
+        state = game.close(state, tuple(ResolvedAction(action) for action in actions), MatchRandom(0)).state
     return cast("HiveMindState", state)
 
 
@@ -345,7 +346,7 @@ def told(view: View) -> tuple[Event, ...]:
 @pytest.mark.parametrize("variant", ["heaven-and-hell", "contractual-obligation"])
 @pytest.mark.parametrize("seed", range(6))
 def test_what_the_opponent_did_in_mist_is_among_what_it_may_have_done(variant: str, seed: int) -> None:
-    luck = Random(f"{variant}/{seed}")
+    rng = Random(f"{variant}/{seed}")
     table = Table(GAMES["mist"], Deal(variant, seed))
     told: list[list[Event]] = [[], []]
     named: list[list[int]] = [[], []]
@@ -355,10 +356,10 @@ def test_what_the_opponent_did_in_mist_is_among_what_it_may_have_done(variant: s
             hidden = named[1 - seat][len(named[1 - seat]) - len(history.hidden) :]
             assert fits(history, hidden)
         mover = table.owed[0].seat
-        play_window(table, told, luck)
+        play_window(table, told, rng)
         last = table.journal[-1]
         assert isinstance(last, WindowClosed)
-        action = cast("Taken", last.taken[mover]).action
+        action = cast("ResolvedAction", last.taken[mover]).action
         if isinstance(action, Turn) and not action.swap:
             named[mover].append(BOARD.mask(cast("tuple[str, ...]", action.cells)))
 
@@ -382,16 +383,16 @@ def fits(history: History, named: list[int]) -> bool:
 @pytest.mark.parametrize(("seed", "is_wild"), [(0, False), (1, False), (0, True)])
 def test_the_rules_lead_to_a_world_of_the_fight(seed: int, *, is_wild: bool) -> None:
     """The moves and questions of a world are played anew under its secrets, and come to the same."""
-    luck = Random(seed)
+    rng = Random(seed)
     table = Table(GAMES["fight-for-a-name"], Deal("guardians", seed))
     told: list[list[Event]] = [[] for _ in range(table.seats)]
     while table.window is not None:
-        for seat in luck.sample(range(13), 2) if table.window.name in ("move", "justice") else ():
+        for seat in rng.sample(range(13), 2) if table.window.name in ("move", "justice") else ():
             view = table.game.view(table.state, seat)
-            for world in islice(table.game.worlds(view, told[seat], seat, luck), WORLDS):
+            for world in islice(table.game.worlds(view, told[seat], seat, rng), WORLDS):
                 if world.phase == "move":
                     assert encode(table.game.host_view(played_anew(world))) == encode(table.game.host_view(world))
-        play_window(table, told, luck, is_wild=is_wild)
+        play_window(table, told, rng, is_wild=is_wild)
 
 
 def played_anew(world: FightState) -> FightState:
@@ -417,7 +418,7 @@ def played_anew(world: FightState) -> FightState:
                     assert could_be_told(told.asked, told.answer, world.setup.titles)
             crests = {t: r for t, r in there.crests.items() if r <= state.round}
             players[seat] = replace(player, visits=visits, crests=crests)
-        after, _ = end_round(replace(played, players=tuple(players)), Luck(0))
+        after, _ = end_round(replace(played, players=tuple(players)), MatchRandom(0))
         assert after.history[-1] == world.history[state.round - 1]
         state = after
     return state
@@ -432,8 +433,8 @@ def test_every_layout_of_banners_that_fits_is_as_likely() -> None:
         for layout in product(*(sorted(allowed[title]) for title in TITLES))
         if set(Counter(layout).values()) == {2} and len(set(layout)) == len(COLOURS)
     ]
-    luck = Random(3)
-    drawn = Counter(tuple(layouts.draw(luck) or ()) for _ in range(100 * len(every)))
+    rng = Random(3)
+    drawn = Counter(tuple(layouts.draw(rng) or ()) for _ in range(100 * len(every)))
     assert layouts.count == len(every) > 20
     assert set(drawn) == set(every)
     assert sum((count - 100) ** 2 / 100 for count in drawn.values()) < len(every) + 5 * (2 * len(every)) ** 0.5
@@ -443,7 +444,7 @@ def test_every_layout_of_banners_that_fits_is_as_likely() -> None:
 def test_every_symbol_that_fits_the_clues_is_as_likely() -> None:
     """Four runes of a symbol are known, and the group of a fifth; the walk goes to all that are legal."""
     table = Table(GAMES["runes-to-ruins"], Deal("guardians", 0))
-    table.close(tuple(Taken(ChooseSymbol(symbol=cast("Any", symbol))) for symbol in SYMBOLS))
+    table.close(tuple(ResolvedAction(ChooseSymbol(symbol=cast("Any", symbol))) for symbol in SYMBOLS))
     view: Any = table.game.view(table.state, 0)
     symbols: Any = SYMBOLS
     known = [Clue((1,), partial(stands, at), all, marks=(mark((at,), (SYMBOLS[1][at],)),)) for at in range(4)]
@@ -504,14 +505,16 @@ def test_all_legal_symbols_that_fit_some_facts_are_found() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("seed", "rounds"), [(0, 16), (1, 16), (0, 8), (1, 11)])
 def test_worlds_are_found_in_a_match_of_runes(seed: int, rounds: int) -> None:
-    luck = Random(16)
+    rng = Random(16)
     table = Table(GAMES["runes-to-ruins"], Deal("guardians", seed))
     told: list[list[Event]] = [[] for _ in range(5)]
     for _ in range(rounds):
-        taken = [Taken(table.game.legal_actions(table.state, owed.seat).sample(luck)) for owed in table.owed]
+        taken = [
+            ResolvedAction(table.game.legal_actions(table.state, owed.seat).sample(rng)) for owed in table.owed
+        ]
         table.close(tuple(taken))
     assert table.window is not None
-    shows(table, told[0], luck.randrange(5), luck)
+    shows(table, told[0], rng.randrange(5), rng)
 
 
 @pytest.mark.parametrize(
@@ -525,14 +528,14 @@ def test_a_world_is_found_where_a_search_symbol_by_symbol_stuck(
     seed: int, round_: int, seat: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was paid to a seat that abstained, and symbols that several guesses came near to, are hard to draw."""
-    luck = Random(seed)
+    rng = Random(seed)
     table = Table(GAMES["runes-to-ruins"], Deal("guardians", seed))
     while cast("RunesState", table.state).round < round_:
         actions = [
-            plausible(table, owed.seat, luck) or table.game.legal_actions(table.state, owed.seat).sample(luck)
+            plausible(table, owed.seat, rng) or table.game.legal_actions(table.state, owed.seat).sample(rng)
             for owed in table.owed
         ]
-        table.close(tuple(map(Taken, actions)))
+        table.close(tuple(map(ResolvedAction, actions)))
     decisions = 0
     decide = Search._decide  # Steps are counted, not seconds.
 
@@ -551,11 +554,11 @@ def test_a_world_is_found_where_a_search_symbol_by_symbol_stuck(
 
 def test_runes_of_which_no_frame_is_found_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Symbols were found, and then how the purse came about was drawn so that nothing can have won a round."""
-    luck = Random(0)
+    rng = Random(0)
     table = Table(GAMES["runes-to-ruins"], Deal("guardians", 0))
     told: list[list[Event]] = [[] for _ in range(5)]
     for _ in range(3):
-        play_window(table, told, luck)
+        play_window(table, told, rng)
     searches: list[Search] = []
     run = Search.run
 
@@ -567,21 +570,21 @@ def test_runes_of_which_no_frame_is_found_begin_anew(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(RunesWalk, "reframe", lambda _: False)
     monkeypatch.setattr(runes_worlds, "TRIES", 2)
     with pytest.raises(ValueError, match="no world was found"):
-        next(iter(table.game.worlds(table.game.view(table.state, 0), told[0], 0, luck)))
+        next(iter(table.game.worlds(table.game.view(table.state, 0), told[0], 0, rng)))
     assert len(searches) == 3
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_the_rules_tell_a_seat_the_same_in_a_world_of_runes(seed: int) -> None:
     """Each round is resolved anew with a world's symbols and actions: vision, guesses and payments are as told."""
-    luck = Random(seed)
+    rng = Random(seed)
     table = Table(GAMES["runes-to-ruins"], Deal("guardians", seed))
     told: list[list[Event]] = [[] for _ in range(5)]
     for _ in range(3):
-        play_window(table, told, luck)
-    seat = luck.randrange(5)
+        play_window(table, told, rng)
+    seat = rng.randrange(5)
     view: Any = table.game.view(table.state, seat)
-    for world in islice(table.game.worlds(view, told[seat], seat, luck), 0, 60, 20):
+    for world in islice(table.game.worlds(view, told[seat], seat, rng), 0, 60, 20):
         used: tuple[int, ...] = ()
         for n, played in enumerate(view.history):
             standings = tuple(
@@ -594,7 +597,7 @@ def test_the_rules_tell_a_seat_the_same_in_a_world_of_runes(seed: int) -> None:
             )
             before = replace(world, round=played.round, standings=standings, used=used)
             actions = [each.history[n].action for each in world.standings]
-            again = close_round(before, actions, Luck(0))
+            again = close_round(before, actions, MatchRandom(0))
             won = world.conditions[n]
             assert again.state.conditions[-1] == won
             used = again.state.used
@@ -619,13 +622,13 @@ def worlds_of_all_games() -> list[str]:
     """The first worlds of a seat in a match of each game, as text."""
     found = []
     for name, windows in WINDOWS.items():
-        game, luck = GAMES[name], Random(3)
+        game, rng = GAMES[name], Random(3)
         table = Table(game, Deal(game.variants[0].name, 3))
         told: list[list[Event]] = [[] for _ in range(table.seats)]
         for _ in range(windows):
-            play_window(table, told, luck)
+            play_window(table, told, rng)
         view = game.view(table.state, 0)
-        worlds = game.worlds(view, told[0], 0, luck, variant=table.deal.variant, options=table.options)
+        worlds = game.worlds(view, told[0], 0, rng, variant=table.deal.variant, options=table.options)
         found += [f"{name}: {world!r}" for world in islice(worlds, 2)]
     return found
 

@@ -40,8 +40,8 @@ def under_way(name: str) -> tuple[Table, list[list[Event]]]:
     return table, told
 
 
-def given(table: Table, told: list[list[Event]], seat: int, luck: Random) -> tuple[Any, list[Event], int, Random]:
-    return table.game.view(table.state, seat), told[seat], seat, luck
+def given(table: Table, told: list[list[Event]], seat: int, rng: Random) -> tuple[Any, list[Event], int, Random]:
+    return table.game.view(table.state, seat), told[seat], seat, rng
 
 
 @EACH_GAME

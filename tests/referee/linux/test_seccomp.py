@@ -62,13 +62,13 @@ def made(monkeypatch: pytest.MonkeyPatch, form: int) -> Program:
 @on_x86_64
 def test_the_tree_decides_as_the_list_does(monkeypatch: pytest.MonkeyPatch) -> None:
     tree, plain = made(monkeypatch, seccomp.OPTIMIZE_AS_TREE), made(monkeypatch, LIST)
-    luck = Random(1)
+    rng = Random(1)
     decided = set[int]()
     for number in NUMBERS:
         for machine in (X86_64, I386, AARCH64):
             for _ in range(4):
                 arguments = tuple(
-                    (luck.choice(VALUES) + luck.choice((-1, 0, 0, 1))) % 2**32 + luck.choice((0, 0, 1 << 32))
+                    (rng.choice(VALUES) + rng.choice((-1, 0, 0, 1))) % 2**32 + rng.choice((0, 0, 1 << 32))
                     for _ in range(6)
                 )
                 answer, _ = decide(tree, number, machine, arguments)

@@ -29,15 +29,15 @@ CLOCKS = [
 EDGES = (0.1, 0.3, 0.5, 1.0, 2.0, 3.0)
 
 
-def anything(luck: Random, cores: Cores, seat: int) -> Play:
+def anything(rng: Random, cores: Cores, seat: int) -> Play:
     """A bot that submits, withdraws, works, rests, comes back and asks for pauses, often right on an edge."""
 
     async def script(bot: Bot, window: Opened) -> None:
-        cell = {"cells": [luck.choice(["A1", "C3", "E5", "G7", "Z9"])]}
-        for _ in range(luck.randrange(6)):
-            cores.work(seat, luck.randrange(3))
-            await trio.sleep(luck.choice([luck.choice(EDGES) + luck.choice((-0.001, 0, 0.001)), luck.random()]))
-            match luck.randrange(8):
+        cell = {"cells": [rng.choice(["A1", "C3", "E5", "G7", "Z9"])]}
+        for _ in range(rng.randrange(6)):
+            cores.work(seat, rng.randrange(3))
+            await trio.sleep(rng.choice([rng.choice(EDGES) + rng.choice((-0.001, 0, 0.001)), rng.random()]))
+            match rng.randrange(8):
                 case 0:
                     bot.undo(window.id)
                 case 1:
@@ -47,7 +47,7 @@ def anything(luck: Random, cores: Cores, seat: int) -> Play:
                 case 3:
                     bot.pause()
                 case _:
-                    bot.submit(window.id, cell, final=luck.random() < 0.3)
+                    bot.submit(window.id, cell, final=rng.random() < 0.3)
 
     return answering(script)
 
@@ -57,7 +57,7 @@ def anything(luck: Random, cores: Cores, seat: int) -> Play:
 async def test_it_is_replayed_and_no_time_is_lost_or_won(
     clock: ClockTable, seed: int, autojump_clock: object
 ) -> None:
-    luck, cores = Random(seed), Cores(2, cores=2)
+    rng, cores = Random(seed), Cores(2, cores=2)
     policy = Policy(pauses=3, pause_ms=400, pacing="fixed" if clock.main_ms and seed % 2 else "prompt")
     options = {"first": 0, "max_turns": 8}
     variant = "heaven-and-hell"
@@ -65,13 +65,13 @@ async def test_it_is_replayed_and_no_time_is_lost_or_won(
 
     async def operator() -> None:
         for _ in range(4):
-            await trio.sleep(luck.random() * 2)
+            await trio.sleep(rng.random() * 2)
             played.host.order(pause=True)
-            await trio.sleep(luck.random())
+            await trio.sleep(rng.random())
             played.host.order(pause=False)
 
     with trio.fail_after(1_000):
-        await play(played, [anything(luck, cores, 0), anything(luck, cores, 1)], operator)
+        await play(played, [anything(rng, cores, 0), anything(rng, cores, 1)], operator)
     replayed = replay([header(played), *played.records])
     assert encode(played.match.ended) == encode(replayed.match.ended)
     for bot in played.bots:

@@ -18,28 +18,28 @@ BYTES = (
 )  # fmt: skip
 
 
-def mutated(value: Any, luck: Random) -> Any:
+def mutated(value: Any, rng: Random) -> Any:
     """A copy with something in it changed."""
     changed = copy.deepcopy(value)
     places = list(_places(changed))
-    holder, key = luck.choice(places) if places else ([changed], 0)
+    holder, key = rng.choice(places) if places else ([changed], 0)
     old = holder[key]
-    match luck.randrange(8):
+    match rng.randrange(8):
         case 0 if isinstance(holder, dict):
             del holder[key]
         case 1 if isinstance(holder, dict):
-            holder[luck.choice(("more", "at", "seat", "type", "kind", "0", ""))] = luck.choice(VALUES)
+            holder[rng.choice(("more", "at", "seat", "type", "kind", "0", ""))] = rng.choice(VALUES)
         case 2 if isinstance(holder, list):
-            holder.insert(luck.randrange(len(holder) + 1), copy.deepcopy(old))
+            holder.insert(rng.randrange(len(holder) + 1), copy.deepcopy(old))
         case 3 if isinstance(holder, list):
             del holder[key]
         case 4 | 5 if isinstance(old, int):
-            holder[key] = luck.choice((old + 1, old - 1, -old, old * 2, old + 10**6, old * 10**6, 1 - old))
+            holder[key] = rng.choice((old + 1, old - 1, -old, old * 2, old + 10**6, old * 10**6, 1 - old))
         case 6:
-            other, place = luck.choice(places) if places else (holder, key)
+            other, place = rng.choice(places) if places else (holder, key)
             holder[key] = copy.deepcopy(other[place])
         case _:
-            holder[key] = copy.deepcopy(luck.choice(VALUES))
+            holder[key] = copy.deepcopy(rng.choice(VALUES))
     return changed
 
 
@@ -51,21 +51,21 @@ def _places(value: Any) -> Any:
         yield from _places(inner)
 
 
-def mutated_bytes(content: bytes, luck: Random) -> bytes:
+def mutated_bytes(content: bytes, rng: Random) -> bytes:
     """The same with some bytes flipped, put in, left out, doubled or cut off."""
     changed = bytearray(content)
-    for _ in range(luck.choice((1, 1, 2, 5))):
-        at = luck.randrange(len(changed) + 1)
-        match luck.randrange(5):
+    for _ in range(rng.choice((1, 1, 2, 5))):
+        at = rng.randrange(len(changed) + 1)
+        match rng.randrange(5):
             case 0 if at < len(changed):
-                changed[at] ^= 1 << luck.randrange(8)
+                changed[at] ^= 1 << rng.randrange(8)
             case 1:
-                changed[at:at] = luck.choice(BYTES)
+                changed[at:at] = rng.choice(BYTES)
             case 2:
-                del changed[at : at + luck.choice((1, 10, 1_000))]
+                del changed[at : at + rng.choice((1, 10, 1_000))]
             case 3:
-                changed[at:at] = changed[at : at + luck.choice((1, 100))]
-            case _ if luck.random() < 0.2:
+                changed[at:at] = changed[at : at + rng.choice((1, 100))]
+            case _ if rng.random() < 0.2:
                 del changed[at:]
     return bytes(changed)
 

@@ -6,17 +6,28 @@ from typing import Any, ClassVar, Literal, cast
 from msgspec.structs import replace
 
 from protocol.words import Action, Audience, Event, Options, Outcome, Setup, View
-from referee.rules.contract import Addressed, AnyGame, Game, Illegal, Owed, Step, Taken, TimeTerms, Variant, Window
-from referee.rules.rng import Luck
+from referee.rules.contract import (
+    Addressed,
+    AnyGame,
+    Game,
+    Illegal,
+    PendingSeat,
+    ResolvedAction,
+    TimeTerms,
+    Transition,
+    Variant,
+    Window,
+)
+from referee.rules.rng import MatchRandom
 from tests.referee.toy import CUPS, Bid, Cups, CupState
 
 
 class AnsweredInOrder(Cups):
     """Every answer turns the row of cups round, so that the next one sees another."""
 
-    def answer(self, state: CupState, seat: int, action: Action, luck: Luck) -> Step[CupState]:
-        step = super().answer(state, seat, action, luck)
-        return Step(replace(step.state, cups=state.cups[::-1]), step.told)
+    def answer(self, state: CupState, seat: int, action: Action, rng: MatchRandom) -> Transition[CupState]:
+        step = super().answer(state, seat, action, rng)
+        return Transition(replace(step.state, cups=state.cups[::-1]), step.told)
 
 
 class LuckOfItsOwn(Cups):
@@ -25,11 +36,13 @@ class LuckOfItsOwn(Cups):
     def __init__(self) -> None:
         self.dice = Random(1)
 
-    def close(self, state: CupState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[CupState]:
-        step = super().close(state, taken, luck)
+    def close(
+        self, state: CupState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[CupState]:
+        step = super().close(state, taken, rng)
         if not step.state.misses:
             return step
-        return Step(replace(step.state, cups=tuple(self.dice.randrange(3) for _ in range(CUPS))), step.told)
+        return Transition(replace(step.state, cups=tuple(self.dice.randrange(3) for _ in range(CUPS))), step.told)
 
 
 class IllegalDefault(Cups):
@@ -37,12 +50,12 @@ class IllegalDefault(Cups):
         window = super().window(state)
         if window is None or window.name != "bid":
             return window
-        return Window("bid", tuple(Owed(owed.seat, Bid(amount=-1)) for owed in window.owed))
+        return Window("bid", tuple(PendingSeat(owed.seat, Bid(amount=-1)) for owed in window.owed))
 
 
 class IllegalDrawnDefault(Cups):
-    def draw_default(self, state: CupState, seat: int, luck: Luck) -> Action:
-        del state, seat, luck
+    def draw_default(self, state: CupState, seat: int, rng: MatchRandom) -> Action:
+        del state, seat, rng
         return Bid(amount=1)
 
 
@@ -53,12 +66,12 @@ class SloppyDefault(Cups):
         window = super().window(state)
         if window is None or window.name != "bid":
             return window
-        return Window("bid", tuple(Owed(owed.seat, Bid(amount=0, marks=(2, 1))) for owed in window.owed))
+        return Window("bid", tuple(PendingSeat(owed.seat, Bid(amount=0, marks=(2, 1))) for owed in window.owed))
 
 
 class OpenAfterTheEnd(Cups):
     def window(self, state: CupState) -> Window | None:
-        return super().window(state) or Window("bid", (Owed(0, Bid(amount=0)),))
+        return super().window(state) or Window("bid", (PendingSeat(0, Bid(amount=0)),))
 
 
 class NeverEnds(Cups):
@@ -90,8 +103,10 @@ class StrangerGoes(Cups):
 class Stumbles(Cups):
     """Fails on a certain highest bid."""
 
-    def close(self, state: CupState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[CupState]:
-        step = super().close(state, taken, luck)
+    def close(
+        self, state: CupState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[CupState]:
+        step = super().close(state, taken, rng)
         if step.state.highest[-1:] == (2,):
             raise KeyError(2)
         return step
@@ -108,9 +123,11 @@ class Undeclared(Event, frozen=True, kw_only=True, tag="undeclared"):
 
 
 class TellsUndeclared(Cups):
-    def close(self, state: CupState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[CupState]:
-        step = super().close(state, taken, luck)
-        return Step(step.state, (*step.told, Addressed(Undeclared())))
+    def close(
+        self, state: CupState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[CupState]:
+        step = super().close(state, taken, rng)
+        return Transition(step.state, (*step.told, Addressed(Undeclared())))
 
 
 class ShowsUndeclared(Cups):
@@ -136,7 +153,7 @@ class Unguessable(Cups):
         window = super().window(state)
         if window is None or window.name != "bid":
             return window
-        return Window("bid", tuple(Owed(owed.seat, self.default) for owed in window.owed))
+        return Window("bid", tuple(PendingSeat(owed.seat, self.default) for owed in window.owed))
 
     def check(self, state: CupState, seat: int, action: Action) -> Action:
         if isinstance(action, Bid) and action != self.default:
@@ -171,21 +188,23 @@ class Aloud(Game[AloudState, Options, Setup, AloudState]):
         del options
         return 2
 
-    def deal(self, variant: str, options: Options, setup: Setup, luck: Luck) -> Step[AloudState]:
-        del variant, options, setup, luck
-        return Step(AloudState())
+    def deal(self, variant: str, options: Options, setup: Setup, rng: MatchRandom) -> Transition[AloudState]:
+        del variant, options, setup, rng
+        return Transition(AloudState())
 
     def window(self, state: AloudState) -> Window | None:
-        return None if state.word else Window("speak", (Owed(0, Word(word="no")),))
+        return None if state.word else Window("speak", (PendingSeat(0, Word(word="no")),))
 
     def check(self, state: AloudState, seat: int, action: Action) -> Action:
         del state, seat
         return action
 
-    def close(self, state: AloudState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[AloudState]:
-        del state, luck
-        word = cast("Word", cast("Taken", taken[0]).action).word
-        return Step(AloudState(word=word), (Addressed(Spoken(word=word)),))
+    def close(
+        self, state: AloudState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[AloudState]:
+        del state, rng
+        word = cast("Word", cast("ResolvedAction", taken[0]).action).word
+        return Transition(AloudState(word=word), (Addressed(Spoken(word=word)),))
 
     def view(self, state: AloudState, seat: int | None) -> AloudState:
         del seat

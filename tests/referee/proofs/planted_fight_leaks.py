@@ -8,8 +8,8 @@ from protocol.games.fight_for_a_name import FightView, Move, PillarAnswer, Stand
 from protocol.words import Action
 from referee.games.fight_for_a_name.game import FightForAName
 from referee.games.fight_for_a_name.state import FightState, Player
-from referee.rules.contract import Addressed, AnyGame, Step
-from referee.rules.rng import Luck
+from referee.rules.contract import Addressed, AnyGame, Transition
+from referee.rules.rng import MatchRandom
 from tests.referee.proofs.planting import (
     AUDIENCE,
     SEALED,
@@ -53,27 +53,27 @@ class OrderOfSet(FightForAName):
 class ToldToAll(FightForAName):
     """What a pillar answers is told to all."""
 
-    def answer(self, state: FightState, seat: int, action: Action, luck: Luck) -> Step[FightState]:
-        step = super().answer(state, seat, action, luck)
-        return Step(step.state, tuple(Addressed(each.event) for each in step.told))
+    def answer(self, state: FightState, seat: int, action: Action, rng: MatchRandom) -> Transition[FightState]:
+        step = super().answer(state, seat, action, rng)
+        return Transition(step.state, tuple(Addressed(each.event) for each in step.told))
 
 
 class AnswerToNeighbour(FightForAName):
     """What a pillar answers is told to the next seat too."""
 
-    def answer(self, state: FightState, seat: int, action: Action, luck: Luck) -> Step[FightState]:
-        step = super().answer(state, seat, action, luck)
-        return Step(step.state, (*step.told, Addressed(step.told[0].event, next_to(seat))))
+    def answer(self, state: FightState, seat: int, action: Action, rng: MatchRandom) -> Transition[FightState]:
+        step = super().answer(state, seat, action, rng)
+        return Transition(step.state, (*step.told, Addressed(step.told[0].event, next_to(seat))))
 
 
 class AnswerInOrder(FightForAName):
     """What a pillar draws depends on how many were answered before."""
 
-    def answer(self, state: FightState, seat: int, action: Action, luck: Luck) -> Step[FightState]:
+    def answer(self, state: FightState, seat: int, action: Action, rng: MatchRandom) -> Transition[FightState]:
         before = sum(player.visits[-1].asked is not None for player in state.players if player.visits)
-        step = super().answer(state, seat, action, luck)
+        step = super().answer(state, seat, action, rng)
         answer = replace(cast("PillarAnswer", step.told[0].event), body=before % 2 == 1)
-        return Step(step.state, (Addressed(answer, seat),))
+        return Transition(step.state, (Addressed(answer, seat),))
 
 
 SHOWN: dict[str, Look] = {

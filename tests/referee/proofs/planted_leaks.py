@@ -8,8 +8,8 @@ from protocol.games.mist import Placed, Turn
 from protocol.games.mist.board import BOARD
 from protocol.words import Action
 from referee.games.mist import Mist, MistState
-from referee.rules.contract import Addressed, Announced, AnyGame, Step
-from referee.rules.rng import Luck
+from referee.rules.contract import Addressed, Announced, AnyGame, Transition
+from referee.rules.rng import MatchRandom
 from tests.referee.proofs.planting import (
     AUDIENCE,
     SEALED,
@@ -51,9 +51,9 @@ class OrderOfSet(shows(Cups, more=lambda _state, _seat: tuple({"one", "two", "th
 class LeakInAnswer(Cups):
     """What one seat asks is told to the others before the window closes."""
 
-    def answer(self, state: CupState, seat: int, action: Action, luck: Luck) -> Step[CupState]:
-        step = super().answer(state, seat, action, luck)
-        return Step(step.state, (*step.told, Addressed(RoundOver(highest=0))))
+    def answer(self, state: CupState, seat: int, action: Action, rng: MatchRandom) -> Transition[CupState]:
+        step = super().answer(state, seat, action, rng)
+        return Transition(step.state, (*step.told, Addressed(RoundOver(highest=0))))
 
 
 class LeakOfAnswered(Cups):

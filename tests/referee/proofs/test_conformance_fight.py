@@ -33,8 +33,8 @@ class Watched(FightForAName):
     def __init__(self) -> None:
         self.changed: set[str] = set()
 
-    def disguise(self, state: Any, observer: int | None, luck: Any) -> Any:
-        other = super().disguise(state, observer, luck)
+    def disguise(self, state: Any, observer: int | None, rng: Any) -> Any:
+        other = super().disguise(state, observer, rng)
         one, two = (each.host_view(seen) for each, seen in ((self, state), (self, other)))
         self.changed |= {key for key in one.__struct_fields__ if getattr(one, key) != getattr(two, key)}
         setups = state.setup, other.setup

@@ -34,8 +34,8 @@ Seen = tuple[tuple[int, int], ...]
 
 
 def thinking(seed: str) -> list[int]:
-    luck = Random(seed)
-    return [luck.choice((QUICK, SLOW)) for _ in range(WINDOWS)]
+    rng = Random(seed)
+    return [rng.choice((QUICK, SLOW)) for _ in range(WINDOWS)]
 
 
 def match(pacing: Pacing, kind: str, thinks: Sequence[int], *, final: bool = True, watcher: int = 0) -> Script:

@@ -50,8 +50,8 @@ def test_a_choice_that_the_mask_does_not_allow_is_refused_and_changes_nothing(ch
 
 
 def test_each_bit_of_a_mask_is_drawn_about_equally_often() -> None:
-    luck = Random(1)
-    counts = Counter(drawn(0b1011001, luck) for _ in range(4_000))
+    rng = Random(1)
+    counts = Counter(drawn(0b1011001, rng) for _ in range(4_000))
     assert {0, 3, 4, 6} == set(counts)
     assert all(900 < count < 1_100 for count in counts.values())
 
@@ -59,8 +59,8 @@ def test_each_bit_of_a_mask_is_drawn_about_equally_often() -> None:
 @pytest.mark.parametrize("is_listed", [True, False])
 def test_a_sample_is_each_action_about_equally_often(is_listed: bool) -> None:
     actions = LegalActions(TwoChoices(is_listed=is_listed), View(), 0)
-    luck = Random(2)
-    counts = Counter(actions.sample(luck).amount for _ in range(3_000))  # type: ignore[attr-defined]
+    rng = Random(2)
+    counts = Counter(actions.sample(rng).amount for _ in range(3_000))  # type: ignore[attr-defined]
     assert ({1, 2, 3} if is_listed else {11, 22, 44}) == set(counts)
     assert all(900 < count < 1_100 for count in counts.values())
     assert actions.draft(actions.choices(Bid(amount=22))).action == Bid(amount=22)

@@ -6,7 +6,7 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.games.mist import Placed
 from referee.games.mist import Mist
-from referee.rules.contract import BadSetupError, Illegal, Taken
+from referee.rules.contract import BadSetupError, Illegal, ResolvedAction
 from referee.rules.reveal import Leak
 from referee.rules.table import Answered, Deal, Table, WindowClosed, replay
 from tests.referee.proofs.planting import tells_all
@@ -15,16 +15,16 @@ from tests.referee.toy import Bid, Cups, Guess, Look
 ONE_ROUND = Deal("plain", 3, Raw(b'{"rounds":1}'))
 
 
-def bids(*amounts: int) -> tuple[Taken, ...]:
-    return tuple(Taken(Bid(amount=amount)) for amount in amounts)
+def bids(*amounts: int) -> tuple[ResolvedAction, ...]:
+    return tuple(ResolvedAction(Bid(amount=amount)) for amount in amounts)
 
 
 def test_a_journal_replays_to_the_same_events_state_and_outcome() -> None:
     table = Table(Cups(), ONE_ROUND)
     table.close(bids(1, 3, 3))
     table.answer(2, Look(cup=1))
-    table.close((None, Taken(None, by_default=True), Taken(Look(cup=1))))
-    table.close(tuple(Taken(Guess(guess=n), elapsed_ms=n) for n in range(3)))
+    table.close((None, ResolvedAction(None, by_default=True), ResolvedAction(Look(cup=1))))
+    table.close(tuple(ResolvedAction(Guess(guess=n), elapsed_ms=n) for n in range(3)))
     again = replay(Cups(), ONE_ROUND, table.journal)
     assert [WindowClosed, Answered, WindowClosed, WindowClosed] == [type(move) for move in table.journal]
     assert encode(table.start) == encode(again.start)
@@ -39,7 +39,7 @@ def test_an_answer_leaves_the_window_open_and_closing_opens_the_next() -> None:
     assert ("look", 1) == (table.window and table.window.name, table.number)
     assert [0] == [told.seat for told in table.answer(0, Look(cup=1))]
     assert ("look", 1) == (table.window and table.window.name, table.number)
-    table.close((Taken(Look(cup=1)), Taken(None, by_default=True), None))
+    table.close((ResolvedAction(Look(cup=1)), ResolvedAction(None, by_default=True), None))
     assert ("guess", 2) == (table.window and table.window.name, table.number)
 
 
@@ -49,7 +49,11 @@ def test_submissions_are_answered_at_once_and_defaults_fill_the_rest() -> None:
         each.close(bids(3, 3, 0))
     assert [0] == [told.seat for told in table.submit(0, Look(cup=1), 7)]
     assert () == table.fork().submit(1, None, 9)
-    assert (Taken(Look(cup=1), elapsed_ms=7), Taken(None, by_default=True), None) == table.results()
+    assert (
+        ResolvedAction(Look(cup=1), elapsed_ms=7),
+        ResolvedAction(None, by_default=True),
+        None,
+    ) == table.results()
     table.close(table.results())
     assert {} == table.submitted
     for move in table.journal[1:]:
@@ -93,4 +97,4 @@ def test_options_or_a_setup_that_break_the_rules_deal_no_match() -> None:
 def test_an_event_for_one_seats_eyes_is_not_told_to_all() -> None:
     table = Table(tells_all(Mist, Placed)(), Deal("contractual-obligation", 0, Raw(b'{"first":0}')))
     with pytest.raises(Leak, match="Placed must not be told in public"):
-        table.close((Taken(table.read(0, b'{"cells":["A1"]}')), None))
+        table.close((ResolvedAction(table.read(0, b'{"cells":["A1"]}')), None))

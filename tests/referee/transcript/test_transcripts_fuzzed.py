@@ -59,13 +59,13 @@ def outcome(path: Path) -> str:
     return "holds"
 
 
-def changed_lines(content: bytes, luck: Random, others: Lines) -> bytes:
+def changed_lines(content: bytes, rng: Random, others: Lines) -> bytes:
     """Forged: some records changed, doubled, left out, moved or taken from elsewhere, and all chained anew."""
     lines = taken_apart(content)
-    for _ in range(luck.choice((1, 1, 1, 2, 3))):
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
         # The first and the last are short of luck among so many, and hold the most.
-        at = luck.choice((0, len(lines) - 1, len(lines) - 2, *[luck.randrange(len(lines))] * 6)) % len(lines)
-        match luck.randrange(10):
+        at = rng.choice((0, len(lines) - 1, len(lines) - 2, *[rng.randrange(len(lines))] * 6)) % len(lines)
+        match rng.randrange(10):
             case 0:
                 lines.insert(at, dict(lines[at]))
             case 1 if len(lines) > 2:
@@ -73,17 +73,17 @@ def changed_lines(content: bytes, luck: Random, others: Lines) -> bytes:
             case 2:
                 lines[at], lines[at - 1] = lines[at - 1], lines[at]
             case 3:
-                lines.insert(at, dict(luck.choice(others)))
+                lines.insert(at, dict(rng.choice(others)))
             case _:
-                lines[at] = mutated(lines[at], luck)
+                lines[at] = mutated(lines[at], rng)
     return chained([encode(line) for line in lines])
 
 
-def changed_body(content: bytes, luck: Random) -> bytes:
+def changed_body(content: bytes, rng: Random) -> bytes:
     """Forged in the bytes of one record."""
     bodies = [encode(line) for line in taken_apart(content)]
-    at = luck.choice((0, luck.randrange(len(bodies))))
-    bodies[at] = b"{" + mutated_bytes(bodies[at][1:], luck).replace(b"\n", b"")
+    at = rng.choice((0, rng.randrange(len(bodies))))
+    bodies[at] = b"{" + mutated_bytes(bodies[at][1:], rng).replace(b"\n", b"")
     return chained(bodies)
 
 
@@ -96,12 +96,12 @@ def test_it_holds_or_its_line_is_named(
     came: Counter[str] = Counter()
     warm = 0
     for number in range(count):
-        luck = Random(f"transcripts/{way}/{number}")
-        content = luck.choice(corpus)
+        rng = Random(f"transcripts/{way}/{number}")
+        content = rng.choice(corpus)
         if way == "lines":
-            content = changed_lines(content, luck, others)
+            content = changed_lines(content, rng, others)
         else:
-            content = changed_body(content, luck) if way == "body" else mutated_bytes(content, luck)
+            content = changed_body(content, rng) if way == "body" else mutated_bytes(content, rng)
         path.write_bytes(content)
         try:
             came[outcome(path)] += 1

@@ -14,11 +14,11 @@ from referee.rules import (
     BadSetupError,
     Building,
     Game,
-    Luck,
-    Owed,
-    Step,
-    Taken,
+    MatchRandom,
+    PendingSeat,
+    ResolvedAction,
     TimeTerms,
+    Transition,
     Variant,
     Window,
     read_given,
@@ -47,10 +47,10 @@ class KuhnPoker(Game[KuhnState, KuhnOptions, KuhnSetup, KuhnView]):
     options, setup, view_type = KuhnOptions, KuhnSetup, KuhnView
     choices = MOVES
 
-    def read_setup(self, variant: str, options: KuhnOptions, given: Raw | None, luck: Luck) -> KuhnSetup:
+    def read_setup(self, variant: str, options: KuhnOptions, given: Raw | None, rng: MatchRandom) -> KuhnSetup:
         """See `Game.read_setup`."""
         if given is None or bytes(given) in (b"null", b"{}"):
-            return luck.shared().choice(DEALS)
+            return rng.shared().choice(DEALS)
         setup = read_given(KuhnSetup, given, "setup")
         if setup not in DEALS:
             raise BadSetupError("setup.cards: two different cards")
@@ -68,28 +68,34 @@ class KuhnPoker(Game[KuhnState, KuhnOptions, KuhnSetup, KuhnView]):
         """See `Game.seats`."""
         return 2
 
-    def deal(self, variant: str, options: KuhnOptions, setup: KuhnSetup, luck: Luck) -> Step[KuhnState]:
+    def deal(
+        self, variant: str, options: KuhnOptions, setup: KuhnSetup, rng: MatchRandom
+    ) -> Transition[KuhnState]:
         """See `Game.deal`."""
         dealt = tuple(Addressed(Dealt(card=card), seat) for seat, card in enumerate(setup.cards))
-        return Step(KuhnState(setup.cards), dealt)
+        return Transition(KuhnState(setup.cards), dealt)
 
     def window(self, state: KuhnState) -> Window | None:
         """See `Game.window`."""
-        return None if state.moves in ENDINGS else Window("turn", (Owed(len(state.moves) % 2, Turn(move="pass")),))
+        if state.moves in ENDINGS:
+            return None
+        return Window("turn", (PendingSeat(len(state.moves) % 2, Turn(move="pass")),))
 
     def check(self, state: KuhnState, seat: int, action: Action) -> Action:
         """See `Game.check`: every move is legal."""
         return action
 
-    def close(self, state: KuhnState, taken: tuple[Taken | None, ...], luck: Luck) -> Step[KuhnState]:
+    def close(
+        self, state: KuhnState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
+    ) -> Transition[KuhnState]:
         """See `Game.close`."""
         seat = len(state.moves) % 2
-        move = cast("Turn", cast("Taken", taken[seat]).action).move
+        move = cast("Turn", cast("ResolvedAction", taken[seat]).action).move
         state = replace(state, moves=(*state.moves, move))
         told = [Addressed(Moved(seat=seat, move=move))]
         if shown(state):
             told.append(Addressed(Shown(cards=state.cards)))
-        return Step(state, tuple(told))
+        return Transition(state, tuple(told))
 
     def view(self, state: KuhnState, seat: int | None) -> KuhnView:
         """See `Game.view`."""
