@@ -35,6 +35,8 @@ CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 FormT = TypeVar("FormT", bound=Struct)
 Settings = dict[str, Any]
 """Keyword arguments of `click.option`."""
+Positive = Annotated[int, Meta(ge=1)]
+NotNegative = Annotated[int, Meta(ge=0)]
 
 
 class Seconds(click.ParamType[int]):
@@ -318,6 +320,7 @@ def complete_bots(context: Context, parameter: Parameter, incomplete: str) -> li
     return [folders, *(CompletionItem(name) for name in built_in() if name.startswith(incomplete))]
 
 
+JsonOption = Annotated[bool, option("Print the result as JSON.", "--json")]
 VariantOption = Annotated[
     str | None,
     option("Variant of the game.  [default: the game's]", shell_complete=complete_variants),

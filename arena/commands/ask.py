@@ -1,19 +1,22 @@
 """`arena ask`: put a recorded decision to a bot, outside the sandbox and without a clock."""
 
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import click
 import msgspec
-from msgspec import UNSET
+from msgspec import Struct
 from msgspec.structs import replace
 
 from arena import event_loop
 from arena.config import BotCaps, find_entry, label_of, say_link
-from arena.errors import NO, WrongUse, errors_as_exits
+from arena.errors import DONE, NO, WrongUse, errors_as_exits
 from arena.live import at_terminal, in_place, presses, under_pdb
+from arena.options import JsonOption, NotNegative, option, options
 from arena.reports import all_compared, compared_lines
 from arena.terminal import print_json, results_console, say
 from arena.workers import ready
@@ -37,38 +40,32 @@ LONGEST_NAME = 40
 """Maximum characters shown of each name in a list of all seats."""
 
 
+class AskOptions(Struct, frozen=True, kw_only=True):
+    """Options of a question."""
+
+    seat: Annotated[
+        NotNegative | None,
+        option("Whose decision.  [default: the seat of the bot of this name; a seat's own file has one]"),
+    ] = None
+    window: Annotated[
+        NotNegative | None,
+        option(
+            "Which decision, by its number in the seat's windows.  "
+            "[default: the first that took the default or had a message refused, else the last]"
+        ),
+    ] = None
+    all_windows: Annotated[bool, option("Every decision of the seat.", "--all")] = False
+    use_pdb: Annotated[
+        bool, option("Run a Python bot under pdb: it stops in its decision, and where it fails.", "--pdb")
+    ] = False
+    as_json: JsonOption = False
+
+
 @click.command("ask")
 @click.argument("bot")
 @click.argument("transcript", type=click.Path(path_type=Path))
-@click.option(
-    "--seat",
-    type=click.IntRange(min=0),
-    help="Whose decision.  [default: the seat of the bot of this name; a seat's own file has one]",
-)
-@click.option(
-    "--window",
-    type=click.IntRange(min=0),
-    help="Which decision, by its number in the seat's windows.  "
-    "[default: the first that took the default or had a message refused, else the last]",
-)
-@click.option("--all", "all_windows", is_flag=True, help="Every decision of the seat.")
-@click.option(
-    "--pdb",
-    "use_pdb",
-    is_flag=True,
-    help="Run a Python bot under pdb: it stops in its decision, and where it fails.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def command(
-    bot: str,
-    transcript: Path,
-    *,
-    seat: int | None,
-    window: int | None,
-    all_windows: bool,
-    use_pdb: bool,
-    as_json: bool,
-) -> int:
+@options(AskOptions, "given")
+def command(bot: str, transcript: Path, *, given: AskOptions) -> int:
     """Put a decision of TRANSCRIPT to BOT again, and show its answer beside the recorded one.
 
     BOT runs outside the sandbox, at this terminal, and without a clock: breakpoint() works in it. It gets
@@ -76,26 +73,24 @@ def command(
 
     The exit code is 0 if the answers are the same, and 1 if one differs or is missing.
     """
-    if all_windows and window is not None:
+    if given.all_windows and given.window is not None:
         raise WrongUse("--all: cannot be combined with --window")
-    try:
-        found, asked = _read(bot, transcript, seat)
-    except Differs as differs:
-        raise WrongUse(f"{transcript}: {differs}") from None
-    except TranscriptError as error:
-        raise WrongUse(str(error) if error.path else f"{transcript}: {error}") from None
+    with _transcript_errors(transcript):
+        found, asked = _read(bot, transcript, given.seat)
     windows = [question.opened.id for question in asked.questions]
-    chosen = windows if all_windows else [_chosen(asked, window)]
+    chosen = windows
+    if not given.all_windows:
+        chosen = [_chosen(asked, given.window)]
     asked = _cut(asked, chosen[-1])
     found = in_place(*ready([found], "none"))
-    if use_pdb:
+    if given.use_pdb:
         found = under_pdb(found, chosen)
-    if not as_json:
+    if not given.as_json:
         results_console().say(f"{transcript}, seat {asked.welcome.seat} of {asked.welcome.game}")
-    with at_terminal(found, as_json=as_json) as terminal:
+    with at_terminal(found, as_json=given.as_json) as terminal:
         interviewed = event_loop.run(partial(_ask, found, asked, terminal), ctrl_c=presses(found))
     compared = [each for each in all_compared(asked.questions, interviewed) if each.window in chosen]
-    if as_json:
+    if given.as_json:
         which = {"transcript": str(transcript), "seat": asked.welcome.seat, "bot": found.given}
         print_json({**which, "windows": msgspec.to_builtins(compared), "gone": interviewed.gone})
     else:
@@ -103,7 +98,22 @@ def command(
         for each in compared:
             for line in compared_lines(each, len(windows)):
                 screen.say(line)
-    return 0 if all(each.same for each in compared) else NO
+    if all(each.same for each in compared):
+        return DONE
+    return NO
+
+
+@contextmanager
+def _transcript_errors(transcript: Path) -> Iterator[None]:
+    """Convert what is wrong with a transcript to wrong use of the command."""
+    try:
+        yield
+    except Differs as differs:
+        raise WrongUse(f"{transcript}: {differs}") from None
+    except TranscriptError as error:
+        if error.path:
+            raise WrongUse(str(error)) from None
+        raise WrongUse(f"{transcript}: {error}") from None
 
 
 def _read(bot: str, transcript: Path, seat: int | None) -> tuple[BotFolder, Questionnaire]:
@@ -116,7 +126,10 @@ def _read(bot: str, transcript: Path, seat: int | None) -> tuple[BotFolder, Ques
     header = next(read_transcript(transcript))
     assert isinstance(header, Header | SeatHeader)  # noqa: S101 - the reader has looked
     try:
-        dealt(header) if isinstance(header, Header) else check_seat_terms(header)
+        if isinstance(header, Header):
+            dealt(header)
+        else:
+            check_seat_terms(header)
     except BadTermsError as error:
         raise Differs(1, str(error)) from None
     name = read_bot_name(bot)
@@ -138,11 +151,12 @@ def _seat_of(bot: BotFolder, label: str, header: Header) -> int:
     """Return the one seat with a bot of this label, or else the one whose bot has this name in its bot.toml."""
     seats = [seat for seat, each in enumerate(header.bots) if each.name == label]
     if not seats:
-        own = [each.name if each.manifest is UNSET else each.manifest for each in header.bots]
-        seats = [seat for seat, name in enumerate(own) if name == bot.name]
+        seats = [seat for seat, each in enumerate(header.bots) if bot.name == (each.manifest or each.name)]
     if len(seats) != 1:
         there = ", ".join(f"{seat} {each.name[:LONGEST_NAME]}" for seat, each in enumerate(header.bots))
-        many = "no seat has" if not seats else "more than one seat has"
+        many = "more than one seat has"
+        if not seats:
+            many = "no seat has"
         raise WrongUse(f"--seat: which one? {many} a bot called {label}; the seats are {there}")
     return seats[0]
 
@@ -151,7 +165,8 @@ def _chosen(asked: Questionnaire, window: int | None) -> int:
     """Return the number of the window to ask about."""
     windows = [question.opened.id for question in asked.questions]
     if window is None:
-        return next((each.opened.id for each in asked.questions if _was_lost(each)), windows[-1])
+        lost = next(filter(_was_lost, asked.questions), asked.questions[-1])
+        return lost.opened.id
     if window not in windows:
         raise WrongUse(
             f"--window: this seat has no window {window}; its windows are {windows[0]} to {windows[-1]}"

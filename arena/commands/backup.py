@@ -3,18 +3,19 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
 import msgspec
+from msgspec import Struct
 
 from arena.errors import AnswerIsNo, MachineCannot, WrongUse, cannot_write
+from arena.options import Positive, option, options
 from arena.quantities import pluralise
 from arena.reports import MOST_MATCHES, Packed, Share, archive_name, entrant_called, field_of, write_package
 from arena.season import back_up_season, check_season_backup, parts_in, read_book, season_folder
-from arena.terminal import Grid, print_json, progress_bar, progress_console, results_console, say, show
+from arena.terminal import grid_of, print_json, progress_bar, progress_console, results_console, say, show
 from arena.tournament import (
-    LEDGER,
     Backup,
     Checked,
     FieldState,
@@ -32,14 +33,20 @@ MOST_SAID = 20
 """Maximum lines about missing or changed files; `--json` has all."""
 
 
+class BackupOptions(Struct, frozen=True, kw_only=True):
+    """Options of a backup."""
+
+    checks: Annotated[
+        bool, option("Make no backup; verify that the one in FOLDER_OR_FILE is complete.", "--check")
+    ] = False
+    as_json: Annotated[bool, option("Print what was done or found as JSON.", "--json")] = False
+
+
 @click.command("backup")
 @click.argument("cup", metavar="FOLDER_OR_FILE", type=click.Path(path_type=Path))
 @click.argument("dest", metavar="[DEST]", type=click.Path(path_type=Path, file_okay=False), required=False)
-@click.option(
-    "--check", "checks", is_flag=True, help="Make no backup; verify that the one in FOLDER_OR_FILE is complete."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print what was done or found as JSON.")
-def command(cup: Path, dest: Path | None, *, checks: bool, as_json: bool) -> None:
+@options(BackupOptions)
+def command(cup: Path, dest: Path | None, *, asked: BackupOptions) -> None:
     """Back up a tournament into the folder DEST, while an arena plays it or while it is stopped.
 
     Without DEST it goes to backups/NAME beside the folder that holds the results. A later backup into the same
@@ -47,21 +54,31 @@ def command(cup: Path, dest: Path | None, *, checks: bool, as_json: bool) -> Non
     folder, all stages that have begun.
     """
     season = season_folder(cup)
-    results = results_folder_of(cup) if season is None else season
-    if checks:
+    results = season or results_folder_of(cup)
+    if asked.checks:
         if dest is not None:
             raise click.UsageError("--check takes only the backup's folder")
-        _check(results, check_backup if season is None else check_season_backup, as_json=as_json)
+        look = check_season_backup
+        if season is None:
+            look = check_backup
+        _check(results, look, as_json=asked.as_json)
         return
-    to = backup_place(results) if dest is None else dest
+    to = dest or backup_place(results)
     with _progress() as tell:
-        all_made = [back_up(results, to, tell)] if season is None else list(back_up_season(season, to, tell))
-    if as_json:
-        found = [msgspec.to_builtins(made, builtin_types=(), enc_hook=str) for made in all_made]
-        print_json(found[0] if season is None else {"folder": str(to), "stages": found})
+        all_made: list[Backup] = []
+        if season is None:
+            all_made.append(back_up(results, to, tell))
+        else:
+            all_made.extend(back_up_season(season, to, tell))
+    if not asked.as_json:
+        for made in all_made:
+            _say(made)
         return
-    for made in all_made:
-        _say(made)
+    found = [msgspec.to_builtins(made, builtin_types=(), enc_hook=str) for made in all_made]
+    if season is None:
+        print_json(found[0])
+    else:
+        print_json({"folder": str(to), "stages": found})
 
 
 def _say(made: Backup) -> None:
@@ -71,7 +88,9 @@ def _say(made: Backup) -> None:
         f" {new} copied, {made.kept:,} there already"
     )
     if made.elsewhere:
-        are = "is" if made.elsewhere == 1 else "are"
+        are = "are"
+        if made.elsewhere == 1:
+            are = "is"
         say(f"not in it: {pluralise(made.elsewhere, 'transcript', ',')} that {are} elsewhere (--transcripts)")
     _say_some([f"not in it: {name}: is not in the results folder" for name in made.missing])
 
@@ -116,46 +135,52 @@ MOST_MISSING = 10
 """Maximum lines about missing files."""
 
 
+class PackageOptions(Struct, frozen=True, kw_only=True):
+    """Options of packages for authors."""
+
+    folder: Annotated[
+        Path | None,
+        option(
+            "Pack an archive for each bot into this folder, which is made if it does not exist.",
+            "--all",
+            metavar="FOLDER",
+            type=click.Path(path_type=Path, file_okay=False),
+        ),
+    ] = None
+    out: Annotated[
+        Path | None,
+        option(
+            "The archive's path.  [default: the bot's name with .zip, here]",
+            type=click.Path(path_type=Path, dir_okay=False),
+        ),
+    ] = None
+    last: Annotated[Positive, option("Only the last N matches.", show_default=True)] = MOST_MATCHES
+    as_json: Annotated[bool, option("Print what went in as JSON.", "--json")] = False
+
+
 @click.command("package")
 @click.argument("cup", metavar="FOLDER_OR_FILE", type=click.Path(path_type=Path))
 @click.argument("bot", metavar="[BOT]", required=False)
-@click.option(
-    "--all",
-    "folder",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Pack an archive for each bot into this folder, which is made if it does not exist.",
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The archive's path.  [default: the bot's name with .zip, here]",
-)
-@click.option(
-    "--last", type=click.IntRange(min=1), default=MOST_MATCHES, show_default=True, help="Only the last N matches."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print what went in as JSON.")
-def package(
-    cup: Path, bot: str | None, *, folder: Path | None, out: Path | None, last: int, as_json: bool
-) -> None:
+@options(PackageOptions)
+def package(cup: Path, bot: str | None, *, asked: PackageOptions) -> None:
     """Pack what the author of BOT (its label) may have into a ZIP archive.
 
     The archive holds the transcripts of the bot's own seats, its logs, results and faults, from matches that
     count. About other bots it says only who they were, and how they did. Of a season, given by its file or folder,
     it covers all stages in which the bot has this label. With --all, each bot gets its own archive.
     """
-    if (bot is None) is (folder is None):
+    if (bot is None) is (asked.folder is None):
         raise WrongUse("BOT, --all: give one of them")
-    if folder is not None and out is not None:
+    if asked.folder is not None and asked.out is not None:
         raise WrongUse("--out: applies to one bot; --all names the folder")
     with ExitStack() as stack:
         cups = _cups(cup, stack)
         if bot is not None:
             top = archive_name(bot)
-            packed = write_package(Path(f"{top}.zip") if out is None else out, _shares(cups, bot), top, last)
-            _print_one(packed, as_json=as_json)
-        elif folder is not None:
-            _pack_all(cups, folder, last, as_json=as_json)
+            packed = write_package(asked.out or Path(f"{top}.zip"), _shares(cups, bot), top, asked.last)
+            _print_one(packed, as_json=asked.as_json)
+        elif asked.folder is not None:
+            _pack_all(cups, asked.folder, asked.last, as_json=asked.as_json)
 
 
 class _Cups:
@@ -169,22 +194,25 @@ class _Cups:
 
     def labels(self) -> list[str]:
         """Return all labels of competitors, in the order in which they entered."""
-        return list(
-            dict.fromkeys(
-                label
-                for standing in self.fields.values()
-                for number, label in enumerate(standing.labels)
-                if number != standing.spec.house
-            )
-        )
+        found: dict[str, None] = {}
+        for standing in self.fields.values():
+            labels = list(standing.labels)
+            if standing.spec.house is not None:
+                del labels[standing.spec.house]
+            found |= dict.fromkeys(labels)
+        return list(found)
 
 
 def _cups(cup: Path, stack: ExitStack) -> _Cups:
     """Open the ledgers that a file or folder names; they close with the stack."""
-    season = season_folder(cup)
-    files = [find_ledger(cup)] if season is None else [folder / LEDGER for folder in parts_in(season)]
-    ledgers = [stack.enter_context(closing(Ledger(file))) for file in files]
-    return _Cups(cup, season, {ledger: field_of(ledger) for ledger in ledgers})
+    season, folders = season_folder(cup), [cup]
+    if season is not None:
+        folders = parts_in(season)
+    fields = {}
+    for file in map(find_ledger, folders):
+        ledger = stack.enter_context(closing(Ledger(file)))
+        fields[ledger] = field_of(ledger)
+    return _Cups(cup, season, fields)
 
 
 def _shares(cups: _Cups, bot: str) -> list[Share]:
@@ -196,20 +224,17 @@ def _shares(cups: _Cups, bot: str) -> list[Share]:
     if cups.season is None:
         [(ledger, standing)] = cups.fields.items()
         return [Share(ledger=ledger, labels=standing.labels, entrant=entrant_called(standing, bot))]
-    shares = [
-        Share(
-            ledger=ledger,
-            labels=standing.labels,
-            entrant=standing.labels.index(bot),
-            folder=ledger.path.parent.name,
-        )
-        for ledger, standing in cups.fields.items()
-        if bot in standing.labels
-    ]
+    shares = []
+    for ledger, standing in cups.fields.items():
+        if bot in standing.labels:
+            folder, entrant = ledger.path.parent.name, standing.labels.index(bot)
+            shares.append(Share(ledger=ledger, labels=standing.labels, entrant=entrant, folder=folder))
     if not shares:
         raise WrongUse(f"no bot is called {bot}; {did_you_mean(bot, cups.labels(), 'bots')}")
     book = read_book(cups.season)
-    for stage in () if book is None else book.stages:
+    if book is None:
+        return shares
+    for stage in book.stages:
         both = [share.folder for share in shares if share.folder in stage.parts]
         if len(both) > 1:
             raise WrongUse(
@@ -231,12 +256,13 @@ def _pack_all(cups: _Cups, folder: Path, last: int, *, as_json: bool) -> None:
         raise cannot_write(folder, error) from None
     made: dict[str, Packed] = {}
     refused: dict[str, str] = {}
-    for bot in _with_progress(cups.labels()):
-        top = archive_name(bot)
-        try:
-            made[bot] = write_package(folder / f"{top}.zip", _shares(cups, bot), top, last)
-        except (WrongUse, MachineCannot) as error:
-            refused[bot] = error.format_message()
+    with progress_bar(progress_console(), transient=True) as bar:
+        for bot in bar.track(cups.labels(), description="archives"):
+            top = archive_name(bot)
+            try:
+                made[bot] = write_package(folder / f"{top}.zip", _shares(cups, bot), top, last)
+            except (WrongUse, MachineCannot) as error:
+                refused[bot] = error.format_message()
     if as_json:
         print_json({"packed": [{"bot": bot, **_values(each)} for bot, each in made.items()], "refused": refused})
     else:
@@ -247,22 +273,12 @@ def _pack_all(cups: _Cups, folder: Path, last: int, *, as_json: bool) -> None:
         raise AnswerIsNo(f"{pluralise(len(refused), 'bot')} of {len(made) + len(refused)} could not be packed")
 
 
-def _with_progress(labels: list[str]) -> Iterator[str]:
-    """Yield the labels, with a bar at a terminal."""
-    with progress_bar(progress_console(), transient=True) as bar:
-        yield from bar.track(labels, description="archives")
-
-
 def _values(packed: Packed) -> dict[str, Any]:
     """Return the contents of an archive as plain values."""
-    return {
-        "archive": str(packed.path),
-        "matches": packed.matches,
-        "in_all": packed.in_all,
-        "seat_files": packed.seat_files,
-        "logs": packed.logs,
-        "missing": packed.missing,
-    }
+    values = {"archive": str(packed.path)}
+    for name in ("matches", "in_all", "seat_files", "logs", "missing"):
+        values[name] = getattr(packed, name)
+    return values
 
 
 def _print_one(packed: Packed, *, as_json: bool) -> None:
@@ -270,7 +286,9 @@ def _print_one(packed: Packed, *, as_json: bool) -> None:
     if as_json:
         print_json(_values(packed))
         return
-    of_all = "" if packed.matches == packed.in_all else f" of {packed.in_all:,}: --last has more"
+    of_all = ""
+    if packed.matches != packed.in_all:
+        of_all = f" of {packed.in_all:,}: --last has more"
     results_console().say(
         f"{packed.path}: {pluralise(packed.matches, 'match', ',')}{of_all},"
         f" {pluralise(packed.seat_files, 'transcript', ',')} of its seats, {pluralise(packed.logs, 'log', ',')}"
@@ -284,14 +302,14 @@ def _print_one(packed: Packed, *, as_json: bool) -> None:
 def _print_all(made: dict[str, Packed]) -> None:
     """Print a row for each archive."""
     words, numbers = ("bot", "archive"), ("matches", "transcripts", "logs", "missing")
-    table = Grid({heading: heading in numbers for heading in (*words, *numbers)})
+    rows = []
     for bot, packed in made.items():
         matches = f"{packed.matches:,}"
         if packed.matches != packed.in_all:
             matches = f"{packed.matches:,} of {packed.in_all:,}"
         counts = (packed.seat_files, packed.logs, len(packed.missing))
-        table.add_row(bot, str(packed.path), matches, *(f"{count:,}" for count in counts))
-    show(results_console(), table)
+        rows.append((bot, str(packed.path), matches, *map("{:,}".format, counts)))
+    show(results_console(), grid_of((*words, *numbers), rows, words))
     missing = sum(len(packed.missing) for packed in made.values())
     if missing:
         say(f"{pluralise(missing, 'file', ',')} could not go in; README.txt in each archive names them")

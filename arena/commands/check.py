@@ -13,7 +13,6 @@ from arena.checks import FieldCheck, GameCheck, check_bot, check_field, forecast
 from arena.commands.options import (
     AtOnce,
     CapsOption,
-    JsonOption,
     PolicyOptions,
     caps_given,
     read_policy,
@@ -37,6 +36,7 @@ from arena.config import (
 from arena.errors import AnswerIsNo, MachineCannot, WrongUse
 from arena.options import (
     ClockOption,
+    JsonOption,
     OptionsOption,
     VariantOption,
     WarmOption,

@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from arena.commands.options import (
     CapsOption,
     FeedOption,
-    JsonOption,
     LogOption,
     PolicyOptions,
     UsageOption,
@@ -46,6 +45,7 @@ from arena.live import (
 from arena.options import (
     ClockOption,
     CommandT,
+    JsonOption,
     OptionsOption,
     VariantOption,
     WarmOption,

@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 from arena.checks import FieldCheck
 from arena.config import BotCaps, Broken, Tournament, affinity_place, random_bot, read_caps, url_complaint
 from arena.errors import Stopped, WrongUse, cannot_write, reason_of
-from arena.options import option
+from arena.options import JsonOption, NotNegative, Positive, option
 from arena.quantities import pluralise
 from arena.terminal import say
 from arena.tournament import feed_endpoint
@@ -28,8 +28,6 @@ from referee.wire import KeyFileError, KeyPair, new_pair, read_pair
 NOTIFY = "--notify"
 FEED_HERE = "here"
 """Value of `--feed` if none is given."""
-Positive = Annotated[int, Meta(ge=1)]
-NotNegative = Annotated[int, Meta(ge=0)]
 AtOnce = Annotated[int, Meta(ge=1, le=MAX_CONCURRENCY)]
 
 
@@ -108,7 +106,6 @@ LogOption = Annotated[
     ),
 ]
 UsageOption = Annotated[bool, option("Also show the time of windows, processor time and peak memory of each bot.")]
-JsonOption = Annotated[bool, option("Print the result as JSON.", "--json")]
 
 
 class StartOptions(Struct, frozen=True, kw_only=True):

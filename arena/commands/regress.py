@@ -13,7 +13,6 @@ from arena.commands.options import (
     CapsOption,
     CheckOption,
     FeedOption,
-    JsonOption,
     LogOption,
     PolicyOptions,
     UsageOption,
@@ -25,7 +24,7 @@ from arena.commands.options import (
 )
 from arena.errors import AnswerIsNo, MachineCannot, Stopped, Undecided, WrongUse, cannot_write
 from arena.feed import open_feed
-from arena.options import complete_games, option, options, refuse_in_bot
+from arena.options import JsonOption, complete_games, option, options, refuse_in_bot
 from arena.quantities import pluralise
 from arena.regression import (
     HEAD,

@@ -4,10 +4,14 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
+from typing import Annotated
 
 import click
+from msgspec import Struct
 
+from arena.options import NotNegative, Positive, option, options
 from arena.quantities import pluralise
 from arena.reports import (
     MatchFilter,
@@ -22,82 +26,88 @@ from arena.reports import (
     not_begun_lines,
 )
 from arena.terminal import print_json_list, results_console, say, show
-from arena.tournament import Ledger, NotBegun, find_ledger
+from arena.tournament import FieldState, Ledger, NotBegun, find_ledger
 from protocol.refusals import Conduct
 
 IN_TABLE = 50
 """Default number of matches in the table."""
 
 
+class ResultsOptions(Struct, frozen=True, kw_only=True):
+    """Options of a list of matches."""
+
+    bot: Annotated[
+        str | None,
+        option("Only matches of this bot; of a version by its own label: 'zoe v2'.", metavar="LABEL"),
+    ] = None
+    opponent: Annotated[str | None, option("Only matches with this bot in another seat.", metavar="LABEL")] = None
+    seat: Annotated[NotNegative | None, option("Only matches in which the bot has this seat, from 0.")] = None
+    conduct: Annotated[
+        tuple[str, ...],
+        option(
+            "Only matches with this conduct of the bot, or without --bot of any bot; repeatable.",
+            type=click.Choice([each.value for each in Conduct]),
+        ),
+    ] = ()
+    last: Annotated[
+        Positive | None,
+        option(f"Only the last N of these.  [default: {IN_TABLE} in the table, otherwise all]"),
+    ] = None
+    as_csv: Annotated[bool, option("Print a row for each seat of each match as CSV.", "--csv")] = False
+    as_json: Annotated[bool, option("Print the matches as a JSON array, a match a line.", "--json")] = False
+
+
 @click.command("results")
 @click.argument("cup", metavar="FOLDER_OR_FILE", type=click.Path(path_type=Path))
-@click.option("--bot", metavar="LABEL", help="Only matches of this bot; of a version by its own label: 'zoe v2'.")
-@click.option("--opponent", metavar="LABEL", help="Only matches with this bot in another seat.")
-@click.option("--seat", type=click.IntRange(min=0), help="Only matches in which the bot has this seat, from 0.")
-@click.option(
-    "--conduct",
-    multiple=True,
-    type=click.Choice([each.value for each in Conduct]),
-    help="Only matches with this conduct of the bot, or without --bot of any bot; repeatable.",
-)
-@click.option(
-    "--last",
-    type=click.IntRange(min=1),
-    help=f"Only the last N of these.  [default: {IN_TABLE} in the table, otherwise all]",
-)
-@click.option("--csv", "as_csv", is_flag=True, help="Print a row for each seat of each match as CSV.")
-@click.option("--json", "as_json", is_flag=True, help="Print the matches as a JSON array, a match a line.")
-def command(
-    cup: Path,
-    *,
-    bot: str | None,
-    opponent: str | None,
-    seat: int | None,
-    conduct: tuple[str, ...],
-    last: int | None,
-    as_csv: bool,
-    as_json: bool,
-) -> None:
+@options(ResultsOptions)
+def command(cup: Path, *, asked: ResultsOptions) -> None:
     """List the matches that count of a tournament that has begun, in schedule order.
 
     A match counts once all matches of its block have ended.
     """
-    if as_csv and as_json:
+    if asked.as_csv and asked.as_json:
         raise click.UsageError("give --csv or --json, not both")
     with closing(Ledger(find_ledger(cup))) as ledger:
         try:
             standing = field_of(ledger)
         except NotBegun as waiting:
-            _show_waiting(waiting, as_csv=as_csv, as_json=as_json)
+            _show_waiting(waiting, asked)
             return
-        asked = MatchFilter(
-            bot=None if bot is None else entrant_called(standing, bot),
-            opponent=None if opponent is None else entrant_called(standing, opponent),
-            seat=seat,
-            conduct=frozenset(map(Conduct, conduct)),
-        )
+        fits = _filter(standing, asked).fits
 
         def found() -> Iterator[MatchListed]:
-            return filter(asked.fits, matches_listed(ledger, standing.labels))
+            return filter(fits, matches_listed(ledger, standing.labels))
 
-        if as_csv:
-            for text in matches_csv(_last(found, last)):
-                sys.stdout.write(text)
-        elif as_json:
-            print_json_list(_last(found, last))
+        if asked.as_csv:
+            sys.stdout.writelines(matches_csv(_last(found, asked.last)))
+        elif asked.as_json:
+            print_json_list(_last(found, asked.last))
         else:
-            _show(found, last or IN_TABLE)
+            _show(found, asked.last or IN_TABLE)
         for line in asides_text(ledger.asides(), standing.labels):
             say(line)
 
 
-def _show_waiting(waiting: NotBegun, *, as_csv: bool, as_json: bool) -> None:
+def _filter(standing: FieldState, asked: ResultsOptions) -> MatchFilter:
+    """Return the filter for the matches that are asked for."""
+    bot = opponent = None
+    if asked.bot is not None:
+        bot = entrant_called(standing, asked.bot)
+    if asked.opponent is not None:
+        opponent = entrant_called(standing, asked.opponent)
+    conduct = frozenset(map(Conduct, asked.conduct))
+    return MatchFilter(bot=bot, opponent=opponent, seat=asked.seat, conduct=conduct)
+
+
+def _show_waiting(waiting: NotBegun, asked: ResultsOptions) -> None:
     """Print an empty list, and that the tournament has not started."""
-    if as_csv:
-        sys.stdout.write("".join(matches_csv(())))
-    elif as_json:
+    tell = say
+    if asked.as_csv:
+        sys.stdout.writelines(matches_csv(()))
+    elif asked.as_json:
         print_json_list(())
-    tell = say if as_csv or as_json else results_console().say
+    else:
+        tell = results_console().say
     for line in not_begun_lines(waiting):
         tell(line)
 
@@ -107,19 +117,16 @@ def _last(found: Callable[[], Iterator[MatchListed]], last: int | None) -> Itera
     if last is None:
         yield from found()
         return
-    before = sum(1 for _ in found()) - last
-    for number, match in enumerate(found()):
-        if number >= before:
-            yield match
+    count = sum(1 for _ in found())
+    yield from islice(found(), max(0, count - last), None)
 
 
 def _show(found: Callable[[], Iterator[MatchListed]], last: int) -> None:
     """Print a table of the last matches, and the number of all."""
     shown: deque[MatchListed] = deque(maxlen=last)
     count = 0
-    for match in found():
+    for count, match in enumerate(found(), start=1):  # noqa: B007 - the last one is the number of all
         shown.append(match)
-        count += 1
     screen = results_console()
     if not count:
         screen.say("no match that counts fits these options")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import click
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 from rich.progress import Progress as Bar
 from rich.progress import TimeElapsedColumn, TimeRemainingColumn
@@ -96,20 +96,27 @@ MOST_SAID = 10
 """Maximum transcripts listed that could not be shown; `--json` has more."""
 
 
+class SiteOptions(Struct, frozen=True, kw_only=True):
+    """Options of a site."""
+
+    jobs: Annotated[
+        Annotated[int, Meta(ge=1, le=MOST_JOBS)] | None,
+        option("Number of processes that make replays.  [default: one per core]"),
+    ] = None
+    replays: Annotated[bool, option("Write a replay page for each match, or none.", "--replays/--no-replays")] = (
+        True
+    )
+    transcripts: Annotated[
+        bool, option("Write the transcript of each match, or none.", "--transcripts/--no-transcripts")
+    ] = True
+    as_json: Annotated[bool, option("Print what was done as JSON.", "--json")] = False
+
+
 @click.command("site")
 @click.argument("out", type=click.Path(path_type=Path, file_okay=False))
 @click.argument("places", nargs=-1, metavar="[FOLDER_OR_FILE]...", type=click.Path(path_type=Path))
-@click.option(
-    "--jobs",
-    type=click.IntRange(1, MOST_JOBS),
-    help="Number of processes that make replays.  [default: one per core]",
-)
-@click.option("--replays/--no-replays", default=True, help="Write a replay page for each match, or none.")
-@click.option("--transcripts/--no-transcripts", default=True, help="Write the transcript of each match, or none.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was done as JSON.")
-def site_command(
-    out: Path, places: tuple[Path, ...], *, jobs: int | None, replays: bool, transcripts: bool, as_json: bool
-) -> None:
+@options(SiteOptions)
+def site_command(out: Path, places: tuple[Path, ...], *, asked: SiteOptions) -> None:
     """Write pages of tournaments into the folder OUT: standings, bots, and every match that counts.
 
     Give results folders, tournaments' files, or folders of results folders; runs/ is taken if none is given. What
@@ -125,9 +132,9 @@ def site_command(
         open_output(out) as output,
         progress_bar(progress_console(), TimeElapsedColumn(), TimeRemainingColumn(), transient=True) as bar,
     ):
-        builder = Builder(output, jobs or cores(), _Shown(bar))
-        done = builder.build(competitions, replays=replays, transcripts=transcripts)
-    if as_json:
+        builder = Builder(output, asked.jobs or cores(), _Shown(bar))
+        done = builder.build(competitions, replays=asked.replays, transcripts=asked.transcripts)
+    if asked.as_json:
         print_json(
             {"site": str(out), "competitions": [each.slug for each in competitions]} | msgspec.to_builtins(done)
         )

@@ -13,9 +13,8 @@ from click.core import ParameterSource
 from msgspec import Meta, Struct
 from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
-from arena.commands.options import JsonOption
 from arena.errors import AnswerIsNo, WrongUse, errors_as_exits
-from arena.options import option, options
+from arena.options import JsonOption, option, options
 from arena.pages import stress_page
 from arena.quantities import pluralise
 from arena.stress import Campaign, Load, LoadResult, play_campaign, run_load, stress_context, stress_table
