@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from arena.feed.process import MAX_MEMORY_BYTES, MAX_WAITING
-from arena.tournament.feed_standings import AGAIN_SECONDS
+from arena.tournament.observers import AGAIN_SECONDS
 from protocol.feed import FeedMessage
 from protocol.games.mist import MistEvent, MistOptions, MistView
 from protocol.games.mist.board import BOARD

@@ -288,7 +288,7 @@ class RegressionProgress(Gauge):
         self._task = self._bar.add_task(self._found(), total=regression.limit, completed=tally.blocks)
 
     def ended(self, match: Match, result: Result) -> None:
-        """See `arena.tournament.runner.Progress`."""
+        """See `arena.tournament.observers.Progress`."""
         if result.outcome is None:
             raise ValueError(f"a void attempt at {match.name} was given as a result")
         before = self._tally.blocks
@@ -301,7 +301,7 @@ class RegressionProgress(Gauge):
             self._decided()
 
     def void(self, match: Match, reason: str, set_aside: int) -> None:
-        """See `arena.tournament.runner.Progress`."""
+        """See `arena.tournament.observers.Progress`."""
         del set_aside
         self._tally.again(match.block)
         self._tell_void(match, reason)

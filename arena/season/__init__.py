@@ -1,20 +1,24 @@
 """Seasons: stages that follow one another, each a tournament or one for each group."""
 
-from arena.season.backup import back_up_season, check_season_backup
-from arena.season.book import PlannedStage, is_of_season, read_book, title_of
 from arena.season.qualification import Finish, Qualified, cut_texts, drawn, qualified, ranked
 from arena.season.results import (
     Origin,
     PartResults,
+    PlannedStage,
     SeasonResults,
     StageResults,
+    back_up_season,
+    check_season_backup,
     cut_in,
     field_in,
     finishes_of,
     goes_on,
+    is_of_season,
     parts_in,
+    read_book,
     season_folder,
     season_in,
+    title_of,
 )
 from arena.season.run import all_bots, begin_anew, play_season, remote_bots, tournament_as_begun
 

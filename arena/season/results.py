@@ -1,21 +1,133 @@
-"""The results of a season: its stages, their tables, and the bots that advance."""
+"""A season's results folder: the season's own file, the results of its stages, and its backups.
 
-from collections.abc import Mapping, Sequence
+The file has the season's seed and the plan of its stages. It is created when the season begins, and is always
+replaced as a whole. Results are in the stages' ledgers.
+
+A backup has the layout of the folder, with one backup per stage or group that has started. The season's own file
+is written last, so a stopped backup can be continued. The list of stages that have begun is read first. Their
+source stages are closed by then, so no backed-up stage has a source with an older table.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from arena.checks import read_refusal
 from arena.config import is_season, label_of, read_season
-from arena.errors import WrongUse
+from arena.errors import WrongUse, cannot_write
 from arena.schedule import Closed, Entered, Withdrawn, entered, format_of
-from arena.season.book import BOOK, PlannedStage, SeasonBook, read_book
 from arena.season.qualification import Finish
-from arena.tournament import CHECKS, LEDGER, Ledger, NotBegun, Results, Terms, load_results
+from arena.tournament import (
+    CHECKS,
+    LEDGER,
+    PAGE,
+    Backup,
+    Checked,
+    Ledger,
+    NotBegun,
+    Results,
+    Terms,
+    Told,
+    back_up,
+    check_backup,
+    load_results,
+)
+from referee.linux.files import FOLDER_MODE, for_owner, open_regular, read_regular
+
+BOOK = "season.json"
+MOST_BYTES = 1_000_000
+MOST_STAGES, MOST_PARTS = 20, 26
+SCHEMA = 1
+
+Text = Annotated[str, Meta(max_length=1_000)]
+Name = Annotated[str, Meta(pattern=r"\A[a-z0-9][a-z0-9-]{0,39}\Z")]
+"""Name of a stage or folder; the pattern excludes paths that lead out of the folder."""
+
+
+class PlannedStage(Struct, frozen=True, kw_only=True):
+    """The plan of a stage."""
+
+    name: Name
+    rule: Text
+    """Description of the rule that selects the stage's bots."""
+    parts: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=MOST_PARTS)]
+    """Folder names of the stage's tournaments."""
+
+
+class SeasonBook(Struct, frozen=True, kw_only=True):
+    """The data of a season that is not in its ledgers."""
+
+    schema: int = SCHEMA
+    seed: int
+    """Seed of all random draws. It determines future deals, so no page shows it."""
+    left_out: dict[str, Text] = {}
+    """Reason by label, for the bots that could not start."""
+    stages: Annotated[tuple[PlannedStage, ...], Meta(min_length=1, max_length=MOST_STAGES)]
+
+
+def read_book(folder: Path) -> SeasonBook | None:
+    """Return the book of a season's results folder; None if there is none.
+
+    Raises:
+        WrongUse: the file is not valid or cannot be read.
+    """
+    path = folder / BOOK
+    try:
+        content = read_regular(path, MOST_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise WrongUse(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        book = msgspec.json.decode(content, type=SeasonBook)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise WrongUse(f"{path}: not as an arena writes it: {error}") from None
+    parts = [part for stage in book.stages for part in stage.parts]
+    if len(set(parts)) < len(parts):
+        raise WrongUse(f"{path}: not as an arena writes it: two stages have one folder")
+    if book.schema != SCHEMA:
+        raise WrongUse(f"{path}: a season of schema {book.schema}; this arena reads schema {SCHEMA}")
+    return book
+
+
+def is_of_season(folder: Path) -> bool:
+    """Return whether a results folder belongs to a season's stage."""
+    return (folder.resolve().parent / BOOK).is_file()
+
+
+def title_of(folder: Path) -> str:
+    """Return the title of the tournament in a results folder: `cup`, or in a season `league: final`."""
+    place = folder.resolve()
+    return f"{place.parent.name}: {place.name}" if is_of_season(folder) else place.name
+
+
+def write_book(folder: Path, book: SeasonBook) -> None:
+    """Write the book atomically and readable by its owner alone; a power cut leaves the old or the new file.
+
+    Raises:
+        WrongUse: the file cannot be written there.
+        MachineCannot: there is no space.
+    """
+    path = folder / BOOK
+    part = path.with_name(f"{BOOK}.part")
+    try:
+        with open(part, "w", encoding="utf-8", opener=for_owner) as file:
+            json.dump(msgspec.to_builtins(book), file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
 
 FIELD = "stage.field"
 """Term with a stage's bots in order: each bot's previous tournament, its place there, and its label."""
@@ -272,3 +384,65 @@ def told_apart(parts: Sequence[PartResults]) -> list[PartResults]:
             )
         )
     return found
+
+
+def back_up_season(season: Path, to: Path, tell: Told) -> Iterator[Backup]:
+    """Create or update a backup of a season, which may be running; yield the result for each part.
+
+    Raises:
+        WrongUse: `to` holds something else or is in use, or the folder holds no season.
+        MachineCannot: there is no space, or a ledger cannot be read.
+    """
+    book = read_book(season)
+    parts = parts_in(season)
+    _check_place(season, to)
+    for part in parts:
+        yield back_up(part, to / part.name, tell)
+    if book is not None:
+        write_book(to, book)
+    if (season / PAGE).is_file():
+        try:
+            with open_regular(season / PAGE) as old, open(to / PAGE, "wb", opener=for_owner) as new:
+                shutil.copyfileobj(old, new)
+            os.sync()
+        except OSError as error:
+            raise cannot_write(to / PAGE, error) from None
+
+
+def _check_place(season: Path, to: Path) -> None:
+    """Create the folder if it does not exist, and check its content.
+
+    Raises:
+        WrongUse: the folder holds something other than a backup of this season.
+        MachineCannot: there is no space.
+    """
+    if to.resolve() == season.resolve() or season.resolve() in to.resolve().parents:
+        raise WrongUse(f"{to}: is where the results are; a backup goes to another folder")
+    try:
+        to.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
+        names = {path.name for path in to.iterdir()}
+    except OSError as error:
+        raise cannot_write(to, error) from None
+    book, before = read_book(season), read_book(to)
+    if before is not None and book is not None and before.seed != book.seed:
+        raise WrongUse(f"{to}: holds a backup of another season, or of one before --fresh; give an empty folder")
+    planned = {part for stage in book.stages for part in stage.parts} if book is not None else set()
+    if before is None and not names <= {*planned, f"{BOOK}.part"}:
+        raise WrongUse(f"{to}: is not empty and holds no backup; give an empty folder")
+
+
+def check_season_backup(folder: Path, tell: Told) -> Checked:
+    """Check all parts of a season's backup or of its results folder.
+
+    Raises:
+        WrongUse: there is no season, or a ledger is not valid.
+        MachineCannot: a ledger cannot be read now.
+    """
+    found = [(part.name, check_backup(part, tell)) for part in parts_in(folder)]
+    return Checked(
+        matches=sum(each.matches for _, each in found),
+        transcripts=sum(each.transcripts for _, each in found),
+        entries=sum(each.entries for _, each in found),
+        elsewhere=sum(each.elsewhere for _, each in found),
+        wrong=tuple(f"{name}/{line}" for name, each in found for line in each.wrong),
+    )

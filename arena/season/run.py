@@ -18,9 +18,19 @@ from arena.config import Season, Stage, StageBot, Tournament, stage_line, tourna
 from arena.errors import WrongUse, cannot_write
 from arena.quantities import pluralise, seconds_in
 from arena.schedule import DRAWN_BITS, SEED_BITS
-from arena.season.book import BOOK, PlannedStage, SeasonBook, read_book, write_book
 from arena.season.qualification import Finish, Qualified, cut_texts, drawn, qualified
-from arena.season.results import CUT, FIELD, PartResults, part_in, told_apart
+from arena.season.results import (
+    BOOK,
+    CUT,
+    FIELD,
+    PartResults,
+    PlannedStage,
+    SeasonBook,
+    part_in,
+    read_book,
+    told_apart,
+    write_book,
+)
 from arena.terminal import say
 from arena.tournament import (
     LEDGER,

@@ -24,8 +24,8 @@ from arena.tournament.entries import (
     keep_entry,
 )
 from arena.tournament.ledger import Ledger, LedgerTimes
-from arena.tournament.notices import Notice, Notify
-from arena.tournament.progress import Gauge
+from arena.tournament.notices import Notice, Notify, open_notices
+from arena.tournament.observers import Gauge
 from arena.tournament.provenance import Terms, begin_or_go_on, drawn_seed, left_out_now, terms_of
 from arena.tournament.results import (
     NotBegun,
@@ -62,7 +62,6 @@ from arena.tournament.run import (
     try_out,
 )
 from arena.tournament.runner import BlockRunner, MatchSetup
-from arena.tournament.webhook import open_notices
 
 __all__ = [
     "CHECKS",

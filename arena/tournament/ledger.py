@@ -8,13 +8,14 @@ from trio, make them in a thread.
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+import trio
 from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
@@ -36,8 +37,7 @@ from arena.tournament.aside import (
     held_since,
     hold_ups_of,
 )
-from arena.tournament.ledger_clock import LedgerClock
-from arena.tournament.ledger_schema import ForeignLedgerError, prepare
+from arena.tournament.ledger_schema import ForeignLedgerError, LedgerClock, prepare
 from protocol.codec import MAX_NESTING, TOO_DEEP, is_deeper
 from protocol.refusals import Conduct
 from referee.host import Result
@@ -79,6 +79,22 @@ _ENDED = (
     " FROM attempts WHERE ended IS NOT NULL"
 )
 _IN_ORDER = " ORDER BY results.block, results.seating"
+
+
+AnswerT = TypeVar("AnswerT")
+LedgerCall = Callable[[Callable[[], Any]], Awaitable[Any]]
+"""Makes a call of the ledger, and returns its result."""
+
+
+class LedgerThread:
+    """Makes calls one at a time in a thread, so that the clocks of matches do not wait for the disk."""
+
+    def __init__(self) -> None:
+        self._limiter = trio.CapacityLimiter(1)
+
+    async def __call__(self, call: Callable[[], AnswerT]) -> AnswerT:
+        """See `LedgerCall`."""
+        return await trio.to_thread.run_sync(call, limiter=self._limiter)
 
 
 class Attempt(Struct, frozen=True):

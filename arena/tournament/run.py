@@ -33,15 +33,13 @@ from arena.statistics import Played, StandingsRow, digest_of, reports_of
 from arena.terminal import progress_console, say
 from arena.tournament.endless import Ladder, blocks_played
 from arena.tournament.entries import accept_changes, apply_changes, keep_entry
-from arena.tournament.feed_standings import FedStandings
-from arena.tournament.ledger import Ledger
+from arena.tournament.ledger import Ledger, LedgerThread
 from arena.tournament.notices import Notify, Watch, no_notices
-from arena.tournament.progress import LiveProgress
+from arena.tournament.observers import FedStandings, LiveProgress, Observers, Progress, keys_of, tell_remote_seats
 from arena.tournament.provenance import as_begun, begin_or_go_on, left_out_of, names_entered, remedy_of, terms_of
-from arena.tournament.remote_field import keep_up, keys_of
 from arena.tournament.results import Results, results_that_count
 from arena.tournament.results_folder import CHECKS, TRANSCRIPTS, open_ledger
-from arena.tournament.runner import BlockRunner, LedgerThread, MatchSetup, Observers, Progress, Settle
+from arena.tournament.runner import BlockRunner, MatchSetup, Settle
 from arena.workers import RemoteSeats, Venue, workers_kept
 from referee.bot_folder import BotFolder
 from referee.host import Publish
@@ -279,7 +277,7 @@ class TournamentRun(Generic[PlayerT]):
                 if self._fed is not None:
                     nursery.start_soon(self._fed.keep, ledger, write, stretch.blocks_before)
                 if self.remote is not None:
-                    nursery.start_soon(keep_up, self.remote, self.tournament, self._seed, ledger, write)
+                    nursery.start_soon(tell_remote_seats, self.remote, self.tournament, self._seed, ledger, write)
                 for blocks in stretch.rounds:
                     await BlockRunner(
                         match_setup(self.tournament, self.players),

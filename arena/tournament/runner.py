@@ -8,12 +8,12 @@ match waits for the disk.
 import math
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from dataclasses import field as dataclass_field
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import trio
 from msgspec import Struct
@@ -23,7 +23,8 @@ from arena.errors import MachineCannot, errors_as_exits, shortage
 from arena.schedule import Block, Match, MatchQueue, NotYetScheduled, Ticket, sortable_match_name
 from arena.statistics import Played
 from arena.tournament.aside import Held, is_alone_in
-from arena.tournament.ledger import Attempt, Ledger
+from arena.tournament.ledger import Attempt, Ledger, LedgerCall, LedgerThread
+from arena.tournament.observers import Progress
 from arena.workers import Play, Roster, Worker, WorkerGoneError, Workers
 from referee.host import Plan, RemoteBot, Result
 from referee.log import SILENT, Logger
@@ -55,41 +56,6 @@ NAMED = 2
 """Most seats of a match whose name contains the names of its bots."""
 
 PlayerT = TypeVar("PlayerT")
-AnswerT = TypeVar("AnswerT")
-
-
-class Progress(Protocol):
-    """An observer of the matches that are played."""
-
-    def ended(self, match: Match, result: Result) -> None:
-        """Observe the result of a match."""
-
-    def lost(self, match: Match, reason: str) -> None:
-        """Observe the end of a referee process. The match that it played is played again."""
-
-    def void(self, match: Match, reason: str, set_aside: int) -> None:
-        """Observe a void attempt. The block is played again; `set_aside` of its matches had a result."""
-
-
-class Observers(Struct, frozen=True):
-    """Several observers of the matches that are played."""
-
-    observers: tuple[Progress, ...]
-
-    def ended(self, match: Match, result: Result) -> None:
-        """See `Progress.ended`."""
-        for observer in self.observers:
-            observer.ended(match, result)
-
-    def lost(self, match: Match, reason: str) -> None:
-        """See `Progress.lost`."""
-        for observer in self.observers:
-            observer.lost(match, reason)
-
-    def void(self, match: Match, reason: str, set_aside: int) -> None:
-        """See `Progress.void`."""
-        for observer in self.observers:
-            observer.void(match, reason, set_aside)
 
 
 class MatchSetup(Struct, Generic[PlayerT], frozen=True, kw_only=True):
@@ -101,21 +67,6 @@ class MatchSetup(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     """Indexed by entrant."""
     names: tuple[str, ...]
     transcripts: Path
-
-
-LedgerCall = Callable[[Callable[[], Any]], Awaitable[Any]]
-"""Makes a call of the ledger, and returns its result."""
-
-
-class LedgerThread:
-    """Makes calls one at a time in a thread, so that the clocks of matches do not wait for the disk."""
-
-    def __init__(self) -> None:
-        self._limiter = trio.CapacityLimiter(1)
-
-    async def __call__(self, call: Callable[[], AnswerT]) -> AnswerT:
-        """See `LedgerCall`."""
-        return await trio.to_thread.run_sync(call, limiter=self._limiter)
 
 
 @dataclass

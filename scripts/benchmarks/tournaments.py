@@ -63,10 +63,10 @@ class Counted:
         self.rates: list[float] = []
 
     def lost(self, match: Match, reason: str) -> None:
-        """See `runner.Progress`."""
+        """See `observers.Progress`."""
 
     def ended(self, match: Match, result: Result) -> None:
-        """See `runner.Progress`."""
+        """See `observers.Progress`."""
         del match, result
         self._mark = self._mark or time.monotonic()
         self.matches += 1
@@ -82,7 +82,7 @@ class Counted:
             self.scope.cancel()
 
     def void(self, match: Match, reason: str, set_aside: int) -> None:
-        """See `runner.Progress`."""
+        """See `observers.Progress`."""
 
 
 async def no_time(plan: Plan, players: Sequence[int], *, transcript: Path) -> Result:

@@ -9,8 +9,8 @@ from arena.reports.attempts import void_text
 from arena.schedule.blocks import SWAPPED, Block
 from arena.schedule.tables import design_of
 from arena.terminal import Screen
-from arena.tournament import progress as progress_module
-from arena.tournament.progress import LiveProgress
+from arena.tournament import observers
+from arena.tournament.observers import LiveProgress
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_progress_of_one_match_and_one_void_attempt_is_of_one() -> None:
 
 
 def test_progress_does_not_say_its_last_line_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress_module, "LINE_SECONDS", 0)
+    monkeypatch.setattr(observers, "LINE_SECONDS", 0)
     console = Screen(file=StringIO())
     with LiveProgress(console, 0, None) as progress:
         progress.void(Block(0, 0, (0, 1), SWAPPED, 1).matches[0], "a power cut", 0)

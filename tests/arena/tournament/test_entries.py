@@ -20,11 +20,10 @@ from arena.reports.tournament import results_json
 from arena.schedule.fields import Entered, Event, ScheduleSpec
 from arena.tournament import entries, run
 from arena.tournament.entries import copies_of_file
-from arena.tournament.ledger import Ledger
+from arena.tournament.ledger import Ledger, LedgerThread
 from arena.tournament.results import load_results
 from arena.tournament.results_folder import ENTRIES, LEDGER, held
 from arena.tournament.run import FinalResults, TournamentRun
-from arena.tournament.runner import LedgerThread
 from arena.workers.api import Play, Venue
 from referee.host.plan import Plan
 from referee.host.plan import Result as Attempted

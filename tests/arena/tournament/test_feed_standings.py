@@ -12,10 +12,9 @@ from arena.config.tournament_file import Tournament, TournamentFile, read_tourna
 from arena.pages.report import write_beside
 from arena.schedule.blocks import Match
 from arena.schedule.fields import Entered, Event
-from arena.tournament.feed_standings import AGAIN_SECONDS, LOOK_SECONDS, FedStandings
 from arena.tournament.ledger import Ledger
+from arena.tournament.observers import AGAIN_SECONDS, LOOK_SECONDS, FedStandings, Observers
 from arena.tournament.run import TournamentRun
-from arena.tournament.runner import Observers
 from protocol.feed import FeedMessage, FeedStandings
 from protocol.refusals import Conduct
 from protocol.words import Options

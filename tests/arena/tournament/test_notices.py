@@ -20,9 +20,9 @@ from arena.pages.report import write_beside
 from arena.schedule.round_robin import round_robin
 from arena.tournament import Notice
 from arena.tournament.notices import Watch
+from arena.tournament.observers import Observers
 from arena.tournament.results_folder import held
 from arena.tournament.run import TournamentRun
-from arena.tournament.runner import Observers
 from protocol.refusals import Conduct
 from referee.host.plan import Plan, Result
 from tests.arena.stand_in import AtOnce, result

@@ -10,7 +10,7 @@ from arena.config.tournament_file import read_tournament
 from arena.errors import DONE, WRONG_USE, WrongUse
 from arena.schedule.fields import Entered
 from arena.statistics import Played, RunningRating
-from arena.tournament.remote_field import keys_of, standings_by_key, withdrawing
+from arena.tournament.observers import keys_of, standings_by_key, withdrawing
 from arena.tournament.results_folder import ENTRIES, LEDGER
 from referee.host.players import RemoteBot, remote_bot
 from referee.wire.keys import new_pair, write_pair

@@ -14,8 +14,8 @@ import pytest
 import trio
 from structlog.testing import CapturingLogger
 
-from arena.tournament import Notice, webhook
-from arena.tournament.webhook import open_notices
+from arena.tournament import Notice, notices
+from arena.tournament.notices import open_notices
 from referee.log import SILENT
 
 PATH = "/hooks/S3CRET?key=S3CRET"
@@ -84,12 +84,12 @@ def served() -> Iterator[Callable[[Behave], Server]]:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"FIRST_WAIT": 0.01, "LONGEST_WAIT": 0.05, "CLOSE_SECONDS": 30.0, "TRIES": 4}.items():
-        monkeypatch.setattr(webhook, name, value)
+        monkeypatch.setattr(notices, name, value)
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(webhook, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(notices, "ANSWER_SECONDS", 0.3)
 
 
 def silent(_line: socket.socket, _number: int) -> None:
@@ -224,8 +224,8 @@ def test_nobody_listens_there(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_waits_is_bounded_and_the_end_does_not_wait_for_ever(
     served: Callable[[Behave], Server], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(webhook, "CLOSE_SECONDS", 0.3)
-    monkeypatch.setattr(webhook, "SOON", 0.1)
+    monkeypatch.setattr(notices, "CLOSE_SECONDS", 0.3)
+    monkeypatch.setattr(notices, "SOON", 0.1)
     server = served(silent)
     began = time.monotonic()
     with open_notices(server.url) as tell:
@@ -233,7 +233,7 @@ def test_what_waits_is_bounded_and_the_end_does_not_wait_for_ever(
         until(lambda: bool(server.heard))
         for _ in range(200):
             tell(NOTICE)
-    assert time.monotonic() - began < webhook.ANSWER_SECONDS
+    assert time.monotonic() - began < notices.ANSWER_SECONDS
     assert [
         "notices: 127.0.0.1: 51 notices to be sent, for up to 0 s",
         "notices: 127.0.0.1: 51 notices could not be sent in time",
@@ -253,8 +253,8 @@ async def times_of_posts(
 ) -> list[float]:
     """Of a notice to a server that always fails, in the seconds of a clock that jumps."""
     for name, value in {"FIRST_WAIT": 1.0, "LONGEST_WAIT": longest, "TRIES": 8}.items():
-        monkeypatch.setattr(webhook, name, value)
-    sender, times = object.__new__(webhook.Sender), list[float]()
+        monkeypatch.setattr(notices, name, value)
+    sender, times = object.__new__(notices.Sender), list[float]()
     sender._host, sender._log, sender._closing = "h", SILENT, trio.Event()
     sender._queue, sender._scope = trio.open_memory_channel[Notice](1)[0], trio.CancelScope()
 
