@@ -3,21 +3,26 @@
 import re
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from random import SystemRandom
-from typing import Any, Union
+from typing import Annotated, Any, Union
 
 import click
 import msgspec
+from msgspec import Struct
 
 from arena.errors import WrongUse
 from arena.installation import rules_page
 from arena.options import (
+    JsonOption,
     clock_json,
     clock_text,
     complete_games,
     complete_variants,
     drawn_setup,
     game_named,
+    option,
+    options,
     variant_named,
 )
 from arena.schedule import SEED_BITS
@@ -34,62 +39,64 @@ PAGE_COLUMNS = 100
 _LINK = re.compile(r"\[([^\]\n]*(?:\n[^\]\n]+)?)\]\([^)\s]*\)")
 
 
+class GamesOptions(Struct, frozen=True, kw_only=True):
+    """Options of the description of games."""
+
+    setup: Annotated[bool, option("Print drawn secrets for GAME, to edit and give to `arena match --setup`.")] = (
+        False
+    )
+    rules: Annotated[bool, option("Print the rules of GAME, laid out at a terminal, as Markdown elsewhere.")] = (
+        False
+    )
+    clock: Annotated[bool, option("Print the times of GAME's variant as a [clock] table, to edit.")] = False
+    variant: Annotated[
+        str | None,
+        option(
+            "With --setup or --clock: one of the game's rule sets.  [default: the game's]",
+            shell_complete=complete_variants,
+        ),
+    ] = None
+    seed: Annotated[int | None, option("With --setup: seed of the match.  [default: drawn and printed]")] = None
+    as_json: JsonOption = False
+
+
 @click.command("games")
 @click.argument("game", shell_complete=complete_games, required=False)
-@click.option(
-    "--setup", is_flag=True, help="Print drawn secrets for GAME, to edit and give to `arena match --setup`."
-)
-@click.option(
-    "--rules", is_flag=True, help="Print the rules of GAME, laid out at a terminal, as Markdown elsewhere."
-)
-@click.option("--clock", is_flag=True, help="Print the times of GAME's variant as a [clock] table, to edit.")
-@click.option(
-    "--variant",
-    shell_complete=complete_variants,
-    help="With --setup or --clock: one of the game's rule sets.  [default: the game's]",
-)
-@click.option("--seed", type=int, help="With --setup: seed of the match.  [default: drawn and printed]")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def command(game: str | None, as_json: bool, **asked: Any) -> None:
+@options(GamesOptions)
+def command(game: str | None, *, asked: GamesOptions) -> None:
     """List the games, or describe GAME: its variants, their times, its options and windows."""
-    setup, clock, variant, seed, rules = (asked[name] for name in ("setup", "clock", "variant", "seed", "rules"))
     if game is not None:
         game_named(game, "GAME")
-    if setup + clock + rules > 1:
+    if asked.setup + asked.clock + asked.rules > 1:
         raise WrongUse("--setup, --clock, --rules: give one of them")
-    if rules:
-        _print_rules(game, as_json=as_json)
-        return
-    if setup:
-        _print_setup(game, variant, seed)
-        return
-    if seed is not None:
+    if asked.rules:
+        _print_rules(game, as_json=asked.as_json)
+    elif asked.setup:
+        _print_setup(game, asked.variant, asked.seed)
+    elif asked.seed is not None:
         raise WrongUse("--seed: has no effect without --setup")
-    if clock:
-        _print_clock(game, variant, as_json=as_json)
-        return
-    if variant is not None:
+    elif asked.clock:
+        _print_clock(game, asked.variant, as_json=asked.as_json)
+    elif asked.variant is not None:
         raise WrongUse("--variant: has no effect without --setup or --clock")
-    chosen = [describe(each) for name, each in GAMES.items() if game in (None, name)]
-    if as_json:
-        content = chosen if game is None else chosen[0]
-        print_json(content)
-    elif game is None:
-        _list(chosen)
+    elif game is not None:
+        _describe(describe(GAMES[game]), as_json=asked.as_json)
     else:
-        _describe(chosen[0])
+        _list([describe(each) for each in GAMES.values()], as_json=asked.as_json)
 
 
 def describe(game: AnyGame) -> dict[str, Any]:
     """Return a game as plain values."""
+    options = game.read_options(game.variants[0].name, None)
+    variants = []
+    for variant in game.variants:
+        time = variant.time
+        variants.append({"variant": variant.name, "main_ms": time.main_ms, "reserve_ms": time.reserve_ms})
     return {
         "game": game.name,
-        "seats": game.seats(game.read_options(game.variants[0].name, None)),
-        "variants": [
-            {"variant": variant.name, "main_ms": variant.time.main_ms, "reserve_ms": variant.time.reserve_ms}
-            for variant in game.variants
-        ],
-        "options": msgspec.to_builtins(game.read_options(game.variants[0].name, None)),
+        "seats": game.seats(options),
+        "variants": variants,
+        "options": msgspec.to_builtins(options),
         "windows": {window: list(form.__struct_fields__) for window, form in game.actions.items()},
         "events": [event.__struct_config__.tag for event in game.events],
     }
@@ -99,10 +106,12 @@ def _print_setup(game: str | None, variant: str | None, seed: int | None) -> Non
     """Print the setup of a game as JSON, and the seed on standard error if it was drawn."""
     if game is None:
         raise WrongUse(f"--setup: of which game? There are {', '.join(GAMES)}")
-    deal = SystemRandom().getrandbits(SEED_BITS) if seed is None else seed
-    setup = drawn_setup(GAMES[game], variant_named(GAMES[game], variant), deal)
+    is_drawn = seed is None
     if seed is None:
-        say(f"seed {deal}")
+        seed = SystemRandom().getrandbits(SEED_BITS)
+    setup = drawn_setup(GAMES[game], variant_named(GAMES[game], variant), seed)
+    if is_drawn:
+        say(f"seed {seed}")
     sys.stdout.write(f"{setup}\n")
 
 
@@ -111,7 +120,10 @@ def _print_clock(game: str | None, variant: str | None, *, as_json: bool) -> Non
     if game is None:
         raise WrongUse(f"--clock: of which game? There are {', '.join(GAMES)}")
     rules, name = GAMES[game], variant_named(GAMES[game], variant)
-    sys.stdout.write(f"{clock_json(rules, name)}\n" if as_json else clock_text(rules, name))
+    if as_json:
+        sys.stdout.write(f"{clock_json(rules, name)}\n")
+    else:
+        sys.stdout.write(clock_text(rules, name))
 
 
 def _print_rules(game: str | None, *, as_json: bool) -> None:
@@ -138,7 +150,10 @@ def _print_rules(game: str | None, *, as_json: bool) -> None:
         sys.stdout.write(text)
 
 
-def _list(games: list[dict[str, Any]]) -> None:
+def _list(games: list[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        print_json(games)
+        return
     table = Grid({"game": False, "seats": True, "variants, the default first": False})
     for game in games:
         variants = ", ".join(variant["variant"] for variant in game["variants"])
@@ -148,7 +163,10 @@ def _list(games: list[dict[str, Any]]) -> None:
         say(problem)
 
 
-def _describe(game: dict[str, Any]) -> None:
+def _describe(game: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(game)
+        return
     screen = results_console()
     screen.say(f"{game['game']}: {game['seats']} seats")
     variants = Grid({"variant": False, "time of each window": False, "reserve": True})
@@ -179,12 +197,7 @@ def schema_command() -> None:
 
 def schema() -> dict[str, Any]:
     """Return a JSON Schema document with every type under `$defs`."""
-    forms = [
-        ClientMessage,
-        ServerMessage,
-        FeedMessage,
-        *(form for game in GAMES.values() for form in _forms(game)),
-    ]
+    forms = [ClientMessage, ServerMessage, FeedMessage, *chain.from_iterable(map(_forms, GAMES.values()))]
     schemas, words = msgspec.json.schema_components(forms, ref_template="#/$defs/{name}")
     given = iter(schemas)
     return {

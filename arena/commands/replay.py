@@ -1,14 +1,19 @@
 """`arena replay`: verify transcripts by their hashes and the rules, and show their steps."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Annotated
 
 import click
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from arena.errors import AnswerIsNo, WrongUse
 from arena.live import Eyes, read_eyes
+from arena.options import NotNegative, option, options
 from arena.quantities import pluralise
 from arena.replay import (
     Found,
@@ -34,88 +39,111 @@ MOST_ROWS = 200
 """Maximum failed transcripts in the table; `--json` has all."""
 
 
+class ReplayOptions(Struct, frozen=True, kw_only=True):
+    """Options of a replay."""
+
+    seat: Annotated[NotNegative | None, option("Print the transcript of this seat alone.")] = None
+    boards: Annotated[
+        str | None,
+        option(
+            "Show every step, as seen by the host, a spectator or a seat; at a terminal with keys, which ? lists.",
+            metavar="[host|spectator|SEAT]",
+            is_flag=False,
+            flag_value="host",
+        ),
+    ] = None
+    html: Annotated[
+        Path | None,
+        option(
+            "Write a page that shows every step in a browser. With --boards, from this viewpoint alone.",
+            type=click.Path(dir_okay=False, path_type=Path),
+        ),
+    ] = None
+    jobs: Annotated[
+        Annotated[int, Meta(ge=1, le=MOST_JOBS)] | None,
+        option("Number of processes that verify.  [default: one per core, for more than a few files]"),
+    ] = None
+    as_json: Annotated[bool, option("Print the result as JSON, one line a transcript.", "--json")] = False
+
+
 @click.command("replay")
 @click.argument("transcripts", type=click.Path(path_type=Path), nargs=-1, metavar="TRANSCRIPT...")
-@click.option("--seat", type=click.IntRange(min=0), help="Print the transcript of this seat alone.")
-@click.option(
-    "--boards",
-    metavar="[host|spectator|SEAT]",
-    is_flag=False,
-    flag_value="host",
-    help="Show every step, as seen by the host, a spectator or a seat; at a terminal with keys, which ? lists.",
-)
-@click.option(
-    "--html",
-    "page",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a page that shows every step in a browser. With --boards, from this viewpoint alone.",
-)
-@click.option(
-    "--jobs",
-    type=click.IntRange(1, MOST_JOBS),
-    help="Number of processes that verify.  [default: one per core, for more than a few files]",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, one line a transcript.")
-def command(
-    transcripts: tuple[Path, ...],
-    *,
-    seat: int | None,
-    boards: str | None,
-    page: Path | None,
-    jobs: int | None,
-    as_json: bool,
-) -> None:
+@options(ReplayOptions)
+def command(transcripts: tuple[Path, ...], *, asked: ReplayOptions) -> None:
     """Verify each TRANSCRIPT: its hashes, and that the rules reproduce every message in it.
 
     A folder stands for all *.jsonl in it and below. The exit code is 1 if a transcript fails.
     """
     if not transcripts:
-        transcripts, boards = (_behind_boards(boards),), "host"
-    if boards is not None and (as_json or seat is not None):
-        raise WrongUse(
-            f"--boards: goes without {'--json' if as_json else '--seat'}; --boards N shows what seat N saw"
-        )
-    if page is not None and seat is not None:
-        raise WrongUse("--html: goes without --seat; --boards N shows what seat N saw")
+        # Click takes the transcript of `--boards FILE` for the option's value.
+        if asked.boards is None:
+            raise click.MissingParameter(param_type="argument", param_hint="'TRANSCRIPT'")
+        transcripts, asked = (Path(asked.boards),), replace(asked, boards="host")
+    boards, seat = asked.boards, asked.seat
+    if boards is not None and asked.as_json:
+        raise WrongUse("--boards: goes without --json; --boards N shows what seat N saw")
+    for flag, value in (("--boards", boards), ("--html", asked.html)):
+        if value is not None and seat is not None:
+            raise WrongUse(f"{flag}: goes without --seat; --boards N shows what seat N saw")
     if len(transcripts) == 1 and not transcripts[0].is_dir():
-        _one(transcripts[0], seat, boards, page, as_json=as_json)
+        _one(transcripts[0], asked)
         return
-    for option, value in (("--boards", boards), ("--seat", seat), ("--html", page)):
-        if value is not None:
-            raise WrongUse(f"{option}: is for one transcript, and not for {_listed(transcripts)}")
-    _many(transcripts_in(transcripts), jobs, as_json=as_json)
+    for flag in ("boards", "seat", "html"):
+        if getattr(asked, flag) is not None:
+            raise WrongUse(f"--{flag}: is for one transcript, and not for {_listed(transcripts)}")
+    _many(transcripts_in(transcripts), asked.jobs, as_json=asked.as_json)
 
 
 def _listed(transcripts: Sequence[Path]) -> str:
-    return f"the folder {transcripts[0]}" if len(transcripts) == 1 else f"{len(transcripts)}"
+    if len(transcripts) == 1:
+        return f"the folder {transcripts[0]}"
+    return f"{len(transcripts)}"
 
 
-def _one(transcript: Path, seat: int | None, boards: str | None, page: Path | None, *, as_json: bool) -> None:
+def _one(transcript: Path, asked: ReplayOptions) -> None:
     """Verify a transcript and print a summary; then show its steps or write a page of them."""
-    try:
+    eyes = None
+    with _failures(transcript, as_json=asked.as_json):
         verified, replayed = proved(transcript)
-        if seat is not None:
-            _write_seat(transcript, seat)
+        if asked.seat is not None:
+            # One seat's own transcript, which can also be verified.
+            sys.stdout.buffer.writelines(seat_lines(read_transcript(transcript), asked.seat))
             return
-        eyes = None if boards is None else _eyes(boards, verified, transcript)
+        if asked.boards is not None:
+            eyes = _eyes(asked.boards, verified, transcript)
         said = found(transcript, verified, replayed)
-        if as_json:
+        if asked.as_json:
             print_json(said)
         else:
             _print(said)
-        if eyes is None and page is None:
+        if eyes is None and asked.html is None:
             return
-        recording = recording_of(transcript) if replayed is not None else recording_of_seat(transcript)
-        if page is not None:
-            _write_page(page, page_of(recording, eyes))
+        record = recording_of
+        if replayed is None:
+            record = recording_of_seat
+        recording = record(transcript)
+        if asked.html is not None:
+            _write_page(asked.html, page_of(recording, eyes))
         elif eyes is not None:
             _show(recording, eyes)
-    except Broken as broken:
-        raise _no(transcript, broken.line, broken.what, as_json=as_json) from None
-    except Differs as differs:
-        raise _no(transcript, differs.line, str(differs), as_json=as_json) from None
+
+
+@contextmanager
+def _failures(transcript: Path, *, as_json: bool) -> Iterator[None]:
+    """Convert what is wrong with a transcript to the command's exits, and print it as JSON if asked for."""
+    try:
+        yield
+    except (Broken, Differs) as error:
+        what = str(error)
+        if isinstance(error, Broken):
+            what = error.what
+        if as_json:
+            print_json(not_held(transcript, error.line, what))
+        raise AnswerIsNo(f"{transcript}: {what}") from None
     except TranscriptError as error:
-        raise WrongUse(str(error) if error.path else f"{transcript}: {error}") from None
+        if error.path:
+            raise WrongUse(str(error)) from None
+        raise WrongUse(f"{transcript}: {error}") from None
 
 
 def _write_page(path: Path, text: str) -> None:
@@ -135,26 +163,6 @@ def _eyes(boards: str, verified: Verified, transcript: Path) -> Eyes:
     return header.seat
 
 
-def _behind_boards(word: str | None) -> Path:
-    """Return the transcript of `--boards FILE`, which click parses as the option's value."""
-    if word is None:
-        raise click.MissingParameter(param_type="argument", param_hint="'TRANSCRIPT'")
-    return Path(word)
-
-
-def _no(transcript: Path, line: int, what: str, *, as_json: bool) -> AnswerIsNo:
-    """Return the error for a failed transcript, after printing its JSON."""
-    if as_json:
-        print_json(not_held(transcript, line, what))
-    return AnswerIsNo(f"{transcript}: {what}")
-
-
-def _write_seat(transcript: Path, seat: int) -> None:
-    """Write one seat's own transcript, which can also be verified."""
-    for line in seat_lines(read_transcript(transcript), seat):
-        sys.stdout.buffer.write(line)
-
-
 def _print(said: Found) -> None:
     screen = results_console()
     lines = [
@@ -166,13 +174,13 @@ def _print(said: Found) -> None:
         named = f"{said['bot']}{_manifest(said['manifest'])}"
         lines.append(f"the file of seat {said['seat']} alone ({named}): its hashes hold")
     else:
-        names = [
-            name
-            + _manifest(said["manifests"][seat])
-            + " (remote)" * (seat in said["remote"])
-            + " (debugged)" * (seat in said["debugged"])
-            for seat, name in enumerate(said["bots"])
-        ]
+        names = []
+        for seat, name in enumerate(said["bots"]):
+            named = f"{name}{_manifest(said['manifests'][seat])}"
+            for mark in ("remote", "debugged"):
+                if seat in said[mark]:
+                    named += f" ({mark})"
+            names.append(named)
         lines.append(f"Verified: the rules reproduce every line. Bots: {', '.join(names)}; seed {said['seed']}")
         lines.append(_ending(said))
     for line in lines:
@@ -181,7 +189,9 @@ def _print(said: Found) -> None:
 
 def _manifest(text: str) -> str:
     """Return the suffix of a bot's label: name and version in its bot.toml, if the name differs."""
-    return f" (manifest: {text})" if text else ""
+    if text:
+        return f" (manifest: {text})"
+    return ""
 
 
 def _ending(said: Found) -> str:
@@ -218,7 +228,7 @@ def _many(files: Sequence[Path], jobs: int | None, *, as_json: bool) -> None:
                 continue
             failed += 1
             if failed <= MOST_ROWS:
-                line = "" if said["line"] is None else str(said["line"])
+                line = str(said["line"] or "")
                 grid.add_row(said["transcript"], line, said["error"].removeprefix(f"line {line}: "))
     screen = results_console()
     if failed and not as_json:
@@ -226,7 +236,9 @@ def _many(files: Sequence[Path], jobs: int | None, *, as_json: bool) -> None:
         if failed > MOST_ROWS:
             screen.say(f"and {failed - MOST_ROWS:,} more; --json lists all")
     if failed:
-        do = "does" if failed == 1 else "do"
+        do = "do"
+        if failed == 1:
+            do = "does"
         raise AnswerIsNo(f"{failed:,} of {pluralise(len(files), 'transcript', ',')} {do} not hold")
     if not as_json:
         screen.say(f"{pluralise(len(files), 'transcript', ',')}: all hold")
