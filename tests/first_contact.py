@@ -34,7 +34,7 @@ from arena.web.output import open_output
 from arena.workers.machine import calibrated, keep_calibration
 from referee.bot_folder import find_bot
 from referee.linux import cgroups
-from referee.sandbox import bot_environment
+from referee.sandbox import host_machine
 from referee.sandbox.build import built
 from referee.wire import KeyFileError, new_pair, write_pair
 from referee.wire.keys import read_pair, read_public
@@ -310,13 +310,13 @@ def all_have_groups_or_none(home: Path, found: list[str]) -> None:
 def new_clone(home: Path) -> None:
     """A clone in which nothing has been compiled."""
     (home / "clone/bots").mkdir(parents=True)
-    for path in sorted((bot_environment.PROJECT / "bots").glob("*.py"))[:4]:
+    for path in sorted((host_machine.PROJECT / "bots").glob("*.py"))[:4]:
         shutil.copy(path, home / "clone/bots")
 
 
 def compiled_kit(home: Path) -> str:
-    bot_environment.PROJECT = home / "clone"
-    for path in bot_environment.importable():
+    host_machine.PROJECT = home / "clone"
+    for path in host_machine.importable():
         whole = home / "clone" / path
         if whole.name == "__pycache__":
             return str(sorted(file.name for file in whole.glob("*.pyc")))

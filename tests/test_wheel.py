@@ -21,7 +21,7 @@ import pytest
 from arena.errors import MachineCannot
 from arena.installation import commit
 from referee.bot_folder.manifest import built_in
-from referee.sandbox.process import SandboxError, find_isolation
+from referee.sandbox import SandboxError, find_isolation
 from tests.docs_pages import HOUSE
 
 ROOMS = ("protocol", "referee", "bots", "arena")

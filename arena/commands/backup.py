@@ -27,7 +27,7 @@ from arena.tournament import (
     find_ledger,
     results_folder_of,
 )
-from referee.suggestions import did_you_mean
+from referee.display_text import did_you_mean
 
 MOST_SAID = 20
 """Maximum lines about missing or changed files; `--json` has all."""

@@ -67,12 +67,11 @@ from arena.workers import LOCAL, Placement, matches_at_once, venue_for, workers_
 from protocol.messages import ClockTerms
 from protocol.refusals import Conduct
 from referee.bot_folder import BotFolder, BotFolderError, find_bot, read_bot_name
-from referee.display_text import printable_name
+from referee.display_text import did_you_mean, printable_name
 from referee.games import GAMES
 from referee.host import Plan
 from referee.match import MICROSECONDS_PER_MS, ClockTable, Policy, clock_terms
 from referee.sandbox import Isolation
-from referee.suggestions import did_you_mean
 
 MOST_MATCHES = 10_000
 MOST_MS = 60_000

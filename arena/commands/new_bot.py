@@ -20,8 +20,8 @@ from arena.terminal import command_line, results_console
 from protocol.codec import decode_server_message
 from protocol.messages import Opened
 from referee.bot_folder import BUILT_IN, FILE, PATH, BotFolder, built_in, find_bot
+from referee.display_text import did_you_mean
 from referee.games import GAMES
-from referee.suggestions import did_you_mean
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 """One folder per language, with the program and one file per game with `decide`."""

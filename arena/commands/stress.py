@@ -20,8 +20,8 @@ from arena.quantities import pluralise
 from arena.stress import Campaign, Load, LoadResult, play_campaign, run_load, stress_context, stress_table
 from arena.terminal import command_line, print_json, progress_bar, progress_console, results_console, say, show
 from arena.workers import MAX_CONCURRENCY, cores, keep_calibration
-from referee.exception_groups import unwrapped
 from referee.linux.files import read_regular
+from referee.linux.shortage import unwrapped
 from referee.match import LONGEST_MS
 from referee.proofs.fuzzing import MAX_SCRIPT_BYTES, BadScriptError, Script, judge_script, read_script, script_text
 from referee.sandbox import Isolation

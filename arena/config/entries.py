@@ -34,12 +34,11 @@ from referee.bot_folder import (
     read_bot_name,
     size_of,
 )
-from referee.display_text import is_blank, printable_name
+from referee.display_text import did_you_mean, is_blank, printable_name
 from referee.games import GAMES
 from referee.host import RemoteBot
 from referee.linux.files import read_regular
 from referee.match import Positive
-from referee.suggestions import did_you_mean
 from referee.wire import MAX_KEY_FILE_BYTES, PUBLIC, KeyFileError, read_public, z85
 
 SCRATCH_MB = 1_024

@@ -27,9 +27,9 @@ from arena.quantities import seconds_in
 from arena.schedule import complaint
 from arena.terminal import command_line
 from referee.bot_folder import TomlError, line_of, parse, read_text, read_toml_with_text
+from referee.display_text import did_you_mean
 from referee.host import RemoteBot
 from referee.match import Positive
-from referee.suggestions import did_you_mean
 
 MOST_STAGES, MOST_GROUPS = 20, 26
 NAME = r"\A[a-z0-9][a-z0-9-]{0,29}\Z"

@@ -51,12 +51,12 @@ from referee.bot_folder import (
     read_text,
     read_toml_with_text,
 )
+from referee.display_text import did_you_mean, with_known_options
 from referee.games import GAMES
 from referee.host import Plan, RemoteBot, can_stay, cannot_play
 from referee.match import BadClockError, ClockTable, Policy, Positive, clock_terms
 from referee.rules import AnyGame, BadSetupError
 from referee.sandbox import Isolation
-from referee.suggestions import did_you_mean, with_known_options
 
 THE_ARENA = "the arena"
 """Reserved label: a tournament's terms list content hashes by label, and the arena's own under this one."""

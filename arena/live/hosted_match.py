@@ -9,8 +9,8 @@ from arena.errors import AnswerIsNo
 from arena.live.single_match import Watch
 from arena.terminal import Screen, progress_console
 from arena.workers import Hosting, open_listener
-from referee.exception_groups import unwrapped
 from referee.host import Plan, Player, Publish, RemoteBot, Result, play
+from referee.linux.shortage import unwrapped
 from referee.log import SILENT, Logger
 from referee.wire import Lobby
 

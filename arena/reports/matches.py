@@ -20,9 +20,9 @@ from arena.terminal import Grid, grid, results_console, show
 from arena.tournament import FieldState, Ledger, load_start_terms
 from protocol.refusals import Conduct
 from protocol.words import Outcome
+from referee.display_text import did_you_mean
 from referee.host import Result
 from referee.match import sentences
-from referee.suggestions import did_you_mean
 
 USUAL_ENDS = frozenset({"decided", "discovered", "finished", "full", "rounds", "titles"})
 """Reasons of outcomes that only mean that the match was played to its end."""

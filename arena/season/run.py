@@ -46,8 +46,8 @@ from arena.tournament import (
     set_aside,
 )
 from referee.bot_folder import is_remote
+from referee.display_text import did_you_mean
 from referee.host import RemoteBot
-from referee.suggestions import did_you_mean
 
 SEED_BYTES = 8
 FILE = "file"

@@ -16,9 +16,9 @@ from protocol.games.mist import MistView
 from protocol.games.pointing import PointingView
 from protocol.games.runes_to_ruins import RunesView
 from protocol.words import Action, Event, Options, Outcome
+from referee.display_text import did_you_mean
 from referee.games import GAMES
 from referee.rules import SPECTATOR, Addressed, AnyGame, Deal, Illegal, Table, Window
-from referee.suggestions import did_you_mean
 
 SEED_BITS = 53
 MOST_SEED_BITS = 1_024

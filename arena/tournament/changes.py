@@ -29,8 +29,7 @@ from arena.tournament.aside import Again, BlockSetAside, LeftOut
 from arena.tournament.entries import resolve_changes
 from arena.tournament.ledger import Ledger
 from arena.tournament.results import StartTerms
-from referee.display_text import printable_name
-from referee.suggestions import did_you_mean
+from referee.display_text import did_you_mean, printable_name
 
 LONGEST_LABEL = 900
 """Most characters of a label. The label of a later version is a little longer."""

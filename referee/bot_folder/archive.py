@@ -24,8 +24,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from referee.bot_folder.bot_name import FILE
 from referee.bot_folder.content import IGNORED, MEGABYTE, MOST_FILES, MOST_MB, ContentError, Item, bounded
+from referee.bot_folder.manifest import FILE
 from referee.display_text import printable
 from referee.linux.files import open_regular
 

@@ -17,9 +17,8 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 import msgspec
 from msgspec import Struct, UnsetType
 
-from referee.display_text import printable
+from referee.display_text import did_you_mean, printable
 from referee.linux.files import read_regular
-from referee.suggestions import did_you_mean
 
 FormT = TypeVar("FormT", bound=Struct)
 Steps = tuple[str | int, ...]

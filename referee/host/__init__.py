@@ -4,9 +4,16 @@ from referee.host.feed import Feed, FeedTerms, Publish
 from referee.host.host import Host, MatchHooks
 from referee.host.interview import AnsweredQuestion, BotAnswer, Interviewed, Question, Questionnaire, questions_of
 from referee.host.kept_bots import can_stay, open_kept_bots
-from referee.host.needs import files_allowed, files_needed, processes_left, processes_needed, too_long_for_sockets
 from referee.host.one_match import play
-from referee.host.plan import Plan, Result
+from referee.host.plan import (
+    Plan,
+    Result,
+    files_allowed,
+    files_needed,
+    processes_left,
+    processes_needed,
+    too_long_for_sockets,
+)
 from referee.host.players import (
     LocalSeat,
     Player,
@@ -16,36 +23,3 @@ from referee.host.players import (
     remote_bot,
 )
 from referee.host.reask import ask, ask_at_terminal, reask
-
-__all__ = [
-    "AnsweredQuestion",
-    "BotAnswer",
-    "Feed",
-    "FeedTerms",
-    "Host",
-    "Interviewed",
-    "LocalSeat",
-    "MatchHooks",
-    "Plan",
-    "Player",
-    "Publish",
-    "Question",
-    "Questionnaire",
-    "RemoteBot",
-    "Result",
-    "SandboxedBot",
-    "ask",
-    "ask_at_terminal",
-    "can_stay",
-    "cannot_play",
-    "files_allowed",
-    "files_needed",
-    "open_kept_bots",
-    "play",
-    "processes_left",
-    "processes_needed",
-    "questions_of",
-    "reask",
-    "remote_bot",
-    "too_long_for_sockets",
-]

@@ -20,7 +20,6 @@ from protocol.messages import ClockTerms
 from protocol.refusals import Conduct
 from referee import __version__
 from referee.display_text import printable
-from referee.exception_groups import unwrapped
 from referee.games import GAMES
 from referee.host.feed import Feed, FeedTerms, Publish
 from referee.host.host import Host, MatchHooks
@@ -37,7 +36,7 @@ from referee.host.players import (
     check_players,
     seated,
 )
-from referee.linux.shortage import shortage_in, shortage_text
+from referee.linux.shortage import shortage_in, shortage_text, unwrapped
 from referee.log import SILENT, Logger
 from referee.match import FORMAT, TEXT, Ended, Header, Match, SeatReport, clock_terms
 from referee.rules import Addressed, Deal, Table

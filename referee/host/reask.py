@@ -11,12 +11,12 @@ import trio
 from msgspec.structs import replace
 
 from referee.bot_folder import BotFolder
-from referee.exception_groups import unwrapped
 from referee.host.interview import ALL_ASKED, Interview, Interviewed, Questionnaire, interviewed, questions_of
 from referee.host.match_log import MatchLog
 from referee.host.one_match import LocalMatch
 from referee.host.plan import Plan
 from referee.host.players import ConsoleSeat, ProcessSeat, SeatDriver
+from referee.linux.shortage import unwrapped
 from referee.log import SILENT
 from referee.match import LONGEST_MS, AnyRecord, BotIdentity, Policy, Record
 from referee.rules import Addressed, Deal, Table

@@ -3,7 +3,7 @@
 Version 1 has a folder per bot in each controller's tree, version 2 one folder per bot. The arena needs write
 access to them. With version 2 and systemd, it has itself moved into a scope of its own (`systemd_scope`), unless
 it already is in a part of the tree that was delegated to it. Processes left in them by a killed arena are ended by
-its guard (`arena_guard`), or when the next arena starts.
+its guard (`guard`), or when the next arena starts.
 """
 
 import atexit
@@ -23,7 +23,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.linux import guard, systemd_scope
-from referee.linux.arena_guard import clear
 from referee.linux.shortage import ButForShortages
 
 MEGABYTE = 1024 * 1024
@@ -111,7 +110,7 @@ def sweep() -> None:
                 with suppress(OSError):
                     held.callback(os.close, _locked(left, fcntl.LOCK_NB))
                     gone.append(left)
-        clear(gone, SWEEP_SECONDS)
+        guard.clear(gone, SWEEP_SECONDS)
 
 
 class ControlGroup:

@@ -1,6 +1,7 @@
 """Shortages of the machine: the one list of errors that are its fault, with a text for each.
 
-They are never charged to bots. If one occurs, the attempt is void, and the text names the remedy.
+They are never charged to bots. If one occurs, the attempt is void, and the text names the remedy. Failures come
+out of nurseries in groups, so there is a function to unwrap them.
 """
 
 import errno
@@ -111,3 +112,15 @@ def temporary_folder() -> str:
 def _limit(kind: int) -> str:
     soft, _ = resource.getrlimit(kind)
     return "unlimited" if soft == resource.RLIM_INFINITY else str(soft)
+
+
+@contextmanager
+def unwrapped() -> Iterator[None]:
+    """Raise the first exception of a group by itself: callers distinguish a full disk from a missing sandbox."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        failure: BaseException = group
+        while isinstance(failure, BaseExceptionGroup):
+            failure = failure.exceptions[0]
+        raise failure from group

@@ -34,9 +34,8 @@ from referee.bot_folder import (
 from referee.display_text import printable
 from referee.linux.files import locked
 from referee.sandbox import build_process
-from referee.sandbox.bot_environment import PROJECT, importable, outside_code, this_machine
 from referee.sandbox.build_process import Ended
-from referee.sandbox.levels import Isolation
+from referee.sandbox.host_machine import PROJECT, Isolation, importable, outside_code, this_machine
 
 BUILD_SECONDS = 600
 """Seconds after which a build is killed."""

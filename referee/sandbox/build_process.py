@@ -22,11 +22,11 @@ from referee.bot_folder import BotFolder
 from referee.linux import processes
 from referee.linux.awake_clock import AwakeClock
 from referee.sandbox import bwrap, unconfined
-from referee.sandbox.bot_environment import environment, link_importable, this_machine, with_interpreter
+from referee.sandbox.bot_files import READ_BYTES, BoundedFile
 from referee.sandbox.bwrap_args import SCRATCH
-from referee.sandbox.levels import Isolation
-from referee.sandbox.output_log import READ_BYTES, BoundedFile
-from referee.sandbox.process import KILOBYTE, SandboxError, cannot, no_sandbox
+from referee.sandbox.host_machine import Isolation, environment, link_importable, this_machine, with_interpreter
+from referee.sandbox.process import KILOBYTE
+from referee.sandbox.walls import SandboxError, cannot, no_sandbox
 
 WORKSHOP = "build"
 """Name of the folder in the scratch space in which the commands work."""

@@ -3,11 +3,13 @@
 Layers: no network, no other files, processes, users or host name; all mounts read-only except scratch folders in
 memory; no privileges, no way to gain them, no further namespaces; limits per process and of their number; and, if
 the machine has them, a filter of system calls, Landlock, and control groups. This module runs such a sandbox;
-`bwrap_args` makes its command line, and `launcher` is the first program inside.
+`bwrap_args` makes its command line, and `launcher` is the first program inside. When the sandbox's first process
+ends, the kernel kills all others of the bot.
 """
 
 import os
 import re
+import signal
 import socket
 import struct
 import subprocess
@@ -22,11 +24,18 @@ import trio
 from referee.bot_folder import BotFolder, Limits
 from referee.linux import guard, seccomp
 from referee.linux.cgroups import OWN_PROCESSES, ControlGroup
-from referee.sandbox.bot_environment import environment, this_machine
-from referee.sandbox.bwrap_args import CODE, SCRATCH, SOCKETS, arguments, packages_inside
-from referee.sandbox.bwrap_user import standard_output
-from referee.sandbox.init_process import InitProcess, NamespaceSandbox
-from referee.sandbox.levels import find_layers, group_for, processes_beyond
+from referee.linux.processes import go_on, stop, tree_us
+from referee.sandbox.bot_files import Scratch
+from referee.sandbox.bwrap_args import (
+    CODE,
+    SCRATCH,
+    SHARED_MEMORY,
+    SOCKETS,
+    arguments,
+    packages_inside,
+    standard_output,
+)
+from referee.sandbox.host_machine import environment, find_layers, group_for, processes_beyond, this_machine
 
 SET_UP_SECONDS = 20.0
 """Seconds after which a sandbox that is not ready has failed. It usually takes a hundredth of a second."""
@@ -37,6 +46,105 @@ GO = b"\n"
 """The message that permits the launcher to run the bot."""
 _INIT = re.compile(rb'"child-pid": (\d+)')
 _CREDENTIALS = struct.Struct("3i")
+
+
+class InitProcess:
+    """Freezes, measures and ends all processes of a bot together, by their control group if they have one."""
+
+    def __init__(self, roots: tuple[int, ...], descriptor: int, group: ControlGroup | None, program: int) -> None:
+        """Take over the first process of a sandbox.
+
+        Args:
+            roots: the processes from which all others of the bot descend. The first one sees the bot's file
+            system.
+            descriptor: a pidfd of the first process, which is closed by `end`. Unlike a number, it is never
+            reused.
+            group: the bot's control group, if there is one.
+            program: the process that becomes the bot's program.
+        """
+        self.roots = roots
+        self.program = program
+        self._descriptor = descriptor
+        self._group = group
+
+    def freeze(self) -> None:
+        """Freeze all processes."""
+        if self._group is None or not self._group.freeze():
+            stop(*self.roots)
+
+    def thaw(self) -> None:
+        """Thaw all processes."""
+        if self._group is None or not self._group.thaw():
+            go_on(*self.roots)
+
+    def cpu_us(self) -> int:
+        """Return the processor time of all processes so far, in microseconds.
+
+        Raises:
+            OSError: they have ended.
+        """
+        return tree_us(*self.roots) if self._group is None else self._group.cpu_us()
+
+    async def exited(self) -> None:
+        """Wait until the first process has ended."""
+        await trio.lowlevel.wait_readable(self._descriptor)
+
+    async def end(self) -> None:
+        """Kill all processes, and wait until the last has ended, which is the first process."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
+        if self._group is not None:
+            # A frozen process cannot die.
+            self._group.thaw()
+        await self.exited()
+        os.close(self._descriptor)
+
+
+class NamespaceSandbox:
+    """Common part of bots in sandboxes, however they are started. They are controlled by their first process."""
+
+    def __init__(self) -> None:
+        self._init: InitProcess | None = None
+        """The first process; None: the sandbox is not ready yet."""
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The processes from which all others of the bot descend; none before the sandbox is ready."""
+        return () if self._init is None else self._init.roots
+
+    @property
+    def program(self) -> int:
+        """The process that becomes the bot's program, by its number here; 0 before the sandbox is ready."""
+        return 0 if self._init is None else self._init.program
+
+    @property
+    def lost(self) -> str:
+        """The reason why the sandbox ended through no act of the bot; empty: its program has ended."""
+        return ""
+
+    def scratch(self) -> list[Scratch]:
+        """Return the folders to which the bot can write, as seen from outside."""
+        first = 0 if self._init is None else self._init.roots[0]
+        own = [Path(folder) for folder in (SCRATCH, SHARED_MEMORY)]
+        return [Scratch(Path(f"/proc/{first}/root{folder}"), but_not=folder) for folder in own]
+
+    def freeze(self) -> None:
+        """Freeze all processes of the bot."""
+        if self._init is not None:
+            self._init.freeze()
+
+    def thaw(self) -> None:
+        """Thaw all processes of the bot."""
+        if self._init is not None:
+            self._init.thaw()
+
+    def cpu_us(self) -> int:
+        """Return the processor time of all processes of the bot so far, in microseconds.
+
+        Raises:
+            OSError: they have ended.
+        """
+        return 0 if self._init is None else self._init.cpu_us()
 
 
 class SetUpError(Exception):

@@ -1,10 +1,12 @@
-"""The first program inside a sandbox: puts up the walls that can only be put up from inside, and becomes the bot.
+"""The program that becomes a bot, run as `launcher.py NAME=VALUE… -- COMMAND…`.
 
-Run as `launcher.py NAME=VALUE… -- COMMAND…`, it drops its rights, sets its limits, restricts itself with Landlock,
-reports on standard input that the sandbox is ready, and waits for the referee's permission. Only then it runs the
-bot: in the same interpreter if the bot is a Python script, which saves the start of a second one, else in its
-place. It imports nothing of this project, to be quick.
+Inside a sandbox it puts up the walls that can only be put up from inside: it drops its rights, sets its limits,
+restricts itself with Landlock, reports on standard input that the sandbox is ready, and waits for the referee's
+permission. Only then it runs the bot: in the same interpreter if the bot is a Python script, which saves the start
+of a second one, else in its place. Without a sandbox it ends with the arena, sets limits, and runs the command. It
+imports nothing of this project, and no `typing`, to be quick.
 
+    arena=PID       end with this process, which is its parent: there is no sandbox
     user=N          become this user (of root's bots), without any rights
     script=yes      the command is this interpreter with a script
     landlock=N      this machine's version of Landlock
@@ -19,10 +21,15 @@ import ctypes
 import errno
 import os
 import resource
+import signal
 import sys
-from types import TracebackType
-from typing import Any
 
+TYPE_CHECKING = False  # Type checkers take it for the one of `typing`, which is slow to import.
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any
+
+SET_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36
 SET_DUMPABLE, DROP_FROM_BOUNDING_SET, SET_NO_NEW_PRIVS, AMBIENT, CLEAR_AMBIENT = 4, 24, 38, 47, 4
 CAPABILITIES = 64
 """A number larger than that of any kernel's capabilities."""
@@ -46,6 +53,8 @@ def main() -> None:
     split = sys.argv.index("--")
     told, command = [word.split("=", 1) for word in sys.argv[1:split]], sys.argv[split + 1 :]
     values = dict(told)
+    if "arena" in values:
+        end_with(int(values["arena"]))
     if "user" in values:
         become(int(values["user"]))
     check(libc.prctl(SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
@@ -54,14 +63,8 @@ def main() -> None:
             limit(getattr(resource, f"RLIMIT_{name}"), int(value))
     if "landlock" in values:
         lock_in(int(values["landlock"]), [(name, value) for name, value in told if name in RIGHTS])
-    # The sandbox is ready. Without the referee's answer, no process would end the bot.
-    os.write(0, b"\n")
-    if os.read(0, 1) != b"\n":
-        sys.exit(COMMAND_NOT_RUN)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
+    if "arena" not in values:
+        wait_for_permission()
     if values.get("script") == "yes":
         run_script(command[1:])
     try:
@@ -69,6 +72,26 @@ def main() -> None:
     except OSError as error:
         sys.stderr.write(f"{command[0]}: {error.strerror}\n")
         sys.exit(COMMAND_NOT_RUN)
+
+
+def end_with(arena: int) -> None:
+    """Have the kernel kill this process when the arena ends, and adopt its own orphans, so that they are found."""
+    libc.prctl(SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != arena:
+        # The arena ended before this process was bound to it.
+        sys.exit(1)
+    libc.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def wait_for_permission() -> None:
+    """Report that the sandbox is ready, and exit if the referee does not answer: no process would end the bot."""
+    os.write(0, b"\n")
+    if os.read(0, 1) != b"\n":
+        sys.exit(COMMAND_NOT_RUN)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
 
 
 def check(result: int, what: str) -> int:
@@ -140,7 +163,7 @@ def hide_sendmsg() -> None:
     import socket  # noqa: PLC0415
 
     class Hidden:
-        def __get__(self, instance: Any, owner: type) -> Any:
+        def __get__(self, instance: "Any", owner: type) -> "Any":
             if instance is None:
                 raise AttributeError("sendmsg")
             return _socket.socket.sendmsg.__get__(instance)
@@ -166,7 +189,7 @@ def run_script(argv: list[str]) -> None:
     sys.exit(0)
 
 
-def without_us(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:
+def without_us(kind: type[BaseException], error: BaseException, trace: "TracebackType | None") -> "Any":
     """Print a traceback that starts with the bot's own code. An `excepthook`."""
     while trace is not None and os.path.dirname(trace.tb_frame.f_code.co_filename) == os.path.dirname(__file__):
         trace = trace.tb_next

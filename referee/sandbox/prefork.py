@@ -24,9 +24,8 @@ import trio
 from protocol import games
 from referee.bot_folder import MEGABYTE, PYTHON, BotFolder
 from referee.linux import guard, seccomp
-from referee.sandbox import levels
-from referee.sandbox.bot_environment import environment, this_machine
-from referee.sandbox.bwrap import GO, SET_UP_SECONDS, SetUpError, python_path, start
+from referee.sandbox import host_machine
+from referee.sandbox.bwrap import GO, SET_UP_SECONDS, InitProcess, NamespaceSandbox, SetUpError, python_path, start
 from referee.sandbox.bwrap_args import (
     SCRATCH,
     SHARED_MEMORY_BYTES,
@@ -34,11 +33,11 @@ from referee.sandbox.bwrap_args import (
     check_readable,
     places,
     resource_limits,
+    roots_user,
+    standard_output,
     starter_arguments,
 )
-from referee.sandbox.bwrap_user import roots_user, standard_output
-from referee.sandbox.init_process import InitProcess, NamespaceSandbox
-from referee.sandbox.levels import find_layers, group_for, processes_beyond
+from referee.sandbox.host_machine import environment, find_layers, group_for, processes_beyond, this_machine
 
 MODULES = ("bots.kit", *(f"protocol.games.{module.name}" for module in iter_modules(games.__path__)))
 """The modules that are imported already when a bot starts."""
@@ -86,7 +85,7 @@ class PreforkedSandbox(NamespaceSandbox):
             "shared_bytes": SHARED_MEMORY_BYTES,
             "user": user,
             "limits": resource_limits(bot.limits, processes_beyond(layers)),
-            "landlock": levels.landlock_version(),
+            "landlock": host_machine.landlock_version(),
             "places": places(this_machine()),
             "environment": environment(
                 endpoint=f"ipc://{SOCKETS}/{line.name}",

@@ -43,7 +43,7 @@ NEW_MOUNTS, NEW_CGROUP, NEW_UTS, NEW_IPC, NEW_USER, NEW_PIDS, NEW_NET = (
 BIND, RECURSIVE, READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC, DETACH = 4096, 16384, 1, 2, 4, 8, 2
 SET_MOUNT_ATTRIBUTES, FROM_HERE, ATTRIBUTES_RECURSIVE = 442, -100, 0x8000
 READ_ONLY_NO_SUID_NO_DEVICES = 1 | 2 | 4
-SET_DEATH_SIGNAL, SET_SECCOMP, FILTER = 1, 22, 2
+SET_SECCOMP, FILTER = 22, 2
 SHARED_MEMORY, WITH_DESCRIPTOR = 0x100, 0x1000
 SIGNALS, NO_STOPS = 1024, 1
 """Values of the C library: the size of a set of signals; SA_NOCLDSTOP, with which SIGCHLD reports ends only."""
@@ -361,7 +361,7 @@ def be_a_sandbox(request: Request, filter_words: bytes, log: int, gate: int, gro
         if request.user is None:
             shut_user_in()
         launcher.become(request.user)
-        check(libc.prctl(SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0), "end with the referee")
+        check(libc.prctl(launcher.SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0), "end with the referee")
         os.closerange(3, gate)
         os.closerange(gate + 1, MOST_DESCRIPTORS)
         for name, value in request.limits:

@@ -8,9 +8,7 @@ can, and uses the rest if the machine has it; `none` promises nothing, and must 
 `bot_environment` its environment.
 """
 
-import re
 import signal
-import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -21,17 +19,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.bot_folder import BotFolder, Limits
-from referee.linux.cgroups import NoGroupError
 from referee.linux.processes import MICROSECONDS, most_cores
 from referee.linux.shortage import ButForShortages, shortage_text
-from referee.linux.user_namespaces import what_forbids
 from referee.sandbox import bwrap, unconfined
-from referee.sandbox.bwrap_user import NoUsersError
-from referee.sandbox.levels import Isolation, find_layers
+from referee.sandbox.bot_files import BotLog, empty, is_empty
+from referee.sandbox.host_machine import Isolation
 from referee.sandbox.meter import Meter
-from referee.sandbox.output_log import BotLog
 from referee.sandbox.prefork import STARTER_ENDED, PreforkedSandbox, can_be_warm
-from referee.sandbox.scratch import empty, is_empty
+from referee.sandbox.walls import SandboxError, cannot, demand, no_sandbox
 
 KILOBYTE = 1024
 NO_PROCESSES = (
@@ -42,101 +37,6 @@ NO_MEMORY = (
     "the machine has run out of memory: it ended a process of a bot that had less than its own bound "
     "(more memory is needed, or fewer matches at once)"
 )
-LESS = "or ask for less: --isolation standard"
-OTHERWISE = "or run bots that you trust without any isolation: --isolation none"
-INSTALL = f"install bubblewrap and util-linux (apt install bubblewrap; dnf install bubblewrap), {OTHERWISE}"
-AS_ORDINARY_USER = (
-    "start the arena as an ordinary user (unshare --user --map-user=1000 --map-group=1000 arena ...)"
-)
-READABLE = (
-    f"as root, bots run as users of their own: chmod -R o+rX, or start the arena as an ordinary user, {OTHERWISE}"
-)
-
-
-_OF_RIGHTS = re.compile(r"namespace|uid map|[Pp]ermission|not permitted")
-"""Words in a complaint of bubblewrap that may be caused by a setup of the machine."""
-
-
-class SandboxError(Exception):
-    """This machine cannot provide the sandbox: no fault of a bot.
-
-    The text names the missing part and the remedy.
-    """
-
-
-def no_sandbox(said: str) -> SandboxError:
-    """Return the error for a sandbox that bubblewrap could not create, given its complaint in one line."""
-    helps = f"{what_forbids()}, {OTHERWISE}" if _OF_RIGHTS.search(said) else OTHERWISE
-    return SandboxError(f"no sandbox: bubblewrap says: {said}; {helps}")
-
-
-def find_isolation() -> Isolation:
-    """Return the best level of this machine, by trying. It is never `none`, which must be requested.
-
-    Raises:
-        SandboxError: there is no sandbox; the text is one line on how to get it.
-        OSError: no process or descriptor is available.
-    """
-    try:
-        complaint = bwrap.probe()
-    except OSError as error:
-        raise cannot(error) from None
-    except subprocess.TimeoutExpired as error:
-        raise SandboxError(
-            f"no sandbox: one that was tried did not start within {error.timeout:.0f} s: this machine is too busy"
-        ) from None
-    if complaint is not None:
-        raise no_sandbox(complaint)
-    return "standard" if missing() else "strict"
-
-
-def missing() -> tuple[str, ...]:
-    """Return the promises of `strict` that this machine cannot keep besides bubblewrap's, each with the remedy."""
-    layers = find_layers()
-    return tuple(
-        f"{promise}: {lack}"
-        for promise, lack in (
-            ("system calls cannot be bounded", layers.no_filter),
-            ("memory and processor time cannot be bounded", layers.no_groups),
-        )
-        if lack is not None
-    )
-
-
-def demand(isolation: Isolation) -> None:
-    """Check that a level is available, as far as possible without starting a bot.
-
-    Raises:
-        SandboxError: it is not. The text is one line with the missing part and the remedy.
-    """
-    if isolation == "strict" and (lacks := missing()):
-        try:
-            find_isolation()
-            helps = LESS
-        except SandboxError as error:
-            helps = f"and {error}"
-        except OSError:
-            helps = LESS  # The machine is out of a resource at the moment.
-        raise SandboxError(f"no strict sandbox: {'; '.join(lacks)}; {helps}")
-
-
-def cannot(error: OSError) -> Exception:
-    """Return the error to raise for an OSError in the making of a sandbox; a shortage is returned as it is."""
-    match error:
-        case NoGroupError():
-            return SandboxError(
-                f"no sandbox: {error.filename}: no control group can be made there: {error.strerror}; {LESS}"
-            )
-        case NoUsersError():
-            return SandboxError(f"no sandbox: {error.strerror}; {AS_ORDINARY_USER}, {OTHERWISE}")
-        case FileNotFoundError():
-            return SandboxError(f"no sandbox: {error.filename} is not installed; {INSTALL}")
-        case PermissionError():
-            return SandboxError(f"no sandbox: {error.filename}: {error.strerror}; {READABLE}")
-        case OSError(errno=0):
-            return no_sandbox(f"{error.filename}: {error.strerror}")
-        case _:
-            return error
 
 
 AnySandbox = bwrap.BubblewrapSandbox | unconfined.PlainProcess | PreforkedSandbox

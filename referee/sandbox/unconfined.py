@@ -21,11 +21,10 @@ from msgspec import Struct
 from referee.bot_folder import BotFolder, Limits
 from referee.linux.processes import adopt_orphans, end_all, go_on, kill_trees, own_children, stop, tree_us
 from referee.linux.shortage import shortage_text
-from referee.sandbox.bot_environment import command_line, environment, link_importable, this_machine
-from referee.sandbox.bwrap_args import resource_limits
-from referee.sandbox.scratch import Scratch
+from referee.sandbox.bot_files import Scratch
+from referee.sandbox.bwrap_args import LAUNCHER, resource_limits
+from referee.sandbox.host_machine import command_line, environment, link_importable, this_machine
 
-LAUNCHER = Path(__file__).with_name("unconfined_launcher.py")
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - looked at
 LIMITED = frozenset({"AS", "NOFILE", "FSIZE", "CORE", "CPU"})
 """The limits that apply to a process; others would apply to all processes of the user."""
@@ -162,7 +161,7 @@ def launcher(limits: Limits) -> list[str]:
     """Return the words before a command that make it run with limits and end with the arena."""
     interpreter = str(this_machine().interpreter)
     bounds = [f"{name}={value}" for name, value in resource_limits(limits, others=0) if name in LIMITED]
-    return [interpreter, "-I", "-S", str(LAUNCHER), str(os.getpid()), *bounds, "--"]
+    return [interpreter, "-I", "-S", str(LAUNCHER), f"arena={os.getpid()}", *bounds, "--"]
 
 
 def _orphans(mark: bytes) -> list[int]:

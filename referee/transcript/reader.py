@@ -36,14 +36,14 @@ from referee.transcript.chain import (
     MOST_LEVELS,
     NO_LINE,
     Broken,
+    SeatChains,
     TranscriptError,
     hash_of,
     opening,
     seal_holds,
     sealed,
 )
-from referee.transcript.checks import Form
-from referee.transcript.seat import SeatChains
+from referee.transcript.replayer import Form
 from referee.transcript.writer import part_of
 
 _SHOWN_BYTES = 40

@@ -19,8 +19,7 @@ from msgspec.structs import replace
 from protocol.codec import encode
 from referee.linux.files import for_owner
 from referee.match import Footer, Header, Record
-from referee.transcript.chain import Chain, TranscriptError
-from referee.transcript.seat import SeatChains, fresh_salts
+from referee.transcript.chain import Chain, SeatChains, TranscriptError, fresh_salts
 from referee.wire import Bell
 
 READ_BYTES = 1024 * 1024

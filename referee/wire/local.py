@@ -15,8 +15,7 @@ from pathlib import Path
 import trio
 
 from referee.wire.line import MAX_TAKEN_BYTES, Bell
-from referee.wire.poll import IN, Poll, open_poll
-from referee.wire.socket_line import LineConnection, SocketLine
+from referee.wire.socket_line import IN, LineConnection, Poll, SocketLine, open_poll
 from referee.wire.zmtp import Conversation
 
 SOCKET_NAME = "referee.sock"

@@ -23,8 +23,7 @@ from protocol.codec import Refused, decode_client_message, encode
 from protocol.messages import Hello, Invited
 from referee.wire.keys import KeyPair, z85
 from referee.wire.line import FAREWELL_SECONDS, MAX_TAKEN_BYTES, Bell, Inbox
-from referee.wire.poll import Poll, open_poll
-from referee.wire.socket_line import LineConnection, SocketLine
+from referee.wire.socket_line import LineConnection, Poll, SocketLine, open_poll
 from referee.wire.zmtp import PING, ZmtpError
 
 if TYPE_CHECKING:

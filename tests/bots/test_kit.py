@@ -45,7 +45,7 @@ from protocol.messages import (
 )
 from protocol.refusals import Fault, Refusal
 from protocol.words import Outcome
-from referee.sandbox.output_log import stuck_at
+from referee.sandbox.bot_files import stuck_at
 
 HELLO = Hello(token="secret", name="me", version="2", protocol=PROTOCOL)
 OUTCOME = Outcome(ranking=((0,), (1,)), winners=(0,), eliminated=1, scores=None, reason="full")

@@ -22,8 +22,8 @@ from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
 from referee.match.records import Judged
 from referee.match.terms import Policy
-from referee.sandbox.levels import Isolation
-from referee.sandbox.process import find_isolation
+from referee.sandbox import find_isolation
+from referee.sandbox.host_machine import Isolation
 from referee.transcript.reader import read_transcript
 from tests.bad_bots.excuses import WAYS
 from tests.real_wire.zoo import BAD_BOTS, SHARED

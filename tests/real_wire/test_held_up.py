@@ -11,8 +11,8 @@ import pytest
 import trio
 
 from referee.match.records import Judged, Verdict
-from referee.sandbox.levels import Isolation
-from referee.sandbox.process import SandboxError, find_isolation
+from referee.sandbox import SandboxError, find_isolation
+from referee.sandbox.host_machine import Isolation
 from tests.bad_bots.excuses import WAYS
 from tests.long import mostly_slow
 from tests.real_wire.held_up import WINDOWS, busy, judged

@@ -21,8 +21,8 @@ from referee.host.plan import Plan, Result
 from referee.host.players import ProcessSeat, SandboxedBot
 from referee.match.records import BotIdentity, Header, In
 from referee.match.terms import Policy
-from referee.sandbox.levels import Isolation
-from referee.sandbox.scratch import MOST_DEEP, MOST_ENTRIES, Scratch, empty, is_empty
+from referee.sandbox.bot_files import MOST_DEEP, MOST_ENTRIES, Scratch, empty, is_empty
+from referee.sandbox.host_machine import Isolation
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
 from referee.wire.local import Wire, open_wire

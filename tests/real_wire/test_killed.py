@@ -27,7 +27,7 @@ from arena.commands.main import main
 from arena.errors import DONE
 from arena.tournament.ledger import Ledger
 from referee.match.records import Judged, Verdict
-from referee.sandbox.process import SandboxError, find_isolation
+from referee.sandbox import SandboxError, find_isolation
 from referee.transcript.reader import read_transcript
 from tests.real_wire.processes import SLOW, alive, children, family, until, workers_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.sandbox.process import SandboxError, find_isolation
+from referee.sandbox import SandboxError, find_isolation
 from tests.real_wire.processes import family, until, workers_of
 
 pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two workers need two cores")

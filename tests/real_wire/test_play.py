@@ -17,7 +17,7 @@ from referee.host.players import LocalSeat, Player, SandboxedBot, WrongPlayersEr
 from referee.match.records import In, Left, WindowTime
 from referee.match.terms import Policy
 from referee.sandbox import prefork
-from referee.sandbox.levels import Isolation
+from referee.sandbox.host_machine import Isolation
 from referee.transcript.chain import TranscriptError
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay

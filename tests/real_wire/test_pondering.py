@@ -14,7 +14,7 @@ from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
 from referee.linux.processes import descendants
 from referee.match.terms import Policy
-from referee.sandbox.levels import Isolation
+from referee.sandbox.host_machine import Isolation
 
 THINKS_ALWAYS = """
 import os, threading, time

@@ -16,7 +16,7 @@ from referee.host.players import SandboxedBot
 from referee.linux.processes import tree_us
 from referee.match.records import Ended, Judged, SeatTime, WindowTime
 from referee.match.terms import ClockTable
-from referee.sandbox.levels import Isolation
+from referee.sandbox.host_machine import Isolation
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
 

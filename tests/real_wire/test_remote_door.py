@@ -13,7 +13,7 @@ from arena.stress import resident_bytes
 from referee.wire import remote, socket_line
 from referee.wire.keys import new_pair
 from referee.wire.line import INBOX_FRAMES, MAX_TAKEN_BYTES, HandedOver, NotReading
-from referee.wire.poll import LoopProbe
+from referee.wire.socket_line import LoopProbe
 from referee.wire.zmtp import COMMAND_BYTES, COMMANDS_AT_ONCE
 from tests.real_wire.remote import Client, Door, clients, open_door
 from tests.real_wire.seat import hear

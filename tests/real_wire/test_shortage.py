@@ -25,7 +25,7 @@ from referee.host.plan import Plan, Result
 from referee.host.players import Player, SandboxedBot
 from referee.match.terms import Policy
 from referee.sandbox import SandboxError
-from referee.sandbox.levels import Isolation, find_layers
+from referee.sandbox.host_machine import Isolation, find_layers
 from referee.wire.local import SOCKET_NAME, open_wire
 
 PLAN = Plan(match="test", game="hive-mind", variant="recharged", seed=3, policy=Policy(), isolation="none")

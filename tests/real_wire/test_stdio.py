@@ -17,7 +17,7 @@ from referee.match.records import Ended
 from referee.match.seat_report import sentences
 from referee.match.terms import Policy
 from referee.sandbox.build import built
-from referee.sandbox.levels import Isolation
+from referee.sandbox.host_machine import Isolation
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
 

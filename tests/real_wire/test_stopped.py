@@ -16,7 +16,7 @@ import pytest
 
 from arena.errors import DONE
 from referee.match.records import Judged, Used, WindowTime
-from referee.sandbox.process import SandboxError, find_isolation
+from referee.sandbox import SandboxError, find_isolation
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
 from tests.real_wire.processes import family, until, workers_of

@@ -10,7 +10,7 @@ from arena.commands import main
 from arena.errors import DONE, NO, WRONG_USE
 from arena.stress import percentiles
 from arena.workers import machine
-from referee.sandbox.process import find_isolation
+from referee.sandbox import find_isolation
 
 
 def stress(*arguments: str | Path) -> Result:

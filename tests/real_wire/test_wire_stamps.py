@@ -148,7 +148,7 @@ class Scripted(ThreadCounters):
 
 def never_overslept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take no sleep for a stop: beside busy programs it lasts longer than these tests say that it waited."""
-    monkeypatch.setattr("referee.wire.poll.OVERSLEPT_SECONDS", math.inf)
+    monkeypatch.setattr("referee.wire.socket_line.OVERSLEPT_SECONDS", math.inf)
 
 
 async def test_only_a_look_that_slept_counts_as_the_time_of_coming(

@@ -7,7 +7,7 @@ import trio
 
 from referee.wire.line import Arrived, Bell, Line
 from referee.wire.local import LocalLine
-from referee.wire.poll import LoopProbe
+from referee.wire.socket_line import LoopProbe
 from tests.long import cases
 from tests.real_wire import peer, stress
 from tests.real_wire.seat import open_seat

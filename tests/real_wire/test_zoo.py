@@ -25,8 +25,8 @@ from referee.host.plan import Plan, Result
 from referee.host.players import SandboxedBot
 from referee.match.records import Ended
 from referee.match.terms import Policy
-from referee.sandbox.levels import Isolation
-from referee.sandbox.process import SandboxError, find_isolation
+from referee.sandbox import SandboxError, find_isolation
+from referee.sandbox.host_machine import Isolation
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
 from referee.wire.local import Wire, open_wire

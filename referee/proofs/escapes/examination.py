@@ -17,7 +17,7 @@ from typing import Literal
 import trio
 from msgspec import Struct
 
-from referee.exception_groups import unwrapped
+from referee.linux.shortage import unwrapped
 from referee.proofs.escapes.fixture import (
     CPUS,
     GLANCE_SECONDS,

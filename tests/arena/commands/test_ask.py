@@ -17,8 +17,8 @@ from protocol.refusals import Refusal
 from referee.bot_folder.manifest import find_bot
 from referee.host.interview import Question, Questionnaire, questions_of
 from referee.rules import Quoted
+from referee.transcript.chain import seat_lines
 from referee.transcript.reader import read_transcript
-from referee.transcript.seat import seat_lines
 from tests.golden import transcripts
 from tests.referee.transcript.forged import chained, taken_apart
 

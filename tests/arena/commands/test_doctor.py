@@ -12,7 +12,7 @@ from referee.proofs.escapes.examination import EscapeFinding, ExaminationReport,
 from referee.proofs.escapes.examination import Result as CameOut
 from referee.proofs.escapes.fixture import How
 from referee.proofs.escapes.host_snapshot import Layer
-from referee.sandbox.process import SandboxError
+from referee.sandbox import SandboxError
 from referee.sandbox.walls import Wall
 
 

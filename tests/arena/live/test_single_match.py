@@ -19,7 +19,7 @@ from arena.errors import MachineCannot, WrongUse
 from arena.live.single_match import Watch, play_match
 from referee.host.one_match import play as really_play
 from referee.host.plan import Plan, Result
-from referee.sandbox.process import SandboxError
+from referee.sandbox import SandboxError
 from referee.transcript.chain import TranscriptError
 from tests.arena.live.local_bots import draws
 from tests.arena.stand_in import result

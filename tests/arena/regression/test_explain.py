@@ -15,7 +15,7 @@ from arena.regression.model import Regression
 from referee.host.interview import Interviewed
 from referee.host.plan import Plan, Result
 from referee.match.records import Header
-from referee.sandbox.process import SandboxError
+from referee.sandbox import SandboxError
 from tests.arena.regression.test_run import asked, playing
 from tests.arena.stand_in import result
 from tests.referee.transcript.transcript_sample import match_records, write

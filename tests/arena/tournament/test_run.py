@@ -19,7 +19,7 @@ from arena.tournament.run import FinalResults, TournamentRun
 from arena.workers.api import Play, Worker
 from arena.workers.machine import own_files
 from referee.bot_folder.manifest import find_bot
-from referee.sandbox.process import SandboxError
+from referee.sandbox import SandboxError
 from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import AtOnce
 

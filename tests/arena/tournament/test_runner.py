@@ -24,7 +24,7 @@ from referee.host.plan import Plan, Result
 from referee.host.players import LocalSeat, RemoteBot, identity
 from referee.match import records
 from referee.match.records import bot_seed, remote_bot_seed
-from referee.sandbox.process import SandboxError
+from referee.sandbox import SandboxError
 from referee.transcript.chain import TranscriptError
 from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import StandIn, result

@@ -146,7 +146,7 @@ def test_a_process_with_more_threads_is_not_forked() -> None:
 
 USES = """
 before = fork_server.can_fork()
-from referee.sandbox.levels import find_layers
+from referee.sandbox.host_machine import find_layers
 find_layers()
 tell(before=before, after=fork_server.can_fork())
 """
@@ -158,7 +158,7 @@ def test_a_process_that_has_control_groups_is_not_forked() -> None:
 
 
 USERS = """
-from referee.sandbox.bwrap_user import roots_user
+from referee.sandbox.bwrap_args import roots_user
 
 nowhere = Path("/nowhere/at/all")
 own = [roots_user(nowhere).number for _ in range(3)]

@@ -12,7 +12,7 @@ from arena.workers import machine
 from arena.workers.machine import demand_room
 from referee.bot_folder import BotFolder
 from referee.bot_folder.manifest import Limits, find_bot
-from referee.host import files_needed, needs
+from referee.host import files_needed, plan
 from referee.sandbox import Isolation, walls
 
 
@@ -44,7 +44,7 @@ def test_a_bot_is_not_given_fewer_open_files_than_it_is_promised(monkeypatch: py
 
 
 def test_one_process_too_few_is_refused_with_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    needed = needs.processes_needed(8, 2, 1, Limits().processes)
+    needed = plan.processes_needed(8, 2, 1, Limits().processes)
     monkeypatch.setattr(machine, "processes_left", lambda: (needed, "pids.max is 9"))
     assert "" == demanded(at_once=8)
     monkeypatch.setattr(machine, "processes_left", lambda: (needed - 1, "pids.max is 9"))
@@ -89,5 +89,5 @@ def test_where_no_folder_for_temporary_files_can_be_written_that_is_said(monkeyp
 def test_the_page_says_the_same_numbers() -> None:
     page = (Path(__file__).parents[3] / "docs/operating.md").read_text()
     assert f"One match of 2 seats needs {files_needed(1, 2)}, one of 13 seats {files_needed(1, 13)}" in page
-    own, match, seat = needs.PROCESS_FILES, needs.MATCH_FILES, needs.SEAT_FILES
+    own, match, seat = plan.PROCESS_FILES, plan.MATCH_FILES, plan.SEAT_FILES
     assert f"{own}, and for each match at once {match} and {seat} for each seat" in page

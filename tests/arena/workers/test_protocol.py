@@ -13,7 +13,7 @@ from referee.bot_folder.manifest import find_bot
 from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
 from referee.match.seat_report import SeatReport, spread_of
-from referee.sandbox.process import SandboxError
+from referee.sandbox import SandboxError
 from referee.transcript.chain import TranscriptError
 from tests.arena.stand_in import result
 

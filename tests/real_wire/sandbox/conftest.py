@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.sandbox.levels import Layers
-from referee.sandbox.process import missing
+from referee.sandbox import missing
+from referee.sandbox.host_machine import Layers
 from tests.real_wire.sandbox.lab import Lab
 
 
@@ -27,6 +27,6 @@ def alone(request: pytest.FixtureRequest, sandboxed: None, lab: Lab, monkeypatch
             pytest.skip("; ".join(missing()))
         return False
     monkeypatch.setattr("referee.sandbox.bwrap.find_layers", lambda: Layers(no_filter="", no_groups=""))
-    monkeypatch.setattr("referee.sandbox.levels.landlock_version", lambda: 0)
+    monkeypatch.setattr("referee.sandbox.host_machine.landlock_version", lambda: 0)
     monkeypatch.setattr("referee.sandbox.process.demand", lambda _: None)
     return True

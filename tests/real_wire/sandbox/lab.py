@@ -13,7 +13,7 @@ import trio
 from referee import sandbox
 from referee.bot_folder.manifest import BotFolder, find_bot
 from referee.proofs.escapes.host_snapshot import processes_of_start
-from referee.sandbox.levels import Isolation
+from referee.sandbox.host_machine import Isolation
 
 PATIENCE_SECONDS = 120
 """Without a sandbox, to end a bot that makes processes without end took more than 30 beside eight busy loops."""

@@ -18,7 +18,7 @@ from secrets import token_hex
 import pytest
 
 from referee.linux.cgroups import PROCESSES, tree
-from referee.sandbox.bot_environment import PROJECT
+from referee.sandbox.host_machine import PROJECT
 from tests.real_wire.processes import alive, children, family, until
 
 MATCHES = 3
@@ -150,7 +150,7 @@ class Arena:
         (found,) = [
             pid
             for pid in children(self.process.pid)
-            if b"arena_guard" in Path(f"/proc/{pid}/cmdline").read_bytes()
+            if b"/linux/guard.py" in Path(f"/proc/{pid}/cmdline").read_bytes()
         ]
         return found
 

@@ -18,7 +18,7 @@ from arena.workers.machine import ready
 from referee.bot_folder.manifest import BotFolder, BotFolderError, Limits, find_bot
 from referee.sandbox import build as bot_build
 from referee.sandbox.build import BuildError, built, is_built, log_of
-from referee.sandbox.levels import Isolation, find_layers
+from referee.sandbox.host_machine import Isolation, find_layers
 from tests.real_wire.processes import until
 
 both = pytest.mark.parametrize("isolation", ["strict", "none"])

@@ -20,8 +20,7 @@ from referee import sandbox
 from referee.linux.cgroups import tree
 from referee.linux.processes import descendants
 from referee.sandbox import bwrap, prefork
-from referee.sandbox.bot_environment import PROJECT
-from referee.sandbox.levels import find_layers
+from referee.sandbox.host_machine import PROJECT, find_layers
 from tests.long import cases
 from tests.real_wire.sandbox.lab import IMPORTS, MAY_IMPORT, How, Lab
 

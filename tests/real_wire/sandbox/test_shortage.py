@@ -15,7 +15,7 @@ import trio
 from referee.linux import cgroups
 from referee.linux.processes import descendants
 from referee.sandbox import bwrap, prefork
-from referee.sandbox.levels import find_layers
+from referee.sandbox.host_machine import find_layers
 from referee.sandbox.meter import Meter
 from referee.sandbox.process import NO_MEMORY, NO_PROCESSES
 from tests.real_wire.sandbox.lab import How, Lab

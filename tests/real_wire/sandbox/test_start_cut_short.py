@@ -14,8 +14,7 @@ import pytest
 
 from referee.bot_folder import find_bot
 from referee.sandbox import bwrap
-from referee.sandbox.bot_environment import PROJECT
-from referee.sandbox.levels import Layers
+from referee.sandbox.host_machine import PROJECT, Layers
 from tests.real_wire.processes import alive, children, family, until
 
 HELD_START = Path(__file__).with_name("held_start.c")

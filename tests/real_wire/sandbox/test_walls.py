@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from referee.linux.processes import descendants
-from referee.sandbox.bot_environment import PROJECT, this_machine
+from referee.sandbox.host_machine import PROJECT, this_machine
 from tests.real_wire.sandbox.lab import IMPORTS, MAY_IMPORT, Lab
 
 pytestmark = pytest.mark.usefixtures("alone")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from referee.bot_folder import BUILT_IN, BotFolderError, BotName, find_bot, folder_name, read_bot_name
-from referee.bot_folder.bot_name import LONGEST_PATH, Kind, last_part
+from referee.bot_folder.manifest import LONGEST_PATH, Kind, last_part
 from tests.referee.bot_folder.test_manifest import git, make
 
 

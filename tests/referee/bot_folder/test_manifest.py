@@ -6,9 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from referee.bot_folder.bot_name import read_bot_name
 from referee.bot_folder.content import content_hash, copy_place
-from referee.bot_folder.manifest import PATH, BotFolder, BotFolderError, Limits, built_in, find_bot, read_bot
+from referee.bot_folder.manifest import (
+    PATH,
+    BotFolder,
+    BotFolderError,
+    Limits,
+    built_in,
+    find_bot,
+    read_bot,
+    read_bot_name,
+)
 
 GOOD = {"name": '"a"', "version": '"1"', "command": '["python", "bot.py"]', "games": '["mist"]'}
 

@@ -12,7 +12,7 @@ from referee.bot_folder.manifest import Limits
 from referee.linux import cgroups, systemd_scope
 from referee.linux.cgroups import NoGroupsError, Tree
 from referee.linux.systemd_scope import NoScopeError
-from referee.sandbox.levels import group_for
+from referee.sandbox.host_machine import group_for
 
 LIMITS = Limits(memory_mb=100, scratch_mb=10, processes=5, cpus=1.5)
 MIB = 2**20

@@ -6,7 +6,7 @@ import pytest
 
 from referee.bot_folder.manifest import Limits, find_bot
 from referee.sandbox import bwrap_args
-from referee.sandbox.bot_environment import Machine
+from referee.sandbox.host_machine import Machine
 
 
 def pairs(words: list[str], option: str) -> list[str]:

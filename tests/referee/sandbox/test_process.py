@@ -8,8 +8,8 @@ import pytest
 import trio
 
 from referee.bot_folder.manifest import Limits
-from referee.sandbox import bwrap
-from referee.sandbox.process import NO_MEMORY, Process, SandboxError, demand, find_isolation
+from referee.sandbox import SandboxError, bwrap, demand, find_isolation
+from referee.sandbox.process import NO_MEMORY, Process
 
 
 class Box:
@@ -66,7 +66,7 @@ def test_a_machine_that_is_too_busy_for_one_sandbox_is_told_so(monkeypatch: pyte
 def test_a_level_that_cannot_be_had_either_is_not_proposed(
     monkeypatch: pytest.MonkeyPatch, complaint: str | None, helps: str
 ) -> None:
-    monkeypatch.setattr("referee.sandbox.process.missing", lambda: ("there are no groups",))
+    monkeypatch.setattr("referee.sandbox.walls.missing", lambda: ("there are no groups",))
     monkeypatch.setattr(bwrap, "probe", lambda: complaint)
     with pytest.raises(SandboxError, match=f"^no strict sandbox: there are no groups; .*{helps}"):
         demand("strict")

@@ -3,9 +3,8 @@
 import pytest
 
 from referee.linux import cgroups
-from referee.sandbox import walls
-from referee.sandbox.levels import Layers
-from referee.sandbox.process import SandboxError
+from referee.sandbox import SandboxError, walls
+from referee.sandbox.host_machine import Layers
 from referee.sandbox.walls import Wall, find_walls
 
 
@@ -20,7 +19,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         walls, "find_layers", lambda: Layers(no_filter="no libseccomp", no_groups="cup.service: Delegate=yes")
     )
-    monkeypatch.setattr("referee.sandbox.levels.landlock_version", lambda: 0)
+    monkeypatch.setattr("referee.sandbox.host_machine.landlock_version", lambda: 0)
 
 
 @pytest.mark.usefixtures("bare")

@@ -11,8 +11,7 @@ import msgspec
 
 from protocol.codec import decode_json, encode
 from referee.match.records import AnyRecord, Header
-from referee.transcript.chain import NO_LINE, opening, sealed
-from referee.transcript.seat import SeatChains
+from referee.transcript.chain import NO_LINE, SeatChains, opening, sealed
 
 _records = msgspec.json.Decoder(AnyRecord)
 Lines = list[dict[str, Any]]

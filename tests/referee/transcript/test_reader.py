@@ -17,10 +17,9 @@ from protocol.refusals import Refusal
 from protocol.words import Outcome
 from referee.match.records import KEPT_OF_REFUSED, AnyRecord, Footer, Header, In, Out, SeatHeader
 from referee.transcript import reader
-from referee.transcript.chain import Broken, Chain, TranscriptError
-from referee.transcript.checks import MOST_PARTS_BYTES
+from referee.transcript.chain import Broken, Chain, TranscriptError, _seat_header, seat_lines
 from referee.transcript.reader import TAIL_BYTES, lines_of, read_transcript, unanswered_window, verify_transcript
-from referee.transcript.seat import _seat_header, seat_lines
+from referee.transcript.replayer import MOST_PARTS_BYTES
 from referee.transcript.writer import part_of
 from tests.referee.transcript.transcript_sample import header, match_records, write
 

@@ -8,9 +8,8 @@ from msgspec.structs import replace
 
 from protocol.codec import encode
 from referee.match.records import AnyRecord, Header, In, Out, Record
-from referee.transcript.chain import Broken, TranscriptError
+from referee.transcript.chain import Broken, SeatChain, TranscriptError, seat_lines
 from referee.transcript.reader import read_transcript, verify_transcript
-from referee.transcript.seat import SeatChain, seat_lines
 from tests.referee.transcript.transcript_sample import header, match_records, other_match_records, plain, write
 
 

@@ -12,10 +12,9 @@ import trio.testing
 from arena.replay.verification import proved
 from protocol.codec import decode_json, encode
 from referee.match.records import Header
-from referee.transcript.chain import Broken, TranscriptError
+from referee.transcript.chain import Broken, TranscriptError, seat_lines
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import Differs
-from referee.transcript.seat import seat_lines
 from referee.transcript.writer import open_transcript
 from tests.long import cases
 from tests.referee.proofs.mutations import memory, mutated, mutated_bytes

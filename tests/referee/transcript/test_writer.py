@@ -17,9 +17,8 @@ from msgspec.structs import replace
 from protocol.messages import MAX_FRAME_BYTES
 from referee.match.records import Handed, Header, In, Out
 from referee.transcript import writer
-from referee.transcript.chain import MAX_LINE_BYTES, TranscriptError
+from referee.transcript.chain import MAX_LINE_BYTES, TranscriptError, seat_lines
 from referee.transcript.reader import read_transcript, verify_transcript
-from referee.transcript.seat import seat_lines
 from referee.transcript.writer import (
     FLUSH_SECONDS,
     HURRY_BYTES,

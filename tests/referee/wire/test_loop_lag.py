@@ -2,7 +2,7 @@
 
 from trio.testing import MockClock
 
-from referee.wire.poll import WORTH_KEEPING, LoopProbe
+from referee.wire.socket_line import WORTH_KEEPING, LoopProbe
 
 
 def look(probe: LoopProbe) -> float:

@@ -4,7 +4,7 @@ import pytest
 import trio
 
 from referee.linux.awake_clock import AwakeClock
-from referee.wire.poll import LoopProbe
+from referee.wire.socket_line import LoopProbe
 from tests.referee.linux.test_awake_clock import Process, Scripted
 
 
@@ -32,7 +32,7 @@ class Probed(Process):
         self.is_awake = awake
         clock: AwakeClock | Plain = self.clock if awake else Plain(self.kernel)
         monkeypatch.setattr(trio.lowlevel, "current_clock", lambda: clock)
-        monkeypatch.setattr("referee.wire.poll.ThreadCounters", lambda: self.kernel.thread)
+        monkeypatch.setattr("referee.wire.socket_line.ThreadCounters", lambda: self.kernel.thread)
         self.probe = LoopProbe()
 
     def look(self, seconds: float, *, takes: float, waits: float = 0.0) -> None:

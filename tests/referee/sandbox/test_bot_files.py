@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.lowlevel
 
-from referee.sandbox.output_log import BREATH_SECONDS, READ_BYTES, BotLog, last_line, stuck_at
+from referee.sandbox.bot_files import BREATH_SECONDS, READ_BYTES, BotLog, last_line, stuck_at
 
 
 async def test_only_its_owner_can_read_a_bots_log(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.linux import user_namespaces
-from referee.linux.user_namespaces import what_forbids
+from referee.sandbox import walls
+from referee.sandbox.walls import what_forbids
 
 ALLOWED = {
     "user/max_user_namespaces": "63000",
@@ -20,8 +20,8 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, value in ALLOWED.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f"{value}\n")
-    monkeypatch.setattr(user_namespaces, "SETTINGS", tmp_path)
-    monkeypatch.setattr(user_namespaces, "is_container", lambda: False)
+    monkeypatch.setattr(walls, "SETTINGS", tmp_path)
+    monkeypatch.setattr(walls, "is_container", lambda: False)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     return tmp_path
 
@@ -60,5 +60,5 @@ def test_settings_that_this_kernel_does_not_have_forbid_nothing(settings: Path) 
 
 @pytest.mark.usefixtures("settings")
 def test_a_container_is_told_how_to_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(user_namespaces, "is_container", lambda: True)
+    monkeypatch.setattr(walls, "is_container", lambda: True)
     assert what_forbids().startswith("this container may make no user namespaces; start it with --security-opt")
