@@ -9,9 +9,11 @@ For a name that is not known, the names that may be meant are suggested.
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 from unicodedata import is_normalized
 
-from msgspec import Struct
+if TYPE_CHECKING:
+    from msgspec import Struct
 
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -79,7 +81,7 @@ def did_you_mean(name: str, known: Iterable[str], kind: str) -> str:
     return f"the {kind} are {', '.join(names[:MOST_LISTED])}{more}"
 
 
-def with_known_options(complaint: str, options: type[Struct]) -> str:
+def with_known_options(complaint: str, options: "type[Struct]") -> str:
     """Return msgspec's complaint about a game's options, with the known options if it names an unknown one."""
     found = _UNKNOWN.search(complaint)
     if found is None:
