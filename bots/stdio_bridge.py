@@ -22,8 +22,7 @@ import zmq
 from msgspec.structs import replace
 
 from protocol.codec import decode_server_message, encode
-from protocol.lines import PRINTED, is_message
-from protocol.messages import MAX_FRAME_BYTES, PROTOCOL, Hello, Invited
+from protocol.messages import MAX_FRAME_BYTES, PRINTED, PROTOCOL, Hello, Invited, is_message
 
 READ_BYTES = 65_536
 MAX_WAITING_BYTES = 1_048_576

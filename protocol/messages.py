@@ -1,7 +1,9 @@
 """The two tagged unions of the wire: messages from a bot and messages to it. One message is one JSON frame."""
 
+import re
 from typing import Any, Literal
 
+import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from protocol.refusals import Fault, Refusal
@@ -203,3 +205,39 @@ class Faulted(Struct, tag="fault", tag_field="type", frozen=True):
 ServerMessage = (
     Invited | Welcome | EventMessage | Opened | Accepted | Rejected | Closed | Paused | Resumed | Over | Faulted
 )
+
+
+PRINTED = "[stdout] "
+"""Prefix of each log line that a bot printed to standard output and that is no message."""
+BOT_TYPES = frozenset({"hello", "submit", "undo", "pause", "note"})
+"""Types of message that a bot may send."""
+_BEGINNING = re.compile(rb'\s*\{\s*"type"\s*:\s*"(?:hello|submit|undo|pause|note)"')
+
+
+class _Typed(Struct):
+    """Any object that has a type."""
+
+    type: str
+
+
+_typed = msgspec.json.Decoder(_Typed)
+
+
+def type_of(message: bytes) -> str | None:
+    """Return the type of a message, valid or not; None: it is not JSON, or no object that has one."""
+    try:
+        return _typed.decode(message).type
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+def is_message(line: bytes) -> bool:
+    """Return whether a line of a program that speaks by lines is meant as a message: of a type that bots send.
+
+    Only the beginning of a line that is longer than any message is examined.
+    """
+    if not line.lstrip().startswith(b"{"):
+        return False
+    if len(line) > MAX_FRAME_BYTES:
+        return _BEGINNING.match(line) is not None
+    return type_of(line) in BOT_TYPES

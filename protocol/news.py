@@ -8,6 +8,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
+from protocol.messages import type_of
+
 PART_BYTES = 32 * 1024
 """Most compressed bytes of a seat's transcript in one message."""
 MOST_PARTS = 512
@@ -92,15 +94,6 @@ _decoder: msgspec.json.Decoder[News] = msgspec.json.Decoder(News)
 _TAGS = {"report", "transcript", "dismissed"}
 
 
-class _Tagged(Struct):
-    """Any message with a type."""
-
-    type: str
-
-
-_tagged = msgspec.json.Decoder(_Tagged)
-
-
 def decode_news(frame: bytes) -> News | None:
     """Decode a frame, or return None if it is of another type.
 
@@ -110,13 +103,6 @@ def decode_news(frame: bytes) -> News | None:
     try:
         return _decoder.decode(frame)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        if not _is_news(frame):
+        if type_of(frame) not in _TAGS:
             return None
         raise msgspec.ValidationError(str(error)) from None
-
-
-def _is_news(frame: bytes) -> bool:
-    try:
-        return _tagged.decode(frame).type in _TAGS
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return False

@@ -15,8 +15,7 @@ from typing import Any
 
 from bots.kit import Bot, FunctionBot, Session, Window
 from protocol.codec import decode_json, decode_server_message
-from protocol.lines import is_message
-from protocol.messages import ClientMessage, Opened, Submit
+from protocol.messages import ClientMessage, Opened, Submit, is_message
 
 TIMEOUT_S = 60
 

@@ -3,24 +3,29 @@
 Games import from here `GameText` and the parts of which drawings and notations are made.
 """
 
-from protocol.text.parsing import QUOTED_CHARACTERS, Example, ParseError, Terms, name, number, quoted
-from protocol.text.picture import Picture
+from protocol.text.drawing import INK, WALL_STYLE, Picture, Tile, canvas_text, honeycomb
 from protocol.text.registry import (
     GAME_TEXTS,
+    QUOTED_CHARACTERS,
     Drawing,
+    Example,
     GameText,
+    ParseError,
+    Terms,
     ask,
     drawing_of,
     examples,
     explain,
     if_nothing,
     listed,
+    name,
+    number,
+    quoted,
     read,
     say,
     say_default,
     words,
 )
-from protocol.text.tiling import INK, WALL_STYLE, Tile, canvas_text, honeycomb
 
 __all__ = [
     "GAME_TEXTS",

@@ -1,6 +1,7 @@
 """Each game in text: its rules in one page, drawings of views and events, and the notation of actions.
 
-People at `console` and language models read and type the same. A game without text uses JSON for both.
+People at `console` and language models read and type the same. A game without text uses JSON for both. Parsers of
+typed words serve all games; case does not matter.
 """
 
 import re
@@ -12,10 +13,12 @@ from msgspec import Struct
 
 from protocol.codec import Refused, decode_action, decode_json, encode
 from protocol.games.listing import Parts
-from protocol.text.parsing import Example, ParseError, Terms
-from protocol.text.picture import Picture
+from protocol.text.drawing import Picture
 from protocol.words import Action, Event, View
 
+QUOTED_CHARACTERS = 20
+Example = tuple[str, str]
+"""A text to type, or its form with words in capitals to fill in; and its meaning."""
 NOTHING = ("none", "stay", "nobody")
 """Notations of a default action that does nothing."""
 MEANING_AT = 38
@@ -31,6 +34,52 @@ TYPES = {
 """JSON types as a decoder names them, to plain words."""
 
 
+class Terms(Struct, frozen=True):
+    """A match's terms and the seat, which determine the windows and the forms of actions."""
+
+    variant: str
+    options: Mapping[str, Any]
+    """Options as in `welcome`; a missing one has its default."""
+    seat: int
+
+
+class ParseError(Exception):
+    """The typed text is no action. The message describes the expected text."""
+
+
+def quoted(word: str) -> str:
+    """Return a typed word in a form that is safe to show."""
+    return (
+        word
+        if word.isascii() and word.isalnum() and len(word) <= QUOTED_CHARACTERS
+        else repr(word[:QUOTED_CHARACTERS])
+    )
+
+
+def name(word: str, names: Iterable[str], what: str) -> str:
+    """Return a typed name in its canonical spelling. `what` describes it, with an article: `a title`.
+
+    Raises:
+        ParseError: it is not one of `names`.
+    """
+    known = {each.casefold(): each for each in names}
+    if word.casefold() in known:
+        return known[word.casefold()]
+    raise ParseError(f"{quoted(word)} is not {what}: {', '.join(known.values())}")
+
+
+def number(word: str, low: int, high: int, what: str) -> int:
+    """Return a typed whole number. `what` describes it, with an article: `a seat`.
+
+    Raises:
+        ParseError: it is not from `low` to `high`.
+    """
+    digits = word.removeprefix("-")
+    if digits.isascii() and digits.isdecimal() and len(digits) <= QUOTED_CHARACTERS and low <= int(word) <= high:
+        return int(word)
+    raise ParseError(f"{quoted(word)} is not {what}: {low} to {high}")
+
+
 class Board(Protocol):
     """Draws a view and the events just before it; `plain` for ASCII only.
 
@@ -38,7 +87,7 @@ class Board(Protocol):
     """
 
     def __call__(  # noqa: D102 - see the class
-        self, view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()
+        self, view: Any, events: Sequence[Any], *, plain: bool, told: Sequence[Any] = ()
     ) -> Picture: ...
 
 
@@ -46,7 +95,7 @@ class Drawing(Struct, frozen=True):
     """Drawings of one game for people."""
 
     board: Board
-    words: Callable[[Event], str]
+    words: Callable[[Any], str]
     """Returns a short text for an event."""
 
 
@@ -123,15 +172,15 @@ class GameText(Struct, frozen=True, kw_only=True):
     drawing: Drawing = AS_JSON
     read: Callable[[str, str], Any] = _read_json
     """(window's name, typed text) to an action of the window's form, or `ParseError`. The rules judge it."""
-    ask: Callable[[str, View], str] = _ask_for_json
+    ask: Callable[[str, Any], str] = _ask_for_json
     """(window's name, view) to the text that may be typed, in one line."""
     say: Callable[[Any], str] = _say_json
     """Action in canonical spelling to its notation."""
-    words: Callable[[str, View], tuple[str, ...]] = _no_words
+    words: Callable[[str, Any], tuple[str, ...]] = _no_words
     """(window's name, view) to words for completion."""
     forms: Callable[[Terms], Mapping[str, tuple[Example, ...]]] = _no_forms
     """Each window that may open for this seat to the forms of its actions, with words in capitals to fill in."""
-    examples: Callable[[str, View], tuple[Example, ...]] = _no_examples
+    examples: Callable[[str, Any], tuple[Example, ...]] = _no_examples
     """(window's name, view) to complete examples, each legal now."""
     if_nothing: Callable[[str, Any], str] = _unknown
     """(window's name, its default) to the effect on a seat that submits nothing, as a clause; "" if unknown."""

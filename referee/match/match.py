@@ -18,7 +18,6 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from protocol.codec import Refused, decode_client_message, encode, oversized
-from protocol.lines import is_message
 from protocol.messages import (
     MAX_NOTE_CHARACTERS,
     PROTOCOL,
@@ -33,6 +32,7 @@ from protocol.messages import (
     Submit,
     Undo,
     Welcome,
+    is_message,
 )
 from protocol.refusals import Conduct, Fault, Refusal
 from protocol.words import Outcome

@@ -15,7 +15,7 @@ from pathlib import Path
 import trio
 from msgspec import Struct
 
-from protocol.lines import PRINTED
+from protocol.messages import PRINTED
 from referee.linux.files import for_owner
 
 READ_BYTES = 64 * 1024

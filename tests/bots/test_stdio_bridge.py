@@ -3,8 +3,7 @@
 import pytest
 
 from bots.stdio_bridge import FLOOD_BYTES, FREE_BYTES, LEAST_BYTES, SHOWN_BYTES, Lines, Prints
-from protocol.lines import is_message
-from protocol.messages import MAX_FRAME_BYTES
+from protocol.messages import MAX_FRAME_BYTES, is_message
 
 
 @pytest.mark.parametrize(

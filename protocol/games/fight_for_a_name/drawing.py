@@ -26,7 +26,7 @@ from protocol.games.fight_for_a_name import (
 from protocol.games.fight_for_a_name import board as fight_board
 from protocol.games.fight_for_a_name.board import ROWS, START
 from protocol.text import INK, WALL_STYLE, Picture, canvas_text
-from protocol.words import Event, View
+from protocol.words import Event
 
 ACROSS = 7
 """Distance of columns of hexes, in characters. Rows are one line apart."""
@@ -72,10 +72,12 @@ class Shown(Struct, frozen=True, kw_only=True):
     lines: Sequence[str]
 
 
-def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
+def board(
+    view: FightView | FightHostView, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()
+) -> Picture:
     """Draw the board under its heading, with the viewer's knowledge to its right."""
     del events, told
-    shown = _host(view) if isinstance(view, FightHostView) else _seat(cast("FightView", view))
+    shown = _host(view) if isinstance(view, FightHostView) else _seat(view)
     hexes = _hexes(shown, plain=plain).lines()
     beside = [line for each in shown.lines for line in _folded(each)]
     text = Picture(f"{shown.heading}\n", "bold")
@@ -92,9 +94,9 @@ def _folded(line: str) -> list[str]:
     return wrap(line, WIDTH - BESIDE, subsequent_indent=" ")
 
 
-def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of event
+def words(event: FightEvent) -> str:  # noqa: PLR0911 - one line for each kind of event
     """Return a short text for an event, addressed to its seat."""
-    match cast("FightEvent", event):
+    match event:
         case BoardShown():
             return "the colours of the hexes are shown"
         case ChallengeShown(numbers=numbers, target=target):

@@ -1,7 +1,7 @@
 """Hive Mind's Hives side by side: the latest shapes, and known values or, for the host, the true ones."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import assert_never, cast
+from typing import assert_never
 
 from protocol.games.hexes import Place, centred_rows
 from protocol.games.hive_mind import (
@@ -19,7 +19,7 @@ from protocol.games.hive_mind import (
     TokenGiven,
 )
 from protocol.text import Picture, Tile, honeycomb
-from protocol.words import Event, View
+from protocol.words import Event
 
 PLACES = centred_rows(["ABC", "DEFG", "HIJ", "KL"])
 APART = 10
@@ -31,7 +31,9 @@ SEAT_LEGEND = "a hex: letter, how many shapes lay over it last; * yours, x score
 HOST_LEGEND = "a hex: its letter and initial value; x it scored and holds nothing any more"
 
 
-def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
+def board(
+    view: HiveMindView | HiveMindHostView, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()
+) -> Picture:
     """Draw the Hives under a heading; after the reveal with all values for every viewpoint."""
     del told
     for event in events:
@@ -42,15 +44,14 @@ def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Ev
         values = {hive: _valued(digits, view.current[hive]) for hive, digits in view.initial.items()}
         points = _all_points({str(seat): points for seat, points in enumerate(view.points)})
         return _drawn(f"{_heading(view)} (as the host)", values, points, HOST_LEGEND, plain)
-    seen = cast("HiveMindView", view)
-    eyes = "as a spectator" if seen.seat is None else f"as seat {seen.seat}"
-    hives = {hive: _covered(seen, hive) for hive in _shown(seen)}
-    return _drawn(f"{_heading(seen)} ({eyes})", hives, _known(seen), SEAT_LEGEND, plain)
+    eyes = "as a spectator" if view.seat is None else f"as seat {view.seat}"
+    hives = {hive: _covered(view, hive) for hive in _shown(view)}
+    return _drawn(f"{_heading(view)} ({eyes})", hives, _known(view), SEAT_LEGEND, plain)
 
 
-def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of event
+def words(event: HiveMindEvent) -> str:  # noqa: PLR0911 - one line for each kind of event
     """Return a short text for an event, addressed to its seat."""
-    match cast("HiveMindEvent", event):
+    match event:
         case Hint() as hint:
             return _hint(hint)
         case RoundResult(hives=hives):

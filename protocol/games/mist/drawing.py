@@ -19,7 +19,6 @@ from protocol.games.mist import (
     Vision,
 )
 from protocol.text import Picture, Tile, honeycomb
-from protocol.words import Event, View
 
 ROWS = "ABCDEFGHI"
 PLACES = centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate(ROWS)])
@@ -36,7 +35,9 @@ HOST_LEGEND = f"{LEGEND}\no x: in the vision of seat 0, of seat 1"
 SEAT_LEGEND = f"{LEGEND} o x remembered;\n+ placed, ! spotted, * destroyed"
 
 
-def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
+def board(
+    view: MistView | MistHostView, events: Sequence[MistEvent], *, plain: bool, told: Sequence[MistEvent] = ()
+) -> Picture:
     """Draw the board under its heading. After the reveal it is whole for every viewpoint."""
     for event in events:
         if isinstance(event, Reveal):
@@ -44,12 +45,12 @@ def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Ev
             return _drawn(f"the end, after {event.turns} turns", tiles, plain, LEGEND.rstrip(";"))
     if isinstance(view, MistHostView):
         return _host_board(view, plain)
-    return _seat_board(cast("MistView", view), told or events, plain)
+    return _seat_board(view, told or events, plain)
 
 
-def words(event: Event) -> str:  # noqa: PLR0911 - one line for each kind of event
+def words(event: MistEvent) -> str:  # noqa: PLR0911 - one line for each kind of event
     """Return a short text for an event, addressed to its seat."""
-    match cast("MistEvent", event):
+    match event:
         case FirstChosen(seat=seat):
             return f"seat {seat} goes first"
         case FirstMove(seat=seat, cells=cells):
@@ -83,7 +84,7 @@ def _seen(event: OpponentPlaced) -> str:
     return f"the opponent moved; {text or 'you see none of its pieces'}"
 
 
-def _seat_board(view: MistView, told: Sequence[Event], plain: bool) -> Picture:
+def _seat_board(view: MistView, told: Sequence[MistEvent], plain: bool) -> Picture:
     """Draw the latest vision of a seat or a spectator, and remembered pieces."""
     tiles = {cell: Tile(f" {cell[1]}{_mark(view, cell)}", UNSEEN) for cell in PLACES}
     for cell, owner in _remembered(view, told).items():
@@ -94,11 +95,11 @@ def _seat_board(view: MistView, told: Sequence[Event], plain: bool) -> Picture:
     return _drawn(f"{_heading(view)} ({eyes})", tiles, plain, SEAT_LEGEND)
 
 
-def _remembered(view: MistView, told: Sequence[Event]) -> dict[str, int]:
+def _remembered(view: MistView, told: Sequence[MistEvent]) -> dict[str, int]:
     """Return cell to owner for each piece known from events. A piece that is not destroyed at once remains."""
     pieces: dict[str, int] = {}
     for event in told:
-        match cast("MistEvent", event):
+        match event:
             case FirstMove(seat=seat, cells=cells):
                 pieces |= {cell: seat for cell in cells if cell != CENTRE}
             case Swapped():

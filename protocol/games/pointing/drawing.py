@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
-from typing import assert_never, cast
+from typing import assert_never
 
 from protocol.games.pointing import (
     Map,
@@ -17,7 +17,7 @@ from protocol.games.pointing import (
     Tree,
 )
 from protocol.text import Picture
-from protocol.words import Event, View
+from protocol.words import Event
 
 WIDTH = 80
 """Width of the drawing in columns."""
@@ -27,7 +27,9 @@ ASCII = {"├": "+", "└": "`", "─": "-", "│": "|", "●": "o", "◯": "@",
 LEGEND = "● seat, its branches point at it; ◯ in a loop, each points at the next; ┄ cut"
 
 
-def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
+def board(
+    view: PointingView | PointingHostView, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()
+) -> Picture:
     """Draw the newest map under its heading; after the reveal, the targets of all three rounds."""
     del told
     for event in events:
@@ -35,12 +37,12 @@ def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Ev
             return _drawn(_reveal(event), plain)
     if isinstance(view, PointingHostView):
         return _drawn(_host(view), plain)
-    return _drawn(_seat(cast("PointingView", view)), plain)
+    return _drawn(_seat(view), plain)
 
 
-def words(event: Event) -> str:
+def words(event: PointingEvent) -> str:
     """Return a short text for an event."""
-    match cast("PointingEvent", event):
+    match event:
         case Map(round=number, sections=sections):
             return f"round {number}: {_kinds(sections)}"
         case Tied(seats=seats):

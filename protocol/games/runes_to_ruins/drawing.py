@@ -22,7 +22,7 @@ from protocol.games.runes_to_ruins import (
 )
 from protocol.games.runes_to_ruins.runes import RUNE
 from protocol.text import Picture
-from protocol.words import Event, View
+from protocol.words import Event
 
 COLUMNS = 3
 ACROSS, DOWN = 2 * COLUMNS + 1, 5
@@ -33,7 +33,9 @@ INK = {"-": "─", "|": "│", "/": "╱", "\\": "╲", "X": "╳", ".": "·"}  
 """Lines in ASCII to box-drawing characters."""
 
 
-def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
+def board(
+    view: RunesView | RunesHostView, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()
+) -> Picture:
     """Draw the symbols that the viewer knows, side by side, under its holdings."""
     del told
     for event in events:
@@ -49,15 +51,14 @@ def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Ev
             if each.symbol
         }
         return _drawn(f"round {view.round} (as the host)", lines, symbols, plain)
-    seen = cast("RunesView", view)
-    eyes = "as a spectator" if seen.seat is None else f"as seat {seen.seat}"
-    symbols = {"yours": seen.symbol} if seen.symbol else {}
-    return _drawn(f"round {seen.round}, {seen.rounds} at most ({eyes})", _known(seen), symbols, plain)
+    eyes = "as a spectator" if view.seat is None else f"as seat {view.seat}"
+    symbols = {"yours": view.symbol} if view.symbol else {}
+    return _drawn(f"round {view.round}, {view.rounds} at most ({eyes})", _known(view), symbols, plain)
 
 
-def words(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one line for each kind of event
+def words(event: RunesEvent) -> str:  # noqa: C901, PLR0911, PLR0912 - one line for each kind of event
     """Return a short text for an event, addressed to its seat."""
-    match cast("RunesEvent", event):
+    match event:
         case Resubmit(attempt=attempt):
             return f"two symbols were the same; all submit anew, attempt {attempt}"
         case SymbolSet(symbol=symbol):

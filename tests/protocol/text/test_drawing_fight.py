@@ -4,11 +4,14 @@ import re
 
 from protocol.codec import encode
 from protocol.games.fight_for_a_name import board as board_rules
-from protocol.games.fight_for_a_name.drawing import GATES, PILLARS, PLACES, board, words
+from protocol.games.fight_for_a_name.drawing import GATES, PILLARS, PLACES
+from protocol.text import drawing_of
 from protocol.words import Event, View
 from referee.games.registry import GAMES
 from referee.rules.contract import Addressed, ResolvedAction
 from referee.rules.table import Deal, Table
+
+board, words = drawing_of("fight-for-a-name").board, drawing_of("fight-for-a-name").words
 
 TOP = """\
                       __^___ phi

@@ -4,11 +4,13 @@ from typing import Any
 
 from protocol.codec import encode
 from protocol.games.hive_mind import Reveal
-from protocol.games.hive_mind.drawing import board, words
+from protocol.text import drawing_of
 from protocol.words import Event, View
 from referee.games.registry import GAMES
 from referee.rules.contract import Addressed, ResolvedAction
 from referee.rules.table import Deal, Table
+
+board, words = drawing_of("hive-mind").board, drawing_of("hive-mind").words
 
 ONE_ROUND = """\
 round 2 on 1 (as seat 0)

@@ -1,11 +1,13 @@
 """Pointing's maps as text: trees and loops, and nothing that its viewer does not know."""
 
 from protocol.games.pointing import Map, Reveal
-from protocol.games.pointing.drawing import board, words
+from protocol.text import drawing_of
 from protocol.words import Event, View
 from referee.games.registry import GAMES
 from referee.rules.contract import ResolvedAction
 from referee.rules.table import Deal, Table
+
+board, words = drawing_of("pointing").board, drawing_of("pointing").words
 
 EXAMPLE = (1, 2, 3, None, 1, 6, 7, 8, 9, 10, 6, 12, 11)
 """The example of the page: A to M are 0 to 12."""

@@ -6,12 +6,15 @@ import pytest
 
 from protocol.codec import encode
 from protocol.games.runes_to_ruins import Reveal
-from protocol.games.runes_to_ruins.drawing import board, symbol_lines, words
+from protocol.games.runes_to_ruins.drawing import symbol_lines
+from protocol.text import drawing_of
 from protocol.words import Event, View
 from referee.games.registry import GAMES
 from referee.games.runes_to_ruins.symbols import draw_symbol
 from referee.rules.contract import Addressed, ResolvedAction
 from referee.rules.table import Deal, Table
+
+board, words = drawing_of("runes-to-ruins").board, drawing_of("runes-to-ruins").words
 
 SYMBOL = ("Slash Box", "Cross Enclosure", "Slash Slope", "Straight Divider", "Slash Zig-Zag", "Angled Splitter")
 DRAWN = """\

@@ -1,11 +1,10 @@
 """Kuhn poker as people and language models read and type it."""
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from kuhn_poker import Dealt, KuhnEvent, KuhnHostView, KuhnView, Moved, Shown, Turn
 from protocol.text import Drawing, Example, GameText, Picture, Terms, name
-from protocol.words import Event, View
 
 CARDS = ("", "jack", "queen", "king")
 MEANINGS = {"pass": ("check", "fold"), "bet": ("bet", "call")}
@@ -25,7 +24,9 @@ TIME. If you submit nothing, you pass.
 """
 
 
-def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Picture:
+def board(
+    view: KuhnView | KuhnHostView, events: Sequence[KuhnEvent], *, plain: bool, told: Sequence[KuhnEvent] = ()
+) -> Picture:
     """Draw the cards that the viewer knows, and all moves."""
     del events, plain, told
     picture = Picture()
@@ -33,20 +34,19 @@ def board(view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Ev
         picture.append(f"cards: {_both(view.cards)}\n", "bold")
         moves: tuple[str, ...] = view.moves
     else:
-        known = cast("KuhnView", view)
-        moves = known.moves
-        if known.shown:
-            picture.append(f"cards: {_both(known.shown)}\n", "bold")
-        elif known.card is not None:
-            picture.append(f"your card: {CARDS[known.card]}\n", "bold")
+        moves = view.moves
+        if view.shown:
+            picture.append(f"cards: {_both(view.shown)}\n", "bold")
+        elif view.card is not None:
+            picture.append(f"your card: {CARDS[view.card]}\n", "bold")
     for number, move in enumerate(moves):
         picture.append(f"seat {number % 2}: {_said(moves[:number], move)}\n")
     return picture
 
 
-def words(event: Event) -> str:
+def words(event: KuhnEvent) -> str:
     """Return a short text for an event."""
-    match cast("KuhnEvent", event):
+    match event:
         case Dealt(card=card):
             return f"your card is the {CARDS[card]}"
         case Moved(seat=seat, move=move):
@@ -73,10 +73,10 @@ def read(window: str, text: str) -> dict[str, Any]:
     return {"move": name(typed, MEANINGS, "a move")}
 
 
-def ask(window: str, view: View) -> str:
+def ask(window: str, view: KuhnView) -> str:
     """See `protocol.text.GameText`."""
     del window
-    before = cast("KuhnView", view).moves
+    before = view.moves
     return f"pass to {_said(before, 'pass')}, or bet to {_said(before, 'bet')}"
 
 
@@ -86,10 +86,10 @@ def forms(terms: Terms) -> dict[str, tuple[Example, ...]]:
     return {"turn": (("pass", "check, or fold after a bet"), ("bet", "bet, or call"))}
 
 
-def examples(window: str, view: View) -> tuple[Example, ...]:
+def examples(window: str, view: KuhnView) -> tuple[Example, ...]:
     """See `protocol.text.GameText`."""
     del window
-    before = cast("KuhnView", view).moves
+    before = view.moves
     return tuple((move, _said(before, move)) for move in MEANINGS)
 
 
