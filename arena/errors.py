@@ -96,6 +96,27 @@ def cannot_write(path: Path, error: OSError) -> WrongUse | MachineCannot:
     return WrongUse(text) if error.errno in CHOSEN_WRONGLY else MachineCannot(text)
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Convert errors of writing a path to exits; see `cannot_write`."""
+    try:
+        yield
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+@contextmanager
+def as_wrong_use(*kinds: type[BaseException], about: object = None) -> Iterator[None]:
+    """Convert errors of these kinds to `WrongUse` with the same text, after `about` and a colon if it is given."""
+    try:
+        yield
+    except kinds as error:
+        text = str(error)
+        if about is not None:
+            text = f"{about}: {text}"
+        raise WrongUse(text) from None
+
+
 def shortage(error: OSError) -> str:
     """Return the text for a match that an error of the operating system ended."""
     # Imported late, because `arena --help` waits for this module.

@@ -1,14 +1,17 @@
 """`arena doctor`: list the walls that this machine has around bots, and test each by trying to escape."""
 
-from typing import get_args
+from itertools import chain
+from typing import Annotated
 
 import click
 import msgspec
 import trio
+from msgspec import Struct
 from rich.progress import TimeElapsedColumn
 
 from arena.errors import AnswerIsNo, MachineCannot
 from arena.installation import interpreter
+from arena.options import option, options
 from arena.quantities import pluralise
 from arena.terminal import Grid, Screen, print_json, progress_bar, progress_console, results_console, show
 from referee import sandbox
@@ -18,15 +21,17 @@ from referee.sandbox import Isolation
 IN_FORCE = {True: "yes", False: "no", None: "unknown"}
 
 
+class DoctorOptions(Struct, frozen=True, kw_only=True):
+    """Options of an examination."""
+
+    isolation: Annotated[Isolation | None, option("Level to test.  [default: this machine's best]")] = None
+    warm: Annotated[bool | None, option("Test one kind of start only.  [default: both]", "--warm/--cold")] = None
+    as_json: Annotated[bool, option("Print the findings as JSON, with details.", "--json")] = False
+
+
 @click.command("doctor")
-@click.option(
-    "--isolation",
-    type=click.Choice(get_args(Isolation)),
-    help="Level to test.  [default: this machine's best]",
-)
-@click.option("--warm/--cold", default=None, help="Test one kind of start only.  [default: both]")
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON, with details.")
-def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> None:
+@options(DoctorOptions)
+def command(*, asked: DoctorOptions) -> None:
     """Test this machine's sandbox: bots start as for a match, and try to escape in every way we know.
 
     The first table has the walls: how each is made here, or what is missing and which command helps. Below it
@@ -42,15 +47,19 @@ def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> No
     """
     screen = progress_console()
     walls = sandbox.find_walls()
-    if not as_json:
+    if not asked.as_json:
         _print_walls(walls)
     try:
-        level = isolation or sandbox.find_isolation()
-        starts = [False, True] if warm is None and level != "none" else [bool(warm) and level != "none"]
+        level = asked.isolation or sandbox.find_isolation()
+        starts = [False, True]
+        if level == "none":
+            starts = [False]
+        elif asked.warm is not None:
+            starts = [asked.warm]
         reports = [_examined(How(isolation=level, warm=start), screen) for start in starts]
     except (sandbox.SandboxError, ExaminationError) as error:
         raise MachineCannot(str(error)) from None
-    if as_json:
+    if asked.as_json:
         content = {
             "isolation": level,
             "walls": msgspec.to_builtins(walls),
@@ -62,15 +71,17 @@ def command(isolation: Isolation | None, warm: bool | None, as_json: bool) -> No
         print_json(content)
     else:
         _print(reports)
-    failed = [finding for report in reports for finding in report.findings if not finding.is_proved]
+    findings = list(chain.from_iterable(report.findings for report in reports))
+    failed = [finding for finding in findings if not finding.is_proved]
     if failed:
         why = f"not all protections of {level} could be proved: {_names(failed)}{_remedy(failed)}"
         if all(finding.result == "too busy" for finding in failed):
             raise MachineCannot(why)
         raise AnswerIsNo(why)
-    if not as_json:
-        untried = any(each.promised and each.result != "held" for report in reports for each in report.findings)
-        how_far = ", as far as they could be tested" if untried else ""
+    if not asked.as_json:
+        how_far = ""
+        if any(each.promised and each.result != "held" for each in findings):
+            how_far = ", as far as they could be tested"
         results_console().say(f"all protections of {level} hold{how_far}")
 
 
@@ -83,7 +94,9 @@ def _remedy(failed: list[EscapeFinding]) -> str:
     busy = [finding for finding in failed if finding.result == "too busy"]
     if not busy:
         return ""
-    which = "" if len(busy) == len(failed) else f" during {_names(busy)}"
+    which = ""
+    if len(busy) < len(failed):
+        which = f" during {_names(busy)}"
     return f"; other programs used the processors{which}: stop them, and run the command again"
 
 
@@ -106,7 +119,9 @@ def _examined(how: How, screen: Screen) -> ExaminationReport:
 
 
 def _start(how: How | ExaminationReport) -> str:
-    return "warm" if how.warm else "fresh"
+    if how.warm:
+        return "warm"
+    return "fresh"
 
 
 def _print_walls(walls: tuple[sandbox.Wall, ...]) -> None:
@@ -138,12 +153,11 @@ def _print(reports: list[ExaminationReport]) -> None:
     show(screen, table)
     lines: list[str] = []
     for report in reports:
-        of_which = f", {_start(report)}" if len(reports) > 1 else ""
-        lines += [
-            f"{finding.attempt}{of_which}: {finding.evidence}"
-            for finding in report.findings
-            if finding.result != "held"
-        ]
+        of_which = ""
+        if len(reports) > 1:
+            of_which = f", {_start(report)}"
+        passed = [each for each in report.findings if each.result != "held"]
+        lines += [f"{finding.attempt}{of_which}: {finding.evidence}" for finding in passed]
     for report in reports:
         held = sum(finding.result == "held" for finding in report.findings)
         promised = [finding for finding in report.findings if finding.promised]
@@ -161,7 +175,9 @@ def _proved(promised: list[EscapeFinding]) -> str:
     held = sum(finding.result == "held" for finding in promised)
     text = f"{held} of {len(promised)}"
     untried = sum(finding.result in {"not tried", "too busy"} for finding in promised)
-    return f"{text}; {untried} could not be tested" if untried else text
+    if untried:
+        text += f"; {untried} could not be tested"
+    return text
 
 
 def _result(finding: EscapeFinding) -> str:

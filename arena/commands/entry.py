@@ -1,13 +1,13 @@
 """`arena entry`: add bots to a tournament that has started, update them, or withdraw them."""
 
 import stat
-from collections import Counter
-from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
-from itertools import islice
+from functools import partial
+from itertools import filterfalse, islice
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import click
 from msgspec import Struct
@@ -17,6 +17,7 @@ from arena.checks import check_field
 from arena.commands.options import check_asked
 from arena.config import (
     Entry,
+    Stage,
     Tournament,
     bot_name_of,
     difference,
@@ -29,8 +30,8 @@ from arena.config import (
     read_tournament,
     say_link,
 )
-from arena.errors import AnswerIsNo, WrongUse
-from arena.options import complete_bots
+from arena.errors import AnswerIsNo, WrongUse, as_wrong_use
+from arena.options import JsonOption, complete_bots, option, options
 from arena.reports import entries_json, entries_table
 from arena.schedule import Entered, competing
 from arena.season import tournament_as_begun
@@ -76,15 +77,33 @@ HERE = Placement(on=LOCAL, transcripts=None, concurrency=None, workers=None)
 
 cup_argument = click.argument("cup", metavar="FILE.toml", type=click.Path(path_type=Path))
 any_cup_argument = click.argument("cup", metavar="FOLDER_OR_FILE", type=click.Path(path_type=Path))
-results_option = click.option(
-    "--results", type=click.Path(path_type=Path), help="Results folder, in place of the file's."
-)
-check_option = click.option(
-    "--check/--no-check",
-    "checks",
-    default=True,
-    help="First start the bot once, in a match that does not count.  [default: check]",
-)
+
+
+class EntryOptions(Struct, frozen=True, kw_only=True):
+    """Options of a change that brings in bots."""
+
+    results: Annotated[Path | None, option("Results folder, in place of the file's.")] = None
+    checks: Annotated[
+        bool,
+        option(
+            "First start the bot once, in a match that does not count.  [default: check]", "--check/--no-check"
+        ),
+    ] = True
+
+
+class AddOptions(Struct, frozen=True, kw_only=True):
+    """Options of the entry of a bot."""
+
+    label: Annotated[str | None, option("The bot's label.  [default: the last part of its path]")] = None
+    entry: EntryOptions = EntryOptions()
+
+
+class SyncOptions(Struct, frozen=True, kw_only=True):
+    """Options of the synchronization of a folder of bots."""
+
+    entry: EntryOptions = EntryOptions()
+    dry_run: Annotated[bool, option("Show what would be done; start no bot and write nothing.")] = False
+    as_json: JsonOption = False
 
 
 @click.group("entry")
@@ -99,82 +118,66 @@ def command() -> None:
 @command.command("add", short_help="Enter a bot.")
 @cup_argument
 @click.argument("bot", metavar="BOT", shell_complete=complete_bots)
-@click.option("--label", help="The bot's label.  [default: the last part of its path]")
-@results_option
-@check_option
-def add(cup: Path, bot: str, *, label: str | None, results: Path | None, checks: bool) -> None:
+@options(AddOptions)
+def add(cup: Path, bot: str, *, asked: AddOptions) -> None:
     """Enter a BOT.
 
     It is a folder, FOLDER@REVISION, an archive of a folder (ZIP, tar), a sample bot's name, or remote:NAME.key for
     a bot with that key.
     """
-    tournament = _tournament(cup, results)
+    tournament = _tournament(cup, asked.entry.results)
     name = read_bot_name(bot)
     found = _found(tournament, name, bot)
+    label = asked.label
     if label is None:
         label = label_of(bot)
         if is_upload(name.path):
             label = label_of_upload(label) or label
-    with workers_kept(), closing(Ledger(tournament.results / LEDGER)) as ledger:
-        begun = load_start_terms(ledger)
-        field_state_of(ledger, begun).check_deadline(now())
-        field = _Field(tournament, ledger, begun, checks=checks)
+    with _open_field(tournament, checks=asked.entry.checks) as field:
         field.take_in(found, label, name.resolved().given)
         _say_other_name(found, label)
-        _tell(field_state_of(ledger, begun), ())
+        _tell(field.standing, ())
 
 
 @command.command("update", short_help="Let a new version of a bot take its place.")
 @cup_argument
 @click.argument("label")
 @click.argument("bot", metavar="[BOT]", required=False, shell_complete=complete_bots)
-@results_option
-@check_option
-def update_command(cup: Path, label: str, bot: str | None, *, results: Path | None, checks: bool) -> None:
+@options(EntryOptions)
+def update_command(cup: Path, label: str, bot: str | None, *, asked: EntryOptions) -> None:
     """Let a new version take the place of the bot called LABEL: what is in its folder now, or BOT."""
-    tournament = _tournament(cup, results)
-    with workers_kept(), closing(Ledger(tournament.results / LEDGER)) as ledger:
-        begun = load_start_terms(ledger)
-        standing = field_state_of(ledger, begun)
-        standing.check_deadline(now())
+    tournament = _tournament(cup, asked.results)
+    with _open_field(tournament, checks=asked.checks) as field:
+        standing = field.standing
         before = standing.entrant(label)
-        name = _former_name(tournament, standing, before) if bot is None else read_bot_name(bot)
+        name = read_bot_name(bot) if bot else _former_name(tournament, standing, before)
         given = name.resolved().given
         found = _found(tournament, name, bot or given)
         if standing.content(before) == found.content:
             raise WrongUse(unchanged_text(given, standing.labels[before]))
-        field = _Field(tournament, ledger, begun, checks=checks)
         field.take_in(found, label, given, before)
         _say_other_name(found, standing.labels[standing.teams[before]])
-        _tell(field_state_of(ledger, begun), standing.labels)
+        _tell(field.standing, standing.labels)
 
 
 @command.command("sync", short_help="Enter all new and changed bots of a folder.")
 @cup_argument
 @click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@results_option
-@check_option
-@click.option("--dry-run", is_flag=True, help="Show what would be done; start no bot and write nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def sync_command(
-    cup: Path, folder: Path, *, results: Path | None, checks: bool, dry_run: bool, as_json: bool
-) -> None:
+@options(SyncOptions)
+def sync_command(cup: Path, folder: Path, *, asked: SyncOptions) -> None:
     """Enter all bots of FOLDER that are new, and new versions of those that have changed.
 
     FOLDER holds a folder or an archive (ZIP, tar) for each bot; its name is the bot's label. A bot that is refused
     does not stop the others. No bot is withdrawn: competitors that are not in FOLDER are reported as missing.
     After a stop, run the same command again: what has entered is unchanged then.
     """
-    tournament = _tournament(cup, results)
-    with workers_kept(), closing(Ledger(tournament.results / LEDGER)) as ledger:
-        begun = load_start_terms(ledger)
-        field_state_of(ledger, begun).check_deadline(now())
-        field = _Field(tournament, ledger, begun, checks=checks)
-        found = Sync(field, dry_run=dry_run).run(folder)
-    if as_json:
-        print_json({"dry_run": dry_run, "entries": found})
+    tournament = _tournament(cup, asked.entry.results)
+    with _open_field(tournament, checks=asked.entry.checks) as field:
+        found = Sync(field, dry_run=asked.dry_run).run(folder)
+    if asked.as_json:
+        print_json({"dry_run": asked.dry_run, "entries": found})
     else:
-        _print_sync(found, dry_run=dry_run)
+        _print_sync(found, dry_run=asked.dry_run)
     if refused := sum(each.result == "refused" for each in found):
         total = sum(each.result != "missing" for each in found)
         raise AnswerIsNo(f"{refused} of {total} in {folder} refused; the list says why")
@@ -255,14 +258,27 @@ class _Field:
             WrongUse: it cannot start, or may not enter.
             MachineCannot: it could not be started or kept.
         """
-        version = label if before is None else self.standing.next_version(before)
+        version, write = label, enter
         if before is not None:
+            version, write = self.standing.next_version(before), update
             keep_begun(self.tournament.results, self._begun, before)
         _check(self.tournament, self._begun, bot, version, plays=self._checks)
         if isinstance(bot, BotFolder):
             keep_entry(self.tournament.results, bot)
-        write = enter if before is None else update
         write(self._ledger, self._begun, bot, label, given)
+
+
+@contextmanager
+def _open_field(tournament: Tournament, *, checks: bool) -> Iterator[_Field]:
+    """Open the ledger of a started tournament for changes of its field.
+
+    Raises:
+        WrongUse: it has not started, or its deadline for entries is over.
+    """
+    with workers_kept(), closing(Ledger(tournament.results / LEDGER)) as ledger:
+        field = _Field(tournament, ledger, load_start_terms(ledger), checks=checks)
+        field.standing.check_deadline(now())
+        yield field
 
 
 class Sync:
@@ -288,10 +304,12 @@ class Sync:
             raise WrongUse(f"{folder}: holds more than {MOST_IN_FOLDER} entries")
         shown = [name for name in names if not name.startswith(".")]
         found: list[Synced] = []
+        labels = set[str | None]()
         with progress_bar(progress_console(), transient=True) as bar:
             for name in bar.track(shown, description="entries"):
-                found.append(self._take(folder / name, {each.label for each in found}))
-        return [*found, *self._missing({each.label for each in found})]
+                found.append(self._take(folder / name, labels))
+                labels.add(found[-1].label)
+        return found + self._missing(labels)
 
     def _take(self, path: Path, before: set[str | None]) -> Synced:
         """Enter the bot of one entry of the folder, unless it is refused."""
@@ -324,13 +342,16 @@ class Sync:
             if standing.content(before) == bot.content:
                 return "unchanged", ""
             version = standing.next_version(before)
-        elif other := next((each for each in standing.labels if look_alike(label, each)), None):
-            raise WrongUse(f"{label}: looks like {other}: {difference(label, other)}; give it another name")
+        else:
+            for other in filter(partial(look_alike, label), standing.labels):
+                raise WrongUse(f"{label}: looks like {other}: {difference(label, other)}; give it another name")
         entered = Entered(
             label=version, folder=bot.given, content=bot.content, version=bot.version, predecessor=before
         )
         standing.checked(entered)  # Before the bot is started, which takes long.
-        result: SyncResult = "added" if before is None else "updated"
+        result: SyncResult = "added"
+        if before is not None:
+            result = "updated"
         if self._dry_run:
             return result, ""
         self._field.take_in(bot, label, bot.given, before)
@@ -342,14 +363,14 @@ class Sync:
 
     def _missing(self, there: set[str | None]) -> list[Synced]:
         """Return the competitors on this machine that are missing in the folder."""
-        standing = self._field.standing
-        teams = dict.fromkeys(
-            standing.teams[number]
-            for number in competing(standing.spec)
-            if number not in standing.spec.remote and number != standing.spec.house
-        )
-        labels = (standing.labels[team] for team in teams)
-        return [Synced(entry=label, label=label, result="missing") for label in labels if label not in there]
+        standing, found = self._field.standing, []
+        elsewhere = {*standing.spec.remote, standing.spec.house}
+        here = filterfalse(elsewhere.__contains__, competing(standing.spec))
+        for team in dict.fromkeys(map(standing.teams.__getitem__, here)):
+            label = standing.labels[team]
+            if label not in there:
+                found.append(Synced(entry=label, label=label, result="missing"))
+        return found
 
 
 def _label_in(path: Path, before: set[str | None]) -> str | None:
@@ -368,7 +389,9 @@ def _label_in(path: Path, before: set[str | None]) -> str | None:
         raise WrongUse(f"cannot be read: {error.strerror}") from None
     if stat.S_ISLNK(mode):
         raise WrongUse("is a symbolic link")
-    label = path.name if stat.S_ISDIR(mode) else label_of_upload(path.name)
+    label: str | None = path.name
+    if not stat.S_ISDIR(mode):
+        label = label_of_upload(path.name)
     if label is not None and printable_name(label) != label:
         raise WrongUse("its name has characters that cannot be shown")
     if label is not None and label in before:
@@ -379,13 +402,16 @@ def _label_in(path: Path, before: set[str | None]) -> str | None:
 def _print_sync(found: list[Synced], *, dry_run: bool) -> None:
     """Print the result for each entry, and the totals."""
     table = Grid({"entry": False, "result": False, "note": False})
+    counts = dict.fromkeys(get_args(SyncResult), 0)
     for each in found:
         table.add_row(each.entry, each.result, each.note)
+        counts[each.result] += 1
     screen = results_console()
     show(screen, table)
-    counts = Counter(each.result for each in found)
-    said = ", ".join(f"{counts[result]} {result}" for result in get_args(SyncResult) if counts[result])
-    screen.say(f"{'would be: ' if dry_run else ''}{said or 'the folder is empty'}")
+    said = ", ".join(f"{count} {result}" for result, count in counts.items() if count) or "the folder is empty"
+    if dry_run:
+        said = f"would be: {said}"
+    screen.say(said)
 
 
 def _tournament(cup: Path, results: Path | None) -> Tournament:
@@ -403,9 +429,11 @@ def _of_stage(cup: Path, results: Path | None) -> Tournament:
         WrongUse: no stage is named, or it has not started.
     """
     season = read_season(cup)
-    parts = {part: stage for stage in season.stages for part in stage.parts}
+    parts: dict[str, Stage] = {}
+    for stage in season.stages:
+        parts |= dict.fromkeys(stage.parts, stage)
     if results is None or results.name not in parts:
-        known = ", ".join(str(season.folder(part)) for part in parts)
+        known = ", ".join(map(str, map(season.folder, parts)))
         raise WrongUse(f"{cup}: is a season's: name a stage's folder with --results; there are {known}")
     season = replace(season, results=results.parent)
     return tournament_as_begun(season, parts[results.name], results.name)
@@ -442,10 +470,8 @@ def _found(tournament: Tournament, name: BotName, called: str) -> Entry:
     resolved = name.resolved()
     if not name.is_remote and not name.is_folder and name.revision is None and is_upload(resolved.path):
         return _found_in(tournament, resolved.path)
-    try:
+    with as_wrong_use(BotFolderError):
         return find_entrant(tournament, resolved, called)
-    except BotFolderError as error:
-        raise WrongUse(str(error)) from None
 
 
 def _found_in(tournament: Tournament, path: Path) -> Entry:
@@ -491,8 +517,9 @@ def _check(tournament: Tournament, begun: StartTerms, bot: Entry, label: str, *,
     (found,) = check_field(alone, players, check, folder)
     if found.broken:
         raise WrongUse(f"{bot.given}: {found.broken}; logs: {folder}")
-    for text in () if found.tally.is_well else found.tally.said:
-        say(f"check: {label}: {text}")
+    if not found.tally.is_well:
+        for text in found.tally.said:
+            say(f"check: {label}: {text}")
 
 
 def _say_other_name(bot: Entry, label: str) -> None:

@@ -28,7 +28,7 @@ from arena.commands.options import (
     read_policy,
 )
 from arena.config import BotCaps, find_entry, find_remote, labels_of, say_link
-from arena.errors import AnswerIsNo, WrongUse
+from arena.errors import AnswerIsNo, WrongUse, as_wrong_use
 from arena.feed import open_feed
 from arena.live import (
     Eyes,
@@ -300,8 +300,11 @@ def _filled(game: str, bots: tuple[str, ...], seats: int, fill: str | None) -> t
     if fill is not None and len(bots) < seats:
         return bots + (fill,) * (seats - len(bots))
     if len(bots) != seats:
-        are = "is" if len(bots) == 1 else "are"
-        more = "" if len(bots) > seats else "; --fill BOT gives one to the others"
+        are, more = "are", ""
+        if len(bots) == 1:
+            are = "is"
+        if len(bots) < seats:
+            more = "; --fill BOT gives one to the others"
         raise WrongUse(f"BOT: {game} has {seats} seats, and {pluralise(len(bots), 'bot')} {are} named{more}")
     return bots
 
@@ -341,12 +344,10 @@ def _player(text: str, game: str, caps: BotCaps) -> Player:
         return _chat(game)
     if not name.is_remote:
         say_link(name)
-    try:
+    with as_wrong_use(BotFolderError):
         if name.is_remote:
             return find_remote(name)
         return SandboxedBot(find_entry(name, game, caps, f"{text}:"))
-    except BotFolderError as error:
-        raise WrongUse(str(error)) from None
 
 
 def _chat(game: str) -> LocalSeat:
@@ -355,11 +356,10 @@ def _chat(game: str) -> LocalSeat:
     Raises:
         WrongUse: they name none, or the bot does not play the game.
     """
-    try:
+    with as_wrong_use(BotFolderError):
         find_entry(CHAT, game, BotCaps())
+    try:
         settings = Settings.read()
-    except BotFolderError as error:
-        raise WrongUse(str(error)) from None
     except SystemExit as error:
         what = NO_ENDPOINT
         if os.environ.get("CHAT_URL"):
@@ -384,32 +384,31 @@ def _name(label: str, player: Player) -> str:
     return label
 
 
+class HostOptions(Struct, frozen=True, kw_only=True):
+    """Options for the connections of bots on other machines."""
+
+    at: Annotated[
+        str,
+        option(
+            "Address for bots, in numbers: 127.0.0.1 for this machine alone, 0.0.0.0 for all its networks.",
+            metavar="ADDRESS:PORT",
+            show_default=True,
+        ),
+    ] = "127.0.0.1:5555"
+    key: Annotated[
+        Path | None,
+        option("The host's own key, NAME.key_secret.  [default: made for this match and printed]", metavar="FILE"),
+    ] = None
+    wait: Annotated[
+        Annotated[float, Meta(ge=1, le=MAX_WAIT_SECONDS)],
+        option("Time to wait for bots.", metavar="SECONDS", show_default=True),
+    ] = 600
+
+
 @click.command("host")
 @match_arguments
-@click.option(
-    "--at",
-    metavar="ADDRESS:PORT",
-    default="127.0.0.1:5555",
-    show_default=True,
-    help="Address for bots, in numbers: 127.0.0.1 for this machine alone, 0.0.0.0 for all its networks.",
-)
-@click.option(
-    "--key",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="The host's own key, NAME.key_secret.  [default: made for this match and printed]",
-)
-@click.option(
-    "--wait",
-    metavar="SECONDS",
-    type=click.FloatRange(1, MAX_WAIT_SECONDS),
-    default=600,
-    show_default=True,
-    help="Time to wait for bots.",
-)
-def host_command(
-    game: str, bots: tuple[str, ...], *, asked: MatchOptions, at: str, key: Path | None, wait: float
-) -> None:
+@options(HostOptions, "hosted")
+def host_command(game: str, bots: tuple[str, ...], *, asked: MatchOptions, hosted: HostOptions) -> None:
     """Play one match of GAME with bots on their authors' own machines.
 
     A BOT is as for `arena match`, or remote:NAME.key for a bot with that key. The match begins when all bots are
@@ -417,15 +416,12 @@ def host_command(
     """
     if not any(is_remote(name) for name in (*bots, asked.fill or "")):
         raise WrongUse(f"BOT: none is {REMOTE}NAME.key; for bots on this machine use `arena match`")
-    if isnan(wait):
+    if isnan(hosted.wait):
         raise WrongUse("--wait: nan is not a time")
-    try:
-        hosting = Hosting(read_address(at), host_keys(key), wait)
-    except BadAddressError as error:
-        raise WrongUse(f"--at: {error}") from None
+    with as_wrong_use(BadAddressError, about="--at"):
+        hosting = Hosting(read_address(hosted.at), host_keys(hosted.key), hosted.wait)
     folder = transcripts_folder(asked.transcripts)
     with open_log(asked.log) as events, open_feed(feed_asked(asked.feed, folder)) as line:
         publish = None if line is None else line.publish
-        hosted = partial(play_hosted, hosting, publish=publish, log=events.logger)
-        play_it = partial(play_match, play=hosted)
+        play_it = partial(play_match, play=partial(play_hosted, hosting, publish=publish, log=events.logger))
         play_asked(game, bots, asked, play_it, folder)

@@ -6,6 +6,8 @@ import shlex
 import shutil
 from itertools import takewhile
 from pathlib import Path
+from string import Template
+from typing import Annotated
 
 import click
 import msgspec
@@ -13,7 +15,7 @@ from msgspec import Struct
 
 from arena.config import random_bot
 from arena.errors import WrongUse, cannot_write
-from arena.options import complete_bots, complete_games, game_named
+from arena.options import complete_bots, complete_games, game_named, option, options
 from arena.schedule import TWO
 from arena.simulation import BotGiven, messages_to_seats
 from arena.terminal import command_line, results_console
@@ -50,10 +52,8 @@ _IMPORT = re.compile(rf"^(\s*)from bots\.(?!(?:{'|'.join(KIT)})\b)([\w.]+) impor
 """An import of a module that sample bots share: its indentation, and the module's name below `bots`."""
 _RUN = re.compile(r"^    run\((\w+)", re.MULTILINE)
 _NAMED = re.compile(r"^(?:name|version) = .*\n", re.MULTILINE)
-FIRST_STEPS = dict.fromkeys(
-    ("mist", "fight-for-a-name", "hive-mind", "pointing", "runes-to-ruins"), "a-first-improvement"
-)
-"""Section about improving the bot on a game's page, by game."""
+FIRST_STEPS = ("mist", "fight-for-a-name", "hive-mind", "pointing", "runes-to-ruins")
+"""Games whose page has a section about a first improvement of the bot."""
 LANGUAGES = {
     "python": Language(decide="bot.py", files=(), command=("python", "bot.py")),
     "node": Language(decide="decide.js", files=("bot.js",), command=("node", "bot.js"), limits=ROOMY),
@@ -79,26 +79,39 @@ LANGUAGES = {
 }
 
 
+class NewBotOptions(Struct, frozen=True, kw_only=True):
+    """Options of a new bot."""
+
+    game: Annotated[
+        str | None,
+        option(
+            f"Game of the bot.  [default: {next(iter(GAMES))}, or the sample's]", shell_complete=complete_games
+        ),
+    ] = None
+    language: Annotated[
+        str | None,
+        option("Language of the bot.  [default: python]", type=click.Choice(list(LANGUAGES))),
+    ] = None
+    sample: Annotated[
+        str | None,
+        option(
+            "Copy this sample bot, with the modules that it needs.",
+            "--from",
+            metavar="SAMPLE",
+            shell_complete=complete_bots,
+        ),
+    ] = None
+
+
 @click.command("new-bot")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option(
-    "--game",
-    shell_complete=complete_games,
-    help=f"Game of the bot.  [default: {next(iter(GAMES))}, or the sample's]",
-)
-@click.option("--language", type=click.Choice(list(LANGUAGES)), help="Language of the bot.  [default: python]")
-@click.option(
-    "--from",
-    "sample",
-    metavar="SAMPLE",
-    shell_complete=complete_bots,
-    help="Copy this sample bot, with the modules that it needs.",
-)
-def command(folder: Path, game: str | None, language: str | None, sample: str | None) -> None:
+@options(NewBotOptions)
+def command(folder: Path, *, asked: NewBotOptions) -> None:
     """Write a bot to start from into FOLDER, which must be new or empty.
 
     It plays legal random moves, or as SAMPLE does, and has a test that runs without an arena.
     """
+    game, language, sample = asked.game, asked.language, asked.sample
     if game is not None:
         game_named(game, "--game")
     if sample is None:
@@ -125,7 +138,9 @@ def command(folder: Path, game: str | None, language: str | None, sample: str | 
         screen.say("It asks a language model, for which the sandbox has no network: docs/language-models.md.")
     else:
         screen.say(f"It plays already. Try it: {_first_match(folder, game)}")
-    change = "edit" if sample is not None else "edit `decide` in"
+    change = "edit"
+    if sample is None:
+        change = "edit `decide` in"
     screen.say(f"To change how it plays, {change} {folder / made.decide}.")
     screen.say(f"What to do next is in {folder / 'README.md'}.")
     program = (made.build or made.command)[0]
@@ -137,8 +152,12 @@ def _first_match(folder: Path, game: str, *, in_readme: bool = False) -> str:
     """Return the command of a match against the game's random sample bot, which takes all other seats."""
     rules, other = GAMES[game], random_bot(game)
     seats = rules.seats(rules.read_options(rules.variants[0].name, None))
-    words = ("match", game, str(folder), *((other,) if seats == TWO else ("--fill", other)))
-    return shlex.join(("arena", *words)) if in_readme else command_line(*words)
+    words = ["match", game, str(folder), "--fill", other]
+    if seats == TWO:
+        words.remove("--fill")
+    if in_readme:
+        return shlex.join(("arena", *words))
+    return command_line(*words)
 
 
 def _sample_named(name: str, game: str | None) -> BotFolder:
@@ -167,11 +186,18 @@ def _files_from(name: str, sample: BotFolder, game: str) -> dict[str, bytes]:
         files[f"{_name_beside(module)}.py"] = _beside(text).encode()
     manifest = _NAMED.sub("", files[FILE].decode())
     files[FILE] = f'name = {_quoted(name)}\nversion = "0.1"\n{manifest}'.encode()
-    player = None if sample.given == CHAT else _RUN.search(program)
-    if player is not None:
-        files[TEST] = _test(game, "python", player[1]).encode()
+    readme = _readme(name, game)
+    readme["intro"] = (
+        f"A copy of the sample bot {sample.given}, for {game}. Its program begins in `bot.py`. The modules beside"
+        " it came with it:\nchange them as you like. `bots.kit` is the arena's, as for every bot."
+    )
+    player = _RUN.search(program)
+    if player is None or sample.given == CHAT:
+        readme["test"] = ""
+    else:
+        files[TEST] = _test(game, "python", player[1])
         files |= _records(game)
-    files["README.md"] = _readme_of_copy(name, sample.given, game, is_tested=player is not None).encode()
+    files["README.md"] = _filled("README", readme)
     return files
 
 
@@ -206,14 +232,22 @@ def _records(game: str) -> dict[str, bytes]:
 def _files(name: str, game: str, language: str) -> dict[str, bytes]:
     """Return all files of a new bot, by path in its folder."""
     made = LANGUAGES[language]
-    texts = {
-        FILE: _bot_toml(name, game, made),
-        "README.md": _readme(name, game, language),
+    readme = _readme(name, game)
+    if game in FIRST_STEPS:
+        readme["first"] = f" A first improvement is in docs/games/{readme['page']}.md#a-first-improvement."
+    readme["intro"] = (
+        f"A bot for {game} that plays at random. {_needs(language)}Change `decide` in `{made.decide}`."
+    )
+    readme["end"] = f"\n`{RECORDS}/` holds what one seat heard in a match of each variant, a message a line.\n"
+    files = {
+        made.decide: _decide(game, language).read_bytes(),
+        FILE: _bot_toml(name, game, made).encode(),
+        "README.md": _filled("README", readme),
         TEST: _test(game, language, "decide"),
-        made.decide: _decide(game, language).read_text(encoding="utf-8"),
-        **{each: (TEMPLATES / language / each).read_text(encoding="utf-8") for each in made.files},
     }
-    return {**{path: text.encode() for path, text in texts.items()}, **_records(game)}
+    for file in made.files:
+        files[file] = (TEMPLATES / language / file).read_bytes()
+    return files | _records(game)
 
 
 def _decide(game: str, language: str) -> Path:
@@ -225,7 +259,9 @@ def _decide(game: str, language: str) -> Path:
     module = game.replace("-", "_")
     if language == "python":
         sample = BUILT_IN / f"{module}_random" / "bot.py"
-        return sample if sample.exists() else TEMPLATES / "any" / "bot.py"
+        if sample.exists():
+            return sample
+        return TEMPLATES / "any" / "bot.py"
     template = TEMPLATES / language / f"{module}{Path(LANGUAGES[language].decide).suffix}"
     if not template.exists():
         raise WrongUse(f"--language: there is no template for {game} in {language}; there is one in python")
@@ -247,93 +283,45 @@ def _quoted(value: object) -> str:
     return msgspec.json.encode(value).decode().replace('","', '", "')
 
 
-def _readme(name: str, game: str, language: str) -> str:
-    made, module = LANGUAGES[language], game.replace("-", "_")
-    first = (
-        f" A first improvement is in docs/games/{module}.md#{FIRST_STEPS[game]}." if game in FIRST_STEPS else ""
-    )
-    needs = {"python": "", "node": "It needs Node in /usr/bin. "}.get(
-        language,
-        f"`build` in {FILE} compiles it with {made.build[0] if made.build else ''}, which must lie in /usr. ",
-    )
-    return f"""# {name}
-
-A bot for {game} that plays at random. {needs}Change `decide` in `{made.decide}`.
-
-The game's rules and words are in docs/games/{module}.md, the kit and the sandbox in docs/writing-a-bot.md.{first}
-
-```sh
-pytest {TEST}           # it answers the recorded windows; no match is played
-arena check .               # it starts and plays; time, memory and refusals
-{_first_match(Path(), game, in_readme=True)} --watch=host    # one match, shown as it goes
-arena ask . TRANSCRIPT      # a recorded decision again
-```
-
-In a clone of the arena, write `scripts/arena` for `arena` and `scripts/test` for `pytest`, with the paths as seen
-from the clone. Without a clone, `pip install pytest` in the arena's environment comes first.
-
-`{RECORDS}/` holds what one seat heard in a match of each variant, a message a line.
-"""
+def _needs(language: str) -> str:
+    """Return what a bot of this language needs on the machine, as a sentence; "" if nothing."""
+    if language == "python":
+        return ""
+    if language == "node":
+        return "It needs Node in /usr/bin. "
+    return f"`build` in {FILE} compiles it with {LANGUAGES[language].build[0]}, which must lie in /usr. "
 
 
-def _readme_of_copy(name: str, sample: str, game: str, *, is_tested: bool) -> str:
-    """Return the README of a copy of a sample bot."""
-    module = game.replace("-", "_")
-    test = f"pytest {TEST}           # it answers the recorded windows; no match is played\n" if is_tested else ""
-    return f"""# {name}
-
-A copy of the sample bot {sample}, for {game}. Its program begins in `bot.py`. The modules beside it came with it:
-change them as you like. `bots.kit` is the arena's, as for every bot.
-
-The game's rules and words are in docs/games/{module}.md, the kit and the sandbox in docs/writing-a-bot.md.
-
-```sh
-{test}arena check .               # it starts and plays; time, memory and refusals
-{_first_match(Path(), game, in_readme=True)} --watch=host    # one match, shown as it goes
-arena ask . TRANSCRIPT      # a recorded decision again
-```
-
-In a clone of the arena, write `scripts/arena` for `arena` and `scripts/test` for `pytest`, with the paths as seen
-from the clone. Without a clone, `pip install pytest` in the arena's environment comes first.
-"""
+def _readme(name: str, game: str) -> dict[str, str]:
+    """Return the values of a README that all bots have."""
+    return {
+        "name": name,
+        "page": game.replace("-", "_"),
+        "first": "",
+        "test": f"pytest {TEST}           # it answers the recorded windows; no match is played\n",
+        "match": _first_match(Path(), game, in_readme=True),
+        "end": "",
+    }
 
 
-def _test(game: str, language: str, player: str) -> str:
+def _test(game: str, language: str, player: str) -> bytes:
     """Return a bot's test; `player`: the name of the function or class that plays, in its program."""
     forms = GAMES[game].actions
-    module = next(iter(forms.values())).__module__
-    program = language != "python"
-    subject = player if player == "decide" else f"{player}()"
-    names = ", ".join(sorted({form.__name__ for form in forms.values()}))
-    answers = "program_answers" if program else "answers"
-    table = "\n".join(f'    "{window}": {form.__name__},' for window, form in forms.items())
-    return f'''"""Without an arena: recorded windows are answered in the words of the game. None is the default."""
-
-from pathlib import Path
-from typing import Any
-
-import msgspec
-import pytest
-{"" if program else f"from bot import {player}" + chr(10)}
-from bots.kit.testing import {answers}
-from {module} import {names}
-
-FOLDER = Path(__file__).parent
-RECORDS = sorted((FOLDER / "{RECORDS}").glob("*.jsonl"))
-FORMS: dict[str, Any] = {{
-{table}
-}}
-"""Window to its action."""
+    values = {"own": f"from bot import {player}\n", "answers": "answers", "subject": f"{player}()"}
+    if language != "python":
+        values = {"own": "", "answers": "program_answers", "subject": "FOLDER"}
+    elif player == "decide":
+        values["subject"] = player
+    values["words"] = next(iter(forms.values())).__module__
+    values["names"] = ", ".join(sorted({form.__name__ for form in forms.values()}))
+    values["table"] = "\n".join(f'    "{window}": {form.__name__},' for window, form in forms.items())
+    return _filled("test_bot", values)
 
 
-@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.stem)
-def test_each_window_is_answered_in_the_words_of_the_game(record: Path) -> None:
-    answered = list({answers}({"FOLDER" if program else subject}, record))
-    assert answered
-    for opened, action in answered:
-        if action is not None:
-            msgspec.convert(action, FORMS[opened.window])
-'''
+def _filled(template: str, values: dict[str, str]) -> bytes:
+    """Return the text of a template for all languages, with these values."""
+    text = (TEMPLATES / "any" / f"{template}.template").read_text(encoding="utf-8")
+    return Template(text).substitute(values).encode()
 
 
 SEED = 7

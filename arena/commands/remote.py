@@ -1,11 +1,13 @@
 """`arena remote` and `arena keys`: play with a bot on this machine in matches that another machine hosts."""
 
 from pathlib import Path
+from typing import Annotated
 
 import click
+from msgspec import Struct
 
-from arena.errors import AnswerIsNo, WrongUse, cannot_write
-from arena.options import complete_bots
+from arena.errors import AnswerIsNo, WrongUse, as_wrong_use, writing
+from arena.options import complete_bots, option, options
 from arena.terminal import results_console, say
 from referee.bot_folder import BotFolderError, find_bot, read_bot_name
 from referee.wire import KeyFileError, new_pair, write_pair, z85
@@ -27,12 +29,8 @@ def keys_command(name: Path) -> None:
     if not name.parent.is_dir():
         raise WrongUse(f"{name}: there is no folder {name.parent}")
     pair = new_pair()
-    try:
+    with as_wrong_use(KeyFileError), writing(name):
         public, secret = write_pair(name, pair)
-    except KeyFileError as error:
-        raise WrongUse(str(error)) from None
-    except OSError as error:
-        raise cannot_write(name, error) from None
     results_console().say(z85(pair.public))
     say(f"send {public} to the other side: a host to all authors, an author to the host")
     say(f"keep {secret} private")
@@ -46,32 +44,38 @@ def command() -> None:
 command.add_command(keys_command)
 
 
+class JoinOptions(Struct, frozen=True, kw_only=True):
+    """Options of a bot that joins a host."""
+
+    host_key: Annotated[
+        str,
+        option("The host's public key: its file, HOST.key, or the key itself.", required=True, metavar="KEY"),
+    ]
+    key: Annotated[str, option("This bot's secret key file, NAME.key_secret.", required=True, metavar="FILE")]
+    transcripts: Annotated[
+        Path,
+        option(
+            "Folder for the bot's own transcripts, which a tournament's host sends after each match.",
+            type=click.Path(path_type=Path, file_okay=False),
+            show_default=True,
+        ),
+    ] = Path("transcripts")
+    patience: Annotated[
+        float,
+        option(
+            "How long to wait for a host that does not answer.",
+            metavar="HOURS",
+            type=click.FloatRange(0, MOST_HOURS, min_open=True, max_open=True),
+            show_default=True,
+        ),
+    ] = 168
+
+
 @command.command("join", short_help="Connect a bot to the host of a match or tournament.")
 @click.argument("endpoint", metavar="tcp://ADDRESS:PORT")
 @click.argument("bot", metavar="BOT", shell_complete=complete_bots)
-@click.option(
-    "--host-key",
-    required=True,
-    metavar="KEY",
-    help="The host's public key: its file, HOST.key, or the key itself.",
-)
-@click.option("--key", required=True, metavar="FILE", help="This bot's secret key file, NAME.key_secret.")
-@click.option(
-    "--transcripts",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("transcripts"),
-    show_default=True,
-    help="Folder for the bot's own transcripts, which a tournament's host sends after each match.",
-)
-@click.option(
-    "--patience",
-    metavar="HOURS",
-    type=click.FloatRange(0, MOST_HOURS, min_open=True, max_open=True),
-    default=168,
-    show_default=True,
-    help="How long to wait for a host that does not answer.",
-)
-def join_command(endpoint: str, bot: str, *, host_key: str, key: str, transcripts: Path, patience: float) -> int:
+@options(JoinOptions)
+def join_command(endpoint: str, bot: str, *, asked: JoinOptions) -> int:
     """Connect BOT (a folder or a sample bot's name) to the host that listens at tcp://ADDRESS:PORT.
 
     The bot is started for each match as a program of this user, not in a sandbox. In a tournament the command goes
@@ -83,12 +87,10 @@ def join_command(endpoint: str, bot: str, *, host_key: str, key: str, transcript
     name = read_bot_name(bot)
     if not name.is_folder:
         raise WrongUse(_no_folder(bot))
+    with as_wrong_use(SystemExit):
+        joining = Joining(endpoint, name.path, host_key=asked.host_key, key=asked.key)
     try:
-        joining = Joining(endpoint, name.path, host_key=host_key, key=key)
-    except SystemExit as error:
-        raise WrongUse(str(error)) from None
-    try:
-        return joining.play(transcripts=transcripts, patience=patience * SECONDS_PER_HOUR)
+        return joining.play(transcripts=asked.transcripts, patience=asked.patience * SECONDS_PER_HOUR)
     except SystemExit as error:
         if isinstance(error.code, str):
             raise AnswerIsNo(error.code) from None
