@@ -1,12 +1,23 @@
-"""Bots' sockets for the wire's tests."""
+"""Share the machine's isolation and bots' sockets between the tests of real processes."""
 
 from collections.abc import Callable, Iterator
 
 import pytest
 import zmq
 
+from referee.sandbox import SandboxError, find_isolation
+from referee.sandbox.host_machine import Isolation
 from tests.real_wire import peer
 from tests.real_wire.seat import BotSocket
+
+
+@pytest.fixture(scope="session")
+def isolation() -> Isolation:
+    """Return the best level that this machine has; skip where it has none, with the reason."""
+    try:
+        return find_isolation()
+    except SandboxError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,19 +14,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import trio
-from msgspec import Raw
 
-from protocol.codec import encode
 from referee.bot_folder.manifest import BotFolder, find_bot
 from referee.host.one_match import play
-from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
 from referee.match.records import Judged
-from referee.match.terms import Policy
 from referee.sandbox import find_isolation
 from referee.sandbox.host_machine import Isolation
-from referee.transcript.reader import read_transcript
 from tests.bad_bots.excuses import WAYS
+from tests.builders.plans import mist_plan, records_of
 from tests.real_wire.zoo import BAD_BOTS, SHARED
 
 NAME = "excuses"
@@ -38,7 +35,7 @@ def bot_that(way: str, folder: Path) -> BotFolder:
     bot = folder / f"{way}-{len(list(folder.iterdir()))}"
     bot.mkdir()
     for source, name in ((NAME, "bot.py"), (SHARED, f"{SHARED}.py")):
-        (bot / name).write_bytes((BAD_BOTS / f"{source}.py").read_bytes())
+        shutil.copy(BAD_BOTS / f"{source}.py", bot / name)
     manifest = f'name = "{way}"\nversion = "1"\ncommand = ["python", "bot.py", "{way}"]\ngames = ["mist"]\n'
     (bot / "bot.toml").write_text(manifest)
     return find_bot(str(bot))
@@ -59,19 +56,11 @@ def busy(number: int) -> Iterator[None]:
 
 async def judged(way: str, main_ms: int, folder: Path, isolation: Isolation) -> list[Judged]:
     """Returns the verdicts on the windows of a bot that goes this way, in a match against one that answers."""
-    plan = Plan(
-        match="held-up",
-        game="mist",
-        variant="contractual-obligation",
-        seed=11,
-        options=Raw(encode({"first": 0, "max_turns": 2 * WINDOWS})),
-        policy=Policy(main_ms=main_ms, startup_ms=20_000, unfair="note"),
-        isolation=isolation,
-    )
+    policy = {"main_ms": main_ms, "startup_ms": 20_000, "unfair": "note"}
+    plan = mist_plan(2 * WINDOWS, policy=policy, isolation=isolation)
     players = [SandboxedBot(bot_that(way, folder)), SandboxedBot(bot_that("prompt", folder))]
     result = await play(plan, players, transcript=folder / f"{way}.jsonl")
-    records = read_transcript(Path(result.transcript))
-    return [each for each in records if isinstance(each, Judged) and each.seat == 0]
+    return [each for each in records_of(result) if isinstance(each, Judged) and each.seat == 0]
 
 
 def main(words: Sequence[str] | None = None) -> None:

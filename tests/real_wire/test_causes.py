@@ -4,12 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from arena.commands.main import main
 from arena.errors import UNDECIDED
+from tests.builders.bots import write_bot
+from tests.builders.programs import invoke
 
-TOML = 'name = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 BOTS = {
     "broken": "from bots.kit import run\n\ndef decide(window)\n    return window.default\n",
     "falls": "from bots.kit import run\n\n"
@@ -23,15 +22,9 @@ RULES = {"max_turns": 6}
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, program in BOTS.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "bot.toml").write_text(TOML.format(name=name))
-        (tmp_path / name / "bot.py").write_text(program)
+        write_bot(tmp_path / name, program)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def arena(*words: str) -> str:
-    return CliRunner().invoke(main, words).stdout
 
 
 @pytest.mark.slow
@@ -40,7 +33,7 @@ def test_a_tournament_says_of_each_bot_why_it_lost(folder: Path) -> None:
         f'game = "mist"\nbots = {json.dumps(list(BOTS))}\nblocks = 1\nseed = 4\nisolation = "none"\n'
         "[options]\nmax_turns = 6\n[policy]\nstartup_ms = 60000\n"
     )
-    text = arena("tournament", "cup.toml", "--no-check", "--usage")
+    text = invoke("tournament", "cup.toml", "--no-check", "--usage").stdout
     logs = folder / "runs/cup/transcripts"
     said = {name: line for line in text.splitlines() for name in BOTS if line.startswith(f"{name}: ")}
     assert "broken: never started in 4 of 4 matches: SyntaxError: expected ':' (bot.py:3)" in said["broken"]
@@ -53,7 +46,7 @@ def test_a_tournament_says_of_each_bot_why_it_lost(folder: Path) -> None:
         assert log.read_text()
     usage = text.split("peak memory")[1].splitlines()
     assert ["broken", "-", "-", "-"] == next(line.split()[:4] for line in usage if line.startswith("broken"))
-    reports = json.loads(arena("report", "runs/cup", "--json"))["reports"]
+    reports = json.loads(invoke("report", "runs/cup", "--json").stdout)["reports"]
     assert {"broken": 4, "falls": 4, "rude": 0} == {name: each["lost"] for name, each in reports.items()}
     assert reports["rude"]["asked_default"] == reports["rude"]["windows"] > 0
     assert reports["rude"]["window_us"]["worst"] > 0
@@ -64,22 +57,20 @@ def test_a_tournament_says_of_each_bot_why_it_lost(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_head_that_never_starts_is_said_with_its_error(folder: Path) -> None:
-    words = ("--base", "mist_random", "--head", "broken", "--options", json.dumps(RULES), "--blocks", "2")
-    done = CliRunner().invoke(
-        main,
-        [
-            "regress",
-            "mist",
-            *words,
-            "--isolation",
-            "none",
-            "--startup-ms",
-            "60000",
-            "--markdown",
-            "s.md",
-            "--no-check",
-        ],
-    )
+    words = [
+        "--base",
+        "mist_random",
+        "--head",
+        "broken",
+        "--blocks",
+        "2",
+        "--isolation",
+        "none",
+        "--startup-ms",
+        "60000",
+        "--no-check",
+    ]
+    done = invoke("regress", "mist", *words, "--options", json.dumps(RULES), "--markdown", "s.md")
     assert UNDECIDED == done.exit_code
     why = "SyntaxError: expected ':' (bot.py:3)"
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("head: never started in "))

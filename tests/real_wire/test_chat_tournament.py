@@ -1,10 +1,8 @@
 """A tournament in which a language model has a remote seat, at an endpoint that says the key again and again."""
 
 import json
-import os
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -17,9 +15,9 @@ from referee.transcript import verify_transcript
 from referee.transcript.reader import read_transcript
 from referee.wire.keys import new_pair, write_pair
 from tests.bots.chat_server import ChatServer, Part, Request, Script, answer, completion
+from tests.builders.programs import ROOT, start_program
 from tests.real_wire.processes import PATIENCE_SECONDS
 
-ROOT = Path(__file__).parents[2]
 KEY = "sk-Secret0123456789abcdef"
 CUP = """\
 game = "mist"
@@ -57,14 +55,9 @@ def hostile() -> Script:
 
 
 def started(folder: Path, *module: str, **more: str) -> "subprocess.Popen[bytes]":
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "HTTP_PROXY": "http://127.0.0.1:9"} | more
-    return subprocess.Popen(  # noqa: S603 - our own programs
-        [sys.executable, "-m", *module],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT if more else subprocess.PIPE,
-    )
+    environment = {"HTTP_PROXY": "http://127.0.0.1:9"} | more
+    output = subprocess.STDOUT if more else subprocess.PIPE
+    return start_program(*module, cwd=folder, env=environment, stderr=output, text=False)  # type: ignore[return-value]
 
 
 def notes(file: Path) -> list[dict[str, Any]]:
@@ -81,16 +74,7 @@ def test_a_language_model_plays_from_a_remote_seat_and_its_key_is_nowhere(tmp_pa
     (tmp_path / "cup.toml").write_text(CUP)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    cup = (
-        "arena",
-        "tournament",
-        "cup.toml",
-        "--listen",
-        f"127.0.0.1:{port}",
-        "--key",
-        "host.key_secret",
-        "--json",
-    )
+    cup = f"arena tournament cup.toml --listen 127.0.0.1:{port} --key host.key_secret --json".split()
     remote = ("bots.remote", f"tcp://127.0.0.1:{port}", str(ROOT / "bots" / "chat"))
     keys = ("--host-key", "host.key", "--key", "model.key_secret")
     with ChatServer(hostile()) as server:

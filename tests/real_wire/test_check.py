@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from arena.commands.main import main
 from arena.errors import DONE, NO
 from arena.workers import pool
 from referee.bot_folder import BUILT_IN
 from referee.linux.processes import own_children
+from tests.builders.bots import write_bot
+from tests.builders.programs import invoke
 
-MANIFEST = 'name = "m"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 PROGRAMS = {
     "syntax": "def x(:\n",
     "hangs": "import time\ntime.sleep(100)\n",
@@ -24,13 +23,11 @@ PROGRAMS = {
 
 def test_each_bot_is_told_what_is_wrong_with_it(tmp_path: Path) -> None:
     for name, program in PROGRAMS.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "bot.toml").write_text(MANIFEST)
-        (tmp_path / name / "bot.py").write_text(program)
+        write_bot(tmp_path / name, program)
     file = tmp_path / "cup.toml"
     bots = json.dumps(["mist_random", *PROGRAMS])
     file.write_text(f'game = "mist"\nbots = {bots}\nisolation = "none"\npolicy.startup_ms = 2000\n')
-    ended = CliRunner().invoke(main, ["check", str(file), "--results", str(tmp_path / "check"), "--json"])
+    ended = invoke("check", file, "--results", tmp_path / "check", "--json")
     found = {each["bot"]: each for each in json.loads(ended.stdout)["bots"]}
     assert NO == ended.exit_code
     assert [True, False, False, False] == [each["well"] for each in found.values()]
@@ -43,23 +40,21 @@ def test_each_bot_is_told_what_is_wrong_with_it(tmp_path: Path) -> None:
 
 
 def test_a_program_by_lines_that_dies_at_its_start_cannot_start_in_any_check(tmp_path: Path) -> None:
-    folder = tmp_path / "dead"
-    folder.mkdir()
-    (folder / "bot.toml").write_text(f'{MANIFEST}transport = "stdio"\n')
-    (folder / "bot.py").write_text('import sys\nsys.exit("cannot load model weights")\n')
+    program = 'import sys\nsys.exit("cannot load model weights")\n'
+    folder = write_bot(tmp_path / "dead", program, 'transport = "stdio"')
     options = ["--isolation", "none", "--json"]
-    alone = CliRunner().invoke(main, ["check", str(folder), "--results", str(tmp_path / "alone"), *options])
+    alone = invoke("check", folder, "--results", tmp_path / "alone", *options)
     (found,) = json.loads(alone.stdout)["games"]
     assert (NO, 0, {"never_started": 1}) == (alone.exit_code, found["started"], found["conduct"])
     file = tmp_path / "cup.toml"
     file.write_text('game = "mist"\nbots = ["mist_random", "dead"]\nisolation = "none"\n')
-    field = CliRunner().invoke(main, ["check", str(file), "--results", str(tmp_path / "field"), "--json"])
+    field = invoke("check", file, "--results", tmp_path / "field", "--json")
     why = json.loads(field.stdout)["bots"][1]["broken"]
     assert why.startswith(
         "never started: it exited with code 1; its last line of output: cannot load model weights"
     )
-    words = ["regress", "mist", "--base", "mist_random", "--head", str(folder), "--isolation", "none"]
-    head = CliRunner().invoke(main, [*words, "--results", str(tmp_path / "regress")])
+    words = ["regress", "mist", "--base", "mist_random", "--head", folder, "--isolation", "none"]
+    head = invoke(*words, "--results", tmp_path / "regress")
     assert NO == head.exit_code
     assert "rejected: head (" in head.stderr
 
@@ -71,7 +66,7 @@ def test_of_a_season_all_bots_are_checked_under_the_terms_of_its_first_stage(tmp
         'game = "mist"\nbots = ["mist_random", "mist_hunter"]\nisolation = "none"\n'
         '[[stages]]\nname = "all"\n[[stages]]\nname = "final"\ntop = 2\n'
     )
-    ended = CliRunner().invoke(main, ["check", str(file), "--results", str(tmp_path / "check"), "--json"])
+    ended = invoke("check", file, "--results", tmp_path / "check", "--json")
     assert DONE == ended.exit_code, ended.stderr
     found = json.loads(ended.stdout)
     assert ["mist_random", "mist_hunter"] == [each["bot"] for each in found["bots"]]
@@ -92,27 +87,14 @@ time.sleep(60)
 
 
 def test_a_message_that_closes_the_connection_is_named_and_proved(tmp_path: Path) -> None:
-    folder = tmp_path / "large"
-    folder.mkdir()
-    (folder / "bot.toml").write_text(MANIFEST)
-    (folder / "bot.py").write_text(CUT_OFF)
-    words = [
-        "--isolation",
-        "none",
-        "--matches",
-        "1",
-        "--main-ms",
-        "200",
-        "--options",
-        '{"max_turns": 4}',
-        "--json",
-    ]
-    ended = CliRunner().invoke(main, ["check", str(folder), "--results", str(tmp_path / "check"), *words])
+    folder = write_bot(tmp_path / "large", CUT_OFF)
+    words = ["--isolation", "none", "--matches", "1", "--main-ms", "200", "--json", "--options"]
+    ended = invoke("check", folder, "--results", tmp_path / "check", *words, '{"max_turns": 4}')
     [found] = json.loads(ended.stdout)["games"]
     assert NO == ended.exit_code
     assert "its connection was closed: a message of 300000 bytes, more than 262144" == found["said"][0]
     assert 0 == found["refused"]
-    verified = CliRunner().invoke(main, ["replay", "--boards", *found["transcripts"]])
+    verified = invoke("replay", "--boards", *found["transcripts"])
     assert DONE == verified.exit_code, verified.stderr
     assert "its connection was closed: a message of 300000 bytes" in verified.stdout
 
@@ -133,18 +115,15 @@ def test_the_workers_that_play_a_check_play_what_comes_after_it(
     before, file = {child.pid for child in own_children()}, tmp_path / "cup.toml"
     file.write_text('game = "mist"\nbots = ["mist_random", "mist_cautious"]\noptions.max_turns = 2\n')
     words = ["--concurrency", "1", "--isolation", "none", "--results"]
-    ended = CliRunner().invoke(main, ["tournament", str(file), *words, str(tmp_path / "results")])
+    ended = invoke("tournament", file, *words, tmp_path / "results")
     assert (DONE, 2, 1) == (ended.exit_code, len(started), len(set(started)))
-    ended = CliRunner().invoke(
-        main,
-        ["check", "mist_random", "--game", "mist", "--options", '{"max_turns": 2}', *words, str(tmp_path / "c")],
+    ended = invoke(
+        "check", "mist_random", "--game", "mist", "--options", '{"max_turns": 2}', *words, tmp_path / "c"
     )
     assert (DONE, 4, 2) == (ended.exit_code, len(started), len(set(started)))
     # So do two bots that enter.
     for name in ("anna", "ben"):
         shutil.copytree(BUILT_IN / "mist_random", tmp_path / "entries" / name)
-    ended = CliRunner().invoke(
-        main, ["entry", "sync", str(file), str(tmp_path / "entries"), "--results", str(tmp_path / "results")]
-    )
+    ended = invoke("entry", "sync", file, tmp_path / "entries", "--results", tmp_path / "results")
     assert (DONE, 6, 3) == (ended.exit_code, len(started), len(set(started))), ended.output
     assert before == {child.pid for child in own_children()}

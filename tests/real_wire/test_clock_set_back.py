@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from arena.errors import DONE
+from tests.builders.programs import start_program
 from tests.real_wire.processes import until
 
-ROOT = Path(__file__).parents[2]
 SET_BACK = Path(__file__).with_name("set_back.c")
 CUP = """\
 game = "mist"
@@ -63,13 +63,7 @@ def test_a_tournament_goes_on_when_the_clock_is_set_back(back: Path, tmp_path: P
     file = tmp_path / "cup.toml"
     file.write_text(CUP)
     ledger = tmp_path / "runs/cup/ledger.sqlite"
-    with subprocess.Popen(  # noqa: S603 - our own interpreter
-        [sys.executable, "-m", "arena", "tournament", "--no-check", "--json", str(file)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as arena:
+    with start_program("arena", "tournament", "--no-check", "--json", file) as arena:
         until(lambda: arena.poll() is not None or len(_spans(ledger)) >= DEALT_TWICE)
         back.touch()
         output, said = arena.communicate()

@@ -1,9 +1,6 @@
 """`arena ask` and `arena match --debug` at a real terminal: prompts, Ctrl-C, and nothing left running."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +8,9 @@ import pytest
 from arena.errors import DONE, NO, SIGNALLED, WRONG_USE
 from referee.match.records import Header
 from referee.transcript.reader import read_transcript
-from tests.real_wire.at_terminal import CTRL_C, ROOT, typed
+from tests.builders.bots import write_bot
+from tests.builders.programs import run_arena
+from tests.real_wire.at_terminal import CTRL_C, typed
 
 OPTIONS = '{"first":0,"max_turns":6}'
 BOT = """\
@@ -38,26 +37,7 @@ if number == 1:
 
 
 def bot(folder: Path, extra: str = "pass", transport: str = "zmq", text: str = BOT) -> Path:
-    folder.mkdir(exist_ok=True)
-    (folder / "bot.py").write_text(text.format(extra=extra))
-    (folder / "bot.toml").write_text(
-        f'name = "mine"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
-        f'transport = "{transport}"\n'
-    )
-    return folder
-
-
-def arena(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
-    """Without a terminal."""
-    return subprocess.run(  # noqa: S603 - our own interpreter, and our own words
-        [sys.executable, "-m", "arena", *map(str, arguments)],
-        cwd=ROOT,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
+    return write_bot(folder, text.format(extra=extra), f'transport = "{transport}"')
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +45,7 @@ def transcript(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A match of six turns; the bot `mine` sits in seat 0."""
     folder = tmp_path_factory.mktemp("played")
     mine = bot(folder / "mine")
-    arena(
+    run_arena(
         "match", "mist", mine, "mist_random", "--seed", "3", "--options", OPTIONS,
         "--isolation", "none", "--transcripts", folder,
     )  # fmt: skip
@@ -146,19 +126,19 @@ def test_in_a_match_the_debugged_bot_may_take_any_time_and_its_transcript_says_s
     header = next(read_transcript(transcript))
     assert isinstance(header, Header)
     assert [True, False] == [each.debugged is True for each in header.bots]
-    found = arena("replay", transcript, "--json")
+    found = run_arena("replay", transcript, "--json")
     assert (DONE, [0]) == (found.returncode, json.loads(found.stdout)["debugged"])
 
 
 @pytest.mark.slow
 def test_with_json_standard_output_is_json_alone(tmp_path: Path, transcript: Path) -> None:
     mine = bot(tmp_path / "mine", 'print("noise")')
-    found = arena("ask", mine, transcript, "--all", "--json")
+    found = run_arena("ask", mine, transcript, "--all", "--json")
     windows = json.loads(found.stdout)["windows"]
     assert (DONE, [True] * 3) == (found.returncode, [each["same"] for each in windows])
     assert "noise" in found.stderr
     options = ("--options", OPTIONS, "--isolation", "none", "--transcripts", tmp_path)
-    played = arena("match", "mist", mine, "mist_random", "--debug", "0", "--json", *options)
+    played = run_arena("match", "mist", mine, "mist_random", "--debug", "0", "--json", *options)
     assert [0] == json.loads(played.stdout)["debugged"]
 
 
@@ -176,10 +156,10 @@ for line in sys.stdin:
 @pytest.mark.slow
 def test_a_bot_of_lines_has_no_prompt_and_standard_error_is_shown(tmp_path: Path, transcript: Path) -> None:
     mine = bot(tmp_path / "mine", transport="stdio", text=STDIO)
-    found = arena("ask", mine, transcript, "--window", "1")
+    found = run_arena("ask", mine, transcript, "--window", "1")
     assert ["asked 0", "asked 1"] == [line for line in found.stderr.splitlines() if line.startswith("asked")]
     assert "it has no prompt; print to standard error" in found.stderr
-    assert WRONG_USE == arena("ask", mine, transcript, "--pdb").returncode
+    assert WRONG_USE == run_arena("ask", mine, transcript, "--pdb").returncode
 
 
 @pytest.mark.slow
@@ -197,7 +177,7 @@ def test_what_a_bot_leaves_behind_ends_with_it(tmp_path: Path, transcript: Path)
     left = """\
 subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])"""
     mine = bot(tmp_path / "mine", left)
-    found = arena("ask", mine, transcript, "--window", "0")
+    found = run_arena("ask", mine, transcript, "--window", "0")
     assert (DONE, "  the same") == (found.returncode, found.stdout.splitlines()[-1])
 
 
@@ -206,9 +186,5 @@ def test_no_temporary_files_are_left(tmp_path: Path, transcript: Path) -> None:
     scratch = tmp_path / "t"
     scratch.mkdir()
     mine = bot(tmp_path / "mine")
-    subprocess.run(  # noqa: S603 - our own interpreter, and our own words
-        [sys.executable, "-m", "arena", "ask", mine, transcript],
-        cwd=ROOT, check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=240,
-        env=os.environ | {"TMPDIR": str(scratch)},
-    )  # fmt: skip
+    run_arena("ask", mine, transcript, env={"TMPDIR": str(scratch)}).check_returncode()
     assert [] == list(scratch.iterdir())

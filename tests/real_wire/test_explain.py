@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from arena.commands.main import main
 from referee.match.records import Header, Out
 from referee.transcript.reader import read_transcript
+from tests.builders.programs import ROOT, invoke
 from tests.real_wire.zoo import bad_bot, processes_of
 
-ROOT = Path(__file__).parent.parent.parent
 SHORT = ("--main-ms", "300", "--options", '{"max_turns": 6}', "--startup-ms", "2000", "--unfair", "note")
 """Matches in which a bot that does nothing costs seconds; how busy the machine is is nobody's matter here."""
 
@@ -22,12 +20,11 @@ def explained(
     folder: Path, base: str, head: str, *more: str, game: str = "mist", isolation: str = "none"
 ) -> dict[str, Any]:
     """What `explained` of the JSON says after one block."""
-    words = ["regress", game, "--base", base, "--head", head, "--seed", "5", "--results", str(folder)]
-    words += [
+    words = [
+        "--seed",
+        "5",
         "--blocks",
         "1",
-        "--isolation",
-        isolation,
         "--startup-ms",
         "60000",
         "--json",
@@ -35,9 +32,9 @@ def explained(
         "--no-check",
         "--workers",
         "1",
-        *more,
+        "--isolation",
     ]
-    done = CliRunner().invoke(main, words)
+    done = invoke("regress", game, "--base", base, "--head", head, "--results", folder, *words, isolation, *more)
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)["explained"]
     assert isinstance(found, dict)

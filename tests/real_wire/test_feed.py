@@ -24,11 +24,11 @@ from arena.errors import DONE, WrongUse
 from arena.feed.lines import MAX_BYTES, FeedLine, open_feed
 from arena.feed.process import MAX_MEMORY_BYTES, MAX_WAITING, CannotListenError, _check_port
 from protocol.feed import FeedBegun, FeedEnded, FeedMessage, FeedSnapshot, FeedStandings
+from tests.builders.programs import start_program
 from tests.docs_pages import blocks
 from tests.long import mostly_slow
 from tests.real_wire.processes import PATIENCE_SECONDS, alive, children, family, until
 
-HOUSE = Path(__file__).parents[2]
 Subscribe = Callable[[str], "zmq.Socket[bytes]"]
 MIB = 1024 * 1024
 LISTENS_NEVER = """
@@ -313,31 +313,16 @@ class TestPage:
 
 
 class TestCommands:
-    def run(self, endpoint: str, *arguments: str | Path) -> "subprocess.Popen[bytes]":
-        return subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
-            [
-                sys.executable,
-                "-m",
-                "arena",
-                *map(str, arguments),
-                "--isolation",
-                "none",
-                "--json",
-                "--feed",
-                endpoint,
-            ],
-            cwd=HOUSE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+    def run(self, endpoint: str, *arguments: str | Path) -> "subprocess.Popen[str]":
+        return start_program("arena", *arguments, "--isolation", "none", "--json", "--feed", endpoint)
 
-    def outcome(self, process: "subprocess.Popen[bytes]") -> Any:
+    def outcome(self, process: "subprocess.Popen[str]") -> Any:
         output, complaints = process.communicate()
-        assert DONE == process.returncode, complaints.decode()
+        assert DONE == process.returncode, complaints
         return json.loads(output)
 
     def heard(
-        self, subscriber: "zmq.Socket[bytes]", process: "subprocess.Popen[bytes]"
+        self, subscriber: "zmq.Socket[bytes]", process: "subprocess.Popen[str]"
     ) -> Iterator[tuple[str, FeedMessage]]:
         """All that comes until the process has ended, and what comes then."""
         while process.poll() is None or subscriber.poll(200):
@@ -394,7 +379,7 @@ class TestCommands:
     def test_when_the_arena_is_killed_its_publisher_ends(self, endpoint: str, tmp_path: Path) -> None:
         process = self.run(endpoint, "match", "mist", "console", "mist_random", "--transcripts", tmp_path)
         assert process.stderr is not None
-        assert process.stderr.readline().startswith(b"feed at ")
+        assert process.stderr.readline().startswith("feed at ")
         (pid,) = until(lambda: [pid for pid in children(process.pid) if _publishes(pid)])
         publishers = {each for each in family(process.pid) if each.split()[0] == str(pid)}
         process.kill()

@@ -11,7 +11,6 @@ import pytest
 import trio
 
 from referee.match.records import Judged, Verdict
-from referee.sandbox import SandboxError, find_isolation
 from referee.sandbox.host_machine import Isolation
 from tests.bad_bots.excuses import WAYS
 from tests.long import mostly_slow
@@ -19,15 +18,6 @@ from tests.real_wire.held_up import WINDOWS, busy, judged
 
 BUSY = 2 * (os.cpu_count() or 1)
 """Programs beside: on two cores four, so that a bot has half of a core."""
-
-
-@pytest.fixture(scope="module")
-def isolation() -> Isolation:
-    """Returns what this machine has; skips where that is nothing, with the reason."""
-    try:
-        return find_isolation()
-    except SandboxError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture

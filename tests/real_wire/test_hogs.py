@@ -4,44 +4,24 @@ from pathlib import Path
 
 import pytest
 import trio
-from msgspec import Raw
 
-from protocol.codec import encode
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
 from referee.host.one_match import play
-from referee.host.plan import Plan, Result
+from referee.host.plan import Result
 from referee.host.players import SandboxedBot
-from referee.match.terms import Policy
-from referee.sandbox import SandboxError, find_isolation
 from referee.sandbox.host_machine import Isolation
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
+from tests.builders.plans import mist_plan
 from tests.real_wire.zoo import HOGS, bad_bot
-
-
-@pytest.fixture(scope="module")
-def isolation() -> Isolation:
-    """What this machine has; skips where that is nothing, with the reason."""
-    try:
-        return find_isolation()
-    except SandboxError as error:
-        pytest.skip(str(error))
 
 
 async def against(name: str, folder: Path, isolation: Isolation, main_ms: int, windows: int) -> Result:
     """A match of a hog, which moves first, under the default policy: by it a void match is played again."""
-    the_plan = Plan(
-        match="hogs",
-        game="mist",
-        variant="contractual-obligation",
-        seed=11,
-        options=Raw(encode({"first": 0, "max_turns": 2 * windows})),
-        policy=Policy(main_ms=main_ms, startup_ms=10_000),
-        isolation=isolation,
-    )
+    plan = mist_plan(2 * windows, policy={"main_ms": main_ms, "startup_ms": 10_000}, isolation=isolation)
     players = [SandboxedBot(bad_bot(folder, name)), SandboxedBot(find_bot("mist_random"))]
-    return await play(the_plan, players, transcript=folder / "match.jsonl")
+    return await play(plan, players, transcript=folder / "match.jsonl")
 
 
 @pytest.mark.parametrize(

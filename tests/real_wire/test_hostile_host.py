@@ -20,6 +20,7 @@ from protocol.news import PART_BYTES
 from referee.wire.curve import SecureConversation
 from referee.wire.keys import KeyPair, new_pair, write_pair, z85
 from referee.wire.zmtp import MORE, framed
+from tests.builders.bots import write_bot
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 60
@@ -100,10 +101,7 @@ def author(folder: Path, endpoint: str, host: KeyPair, *program: str) -> Iterato
     """The author's program, with a bot that does nothing."""
     public, _ = write_pair(folder / "host", host)
     _, secret = write_pair(folder / "alice", new_pair())
-    bot = folder / "bot"
-    bot.mkdir()
-    (bot / "bot.toml").write_text('name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\n')
-    (bot / "bot.py").write_text(SLEEPER)
+    bot = write_bot(folder / "bot", SLEEPER)
     command = [sys.executable, "-c", MEASURED, str(folder / "peak")]
     command += [sys.executable, *(program or ("-m", "bots.remote")), endpoint, str(bot)]
     command += ["--host-key", str(public), "--key", str(secret)]

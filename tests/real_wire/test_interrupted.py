@@ -1,9 +1,7 @@
 """The arena stopped by a signal while bots think: it ends in order, and nothing of the bots is left."""
 
-import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from arena.errors import SIGNALLED
+from tests.builders.bots import write_bot
+from tests.builders.programs import start_program
 from tests.real_wire.processes import PATIENCE_SECONDS, alive, family, until
 
-ROOT = Path(__file__).parents[2]
 THINKS_FOR_EVER = """\
 import time
 from bots.kit import run
@@ -29,14 +28,7 @@ run(decide)
 @pytest.fixture
 def bots(tmp_path: Path) -> tuple[Path, Path]:
     """Two bots that never come to an end."""
-    folders = (tmp_path / "one", tmp_path / "two")
-    for folder in folders:
-        folder.mkdir()
-        (folder / "bot.py").write_text(THINKS_FOR_EVER)
-        (folder / "bot.toml").write_text(
-            f'name = "{folder.name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
-        )
-    return folders
+    return write_bot(tmp_path / "one", THINKS_FOR_EVER), write_bot(tmp_path / "two", THINKS_FOR_EVER)
 
 
 @pytest.fixture
@@ -48,14 +40,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def arena(scratch: Path, *arguments: str | Path) -> Iterator["subprocess.Popen[str]"]:
     """The arena at work, with a place for temporary files of its own."""
-    process = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
-        [sys.executable, "-m", "arena", *map(str, arguments)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"TMPDIR": str(scratch)},
-    )
+    process = start_program("arena", *arguments, env={"TMPDIR": str(scratch)})
     try:
         yield process
     finally:

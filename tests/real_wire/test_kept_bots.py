@@ -26,6 +26,8 @@ from referee.sandbox.host_machine import Isolation
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
 from referee.wire.local import Wire, open_wire
+from tests.builders.bots import write_bot
+from tests.builders.plans import mist_plan
 
 THOROUGH = (
     "mist_search",
@@ -75,14 +77,12 @@ LEAVES = """(HOME / 'left').write_text('x')
         HOME.name.startswith('scratch-') or Path('/dev/shm', PROCESS).write_text('x')"""
 
 
+BY_LINES = 'transport = "stdio"\nkeeps = true'
+
+
 def keeper(folder: Path, *, deciding: str = "pass", over: str = "pass", about: str = "keeps = true") -> BotFolder:
     """A bot that notes at a match's first window: its process, its matches so far, what is in its folders."""
-    folder.mkdir()
-    (folder / "bot.py").write_text(BOT.format(deciding=deciding, over=over))
-    (folder / "bot.toml").write_text(
-        f'name = "{folder.name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n{about}\n'
-    )
-    return find_bot(str(folder))
+    return find_bot(str(write_bot(folder, BOT.format(deciding=deciding, over=over), about)))
 
 
 class Series:
@@ -99,13 +99,11 @@ class Series:
     ) -> "Played":
         """One match of six windows for each of two seats; mist_random has the second if only one bot is named."""
         self._played += 1
-        plan = Plan(
+        plan = mist_plan(
+            12,
             match=f"match-{self._played}",
-            game="mist",
-            variant="contractual-obligation",
             seed=self._played,
-            options=Raw(encode({"first": 0, "max_turns": 12})),
-            policy=msgspec.convert({"processes": "kept", **policy}, Policy),
+            policy={"processes": "kept", **policy},
             isolation=isolation,
             warm=warm,
         )
@@ -426,17 +424,12 @@ async def test_processor_time_is_each_match_s_own(tmp_path: Path, series: Series
 
 
 async def test_a_program_that_speaks_by_lines_stays_too(tmp_path: Path, series: Series) -> None:
-    folder = tmp_path / "sh"
-    folder.mkdir()
-    (folder / "bot.sh").write_text(
+    program = (
         "while read -r line; do case $line in "
         """'{"type":"window"'*) id=${line#*'"id":'};"""
         """ echo '{"type":"submit","window":'"${id%%,*}"',"action":{"cells":["E5"]}}' ;; esac; done\n"""
     )
-    (folder / "bot.toml").write_text(
-        'name = "sh"\nversion = "1"\ncommand = ["sh", "bot.sh"]\ntransport = "stdio"\n'
-        'games = ["mist"]\nkeeps = true\n'
-    )
+    folder = write_bot(tmp_path / "sh", program, BY_LINES, file="bot.sh", run="sh")
     matches = [await series.play(find_bot(str(folder))) for _ in range(3)]
     assert [UNSET, 1, 2] == [each.bots[0].kept for each in matches]
     assert [0] * 3 == [each.result.defaults[0] for each in matches]
@@ -445,19 +438,13 @@ async def test_a_program_that_speaks_by_lines_stays_too(tmp_path: Path, series: 
 async def test_a_program_by_lines_that_ends_before_it_spoke_in_a_later_match_never_started_in_that(
     tmp_path: Path, series: Series
 ) -> None:
-    folder = tmp_path / "py"
-    folder.mkdir()
-    (folder / "bot.py").write_text(
+    program = (
         "import json, sys\nmatches = 0\nfor line in sys.stdin:\n    message = json.loads(line)\n"
         '    matches += message["type"] == "welcome"\n    if matches == 2:\n        sys.exit(3)\n'
         '    if message["type"] == "window":\n'
         '        print(json.dumps({"type": "submit", "window": message["id"], "action": message["default"]}))\n'
     )
-    (folder / "bot.toml").write_text(
-        'name = "py"\nversion = "1"\ncommand = ["python", "bot.py"]\ntransport = "stdio"\n'
-        'games = ["mist"]\nkeeps = true\n'
-    )
-    bot = find_bot(str(folder))
+    bot = find_bot(str(write_bot(tmp_path / "py", program, BY_LINES)))
     first, second, third = [await series.play(bot, fault="forfeit") for _ in range(3)]
     assert [UNSET, 1, UNSET] == [each.bots[0].kept for each in (first, second, third)]
     assert [Conduct.OK, Conduct.NEVER_STARTED, Conduct.OK] == [

@@ -21,14 +21,14 @@ from random import Random
 from typing import IO, Any
 
 import pytest
-from click.testing import CliRunner
 
-from arena.commands.main import main
 from arena.errors import DONE
 from arena.tournament.ledger import Ledger
 from referee.match.records import Judged, Verdict
 from referee.sandbox import SandboxError, find_isolation
 from referee.transcript.reader import read_transcript
+from tests.builders.bots import write_bot
+from tests.builders.programs import invoke
 from tests.real_wire.processes import SLOW, alive, children, family, until, workers_of
 
 ROOT = Path(__file__).parents[2]
@@ -95,7 +95,6 @@ import subprocess
 
 subprocess.Popen(["sleep", "1000"], start_new_session=True)
 """
-BOT_TOML = 'name = "{}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 WHERE_IT_IS = ("results", "set_aside", "void", "lost")
 TIMES = ("us_per_window",)
 KILLED = ("us_per_window", "faults")
@@ -215,9 +214,7 @@ def same_table_over_and_over(
 def cup(folder: Path, text: str, bot: str = BOT) -> Path:
     """A tournament's file, with its bots beside it."""
     for name in ("one", "two"):
-        (folder / name).mkdir(parents=True)
-        (folder / name / "bot.py").write_text(bot)
-        (folder / name / "bot.toml").write_text(BOT_TOML.format(name))
+        write_bot(folder / name, bot)
     file = folder / "cup.toml"
     file.write_text(text)
     return file
@@ -272,7 +269,7 @@ def meddling(file: Path, changes: Sequence[str]) -> Callable[[], bool]:
             # An author's folder has a new version each time.
             (file.parent / "three/bot.py").write_text(BOT + f"# {len(left)}")
             command, *words = left.pop(0).format(cup=file, three=file.parent / "three").split()
-            done = CliRunner().invoke(main, [command, *words])
+            done = invoke(command, *words)
             assert DONE == done.exit_code, done.stderr
             wanted = played(file) + PLAYED_BETWEEN
         return bool(left)

@@ -7,19 +7,19 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from arena.commands.main import main
 from arena.errors import DONE, WRONG_USE
 from referee.bot_folder import BUILT_IN
 from referee.match import Header, SeatHeader
 from referee.transcript import read_transcript
+from tests.builders.programs import invoke
 
 WARNING = 'its bot.toml says name = "chiara"; tables and replays call it mallory'
 
 
 def arena(*words: object) -> Result:
-    ended = CliRunner().invoke(main, list(map(str, words)))
+    ended = invoke(*words)
     assert DONE == ended.exit_code, ended.stderr
     return ended
 
@@ -112,7 +112,7 @@ def test_a_check_says_where_a_bot_calls_itself_otherwise(cup: Path, tmp_path: Pa
 def test_entry_add_says_it_too_and_refuses_a_label_that_looks_like_another(cup: Path) -> None:
     shutil.copytree(cup.parent / "mallory", cup.parent / "late" / "mallory")
     late = cup.parent / "late" / "mallory"
-    refused = CliRunner().invoke(main, ["entry", "add", str(cup), str(late), "--label", "Ma11ory"])
+    refused = invoke("entry", "add", cup, late, "--label", "Ma11ory")
     assert WRONG_USE == refused.exit_code
     assert "Ma11ory: looks like mallory: they differ in letters of the same shape; give another --label" in (
         refused.stderr

@@ -4,23 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from arena.commands.main import main
 from arena.errors import DONE, NO, WRONG_USE
 from tests.bots.chat_server import ChatServer, Request, completion
+from tests.builders.bots import write_bot
+from tests.builders.programs import invoke
 
-MANIFEST = 'name = "mine"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
-SHORT = (
-    "--isolation",
-    "none",
-    "--options",
-    '{"first": 0, "max_turns": 4}',
-    "--startup-ms",
-    "20000",
-    "--unfair",
-    "note",
-)
+SHORT = ["--isolation", "none", "--startup-ms", "20000", "--unfair", "note"]
+OPTIONS = ("--options", '{"first": 0, "max_turns": 4}')
 
 
 @pytest.fixture(autouse=True)
@@ -31,14 +23,11 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def match(*words: str) -> Result:
-    return CliRunner().invoke(main, ["match", "mist", *words, *SHORT])
+    return invoke("match", "mist", *words, *SHORT, *OPTIONS)
 
 
 def mine(program: str) -> str:
-    Path("mine").mkdir()
-    Path("mine/bot.toml").write_text(MANIFEST)
-    Path("mine/bot.py").write_text(program)
-    return "mine"
+    return str(write_bot(Path("mine"), program))
 
 
 def test_a_bot_that_never_starts_is_no_match() -> None:

@@ -3,37 +3,25 @@
 import json
 import os
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
-from click.testing import CliRunner
-from msgspec import Raw
 
-from arena.commands.main import main
 from referee.host.one_match import play
-from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
 from referee.log import Writer, opened
 from referee.match.records import Header
-from referee.match.terms import Policy
 from referee.transcript.chain import TranscriptError
 from referee.transcript.reader import read_transcript
+from tests.builders.plans import mist_plan
+from tests.builders.programs import invoke, run_arena
 from tests.real_wire.processes import PATIENCE_SECONDS
 from tests.real_wire.zoo import bad_bot
 
-PLAN = Plan(
-    match="m",
-    game="mist",
-    variant="contractual-obligation",
-    seed=2**52 + 11,
-    options=Raw(b'{"first":0,"max_turns":4}'),
-    policy=Policy(main_ms=300, unfair="note"),
-    isolation="none",
-)
+PLAN = mist_plan(4, seed=2**52 + 11, policy={"main_ms": 300, "unfair": "note"}, isolation="none")
 CUP = """\
 game = "mist"
 bots = ["mist_random", "mist_cautious"]
@@ -47,19 +35,9 @@ def read(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
-def arena(*words: str | Path, folder: Path) -> "subprocess.CompletedProcess[bytes]":
-    return subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-m", "arena", *map(str, words)],
-        cwd=folder,
-        check=False,
-        timeout=PATIENCE_SECONDS,
-        capture_output=True,
-    )
-
-
-def one_match(folder: Path, log: str) -> "subprocess.CompletedProcess[bytes]":
+def one_match(folder: Path, log: str) -> "subprocess.CompletedProcess[str]":
     bots = ("mist_random", "mist_cautious", "--isolation", "none")
-    return arena("match", "mist", *bots, "--log", log, "--json", folder=folder)
+    return run_arena("match", "mist", *bots, "--log", log, "--json", cwd=folder)
 
 
 @pytest.mark.slow
@@ -101,7 +79,7 @@ async def test_a_transcript_that_cannot_be_written_is_told_of(tmp_path: Path) ->
 
 def test_each_event_of_a_tournament_is_there_once(tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text(CUP)
-    ended = arena("tournament", "cup.toml", "--no-check", "--workers", "2", "--log", "log", folder=tmp_path)
+    ended = run_arena("tournament", "cup.toml", "--no-check", "--workers", "2", "--log", "log", cwd=tmp_path)
     assert 0 == ended.returncode
     lines = read(tmp_path / "log")
     assert {
@@ -124,24 +102,24 @@ def test_a_log_that_nobody_takes_holds_up_no_match(tmp_path: Path) -> None:
     assert (0, "ok") == (ended.returncode, json.loads(ended.stdout)["conduct"][0])
     full = one_match(tmp_path, "/dev/full")
     assert 0 == full.returncode
-    assert b"--log /dev/full: 6 lines lost: No space left on device" in full.stderr
+    assert "--log /dev/full: 6 lines lost: No space left on device" in full.stderr
 
 
 def test_a_log_on_standard_error_is_of_json_lines_where_that_is_no_terminal(tmp_path: Path) -> None:
     ended = one_match(tmp_path, "-")
-    said = [line for line in ended.stderr.splitlines() if line.startswith(b"{")]
+    said = [line for line in ended.stderr.splitlines() if line.startswith("{")]
     assert ["match_begun", "match_ended"] == [json.loads(line)["event"] for line in (said[0], said[-1])]
     json.loads(ended.stdout)
 
 
 def test_a_log_that_cannot_be_written_is_wrong_use() -> None:
-    ended = CliRunner().invoke(main, ["match", "mist", "mist_random", "mist_cautious", "--log", "/nowhere/log"])
+    ended = invoke("match", "mist", "mist_random", "mist_cautious", "--log", "/nowhere/log")
     assert 2 == ended.exit_code
     assert "arena: --log /nowhere/log: cannot be written: No such file or directory\n" == ended.stderr
 
 
 def test_why_a_command_ended_is_in_the_log(tmp_path: Path) -> None:
-    ended = CliRunner().invoke(main, ["match", "mist", "mist_random", "--log", str(tmp_path / "log")])
+    ended = invoke("match", "mist", "mist_random", "--log", tmp_path / "log")
     assert 2 == ended.exit_code
     (line,) = read(tmp_path / "log")
     assert ("command_failed", "error") == (line["event"], line["level"])

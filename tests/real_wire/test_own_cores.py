@@ -3,12 +3,13 @@
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from referee.sandbox import SandboxError, find_isolation
+from referee.sandbox.host_machine import Isolation
+from tests.builders.bots import write_bot
+from tests.builders.programs import start_program
 from tests.real_wire.processes import family, until, workers_of
 
 pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two workers need two cores")
@@ -46,14 +47,11 @@ def cores(process: str) -> set[int]:
 def cores_of_workers(folder: Path, isolation: str, processes: str, *, affinity: bool) -> list[set[int]]:
     """Play a tournament until four bots of two matches run; return the cores of each worker and all below it."""
     for name in ("one", "two"):
-        (folder / name).mkdir()
-        (folder / name / "bot.py").write_text(BOT)
-        about = f'name = "{name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\nkeeps = true\n'
-        (folder / name / "bot.toml").write_text(about)
+        write_bot(folder / name, BOT, "keeps = true")
     cup = CUP.format(isolation=isolation, processes=processes, affinity=str(affinity).lower())
     (folder / "cup.toml").write_text(cup)
-    words = ["tournament", str(folder / "cup.toml"), "--no-check", "--workers", "2"]
-    arena = subprocess.Popen([sys.executable, "-m", "arena", *words], stderr=subprocess.DEVNULL)  # noqa: S603 - our own words
+    words = ("tournament", folder / "cup.toml", "--no-check", "--workers", "2")
+    arena = start_program("arena", *words, stdout=None, stderr=subprocess.DEVNULL)
 
     def begun() -> list[Path]:
         assert arena.poll() is None
@@ -74,14 +72,10 @@ def cores_of_workers(folder: Path, isolation: str, processes: str, *, affinity: 
 
 @pytest.mark.parametrize("processes", ["fresh", "kept"])
 def test_a_worker_its_bots_and_what_they_are_forked_from_have_cores_of_their_own(
-    tmp_path: Path, processes: str
+    tmp_path: Path, processes: str, isolation: Isolation
 ) -> None:
     """At the best level that this machine has: launchers and starters are among those that inherit."""
-    try:
-        level = find_isolation()
-    except SandboxError as error:
-        pytest.skip(str(error))
-    [one], [two] = cores_of_workers(tmp_path, level, processes, affinity=True)
+    [one], [two] = cores_of_workers(tmp_path, isolation, processes, affinity=True)
     assert one
     assert two
     assert not one & two

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import trio
-from msgspec import Raw
 
 from protocol.codec import encode
 from protocol.refusals import Conduct
@@ -14,15 +13,15 @@ from referee.bot_folder.manifest import find_bot
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import LocalSeat, Player, SandboxedBot, WrongPlayersError
-from referee.match.records import In, Left, WindowTime
-from referee.match.terms import Policy
+from referee.match.records import In, Left
 from referee.sandbox import prefork
 from referee.sandbox.host_machine import Isolation
 from referee.transcript.chain import TranscriptError
-from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
 from referee.wire.line import MemoryLine
 from referee.wire.local import open_wire
+from tests.builders.bots import write_bot
+from tests.builders.plans import actions_of, mist_plan, records_of
 from tests.real_wire.zoo import bad_bot
 
 
@@ -33,15 +32,7 @@ def plan(
     isolation: Isolation = "strict",
     **policy: object,
 ) -> Plan:
-    return Plan(
-        match="test",
-        game="mist",
-        variant=variant,
-        seed=11,
-        options=Raw(encode({"first": 0, "max_turns": max_turns})),
-        policy=Policy(**{"unfair": "note"} | policy),  # type: ignore[arg-type]
-        isolation=isolation,
-    )
+    return mist_plan(max_turns, variant=variant, policy={"unfair": "note"} | policy, isolation=isolation)
 
 
 def sandboxed(*names: str) -> list[Player]:
@@ -53,12 +44,6 @@ async def played(the_plan: Plan, players: Sequence[Player], folder: Path) -> Res
         return await play(the_plan, players, transcript=folder / "match.jsonl")
 
 
-def taken(result: Result) -> list[object]:
-    """What was taken at every window, in order."""
-    records = read_transcript(Path(result.transcript))
-    return [part.taken for record in records if isinstance(record, WindowTime) for part in record.seats]
-
-
 @pytest.mark.parametrize("variant", ["contractual-obligation", "heaven-and-hell"])
 @pytest.mark.parametrize("isolation", ["strict", "none"])
 async def test_a_match_of_sample_bots_is_played_and_its_transcript_proves_it(
@@ -66,7 +51,7 @@ async def test_a_match_of_sample_bots_is_played_and_its_transcript_proves_it(
 ) -> None:
     result = await played(plan(variant, isolation=isolation), sandboxed("mist_random", "mist_cautious"), tmp_path)
     assert ((Conduct.OK, Conduct.OK), None) == (result.conduct, result.void)
-    replayed = replay(read_transcript(Path(result.transcript)))
+    replayed = replay(records_of(result))
     assert replayed.match.ended is not None
     assert encode(result.outcome) == encode(replayed.match.ended.outcome)
 
@@ -76,7 +61,7 @@ async def test_the_same_plan_with_bots_that_use_only_their_own_seed_gives_the_sa
     for attempt in ("one", "two"):
         (tmp_path / attempt).mkdir()
         result = await played(plan(), sandboxed("mist_random", "mist_random"), tmp_path / attempt)
-        moves.append(taken(result))
+        moves.append(actions_of(result))
     assert moves[0] == moves[1]
     assert len(moves[0]) > 10
 
@@ -111,7 +96,7 @@ async def test_a_crashing_bot_is_started_again_under_the_policy_restart(tmp_path
     players = [SandboxedBot(bad_bot(tmp_path, "crash")), *sandboxed("mist_random")]
     the_plan = plan(max_turns=4, main_ms=2_000, fault="restart", restarts=2)
     result = await played(the_plan, players, tmp_path)
-    heard = [record for record in read_transcript(Path(result.transcript)) if isinstance(record, In)]
+    heard = [record for record in records_of(result) if isinstance(record, In)]
     hellos = [record.seat for record in heard if '"hello"' in record.frame]
     assert (Conduct.CRASHED, 3) == (result.conduct[0], hellos.count(0))
     logs = ["match.seat-0.log", "match.seat-0.start-2.log", "match.seat-0.start-3.log"]
@@ -180,13 +165,8 @@ async def test_a_folder_that_cannot_be_written_is_said_so(tmp_path: Path) -> Non
 
 
 async def test_a_bot_that_the_kernel_kills_for_memory_has_that_in_its_report(tmp_path: Path) -> None:
-    folder = tmp_path / "hog"
-    folder.mkdir()
-    (folder / "bot.py").write_text("held = []\nwhile True:\n    held.append(bytearray(10_000_000))\n")
-    (folder / "bot.toml").write_text(
-        'name = "hog"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
-        "[limits]\nmemory_mb = 64\naddress_space_mb = 100000\n"
-    )
+    program = "held = []\nwhile True:\n    held.append(bytearray(10_000_000))\n"
+    folder = write_bot(tmp_path / "hog", program, "[limits]\nmemory_mb = 64\naddress_space_mb = 100000")
     bots = [SandboxedBot(find_bot(str(folder))), *sandboxed("mist_random")]
     result = await played(plan(), bots, tmp_path)
     hog, other = result.reports
@@ -200,5 +180,5 @@ async def test_a_bot_that_the_kernel_kills_for_memory_has_that_in_its_report(tmp
     assert 1_000 < other.cpu_us < 10_000_000
     assert other.start_cpu_us is not None
     assert 0 < other.start_cpu_us <= other.cpu_us
-    left = [record for record in read_transcript(Path(result.transcript)) if isinstance(record, Left)]
+    left = [record for record in records_of(result) if isinstance(record, Left)]
     assert ["killed: memory over 64 MB"] == [record.why for record in left]

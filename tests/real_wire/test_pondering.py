@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 import trio
-from msgspec import Raw
 
 from referee.bot_folder.manifest import BotFolder, find_bot
 from referee.host.one_match import play
-from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
 from referee.linux.processes import descendants
-from referee.match.terms import Policy
 from referee.sandbox.host_machine import Isolation
+from tests.builders.bots import write_bot
+from tests.builders.plans import mist_plan
 
 THINKS_ALWAYS = """
 import os, threading, time
@@ -55,26 +54,12 @@ run(decide)
 
 
 def bot(folder: Path, program: str) -> BotFolder:
-    folder.mkdir()
-    folder.chmod(0o755)
-    (folder / "bot.py").write_text(program)
-    (folder / "bot.toml").write_text(
-        'name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n[limits]\ncpus = 4.0\n'
-    )
-    return find_bot(str(folder))
+    return find_bot(str(write_bot(folder, program, "[limits]\ncpus = 4.0")))
 
 
 async def between(tmp_path: Path, isolation: Isolation, *, ponder: bool) -> list[int]:
     """The milliseconds of processor time that a bot got between its own windows."""
-    plan = Plan(
-        match="ponder",
-        game="mist",
-        variant="contractual-obligation",
-        seed=3,
-        options=Raw(b'{"first":0,"max_turns":6}'),
-        policy=Policy(ponder=ponder),
-        isolation=isolation,
-    )
+    plan = mist_plan(6, seed=3, policy={"ponder": ponder}, isolation=isolation)
     bots = [bot(tmp_path / "always", THINKS_ALWAYS), bot(tmp_path / "slowly", THINKS_SLOWLY)]
     with trio.fail_after(60):
         await play(plan, [SandboxedBot(each) for each in bots], transcript=tmp_path / "m.jsonl")

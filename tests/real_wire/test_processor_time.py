@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 import trio
-from msgspec import Raw
 
 from referee.bot_folder.manifest import BotFolder, find_bot
 from referee.host.one_match import play
-from referee.host.plan import Plan
 from referee.host.players import SandboxedBot
 from referee.linux.processes import tree_us
 from referee.match.records import Ended, Judged, SeatTime, WindowTime
@@ -19,6 +17,8 @@ from referee.match.terms import ClockTable
 from referee.sandbox.host_machine import Isolation
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
+from tests.builders.bots import write_bot
+from tests.builders.plans import mist_plan
 
 SLEEPS = """
 import time
@@ -76,30 +76,15 @@ run(decide)
 
 
 def bot(folder: Path, program: str) -> BotFolder:
-    folder.mkdir()
-    folder.chmod(0o755)
-    (folder / "bot.py").write_text(program)
-    (folder / "bot.toml").write_text(
-        'name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n[limits]\ncpus = 2.0\n'
-    )
-    return find_bot(str(folder))
+    return find_bot(str(write_bot(folder, program, "[limits]\ncpus = 4.0")))
 
 
 async def charged(
     tmp_path: Path, isolation: Isolation, clock: ClockTable, *programs: str, warm: bool = True
 ) -> list[SeatTime]:
     """The parts of a match's windows, in order; it is replayed."""
-    plan = Plan(
-        match="m",
-        game="mist",
-        variant="contractual-obligation",
-        seed=3,
-        options=Raw(b'{"first":0,"max_turns":4}'),
-        clock=clock,
-        isolation=isolation,
-        warm=warm,
-    )
-    bots = [SandboxedBot(bot(tmp_path / str(seat), program)) for seat, program in enumerate(programs)]
+    plan = mist_plan(4, seed=3, clock=clock, isolation=isolation, warm=warm)
+    bots = [SandboxedBot(bot(tmp_path / f"bot-{seat}", program)) for seat, program in enumerate(programs)]
     path = tmp_path / "m.jsonl"
     with trio.fail_after(60):
         await play(plan, bots, transcript=path)

@@ -3,21 +3,21 @@
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from arena.errors import DONE, NO, UNDECIDED
+from tests.builders.programs import ROOT, run_arena
 
-ROOT = Path(__file__).parent.parent.parent
 BURNS = "\n\nfrom time import process_time\n"
 WEAK, STRONG = "mist_random", "mist_cautious"
 
 
-def regress(folder: Path, base: str, head: str, *more: str) -> "subprocess.CompletedProcess[bytes]":
-    words = ["regress", "mist", "--base", base, "--head", head, "--seed", "5", "--results", str(folder)]
-    words += [
+def regress(folder: Path, base: str, head: str, *more: str) -> "subprocess.CompletedProcess[str]":
+    words = [
+        "--seed",
+        "5",
         "--elo1",
         "200",
         "--isolation",
@@ -27,11 +27,8 @@ def regress(folder: Path, base: str, head: str, *more: str) -> "subprocess.Compl
         "--keep-bots",
         "--no-check",
         "--json",
-        *more,
     ]
-    return subprocess.run(  # noqa: S603 - our own interpreter, and our own words
-        [sys.executable, "-m", "arena", *words], cwd=ROOT, capture_output=True, check=False
-    )
+    return run_arena("regress", "mist", "--base", base, "--head", head, "--results", folder, *words, *more)
 
 
 @pytest.mark.slow
@@ -42,7 +39,7 @@ def test_a_better_bot_is_accepted_and_a_worse_one_rejected(
     tmp_path: Path, base: str, head: str, code: int, verdict: str
 ) -> None:
     done = regress(tmp_path, base, head)
-    assert code == done.returncode, done.stderr.decode()
+    assert code == done.returncode, done.stderr
     assert verdict == json.loads(done.stdout)["verdict"]
 
 
@@ -78,8 +75,8 @@ def test_a_bot_against_its_own_last_revision_is_undecided_and_goes_on_from_there
     short, longer = (
         regress(tmp_path / "results", *bots, "--same-content", "--blocks", blocks) for blocks in ("2", "3")
     )
-    assert (UNDECIDED, UNDECIDED) == (short.returncode, longer.returncode), longer.stderr.decode()
+    assert (UNDECIDED, UNDECIDED) == (short.returncode, longer.returncode), longer.stderr
     first, both = (json.loads(done.stdout)["counts"] for done in (short, longer))
     assert (2, 3) == (sum(first), sum(both))
     assert all(before <= after for before, after in zip(first, both, strict=True)), "what was played stays played"
-    assert b"at most 6 matches (4 of them played before)" in longer.stderr
+    assert "at most 6 matches (4 of them played before)" in longer.stderr

@@ -1,9 +1,7 @@
 """Whole matches with a bot on another machine: here another process, behind a line that can be cut."""
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -12,7 +10,6 @@ from typing import Literal
 
 import pytest
 import trio
-from msgspec import Raw
 
 from bots.remote import relay
 from protocol.codec import decode_server_message, encode
@@ -24,12 +21,12 @@ from referee.host import players as playing
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import Player, RemoteBot, SandboxedBot, WrongPlayersError
-from referee.match.records import Header, In, Judged, WindowTime, bot_seed
-from referee.match.terms import Policy
-from referee.transcript.reader import read_transcript
+from referee.match.records import Header, In, Judged, bot_seed
 from referee.transcript.replayer import replay
 from referee.wire.keys import new_pair, write_pair, z85
 from referee.wire.remote import Address, open_lobby
+from tests.builders.plans import actions_of, mist_plan, records_of
+from tests.builders.programs import start_program
 from tests.real_wire.processes import PATIENCE_SECONDS
 from tests.real_wire.remote import HERE, Client, CutLine, Door, clients, open_door
 from tests.real_wire.seat import BotSocket, hear
@@ -47,15 +44,7 @@ def client() -> Iterator[Client]:
 
 
 def plan(*, match: str = "test", **policy: object) -> Plan:
-    return Plan(
-        match=match,
-        game="mist",
-        variant="contractual-obligation",
-        seed=11,
-        options=Raw(OPTIONS),
-        policy=Policy(**{"unfair": "note"} | policy),  # type: ignore[arg-type]
-        isolation="none",
-    )
+    return mist_plan(40, match=match, policy={"unfair": "note"} | policy, isolation="none")
 
 
 async def hosted(door: Door, folder: Path, the_plan: Plan) -> Result:
@@ -75,11 +64,8 @@ def author(door: Door, keys: Path, endpoint: str, bot: Path) -> Iterator["subpro
     """The author's end, as its author runs it."""
     public, _ = write_pair(keys / "host", door.host)
     _, secret = write_pair(keys / "alice", door.bot)
-    command = [sys.executable, "-m", "bots.remote", endpoint, str(bot)]
-    command += ["--host-key", str(public), "--key", str(secret)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(  # noqa: S603 - our own program
-        command, cwd=keys, env=environment, stderr=subprocess.PIPE, text=True
+    with start_program(
+        "bots.remote", endpoint, bot, "--host-key", public, "--key", secret, cwd=keys, stdout=None
     ) as process:
         try:
             yield process
@@ -96,12 +82,6 @@ async def end_of(process: "subprocess.Popen[str]") -> tuple[int, str]:
     return process.returncode, process.stderr.read()
 
 
-def taken(result: Result) -> list[object]:
-    """What was taken at every window, in order."""
-    records = read_transcript(Path(result.transcript))
-    return [part.taken for record in records if isinstance(record, WindowTime) for part in record.seats]
-
-
 @pytest.fixture
 def same_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     """A remote bot gets the seed that a local one would get, not one that is dear to try."""
@@ -111,7 +91,7 @@ def same_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
 async def locally(folder: Path) -> list[object]:
     """What is taken where both bots are on this machine."""
     players: list[Player] = [SandboxedBot(find_bot("mist_hunter")), SandboxedBot(find_bot("mist_random"))]
-    return taken(await play(plan(), players, transcript=folder / "local.jsonl"))
+    return actions_of(await play(plan(), players, transcript=folder / "local.jsonl"))
 
 
 @pytest.mark.slow
@@ -138,7 +118,7 @@ async def test_over_a_line_that_stands_the_bot_is_started_for_each_match_until_i
         line.startswith(("match first, seat 0: place", "match second, seat 0: place")) for line in lines
     )
     # The same deal, and nothing of the first match in the second: it is played alike.
-    assert taken(results[0]) == taken(results[1])
+    assert actions_of(results[0]) == actions_of(results[1])
     assert [(Conduct.OK, Conduct.OK)] * 2 == [result.conduct for result in results]
 
 
@@ -157,8 +137,8 @@ async def test_a_remote_bot_plays_as_it_would_here_and_the_transcript_says_that_
         assert f"seat 0: place {1 + (0 not in result.outcome.ranking[0])} of 2" in place
         assert windows.startswith(f"{result.windows[0]} windows, 0 decided by default; the longest took ")
         assert ((Conduct.OK, Conduct.OK), (0,)) == (result.conduct, result.remote)
-        assert await locally(tmp_path) == taken(result)
-        records = list(read_transcript(Path(result.transcript)))
+        assert await locally(tmp_path) == actions_of(result)
+        records = records_of(result)
         replayed = replay(records).match.ended
         assert replayed is not None
         assert encode(result.outcome) == encode(replayed.outcome)
@@ -178,8 +158,8 @@ async def test_a_line_that_is_cut_comes_back_and_nothing_of_the_match_is_changed
             code, said = await end_of(process)
         assert (0, 3) == (code, said.count("connection lost"))
         assert ((Conduct.OK, Conduct.OK), (0, 0)) == (result.conduct, result.defaults)
-        assert await locally(tmp_path) == taken(result)
-        records = list(read_transcript(Path(result.transcript)))
+        assert await locally(tmp_path) == actions_of(result)
+        records = records_of(result)
         hellos = [record for record in records if isinstance(record, In) and '"hello"' in record.frame]
         assert 4 == sum(record.seat == 0 for record in hellos)
         nursery.cancel_scope.cancel()
@@ -192,7 +172,7 @@ async def test_a_program_that_speaks_by_lines_plays_remotely_too(tmp_path: Path)
             result = await hosted(door, tmp_path, plan())
             await end_of(process)
         assert Conduct.OK == result.conduct[0]
-        assert {"cells": ["E5"]} in taken(result)
+        assert {"cells": ["E5"]} in actions_of(result)
 
 
 async def invited(socket: BotSocket) -> str:
@@ -268,7 +248,7 @@ async def test_under_restart_a_bot_that_was_away_for_too_long_may_come_back_once
 
         nursery.start_soon(leave_and_come_back)
         result = await hosted(door, tmp_path, plan(main_ms=200, fault="restart", restarts=1, unfair="note"))
-    records = list(read_transcript(Path(result.transcript)))
+    records = records_of(result)
     hellos = [record for record in records if isinstance(record, In) and '"hello"' in record.frame]
     assert (Conduct.DISCONNECTED, 2) == (result.conduct[0], sum(not record.seat for record in hellos))
 
@@ -282,9 +262,7 @@ async def test_a_window_that_a_remote_bot_loses_is_its_own_fault(tmp_path: Path,
 
         nursery.start_soon(say_nothing_more)
         result = await hosted(door, tmp_path, plan(main_ms=100, unfair="note"))
-    judged = [
-        each for each in read_transcript(Path(result.transcript)) if isinstance(each, Judged) and not each.seat
-    ]
+    judged = [each for each in records_of(result) if isinstance(each, Judged) and not each.seat]
     assert result.defaults[0] == len(judged) > 10
     # A machine that is busy all the time may have been behind in each.
     assert {"bot"} >= {each.verdict.value for each in judged if each.evidence.behind < each.evidence.time // 4}
@@ -294,16 +272,7 @@ async def test_a_window_that_a_remote_bot_loses_is_its_own_fault(tmp_path: Path,
 def test_host_and_author_play_a_match_by_their_two_commands_and_its_reports_say_that_it_was_remote(
     tmp_path: Path,
 ) -> None:
-    def run(*words: str | Path) -> "subprocess.Popen[str]":
-        return subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-m", *map(str, words)],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-
+    run = partial(start_program, cwd=tmp_path)
     for words in (("keys", "host"), ("remote", "keys", "alice")):
         with run("arena", *words) as made:
             assert 0 == made.wait(PATIENCE_SECONDS)

@@ -4,8 +4,6 @@ import json
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +22,7 @@ from arena.tournament import feed_endpoint
 from protocol.codec import encode
 from tests.arena.commands.test_report import cup
 from tests.arena.web.test_live import BEGUN, ended, window
+from tests.builders.programs import start_program
 from tests.real_wire.processes import PATIENCE_SECONDS, until
 
 
@@ -37,11 +36,7 @@ class Serving:
     """A server of its own."""
 
     def __init__(self, *arguments: object) -> None:
-        self.process = subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
-            [sys.executable, "-m", "arena", "serve", "--port", "0", *map(str, arguments)],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        self.process = start_program("arena", "serve", "--port", "0", *arguments, stdout=None)
         assert self.process.stderr is not None
         line = self.process.stderr.readline()
         found = re.search(r"http://127\.0\.0\.1:(\d+)/", line)

@@ -6,7 +6,6 @@ import os
 import resource
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +26,7 @@ from referee.match.terms import Policy
 from referee.sandbox import SandboxError
 from referee.sandbox.host_machine import Isolation, find_layers
 from referee.wire.local import SOCKET_NAME, open_wire
+from tests.builders.programs import run_arena
 
 PLAN = Plan(match="test", game="hive-mind", variant="recharged", seed=3, policy=Policy(), isolation="none")
 SEATS = 5
@@ -158,16 +158,7 @@ def arena(*words: str, files: int | None = None, folder: Path, **more: str) -> "
         if files is not None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
-    return subprocess.run(  # noqa: S603 - our own
-        [sys.executable, "-m", "arena", *words],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])} | more,
-        preexec_fn=bound,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
+    return run_arena(*words, cwd=folder, env=more, preexec_fn=bound)
 
 
 @pytest.mark.parametrize(

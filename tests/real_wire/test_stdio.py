@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 import trio
-from msgspec import Raw
 
-from protocol.codec import encode
 from protocol.refusals import Conduct, Refusal
 from referee.bot_folder.manifest import BotFolder, find_bot
 from referee.host.one_match import play
@@ -15,11 +13,12 @@ from referee.host.plan import Plan, Result
 from referee.host.players import SandboxedBot
 from referee.match.records import Ended
 from referee.match.seat_report import sentences
-from referee.match.terms import Policy
 from referee.sandbox.build import built
 from referee.sandbox.host_machine import Isolation
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
+from tests.builders.bots import write_bot
+from tests.builders.plans import mist_plan
 
 SAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "bots"
 SHELL = """
@@ -53,35 +52,17 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def shell_bot(folder: Path, answer: str) -> BotFolder:
     """A bot that is a shell script; `answer` is what it does at a window whose number is in $id."""
-    folder.mkdir()
-    (folder / "bot.sh").write_text(SHELL % answer)
-    (folder / "bot.toml").write_text(
-        'name = "sh"\nversion = "1"\ncommand = ["sh", "bot.sh"]\ntransport = "stdio"\ngames = ["mist"]\n'
-    )
-    return find_bot(str(folder))
+    return find_bot(str(write_bot(folder, SHELL % answer, 'transport = "stdio"', file="bot.sh", run="sh")))
 
 
 def python_bot(folder: Path, at_message: str, *, first: str = "") -> BotFolder:
     """A bot in Python without the kit; `at_message` is what it does at a `message`, `first` comes before all."""
-    folder.mkdir()
-    (folder / "bot.py").write_text(PYTHON % (first, at_message))
-    (folder / "bot.toml").write_text(
-        'name = "py"\nversion = "1"\ncommand = ["python", "bot.py"]\ntransport = "stdio"\ngames = ["mist"]\n'
-    )
-    return find_bot(str(folder))
+    return find_bot(str(write_bot(folder, PYTHON % (first, at_message), 'transport = "stdio"')))
 
 
 def short_plan(isolation: Isolation = "strict", **policy: object) -> Plan:
     """Six windows a seat."""
-    return Plan(
-        match="stdio",
-        game="mist",
-        variant="contractual-obligation",
-        seed=5,
-        options=Raw(encode({"first": 0, "max_turns": 12})),
-        policy=Policy(**{"unfair": "note"} | policy),  # type: ignore[arg-type]
-        isolation=isolation,
-    )
+    return mist_plan(12, seed=5, policy={"unfair": "note"} | policy, isolation=isolation)
 
 
 async def against_random(

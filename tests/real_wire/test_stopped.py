@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,9 +17,10 @@ import pytest
 
 from arena.errors import DONE
 from referee.match.records import Judged, Used, WindowTime
-from referee.sandbox import SandboxError, find_isolation
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
+from tests.builders.bots import write_bot
+from tests.builders.programs import start_program
 from tests.real_wire.processes import family, until, workers_of
 
 pytestmark = pytest.mark.timeout(900)
@@ -49,33 +51,12 @@ def scratch(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
     monkeypatch.setenv("TMPDIR", str(tmp_path_factory.mktemp("t")))
 
 
-@pytest.fixture(scope="module")
-def isolation() -> str:
-    """What this machine has; skips where that is nothing, with the reason."""
-    try:
-        return find_isolation()
-    except SandboxError as error:
-        pytest.skip(str(error))
-
-
 def bot(folder: Path, *, seconds: float = 0.1, before: str = "") -> Path:
     """A bot that answers after some time."""
-    folder.mkdir(parents=True)
-    (folder / "bot.py").write_text(THINKS.format(seconds=seconds, before=before))
-    (folder / "bot.toml").write_text(
-        f'name = "{folder.name}"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
-    )
-    return folder
+    return write_bot(folder, THINKS.format(seconds=seconds, before=before))
 
 
-def arena(*arguments: str | float | Path) -> "subprocess.Popen[str]":
-    return subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
-        [sys.executable, "-m", "arena", *map(str, arguments)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+arena = partial(start_program, "arena")
 
 
 def until_played(process: "subprocess.Popen[str]", transcripts: Path, wanted: int = 2) -> None:

@@ -1,10 +1,8 @@
 """Stops of the arena by kind: budgets, pauses, remote bots, a node of a cluster. Nobody loses anything by them."""
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,16 +14,15 @@ from arena.errors import DONE
 from referee.match.records import Judged, PauseOrder, WindowTime
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
+from tests.builders.programs import run_arena, start_program
 from tests.real_wire.processes import until
 from tests.real_wire.test_stopped import (
     MAIN_MS,
     MATCH,
-    ROOT,
     STOPPED_SECONDS,
     alone,
     arena,
     bot,
-    isolation,
     nobody_lost,
     scratch,
     stop,
@@ -33,7 +30,7 @@ from tests.real_wire.test_stopped import (
     with_all_it_started,
 )
 
-__all__ = ["isolation", "scratch"]
+__all__ = ["scratch"]
 pytestmark = [pytest.mark.timeout(900), pytest.mark.slow]
 PAUSES = """\
 from protocol.messages import Pause
@@ -140,7 +137,7 @@ def hosted(
 ) -> Iterator["tuple[subprocess.Popen[str], int]"]:
     """A host, and the process of the author that has a bot in its match."""
     for name in ("host", "alice"):
-        subprocess.run([sys.executable, "-m", "arena", "keys", str(folder / name)], cwd=ROOT, check=True)  # noqa: S603
+        run_arena("keys", folder / name).check_returncode()
     log = folder / "log"
     process = arena(
         "host", "mist", f"remote:{folder}/alice.key", local, *MATCH, "--isolation", isolation, "--log", log,
@@ -149,11 +146,8 @@ def hosted(
     )  # fmt: skip
     until(lambda: log.exists() and "listening" in log.read_text())
     endpoint = next(json.loads(line)["endpoint"] for line in log.read_text().splitlines() if '"listening"' in line)
-    author = subprocess.Popen(  # noqa: S603 - our own program
-        [sys.executable, "-m", "bots.remote", endpoint, str(remote),
-         "--host-key", str(folder / "host.key"), "--key", str(folder / "alice.key_secret")],
-        cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    keys = ("--host-key", folder / "host.key", "--key", folder / "alice.key_secret")
+    author = start_program("bots.remote", endpoint, remote, *keys, cwd=folder, stdout=None, stderr=None)
     try:
         yield process, author.pid
     finally:

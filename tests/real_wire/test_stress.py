@@ -4,17 +4,17 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from arena.commands import main
 from arena.errors import DONE, NO, WRONG_USE
 from arena.stress import percentiles
 from arena.workers import machine
 from referee.sandbox import find_isolation
+from tests.builders.programs import invoke
 
 
 def stress(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main.main, ["stress", "--seed", "3", *map(str, arguments)])
+    return invoke("stress", "--seed", "3", *arguments)
 
 
 def test_each_level_is_told_and_the_page_needs_nothing_else(tmp_path: Path) -> None:

@@ -14,10 +14,8 @@ from pathlib import Path
 
 import pytest
 import trio
-from msgspec import Raw
 
 from arena.stress import resident_bytes
-from protocol.codec import encode
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import find_bot
 from referee.host.one_match import play
@@ -25,11 +23,11 @@ from referee.host.plan import Plan, Result
 from referee.host.players import SandboxedBot
 from referee.match.records import Ended
 from referee.match.terms import Policy
-from referee.sandbox import SandboxError, find_isolation
 from referee.sandbox.host_machine import Isolation
 from referee.transcript.reader import read_transcript
 from referee.transcript.replayer import replay
 from referee.wire.local import Wire, open_wire
+from tests.builders.plans import mist_plan
 from tests.real_wire import held_up, zoo
 from tests.real_wire.zoo import REFUSALS, TABLE, WINDOWS, bad_bot, processes_of, timeless
 
@@ -62,27 +60,10 @@ HONEST: dict[str, tuple[str, tuple[str, ...]]] = {
 """Matches of sample bots, by game: the variant, and who plays. They draw from their own seeds only."""
 
 
-@pytest.fixture(scope="session")
-def isolation() -> Isolation:
-    """What this machine has; skips where that is nothing, with the reason."""
-    try:
-        return find_isolation()
-    except SandboxError as error:
-        pytest.skip(str(error))
-
-
 def plan(isolation: Isolation, **policy: object) -> Plan:
     """A short match in which the bad bot moves first."""
-    terms = {"main_ms": 800, "startup_ms": 2_500, "refusals_per_match": REFUSALS} | policy
-    return Plan(
-        match="zoo",
-        game="mist",
-        variant="contractual-obligation",
-        seed=11,
-        options=Raw(encode({"first": 0, "max_turns": 2 * WINDOWS})),
-        policy=Policy(unfair="note", **terms),  # type: ignore[arg-type]
-        isolation=isolation,
-    )
+    terms = {"main_ms": 800, "startup_ms": 2_500, "refusals_per_match": REFUSALS, "unfair": "note"} | policy
+    return mist_plan(2 * WINDOWS, policy=terms, isolation=isolation)
 
 
 async def against(
