@@ -4,7 +4,8 @@ import pytest
 
 from protocol.games.fight_for_a_name.board import GATES, PILLARS, START, visits, walks
 from tests.referee.games import naive_fight
-from tests.referee.games.fight_play import canonical, move, player, position, reason, start, visiting
+from tests.referee.games.fight_play import move, player, position, start, visiting
+from tests.referee.games.playing import accepted, rejected
 
 PLENTY = 40
 
@@ -12,7 +13,7 @@ PLENTY = 40
 def ends(at: str, path: str) -> str:
     """Where a path from there leads, or the reason it leads nowhere."""
     table = position({0: player(at, mp=PLENTY)})
-    if why := reason(table, 0, {"path": path.split()}):
+    if why := rejected(table, 0, {"path": path.split()}):
         return why
     move(table, s0=path)
     return table.state.players[0].position or "nowhere"
@@ -90,15 +91,15 @@ def test_the_docs_three_paths_to_omega() -> None:
 def test_r1_a_pillar_visited_before_may_not_be_entered_again() -> None:
     seat = player("1", mp=PLENTY)
     table = position({0: type(seat)(position="1", mp=PLENTY, visits=(visiting("phi"),))})
-    assert "visited phi before" in reason(table, 0, {"path": ["N"]})
-    assert "" == reason(table, 0, {"path": ["S"]})
+    assert "visited phi before" in rejected(table, 0, {"path": ["N"]})
+    assert "" == rejected(table, 0, {"path": ["S"]})
 
 
 def test_r1_a_path_has_0_to_mp_steps() -> None:
     table = start()
-    assert "" == reason(table, 0, {"path": ["N", "N"]})
-    assert "more than your 2 MP" in reason(table, 0, {"path": ["N", "N", "N"]})
-    assert {} == canonical(table, 0, {"path": []})
+    assert "" == rejected(table, 0, {"path": ["N", "N"]})
+    assert "more than your 2 MP" in rejected(table, 0, {"path": ["N", "N", "N"]})
+    assert {} == accepted(table, 0, {"path": []})
 
 
 def test_walks_are_the_shortest_and_go_round_pillars() -> None:

@@ -8,17 +8,16 @@ Humility is red with yellow partings, Justice orange with green ones, and so on.
 import json
 from typing import Any, get_args
 
-from msgspec import Raw, Struct
+from msgspec import Raw
 from msgspec.structs import replace
 
 from protocol.codec import encode
 from protocol.games.fight_for_a_name import Claim, Colour, FightOptions, Pillar, Title, Visit
 from referee.games.fight_for_a_name.game import FightForAName
 from referee.games.fight_for_a_name.state import FightState, Player
-from referee.rules.contract import Addressed, Illegal, ResolvedAction
 from referee.rules.rng import MatchRandom
 from referee.rules.table import Deal, Table
-from tests.referee.games.as_json import plain
+from tests.referee.games.playing import Heard, close
 
 FIGHT = FightForAName()
 COLOURS = list(get_args(Colour))
@@ -53,22 +52,6 @@ ON_PILLAR = {"phi": ["N"] * 4, "psi": ["S"] * 4, "delta": ["NW"] * 4, "gamma": [
 """Some pillars, and how to go there from Start."""
 
 
-class Heard(Struct):
-    """What was told when a window closed."""
-
-    public: list[dict[str, Any]]
-    seats: list[list[dict[str, Any]]]
-
-    def event(self, seat: int | None, type_: str) -> dict[str, Any]:
-        """The one event of that type that the seat (None: everyone) was told."""
-        (found,) = [one for one in (self.public if seat is None else self.seats[seat]) if one["type"] == type_]
-        return found
-
-    def types(self, seat: int | None) -> list[str]:
-        """The types of what the seat (None: everyone) was told, in order."""
-        return [one["type"] for one in (self.public if seat is None else self.seats[seat])]
-
-
 def setup_but(**changed: Any) -> dict[str, Any]:
     """`SETUP` with a part of it changed; a copy, free to be spoilt."""
     spoilt: dict[str, Any] = json.loads(json.dumps(SETUP | changed))
@@ -87,25 +70,9 @@ def begun(rounds: int = 12, setup: Any = None, seed: int = 0) -> Table:
     return Table(FIGHT, Deal("guardians", seed, Raw(encode({"rounds": rounds})), Raw(encode(setup or SETUP))))
 
 
-def close(table: Table, actions: dict[int, Any], elapsed: dict[int, int] | None = None) -> Heard:
-    """Closes the open window: seats act as given, the others not at all. Illegal passes through."""
-    assert table.window is not None
-    taken: list[ResolvedAction | None] = [None] * 13
-    told: list[Addressed] = []
-    for owed in table.window.owed:
-        took = (elapsed or {}).get(owed.seat, 0)
-        taken[owed.seat] = ResolvedAction(table.default(owed.seat), by_default=True, elapsed_ms=took)
-    for seat, action in actions.items():
-        read = table.read(seat, json.dumps(action).encode())
-        taken[seat] = ResolvedAction(read, elapsed_ms=(elapsed or {}).get(seat, 0))
-        if table.window.asap:
-            told += table.answer(seat, read)
-    return hear([*told, *table.close(tuple(taken))])
-
-
 def rest(table: Table, rounds: int = 1) -> Heard:
     """So many rounds in which nobody does anything; pillars that are open are left unasked."""
-    heard = Heard([], [])
+    heard = Heard([], [], {})
     for _ in range(rounds):
         assert table.window is not None
         assert table.window.name == "move"
@@ -125,36 +92,6 @@ def ask(shown: list[str], **changed: Any) -> dict[str, Any]:
         key: [title, next(colours)] for key, title in zip(("body", "parting", "other"), shown, strict=False)
     }
     return asked | {"neither": sorted(shown[3:5]), "crest": shown[5]} | changed
-
-
-def reason(table: Table, seat: int, action: Any) -> str:
-    """Why an action is rejected; "" where it is legal."""
-    try:
-        table.read(seat, json.dumps(action).encode())
-    except Illegal as illegal:
-        return illegal.reason
-    return ""
-
-
-def canonical(table: Table, seat: int, action: Any) -> Any:
-    return plain(table.read(seat, json.dumps(action).encode()))
-
-
-def hear(told: list[Addressed]) -> Heard:
-    return Heard(
-        public=[plain(one.event) for one in told if one.seat is None],
-        seats=[[plain(one.event) for one in told if one.seat == seat] for seat in range(13)],
-    )
-
-
-def shown(table: Table, seat: int | None) -> dict[str, Any]:
-    """The seat's view."""
-    view: dict[str, Any] = plain(FIGHT.view(table.state, seat))
-    return view
-
-
-def window(table: Table) -> tuple[str, list[int]] | None:
-    return (table.window.name, [owed.seat for owed in table.window.owed]) if table.window else None
 
 
 def player(at: str | None = "Start", crests: str = "", mp: int = 0, reached: str = "", **hexes: int) -> Player:

@@ -11,9 +11,9 @@ from protocol.codec import encode
 from referee.games.fight_for_a_name.game import FightForAName
 from referee.rules.contract import Illegal, ResolvedAction
 from referee.rules.table import Deal, Table
-from tests.referee.games.as_json import plain, same
 from tests.referee.games.naive_fight import SEATS, WAYS, NaiveFight
 from tests.referee.games.naive_fight_view import view
+from tests.referee.games.playing import plain, same
 
 ODD_ACTIONS: list[Any] = [
     {},

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tests.referee.games.fight_play import begun, close, setup_but, shown, window
+from tests.referee.games.fight_play import begun, setup_but
+from tests.referee.games.playing import close, shown, window
 
 # Of 3, 5, 8, 13, 21, 34, 55, 89 two sums make 26: 5 + 21, and 5 + 8 + 13.
 RIGHT, ALSO_RIGHT, WRONG = {"pick": [1, 4]}, {"pick": [3, 1, 2]}, {"pick": [0, 1]}

@@ -5,19 +5,8 @@ from typing import Any
 import pytest
 
 from referee.rules.table import Table
-from tests.referee.games.as_json import plain
-from tests.referee.games.fight_play import (
-    TITLES,
-    Heard,
-    close,
-    player,
-    position,
-    reason,
-    rest,
-    shown,
-    start,
-    window,
-)
+from tests.referee.games.fight_play import TITLES, player, position, rest, start
+from tests.referee.games.playing import Heard, close, outcome, rejected, shown, window
 
 
 def titles(*seats: int, round_: int = 3, first: int = 0) -> str:
@@ -29,12 +18,6 @@ def last_round(players: Any = None, claims: str = "", **more: Any) -> tuple[Tabl
     """After a last round in which nobody moved."""
     table = position(players or {}, claims=claims, round_=12, **more)
     return table, rest(table)
-
-
-def outcome(table: Table) -> dict[str, Any]:
-    assert table.outcome is not None
-    found: dict[str, Any] = plain(table.outcome)
-    return found
 
 
 def over(table: Table) -> dict[str, Any]:
@@ -182,7 +165,7 @@ def test_r10_of_seats_still_tied_the_seat_with_justice_chooses() -> None:
     vote(table, {12: 3, 11: 4})
     assert ("justice", [10]) == window(table)
     assert [3, 4] == seats(table) == shown(table, 10)["candidates"]
-    assert "not among the candidates" in reason(table, 10, {"seat": 2})
+    assert "not among the candidates" in rejected(table, 10, {"seat": 2})
     assert ["reveal"] == vote(table, {10: 3}).types(None)
     assert 3 == outcome(table)["eliminated"]
 
@@ -206,6 +189,3 @@ def test_r10_if_justice_does_not_choose_it_is_drawn_from_those_still_tied() -> N
 def test_r10_if_nobody_has_justice_it_is_drawn() -> None:
     assert {3, 4} == drawn("Charity:12:3 Courage:11:3", {12: 3, 11: 4})
     assert {2, 3, 4} == drawn("Charity:12:3", {})
-
-
-# What is told and named at the end.

@@ -4,18 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.referee.games.fight_play import (
-    ON_PILLAR,
-    SETUP,
-    ask,
-    close,
-    player,
-    position,
-    reason,
-    rest,
-    shown,
-    start,
-)
+from tests.referee.games.fight_play import ON_PILLAR, SETUP, ask, player, position, rest, start
+from tests.referee.games.playing import close, rejected, shown
 
 PHI = SETUP["pillars"]["phi"]
 """Charity, Courage, Diligence, Faith, Honour, Hope."""
@@ -101,8 +91,8 @@ def test_r3_a_seat_that_submits_nothing_learns_nothing_and_gets_no_crest() -> No
 )
 def test_r3_the_six_titles_are_put_into_the_five_actions_each_exactly_once(asked: Any) -> None:
     table, _ = at_phi()
-    assert "" == reason(table, 0, ASKED)
-    assert "" != reason(table, 0, asked)
+    assert "" == rejected(table, 0, ASKED)
+    assert "" != rejected(table, 0, asked)
 
 
 def test_r12_a_crest_the_seat_has_may_be_chosen_and_counts_from_the_round_it_was_first_got() -> None:

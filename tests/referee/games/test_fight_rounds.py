@@ -6,19 +6,8 @@ import pytest
 
 from referee.games.fight_for_a_name.moving import destination
 from referee.rules import Illegal
-from tests.referee.games.fight_play import (
-    canonical,
-    close,
-    move,
-    player,
-    position,
-    reason,
-    rest,
-    shown,
-    start,
-    visiting,
-    window,
-)
+from tests.referee.games.fight_play import move, player, position, rest, start, visiting
+from tests.referee.games.playing import accepted, close, rejected, shown, window
 
 EVERYONE = list(range(13))
 
@@ -26,9 +15,6 @@ EVERYONE = list(range(13))
 def mp_told(heard: Any, seat: int) -> int:
     mp: int = heard.event(seat, "standing")["mp"]
     return mp
-
-
-# 1. and 2.
 
 
 # 3.
@@ -59,7 +45,7 @@ def test_o3_who_only_stays_at_a_pillar_is_not_counted_among_its_visitors() -> No
 def test_r2_a_pillar_that_gave_nothing_for_its_crowd_counts_as_visited() -> None:
     table, _ = crowd(6)
     move(table, s0="S")
-    assert "visited phi before" in reason(table, 0, {"path": ["N"]})
+    assert "visited phi before" in rejected(table, 0, {"path": ["N"]})
 
 
 # 3., gifts (R5).
@@ -68,28 +54,20 @@ def test_r2_a_pillar_that_gave_nothing_for_its_crowd_counts_as_visited() -> None
 @pytest.mark.parametrize("give", [{"1": 2}, {"1": 1, "2": 1}, {"1": 1}, {}])
 def test_r5_gifts_are_2_mp_to_one_seat_1_each_to_two_1_to_one_or_none(give: dict[str, int]) -> None:
     table = position({}, claims="Hope:0:1")
-    assert ({"give": give} if give else {}) == canonical(table, 0, {"give": give})
+    assert ({"give": give} if give else {}) == accepted(table, 0, {"give": give})
     assert give == close(table, {0: {"give": give}}).event(None, "round_result")["gifts"]
 
 
 def test_r5_who_gave_2_to_one_seat_may_give_it_nothing_in_the_next_round() -> None:
     table = position({}, claims="Hope:0:1 Justice:12:1")
     close(table, {0: {"give": {"1": 2}}})
-    assert "was given 2 MP last round" in reason(table, 0, {"give": {"1": 1}})
-    assert "was given" in reason(table, 0, {"give": {"1": 1, "2": 1}})
-    assert "" == reason(table, 0, {"give": {"2": 2}})
-    assert "" == reason(table, 12, {"give": {"1": 2}})
+    assert "was given 2 MP last round" in rejected(table, 0, {"give": {"1": 1}})
+    assert "was given" in rejected(table, 0, {"give": {"1": 1, "2": 1}})
+    assert "" == rejected(table, 0, {"give": {"2": 2}})
+    assert "" == rejected(table, 12, {"give": {"1": 2}})
     close(table, {0: {"give": {"2": 2}}})
-    assert "" == reason(table, 0, {"give": {"1": 2}})
-    assert "" != reason(table, 0, {"give": {"2": 1}})
-
-
-# 5.
-
-
-def strengths(*amounts: int) -> Any:
-    """A match in which seats 0, 1, … have these strengths on hex 7."""
-    return position({seat: player(h7=amount - 1) for seat, amount in enumerate(amounts) if amount})
+    assert "" == rejected(table, 0, {"give": {"1": 2}})
+    assert "" != rejected(table, 0, {"give": {"2": 1}})
 
 
 # R4.
@@ -117,20 +95,20 @@ def few_left(players: dict[int, Any], more_claims: str = " Justice:5:1", **more:
 def test_r6_the_final_phase_begins_the_round_after_5_or_fewer_seats_are_left_on_the_board() -> None:
     six = {0: player("7", mp=9, reached="7"), 5: player(crests="Justice", h2=1, h4=1, h10=1)}
     table = position(six, claims=TITLED)
-    assert "final phase" in reason(table, 0, {"reinforce": {"7": 1}})
+    assert "final phase" in rejected(table, 0, {"reinforce": {"7": 1}})
     assert False is shown(table, 0)["final_phase"]
     rest(table)
     assert True is shown(table, 0)["final_phase"]
-    assert "" == reason(table, 0, {"reinforce": {"7": 1}})
+    assert "" == rejected(table, 0, {"reinforce": {"7": 1}})
 
 
 def test_r6_a_hex_is_reinforced_if_a_move_before_this_round_ended_there_not_in_this_one() -> None:
     table = few_left({0: player("12", mp=9)})
-    assert "before this round" in reason(table, 0, {"path": ["N"], "reinforce": {"5": 1}})
-    assert "before this round" in reason(table, 0, {"path": ["N", "N"], "reinforce": {"5": 1}})
+    assert "before this round" in rejected(table, 0, {"path": ["N"], "reinforce": {"5": 1}})
+    assert "before this round" in rejected(table, 0, {"path": ["N", "N"], "reinforce": {"5": 1}})
     move(table, s0="N")
-    assert "" == reason(table, 0, {"path": ["N"], "reinforce": {"5": 1}})
-    assert "before this round" in reason(table, 0, {"reinforce": {"12": 1}})
+    assert "" == rejected(table, 0, {"path": ["N"], "reinforce": {"5": 1}})
+    assert "before this round" in rejected(table, 0, {"reinforce": {"12": 1}})
 
 
 # 7. and R11.

@@ -11,8 +11,8 @@ from protocol.codec import encode
 from protocol.games.fight_for_a_name import FightOptions
 from referee.rules.contract import BadSetupError
 from referee.rules.table import Deal, Table
-from tests.referee.games.as_json import plain
 from tests.referee.games.fight_play import COLOURS, FIGHT, PILLARS, SETUP, TITLES, setup_but
+from tests.referee.games.playing import plain
 
 
 def dealt(setup: Any = None, seed: int = 0, options: Any = None) -> Table:

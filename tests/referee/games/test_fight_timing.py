@@ -7,8 +7,8 @@ import trio
 
 from protocol.messages import EventMessage, Opened
 from referee.games.registry import GAMES
-from tests.referee.games.as_json import plain
 from tests.referee.games.fight_play import ask
+from tests.referee.games.playing import plain
 from tests.referee.virtual import Bot, Played, answering, play, set_up
 
 SECONDS_TO_SOLVE = [30 - 2 * seat for seat in range(12)]

@@ -4,7 +4,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tests.referee.games.fight_play import Heard, close, in_state, move, player, position, rest
+from tests.referee.games.fight_play import in_state, move, player, position, rest
+from tests.referee.games.playing import Heard, close
 
 # Charity is red (1, 7, 13, 19, …) with orange partings (2, 8, 14, 20, …).
 BANNER: dict[str, Any] = {"h1": 2, "h2": 2, "h8": 2}

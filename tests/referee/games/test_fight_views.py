@@ -1,29 +1,7 @@
 """What each seat, a spectator and the host see of The Fight For a Name; also compared with naive views."""
 
-from typing import Any
-
-from tests.referee.games.as_json import plain
-from tests.referee.games.fight_play import FIGHT, ON_PILLAR, SETUP, close, player, position, rest, shown
-
-OWN = (
-    "title",
-    "position",
-    "mp",
-    "crests",
-    "strengths",
-    "spent",
-    "reached",
-    "visits",
-    "moves",
-    "barred",
-    "candidates",
-)
-NOTHING: list[Any] = [None, None, None, {}, {}, {}, [], [], [], None, None]
-
-
-def own(table: Any, seat: int | None) -> list[Any]:
-    view = shown(table, seat)
-    return [view[key] for key in OWN]
+from tests.referee.games.fight_play import ON_PILLAR, SETUP, player, position, rest
+from tests.referee.games.playing import close, host_view, shown
 
 
 def test_o5_while_pillars_answer_others_cannot_tell_that_they_do() -> None:
@@ -52,7 +30,7 @@ def test_o5_a_seat_that_takes_part_in_no_vote_cannot_tell_which_is_open() -> Non
 def test_the_host_sees_everything() -> None:
     table = position({0: player(mp=4, crests="Faith:2", h7=3)}, claims="Charity:12:3")
     close(table, {0: {"path": ON_PILLAR["phi"]}, 12: {"give": {"0": 2}}})
-    view = plain(FIGHT.host_view(table.state))
+    view = host_view(table)
     assert (SETUP, "pillar", 6) == (view["setup"], view["phase"], view["round"])
     assert list(range(13)) == view["challenge"]
     seat = view["players"][0]

@@ -13,10 +13,10 @@ from referee.games.hive_mind import HiveMind
 from referee.rules.contract import Illegal, ResolvedAction
 from referee.rules.table import Deal, Table
 from tests.long import cases
-from tests.referee.games.as_json import plain, same
 from tests.referee.games.hive_mind_random import VARIANTS, Crowd, garnets, setup
 from tests.referee.games.naive_hive_mind import SHAPES as NAIVE_SHAPES
 from tests.referee.games.naive_hive_mind import NaiveHiveMind, view
+from tests.referee.games.playing import plain, same
 
 GAME = HiveMind()
 SEEDS = range(cases(20, 40))

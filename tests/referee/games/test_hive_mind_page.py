@@ -14,8 +14,9 @@ from referee.adjudication.adjudicate import adjudicate_line
 from referee.games.hive_mind import HiveMind
 from referee.rules.contract import BadSetupError, Illegal
 from referee.rules.rng import MatchRandom
-from tests.referee.games.hive_mind_play import GAUNTLET, VALUES, close, points, rejected, start
+from tests.referee.games.hive_mind_play import GAUNTLET, VALUES, points, start
 from tests.referee.games.naive_hive_mind import TOUCHES
+from tests.referee.games.playing import close, rejected
 
 PAGE = (Path(__file__).parents[3] / "docs/games/hive_mind.md").read_text(encoding="utf-8")
 

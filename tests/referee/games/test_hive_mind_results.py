@@ -17,13 +17,11 @@ from tests.referee.games.hive_mind_play import (
     RECHARGED,
     TEMPO_UP,
     VARIANTS,
-    close,
     finish,
-    outcome,
     place,
-    shown,
     start,
 )
+from tests.referee.games.playing import close, outcome, shown
 
 ONES = "111112232323"
 """Values of which A to E are the 1s."""
@@ -226,11 +224,3 @@ def test_r9_a_winner_that_gives_none_away_keeps_one_and_the_other_is_lost() -> N
     assert ({1: None}, []) == (heard.taken, heard.public)
     finish(table)
     assert {"1": 1} == outcome(table)["tokens"]
-
-
-def open_seat(table: Table) -> int:
-    (owed,) = table.owed
-    return owed.seat
-
-
-# Gauntlet to its end.

@@ -12,12 +12,12 @@ from tests.referee.games.hive_mind_play import (
     SEATS,
     TEMPO_UP,
     VARIANTS,
-    close,
     hexes,
     place,
     points,
     start,
 )
+from tests.referee.games.playing import close
 
 
 #  VALUES: A1 B1 C2 / D3 E3 F2 G1 / H1 I2 J2 / K1 L3
@@ -100,9 +100,6 @@ def test_nobody_blocks_itself_but_doublers_may_block_each_other(variant: str) ->
     assert [3, 3, 0, 0, 0] == blocks(variant, ["ADE", "ADE"], doublers=(0, 1), blockers=(0, 1))
 
 
-# Guesses.
-
-
 # Feats, and the guessing of scores.
 
 
@@ -125,16 +122,6 @@ def test_r4_that_feat_needs_a_shape_placed() -> None:
     table = start(GAUNTLET)
     place(table, "ADE", "ADE", "ADE", "ADE")
     assert [0, 0, 0, 0, 0] == feats(table)
-
-
-def scored() -> Table:
-    """A match of gauntlet in its window `scores`: seats 0, 1, 2 have 7, 5 and 6 points."""
-    table = start(GAUNTLET)
-    place(table)
-    place(table, "ADE", "HKL", "CFI")
-    for _ in range(4):
-        place(table)
-    return table
 
 
 # The reveal.

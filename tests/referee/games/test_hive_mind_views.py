@@ -2,7 +2,6 @@
 
 from protocol.codec import encode
 from referee.rules.table import Table
-from tests.referee.games.as_json import plain
 from tests.referee.games.hive_mind_play import (
     FIRST,
     GAUNTLET,
@@ -11,11 +10,10 @@ from tests.referee.games.hive_mind_play import (
     TEMPO_UP,
     VALUES,
     VARIANTS,
-    close,
     place,
-    shown,
     start,
 )
+from tests.referee.games.playing import close, host_view, shown
 
 
 def after_scores() -> Table:
@@ -53,7 +51,7 @@ def test_the_host_is_shown_everything(variant: str) -> None:
     hive, table = FIRST[variant], start(variant, garnets=9)
     place(table, "ADE")
     place(table, "BFI", s1={"place": {hive: "HKL"}, "block": [hive]})
-    view = plain(HIVE_MIND.host_view(table.state))
+    view = host_view(table)
     assert ("round", 3) == (view["window"], view["round"])
     assert dict.fromkeys(NAMES[variant], VALUES) == view["initial"]
     # B, F and I by seat 0, H, K and L by seat 1.
@@ -69,10 +67,10 @@ def test_the_host_is_shown_everything(variant: str) -> None:
 def test_the_host_is_shown_guessed_scores_and_the_tied() -> None:
     table = after_scores()
     close(table, {3: {"scores": {"1": 0}}})
-    view = plain(HIVE_MIND.host_view(table.state))
+    view = host_view(table)
     assert [{}, {}, {}, {"1": 0}, {}] == view["scores"]
     assert [0, -2, 0, 1, 0] == [each["score_guesses"] for each in view["points"]]
     assert [] == view["tied"]
     table = after_scores()
     close(table)
-    assert [1, 2, 3, 4] == plain(HIVE_MIND.host_view(table.state))["tied"]
+    assert [1, 2, 3, 4] == host_view(table)["tied"]

@@ -11,7 +11,6 @@ from protocol.games.hive_mind import BreakTie, GiveToken, Round, Scores
 from protocol.words import Audience
 from referee.rules.contract import BadSetupError, Illegal, ResolvedAction
 from referee.rules.table import Deal, Table
-from tests.referee.games.as_json import plain
 from tests.referee.games.hive_mind_play import (
     FIRST,
     GAUNTLET,
@@ -21,13 +20,10 @@ from tests.referee.games.hive_mind_play import (
     TEMPO_UP,
     VALUES,
     VARIANTS,
-    accepted,
-    close,
     place,
-    rejected,
-    shown,
     start,
 )
+from tests.referee.games.playing import accepted, close, plain, rejected, shown
 
 
 def later(variant: str, rounds: int, **options: Any) -> Table:
@@ -51,9 +47,6 @@ def test_every_window_of_a_variant_has_a_day(variant: str) -> None:
     windows = ["round", *extra, "break_tie"]
     assert dict.fromkeys(windows, 24 * 60 * 60 * 1000) == HIVE_MIND.variant(variant).time.main_ms
     assert 0 == HIVE_MIND.variant(variant).time.reserve_ms
-
-
-# Forms.
 
 
 # Shapes and kinds: R4, R5.

@@ -13,8 +13,8 @@ from referee.games.mist import Mist
 from referee.rules.contract import Illegal, ResolvedAction
 from referee.rules.table import Deal, Table
 from tests.long import cases
-from tests.referee.games.as_json import plain, same
 from tests.referee.games.naive_mist import CELLS, NEAR, NaiveMist, view
+from tests.referee.games.playing import plain, same
 
 VARIANTS = ("contractual-obligation", "heaven-and-hell")
 ODD_CELLS = ["A6", "E0", "J1", "A10", "", "a1 ", "\u0131 1", "\u01311", "E\u0665", "5E", "e5", "E5", "AA", "\x00"]

@@ -8,18 +8,7 @@ from msgspec import to_builtins
 
 from protocol.games.mist.board import BOARD, PLAYABLE
 from referee.games.mist import MistState
-from tests.referee.games.mist_play import (
-    CONTRACT,
-    HEAVEN,
-    MIST,
-    act,
-    place,
-    position,
-    seat_due,
-    start,
-    swap,
-    turn,
-)
+from tests.referee.games.mist_play import CONTRACT, HEAVEN, MIST, act, place, position, seat_due, start, swap, turn
 from tests.referee.games.naive_mist import CELLS
 
 BOTH = pytest.mark.parametrize("variant", [HEAVEN, CONTRACT])

@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.referee.games.mist_play import CONTRACT, HEAVEN, shown, start, swap, turn
+from tests.referee.games.mist_play import CONTRACT, HEAVEN, start, swap, turn
 from tests.referee.games.naive_mist import CELLS, DISTANCES
+from tests.referee.games.playing import shown
 
 BOTH = pytest.mark.parametrize("variant", [HEAVEN, CONTRACT])
 

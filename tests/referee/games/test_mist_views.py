@@ -4,19 +4,11 @@ import pytest
 
 from protocol.words import Audience
 from referee.games.mist import Mist
-from referee.rules.table import Table
-from tests.referee.games.as_json import plain
-from tests.referee.games.mist_play import CONTRACT, HEAVEN, MIST, start, turn
+from tests.referee.games.mist_play import CONTRACT, HEAVEN, start, turn
 from tests.referee.games.naive_mist import CELLS
+from tests.referee.games.playing import host_view
 
 BOTH = pytest.mark.parametrize("variant", [HEAVEN, CONTRACT])
-
-
-def played(variant: str) -> Table:
-    table = start(variant)
-    for cells in ("C3 G4", "E1", "C5", "G4 I1 A1"):
-        turn(table, cells)
-    return table
 
 
 @BOTH
@@ -24,7 +16,7 @@ def test_the_host_is_shown_the_whole_board_and_what_each_seat_sees_and_spots(var
     table = start(variant)
     turn(table, "A1")
     turn(table, "A1 I5")
-    view = plain(MIST.host_view(table.state))
+    view = host_view(table)
     assert CELLS == list(view["board"])
     assert {"A1": 0, "E5": "blocked", "I5": 1} == {k: v for k, v in view["board"].items() if v != "empty"}
     assert [[], ["A1", "A2", "B1", "B2", "H5", "H6", "I4", "I5"]] == view["vision"]

@@ -1,34 +1,26 @@
 """Mist before a turn is played: windows, forms of actions, what a turn may name, defaults, time."""
 
-import json
 from typing import Any
 
 import pytest
 from msgspec import Raw
 
 from protocol.codec import encode
-from referee.rules.contract import BadSetupError, Illegal
+from referee.rules.contract import BadSetupError
 from referee.rules.table import Deal, Table
-from tests.referee.games.as_json import plain
+from tests.referee.games import playing
 from tests.referee.games.mist_play import CONTRACT, HEAVEN, MIST, act, seat_due, start, time_out, turn
+from tests.referee.games.playing import plain
 
 BOTH = pytest.mark.parametrize("variant", [HEAVEN, CONTRACT])
 
 
 def rejected(table: Table, action: Any) -> str:
-    """The reason why the action is rejected."""
-    return rejected_raw(table, json.dumps(action).encode())
-
-
-def rejected_raw(table: Table, raw: bytes) -> str:
-    with pytest.raises(Illegal) as illegal:
-        table.read(seat_due(table), raw)
-    return illegal.value.reason
+    return playing.rejected(table, seat_due(table), action)
 
 
 def accepted(table: Table, action: Any) -> Any:
-    """The canonical spelling of the action."""
-    return plain(table.read(seat_due(table), json.dumps(action).encode()))
+    return playing.accepted(table, seat_due(table), action)
 
 
 def later(variant: str) -> Table:
@@ -108,7 +100,7 @@ def test_r4_the_default_is_no_pieces_or_one_on_e5_on_the_first_turn_too(variant:
 @pytest.mark.parametrize(("variant", "default"), [(HEAVEN, ""), (CONTRACT, "E5")])
 def test_r4_that_the_mover_ran_out_of_time_is_not_told(variant: str, default: str) -> None:
     late, meant = start(variant), start(variant)
-    assert plain(turn(meant, default)) == plain(time_out(late))
+    assert turn(meant, default) == time_out(late)
     assert meant.state == late.state
 
 
@@ -123,7 +115,7 @@ def test_r6_the_seat_with_the_advantage_names_who_goes_first_publicly(
     assert ("first", advantage) == (table.window.name, seat_due(table))
     heard = act(table, {"first": named})
     assert [{"type": "first_chosen", "seat": named}] == heard.public
-    assert ([], []) == heard.seats
+    assert [[], []] == heard.seats
     assert ("turn", named) == (table.window.name, seat_due(table))
 
 

@@ -14,8 +14,8 @@ from protocol.games.pointing.map import anonymous, connect, points
 from referee.games.pointing.game import Pointing
 from referee.rules.contract import Illegal, ResolvedAction
 from referee.rules.table import Deal, Table
-from tests.referee.games.as_json import plain, same
 from tests.referee.games.naive_pointing import NaivePointing, NaiveRound, view
+from tests.referee.games.playing import plain, same
 
 SEEDS = range(50)
 ODD_ACTIONS: list[Any] = [

@@ -4,16 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.referee.games.pointing_play import (
-    after,
-    by_letter,
-    host,
-    outcome,
-    point,
-    seats,
-    vote,
-    window,
-)
+from tests.referee.games.playing import host_view, outcome, window
+from tests.referee.games.pointing_play import after, by_letter, point, seats, vote
 
 CHAIN = ("A>B>C",) * 3
 """With four seats: A has 3 x 2 - 2 = 4, B 3, C 3 x 0 + 1 = 1, and D, alone, 1 - 2 - 2 = -3."""
@@ -109,7 +101,7 @@ def test_r3_among_tied_seats_it_is_the_one_with_the_fewest_different_other_seats
 def test_r3_among_seats_still_tied_the_winners_vote() -> None:
     table = after(*CUT, seats=4)
     assert ("vote", seats("AB")) == window(table)
-    assert seats("CD") == host(table)["tied"]
+    assert seats("CD") == host_view(table)["tied"]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +131,7 @@ def test_r3_what_is_drawn_depends_on_the_seed_alone() -> None:
 def test_r4_if_every_seat_has_the_same_points_all_are_winners_and_r3_still_names_one_of_them() -> None:
     table = after(*PAIRS, seats=8)
     assert ("vote", seats("ABCDEFGH")) == window(table)
-    assert seats("ABCDEFGH") == host(table)["tied"]
+    assert seats("ABCDEFGH") == host_view(table)["tied"]
     vote(table, {"C": "F"})
     came = outcome(table)
     assert {1} == set(came["scores"].values())
@@ -173,6 +165,3 @@ def test_r6_votes_are_told_to_nobody() -> None:
         table = after(*CUT, seats=4)
         told.append((vote(table, votes), outcome(table)))
     assert told[0] == told[1] == told[2]
-
-
-# The outcome.

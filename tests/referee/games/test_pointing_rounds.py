@@ -7,17 +7,13 @@ import pytest
 
 from protocol.codec import encode
 from protocol.games.pointing.map import Targets, anonymous, connect
-from tests.referee.games.pointing_play import after, by_letter, close, host, point, scored, sections, start
+from tests.referee.games.playing import close, host_view
+from tests.referee.games.pointing_play import after, by_letter, point, scored, sections, start
 
 EXAMPLE = "A>B>C>D E>B F>G>H>I>J>K>G L>M>L"
 """The source's worked example, with D pointing at nobody."""
 NODE = {"kind": "node", "size": 1, "shape": [], "cut": False}
 PAIR = {"kind": "chain", "size": 2, "shape": [[]], "cut": False}
-
-
-def kinds(arrows: str, seats: int = 13) -> list[tuple[str, int]]:
-    """Kind and size of each section."""
-    return [(each["kind"], each["size"]) for each in sections(arrows, seats)]
 
 
 def loop(*shape: Any) -> dict[str, Any]:
@@ -55,7 +51,7 @@ def test_the_map_of_the_example_shows_the_cut_pointer_at_the_loop_and_at_the_nod
 def test_r1_a_seat_that_submits_nothing_points_at_nobody() -> None:
     table = start(seats=3)
     close(table, {1: {"target": 2}})
-    assert {"0": None, "1": 2, "2": None} == host(table)["rounds"][0]["targets"]
+    assert {"0": None, "1": 2, "2": None} == host_view(table)["rounds"][0]["targets"]
 
 
 # Points.
@@ -104,4 +100,4 @@ def test_r5_two_rounds_have_the_same_map_exactly_if_they_differ_only_in_who_sits
 def test_r7_a_cut_seat_that_somebody_points_at_is_the_end_of_its_chain() -> None:
     """C's pointer is cut in all three rounds: it is the end of D>C each time, and earns the point for it."""
     table = after(*["A>B>A D>C>A"] * 3, seats=4)
-    assert {"C": 0 + 1, "D": 3 * 1 - 2} == {key: by_letter(host(table)["scores"])[key] for key in "CD"}
+    assert {"C": 0 + 1, "D": 3 * 1 - 2} == {key: by_letter(host_view(table)["scores"])[key] for key in "CD"}

@@ -4,7 +4,8 @@ import pytest
 
 from protocol.codec import encode
 from protocol.words import Audience
-from tests.referee.games.pointing_play import POINTING, after, close, host, outcome, shown, vote
+from tests.referee.games.playing import close, host_view, outcome, shown
+from tests.referee.games.pointing_play import POINTING, after, vote
 
 SPECTATOR = None
 
@@ -45,7 +46,7 @@ def test_r6_votes_are_shown_to_nobody_but_their_own_voter() -> None:
 def test_the_host_is_shown_everything() -> None:
     table = after(*["A>B>A C>A"] * 3, seats=5)
     close(table, {0: {"seat": 4}})
-    view = host(table)
+    view = host_view(table)
     assert {"0": 1, "1": 0, "2": 0, "3": None, "4": None} == view["rounds"][2]["targets"]
     assert {"0": 4, "1": None} == view["votes"]
     assert (4, [2, 3, 4]) == (view["eliminated"], view["tied"])

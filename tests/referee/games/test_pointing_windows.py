@@ -1,28 +1,14 @@
 """Pointing's windows, the forms of their actions, options, setup and time (R1, R7)."""
 
-from typing import Any
-
 import pytest
 from msgspec import Raw
 
-from referee.rules.contract import BadSetupError, Illegal, ResolvedAction
+from referee.rules.contract import BadSetupError, ResolvedAction
 from referee.rules.table import Deal, Table
-from tests.referee.games.as_json import plain
-from tests.referee.games.pointing_play import POINTING, host, point, start
+from tests.referee.games.playing import host_view, plain, rejected
+from tests.referee.games.pointing_play import POINTING, point, start
 
 DAY_MS = 24 * 60 * 60 * 1000
-
-
-def rejected(table: Table, seat: int, raw: str) -> str:
-    """The reason why the action is rejected."""
-    with pytest.raises(Illegal) as illegal:
-        table.read(seat, raw.encode())
-    return illegal.value.reason
-
-
-def accepted(table: Table, seat: int, raw: str) -> Any:
-    """The canonical spelling of the action."""
-    return plain(table.read(seat, raw.encode()))
 
 
 def test_there_are_13_seats_and_a_threshold_of_7_by_default() -> None:
@@ -64,9 +50,9 @@ def test_there_is_one_variant() -> None:
 def test_r7_a_rejected_target_does_not_count_as_submitted_and_leaves_its_seat_with_the_default() -> None:
     """It changes nothing: the window closes with what else the seat has, here nothing."""
     table = start(seats=3)
-    rejected(table, 0, '{"target":0}')
+    assert rejected(table, 0, {"target": 0})
     point(table, "B>C")
-    assert {"0": None, "1": 2, "2": None} == host(table)["rounds"][0]["targets"]
+    assert {"0": None, "1": 2, "2": None} == host_view(table)["rounds"][0]["targets"]
 
 
 def test_a_window_takes_a_day_and_there_is_no_reserve() -> None:

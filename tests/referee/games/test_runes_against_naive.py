@@ -14,9 +14,9 @@ from referee.games.runes_to_ruins import RunesToRuins
 from referee.rules.contract import Illegal, ResolvedAction
 from referee.rules.table import Deal, Table
 from tests.long import cases
-from tests.referee.games.as_json import plain
 from tests.referee.games.naive_actions import DIVINE, FIVE, MUNDANE, VISIONS, legal
 from tests.referee.games.naive_runes import NaiveRunes, may_be
+from tests.referee.games.playing import plain
 
 Json = dict[str, Any]
 GAME = RunesToRuins()

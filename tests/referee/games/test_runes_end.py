@@ -3,8 +3,8 @@
 from typing import Any
 
 from referee.rules.table import Table
-from tests.referee.games.as_json import plain
-from tests.referee.games.runes_play import SYMBOLS, UNUSED, Heard, Json, holding, play, start, to_round
+from tests.referee.games.playing import Heard, close, outcome
+from tests.referee.games.runes_play import SYMBOLS, UNUSED, holding, start, to_round
 
 
 def discover(table: Table, *seats: int) -> Heard:
@@ -13,12 +13,7 @@ def discover(table: Table, *seats: int) -> Heard:
     for seat in seats:
         finder = (seat + 1) % 5
         finders.setdefault(finder, {"guesses": []})["guesses"].append(list(SYMBOLS[seat]))
-    return play(table, finders)
-
-
-def outcome(table: Table) -> Json:
-    result: Json = plain(table.outcome)
-    return result
+    return close(table, finders)
 
 
 def order(table: Table) -> list[int]:
@@ -41,7 +36,7 @@ def test_the_match_ends_after_a_round_that_leaves_one_seat_undiscovered() -> Non
 def test_the_default_is_30_rounds() -> None:
     table = to_round(start(), 30)
     assert table.outcome is None
-    play(table)
+    close(table)
     assert "rounds" == outcome(table)["reason"]
 
 
@@ -58,7 +53,7 @@ def test_among_equals_the_less_is_better_of_the_sum_of_each_other_seats_best_exa
         3: {"guesses": [near_miss(0, 1), near_miss(1, 3)]},
         4: {"guesses": [near_miss(1, 3)]},
     }
-    play(table, actions)
+    close(table, actions)
     sums = [sum(best[0] for best in holding(table, seat).nearest) for seat in (0, 1)]
     assert [4 + 1, 3 + 3] == sums
     ranked = order(table)
@@ -71,7 +66,7 @@ def test_then_it_is_drawn() -> None:
     for number in range(60):
         table = start(rounds=2)
         table.number = number + 1
-        play(table)
+        close(table)
         winners.add(order(table)[0])
         assert [0, 1, 2, 3, 4] == sorted(order(table))
     assert {0, 1, 2, 3, 4} == winners
@@ -79,8 +74,8 @@ def test_then_it_is_drawn() -> None:
 
 def test_only_guesses_that_were_compared_with_the_seat_count() -> None:
     table = start(artefacts={"4": ["light"]})
-    play(table, {4: {"light": True}, 0: {"guesses": [near_miss(4, 5)]}, 1: {"guesses": [list(SYMBOLS[3])]}})
+    close(table, {4: {"light": True}, 0: {"guesses": [near_miss(4, 5)]}, 1: {"guesses": [list(SYMBOLS[3])]}})
     assert (0, 0, 0) == holding(table, 4).nearest[0]
     before = holding(table, 3).nearest
-    play(table, {0: {"guesses": [near_miss(3, 5)]}})
+    close(table, {0: {"guesses": [near_miss(3, 5)]}})
     assert before == holding(table, 3).nearest

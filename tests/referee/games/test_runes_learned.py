@@ -1,13 +1,14 @@
 """Learned insight: what it tells, and the mantra it brings."""
 
-from tests.referee.games.runes_play import SYMBOLS, play, rejected, start
+from tests.referee.games.playing import close, rejected
+from tests.referee.games.runes_play import SYMBOLS, start
 
 
 def test_r1_learned_insights_count_discovered_seats_too_and_r7_discovered_seats_may_use_them() -> None:
     table = start()
-    play(table, {0: {"guesses": [list(SYMBOLS[1])]}})
-    heard = play(table, {0: {"learned": [{"rune": "Torn Box"}]}, 1: {"learned": [{"rune": "Slash Box"}]}})
-    assert 1 == heard.one(0, "learned")["answer"] == heard.one(1, "learned")["answer"]
+    close(table, {0: {"guesses": [list(SYMBOLS[1])]}})
+    heard = close(table, {0: {"learned": [{"rune": "Torn Box"}]}, 1: {"learned": [{"rune": "Slash Box"}]}})
+    assert 1 == heard.event(0, "learned")["answer"] == heard.event(1, "learned")["answer"]
 
 
 def test_an_insight_about_the_asker_is_rejected() -> None:

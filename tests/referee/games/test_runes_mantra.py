@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from referee.games.runes_to_ruins.mantra import darken, settle
-from tests.referee.games.runes_play import SYMBOLS, UNUSED, holding, play, put, start
+from tests.referee.games.playing import close
+from tests.referee.games.runes_play import SYMBOLS, UNUSED, holding, put, start
 
 DARK = {"0": ["dark"], "1": ["dark"], "2": ["dark"]}
 
@@ -47,15 +48,15 @@ def test_r4_dark_acts_after_this_rounds_learned_insight_and_before_the_settling(
     """18 from a learned insight make 33, of which 6 go for free."""
     table = start(artefacts=DARK)
     put(table, 0, insight=0)
-    heard = play(table, {0: {"learned": [{"most": list(UNUSED)}]}, 1: {"dark": 0}})
-    assert {"insight": 0, "mantra": 27} == heard.one(0, "purse")
+    heard = close(table, {0: {"learned": [{"most": list(UNUSED)}]}, 1: {"dark": 0}})
+    assert {"type": "purse", "insight": 0, "mantra": 27} == heard.event(0, "purse")
 
 
 @pytest.mark.parametrize("actions", [{}, {seat: {"guesses": [list(SYMBOLS[seat - 1])]} for seat in (1, 2, 3, 4)}])
 def test_dark_is_without_effect_in_the_matchs_last_round_whichever_way_it_ends(actions: Any) -> None:
     table = start(artefacts=DARK, rounds=30 if actions else 2)
-    heard = play(table, {0: {"dark": 4}} | actions)
+    heard = close(table, {0: {"dark": 4}} | actions)
     assert table.outcome is not None
     assert ("discovered" if actions else "rounds") == table.outcome.reason
-    assert 0 == heard.one(4, "purse")["mantra"]
+    assert 0 == heard.event(4, "purse")["mantra"]
     assert 0 == holding(table, 4).received

@@ -4,7 +4,8 @@ from typing import Any
 
 from referee.rules.table import Table
 from tests.referee.games.naive_actions import is_legal
-from tests.referee.games.runes_play import GAME, SYMBOLS, holding, opening, play, rejected, start, taken_as
+from tests.referee.games.playing import accepted, close, rejected
+from tests.referee.games.runes_play import GAME, SYMBOLS, holding, opening, start
 
 CLASHING = {seat: {"symbol": SYMBOLS[min(seat, 3)]} for seat in range(5)}
 """Seats 3 and 4 submit the same."""
@@ -14,7 +15,7 @@ def attempts(table: Table, number: int) -> None:
     """Lets seats 3 and 4 clash so many times, with another symbol each time, while the rest submit the same."""
     for _ in range(number):
         clash = table.default(3)
-        play(
+        close(
             table,
             {seat: {"symbol": SYMBOLS[seat]} for seat in range(3)} | {3: clash_of(clash), 4: clash_of(clash)},
         )
@@ -26,24 +27,24 @@ def clash_of(action: Any) -> dict[str, Any]:
 
 def test_a_symbol_that_two_seats_submit_is_invalid_for_everyone_and_all_submit_anew() -> None:
     table = opening()
-    heard = play(table, CLASHING)
+    heard = close(table, CLASHING)
     assert [{"type": "resubmit", "attempt": 2}] == heard.public
-    assert {seat: [] for seat in range(5)} == heard.seats
+    assert [[]] * 5 == heard.seats
     assert table.window is not None
     assert "symbol" == table.window.name
     for seat in range(5):
         assert "this symbol was submitted by more than one seat and is invalid" == rejected(
             table, seat, CLASHING[3]
         )
-        assert taken_as(table, seat, {"symbol": SYMBOLS[0]})
-    heard = play(table, {seat: {"symbol": symbol} for seat, symbol in enumerate((*SYMBOLS[:3], *SYMBOLS[4:]))})
-    assert list(SYMBOLS[4]) == heard.one(3, "symbol_set")["symbol"]
+        assert accepted(table, seat, {"symbol": SYMBOLS[0]})
+    heard = close(table, {seat: {"symbol": symbol} for seat, symbol in enumerate((*SYMBOLS[:3], *SYMBOLS[4:]))})
+    assert list(SYMBOLS[4]) == heard.event(3, "symbol_set")["symbol"]
 
 
 def test_a_seat_that_submits_nothing_gets_a_drawn_legal_symbol() -> None:
     table = opening()
-    heard = play(table)
-    drawn = [heard.one(seat, "symbol_set")["symbol"] for seat in range(5)]
+    heard = close(table)
+    drawn = [heard.event(seat, "symbol_set")["symbol"] for seat in range(5)]
     assert all(is_legal(symbol) for symbol in drawn)
     assert 5 == len({tuple(symbol) for symbol in drawn})
 
@@ -51,14 +52,14 @@ def test_a_seat_that_submits_nothing_gets_a_drawn_legal_symbol() -> None:
 def test_a_drawn_default_may_clash_like_any_other_symbol() -> None:
     """Our own ruling 7."""
     table = opening()
-    heard = play(table, {1: clash_of(table.default(0))})
+    heard = close(table, {1: clash_of(table.default(0))})
     assert [{"type": "resubmit", "attempt": 2}] == heard.public
 
 
 def test_an_invalid_symbol_is_not_drawn_as_a_default() -> None:
     table = opening()
     drawn = clash_of(table.default(0))
-    play(table, CLASHING | {3: drawn, 4: drawn})
+    close(table, CLASHING | {3: drawn, 4: drawn})
     assert [tuple(drawn["symbol"])] == list(table.state.invalid)
     assert clash_of(table.default(0)) != drawn
 
@@ -68,9 +69,9 @@ def test_there_are_at_most_ten_resubmits_then_the_clashing_seats_get_drawn_symbo
     attempts(table, 10)
     assert 11 == table.state.attempt
     clash = clash_of(table.default(3))
-    heard = play(table, {seat: {"symbol": SYMBOLS[seat]} for seat in range(3)} | {3: clash, 4: clash})
+    heard = close(table, {seat: {"symbol": SYMBOLS[seat]} for seat in range(3)} | {3: clash, 4: clash})
     assert [] == heard.public
-    symbols = [tuple(heard.one(seat, "symbol_set")["symbol"]) for seat in range(5)]
+    symbols = [tuple(heard.event(seat, "symbol_set")["symbol"]) for seat in range(5)]
     assert list(SYMBOLS[:3]) == symbols[:3]
     assert 5 == len(set(symbols))
     assert 11 == len(table.state.invalid)

@@ -14,8 +14,9 @@ from referee.games.runes_to_ruins import RunesToRuins
 from referee.games.runes_to_ruins.symbols import draw_symbol
 from referee.rules.contract import AnyGame, ResolvedAction
 from referee.rules.rng import MatchRandom
+from tests.referee.games.playing import Json
 from tests.referee.games.runes_leaks import LEAKS, LeakOfUnasked
-from tests.referee.games.runes_play import GAME, Json, put, start
+from tests.referee.games.runes_play import GAME, put, start
 from tests.referee.proofs.planting import assert_caught
 
 FEW = range(12)

@@ -9,7 +9,8 @@ from protocol.games.runes_to_ruins import Six
 from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES, RUNE, RUNES, RuneName
 from referee.games.runes_to_ruins.symbols import draw_symbol, fault, joined_pairs
 from tests.referee.games.naive_actions import is_legal
-from tests.referee.games.runes_play import SYMBOLS, opening, rejected, taken_as
+from tests.referee.games.playing import accepted, rejected
+from tests.referee.games.runes_play import SYMBOLS, opening
 from tests.referee.games.symbol_count import legal_symbols
 
 
@@ -66,7 +67,7 @@ def test_in_the_other_order_no_group_has_more_than_three() -> None:
         "Cross Box",
     ]
     four = ["Straight Divider", "Straight Slope", "Straight Splitter", "Straight Zig-Zag", *three[4:]]
-    assert taken_as(opening(), 0, {"symbol": three})
+    assert accepted(opening(), 0, {"symbol": three})
     assert "no group may have more than three" in rejected(opening(), 0, {"symbol": four})
 
 
@@ -76,7 +77,7 @@ def test_all_six_hang_together_where_segments_end_on_common_points() -> None:
     symbols = [runes[n:] + runes[:n] for n in range(6)]
     assert [True, True, False, False, False, False] == [is_legal(symbol) for symbol in symbols]
     for symbol in symbols[:2]:
-        assert taken_as(opening(), 0, {"symbol": symbol})
+        assert accepted(opening(), 0, {"symbol": symbol})
     for symbol in symbols[2:]:
         assert "the six runes do not all hang together" == rejected(opening(), 0, {"symbol": symbol})
 
@@ -90,7 +91,7 @@ def test_runes_may_hang_together_by_a_common_corner_which_makes_no_side_by_side_
         *("Straight Slope", "Torn Divider", "Origin Zig-Zag"),
         *("Straight Enclosure", "Origin Splitter", "Angled Box"),
     )
-    assert taken_as(opening(), 0, {"symbol": symbol})
+    assert accepted(opening(), 0, {"symbol": symbol})
     assert 4 == joined_pairs(symbol)
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from protocol.words import Audience
 from referee.rules.table import Table
-from tests.referee.games.as_json import plain
-from tests.referee.games.runes_play import GAME, SYMBOLS, UNUSED, Json, play, put, start
+from tests.referee.games.playing import close, host_view
+from tests.referee.games.runes_play import GAME, SYMBOLS, UNUSED, put, start
 
 ASK = {
     "votes": {"3": 1},
@@ -19,14 +19,14 @@ def played() -> Table:
     table = start(artefacts={"2": ["light"]})
     for seat in range(5):
         put(table, seat, insight=9)
-    play(table, {0: ASK, 1: {"abstain": True}, 2: {"light": True}})
-    play(table, {1: {"guesses": [list(UNUSED)]}})
+    close(table, {0: ASK, 1: {"abstain": True}, 2: {"light": True}})
+    close(table, {1: {"guesses": [list(UNUSED)]}})
     return table
 
 
 def test_the_host_is_shown_everything() -> None:
     table = played()
-    view: Json = plain(GAME.host_view(table.state))
+    view = host_view(table)
     assert [list(symbol) for symbol in SYMBOLS] == [each["symbol"] for each in view["holdings"]]
     assert [None, None, None, 2, None] == [each["discovered"] for each in view["holdings"]]
     assert [3, 1] == view["conditions"]

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.referee.games.runes_play import SYMBOLS, UNUSED, Heard, Json, holding, play, put, start
+from tests.referee.games.playing import Heard, Json, close
+from tests.referee.games.runes_play import SYMBOLS, UNUSED, holding, put, start
 
 ALL = {"1": "Torn Box", "2": "Torn Divider", "3": "Straight Splitter", "4": "Cross Box"}
 """Runes that seats 1 and 3 have, and seats 2 and 4 have not."""
@@ -15,12 +16,12 @@ def asked(visions: Json, *, seat: int = 0, others: Any = None) -> Heard:
     table = start()
     put(table, seat, insight=20)
     actions = {other: {"visions": each} for other, each in (others or {}).items()}
-    return play(table, {seat: {"visions": visions}, **actions})
+    return close(table, {seat: {"visions": visions}, **actions})
 
 
 def answer(visions: Json, *, seat: int = 0, others: Any = None) -> Any:
     """The answer to the one vision asked."""
-    return asked(visions, seat=seat, others=others).one(seat, "vision")["answer"]
+    return asked(visions, seat=seat, others=others).event(seat, "vision")["answer"]
 
 
 def test_except_tells_a_drawn_rune_of_the_seats_symbol_that_was_not_named() -> None:
@@ -31,16 +32,16 @@ def test_except_tells_a_drawn_rune_of_the_seats_symbol_that_was_not_named() -> N
         table = start(rounds=rounds)
         table.number = rounds
         put(table, 0, insight=3)
-        heard = play(table, {0: {"visions": {"except": {"seat": 2, "runes": [*SYMBOLS[2][:2], *UNUSED[:3]]}}}})
-        seen.add(heard.one(0, "vision")["answer"])
+        heard = close(table, {0: {"visions": {"except": {"seat": 2, "runes": [*SYMBOLS[2][:2], *UNUSED[:3]]}}}})
+        seen.add(heard.event(0, "vision")["answer"])
     assert set(SYMBOLS[2][2:]) == seen
 
 
 def test_r7_revealing_the_same_rune_twice_is_allowed() -> None:
     table = start()
     for _ in range(2):
-        heard = play(table, {0: {"visions": {"mirror": {"rune": "Slash Slope", "seat": 1}}}})
-        assert "Slash Slope" == heard.one(None, "revealed")["rune"]
+        heard = close(table, {0: {"visions": {"mirror": {"rune": "Slash Slope", "seat": 1}}}})
+        assert "Slash Slope" == heard.event(None, "revealed")["rune"]
 
 
 def test_whoever_is_the_only_seat_to_use_a_kind_of_vision_gains_1_insight() -> None:
@@ -49,17 +50,17 @@ def test_whoever_is_the_only_seat_to_use_a_kind_of_vision_gains_1_insight() -> N
         {"divine": "Box", "place": {"order": "divine", "position": 0}, "mirror": {"rune": "Slash Box", "seat": 1}},
         others={1: {"divine": "Slope"}, 2: {"veil": True}, 3: {"window": {"position": 0, "seat": 1}}},
     )
-    held = [heard.one(seat, "purse")["insight"] for seat in range(5)]
+    held = [heard.event(seat, "purse")["insight"] for seat in range(5)]
     assert [20 - 3 + 2, 6 - 1, 6 - 1 + 1, 6 + 1, 6] == held
 
 
 def test_r1_visions_ask_discovered_seats_too_and_r7_they_may_ask() -> None:
     table = start()
-    play(table, {0: {"guesses": [list(SYMBOLS[1])]}})
+    close(table, {0: {"guesses": [list(SYMBOLS[1])]}})
     assert 2 == holding(table, 1).discovered
-    heard = play(table, {0: {"visions": {"assign": ALL}}, 1: {"visions": {"divine": "Box"}}})
-    assert heard.one(0, "vision")["answer"]["1"]
-    assert ["0", "2", "3", "4"] == list(heard.one(1, "vision")["answer"])
+    heard = close(table, {0: {"visions": {"assign": ALL}}, 1: {"visions": {"divine": "Box"}}})
+    assert heard.event(0, "vision")["answer"]["1"]
+    assert ["0", "2", "3", "4"] == list(heard.event(1, "vision")["answer"])
 
 
 @pytest.mark.parametrize(
@@ -80,8 +81,8 @@ def test_r6_mirrored_visions_are_answered_about_the_asker_and_keep_their_shape(
     """Seat 1 asks, seat 0 mirrors it."""
     table = start()
     mirror = {"visions": {"mirror": {"rune": "Slash Box", "seat": 1}}}
-    heard = play(table, {0: mirror, 1: {"visions": visions}})
-    assert {"of": 1, "kind": kind, "answer": expected} == heard.one(0, "mirrored")
+    heard = close(table, {0: mirror, 1: {"visions": visions}})
+    assert {"type": "mirrored", "of": 1, "kind": kind, "answer": expected} == heard.event(0, "mirrored")
 
 
 @pytest.mark.parametrize(
@@ -101,15 +102,15 @@ def test_r6_mirrored_visions_are_answered_about_the_asker_and_keep_their_shape(
 def test_r6_mirrored_learned_insights_are_answered_about_the_asker(learned: Json, expected: Any) -> None:
     table = start()
     mirror = {"visions": {"mirror": {"rune": "Slash Box", "seat": 1}}}
-    heard = play(table, {0: mirror, 1: {"learned": [learned]}})
+    heard = close(table, {0: mirror, 1: {"learned": [learned]}})
     (kind,) = learned
-    answer_ = heard.one(0, "mirrored")
-    assert {"of": 1, "kind": kind, "answer": expected} == answer_
+    answer_ = heard.event(0, "mirrored")
+    assert {"type": "mirrored", "of": 1, "kind": kind, "answer": expected} == answer_
     assert type(expected) is type(answer_["answer"])
 
 
 def test_r3_window_mirror_and_veil_are_no_questions_for_mirror() -> None:
     table = start()
     asker = {"window": {"position": 0, "seat": 0}, "mirror": {"rune": "Torn Box", "seat": 0}, "veil": True}
-    heard = play(table, {0: {"visions": {"mirror": {"rune": "Slash Box", "seat": 1}}}, 1: {"visions": asker}})
+    heard = close(table, {0: {"visions": {"mirror": {"rune": "Slash Box", "seat": 1}}}, 1: {"visions": asker}})
     assert [] == heard.of(0, "mirrored") == heard.of(1, "mirrored")

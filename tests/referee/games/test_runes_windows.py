@@ -9,8 +9,8 @@ from protocol.codec import encode
 from protocol.games.runes_to_ruins.runes import NAMES
 from referee.rules.contract import BadSetupError, Illegal
 from referee.rules.table import Deal, Table
-from tests.referee.games.as_json import plain
-from tests.referee.games.runes_play import GAME, SYMBOLS, UNUSED, opening, put, rejected, start, taken_as
+from tests.referee.games.playing import accepted, plain, rejected
+from tests.referee.games.runes_play import GAME, SYMBOLS, UNUSED, opening, put, start
 
 ASSIGN = {"1": UNUSED[0], "2": UNUSED[1], "3": UNUSED[2], "4": UNUSED[3]}
 PATTERN = {"groups": ["Box", "Box", "Cross", "Slash", "Straight", "Box"], "seats": [3, 1]}
@@ -34,14 +34,14 @@ def test_empty_keys_and_false_flags_count_as_left_out() -> None:
         {"visions": {"assign": {}, "veil": False}, "votes": {}},
     ]
     for action in empty:
-        assert {} == taken_as(table, 0, action)
+        assert {} == accepted(table, 0, action)
     with_votes = {"votes": {"3": 1}, "visions": {"place": {}, "divine": "Box"}}
-    assert {"votes": {"3": 1}, "visions": {"divine": "Box"}} == taken_as(table, 0, with_votes)
+    assert {"votes": {"3": 1}, "visions": {"divine": "Box"}} == accepted(table, 0, with_votes)
 
 
 def test_an_except_that_names_no_runes_keeps_its_empty_list() -> None:
     action = {"visions": {"except": {"seat": 1, "runes": []}}}
-    assert action == taken_as(start(), 0, action)
+    assert action == accepted(start(), 0, action)
 
 
 @pytest.mark.parametrize(
@@ -86,14 +86,14 @@ def test_r5_nothing_earned_in_a_round_pays_for_it() -> None:
 
 def test_r8_the_groups_of_a_pattern_may_mix_orders_and_repeat() -> None:
     pattern = {"groups": ["Box", "Cross", "Box", "Cross", "Box", "Slash"], "seats": [1, 2, 3, 4]}
-    assert {"visions": {"pattern": pattern}} == taken_as(rich(), 0, {"visions": {"pattern": pattern}})
+    assert {"visions": {"pattern": pattern}} == accepted(rich(), 0, {"visions": {"pattern": pattern}})
 
 
 def test_r8_a_guess_need_not_be_a_legal_symbol_and_may_be_the_own_one() -> None:
     boxes = ["Straight Box", "Torn Box", "Origin Box", "Cross Box", "Angled Box", "Slash Box"]
     assert rejected(opening(), 0, {"symbol": boxes})
-    assert taken_as(start(), 0, {"guesses": [boxes]})
-    assert taken_as(start(), 0, {"guesses": [list(SYMBOLS[0])]})
+    assert accepted(start(), 0, {"guesses": [boxes]})
+    assert accepted(start(), 0, {"guesses": [list(SYMBOLS[0])]})
 
 
 def test_options_left_out_have_their_defaults() -> None:
