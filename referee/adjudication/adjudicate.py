@@ -18,7 +18,7 @@ from protocol.codec import encode
 from protocol.words import Action, Event, Options, Outcome, Setup
 from referee.games import GAMES
 from referee.match import LONGEST_MS
-from referee.rules import Addressed, AnyGame, BadSetupError, Deal, Illegal, Table, Window
+from referee.rules import Addressed, AnyGame, BadSetupError, Deal, Illegal, Table
 from referee.strict_json import RepeatedKeyError, refuse_repeated_keys
 
 MAX_SCENARIO_BYTES = 8 * 1024 * 1024
@@ -167,7 +167,7 @@ def adjudicate(scenario: Scenario, games: Games = GAMES) -> Adjudged:
             public=_events_for(None, table.start),
             told={seat: events for seat, events in _by_seat(table, table.start).items() if events},
         ),
-        next=Next(window=table.window.name, seats=_seats(table.window)) if table.window else None,
+        next=Next(window=table.window.name, seats=table.window.seats) if table.window else None,
         outcome=table.outcome,
     )
 
@@ -219,15 +219,14 @@ def _close_window(table: Table, step: dict[str, Raw], place: str) -> StepResult:
         raise ScenarioError(f"{place}: the match was over after {table.number} steps")
     actions, rejected = _submissions(table, step, place)
     elapsed = _elapsed(table, step.get("elapsed_ms"), f"{place}.elapsed_ms") if window.timed else {}
-    seats = _seats(window)
     told: list[Addressed] = []
-    for seat in seats:
+    for seat in window.seats:
         told += table.submit(seat, actions.get(seat), elapsed.get(str(seat), 0))
     taken = table.results()
     told += table.close(taken)
     return StepResult(
         window=window.name,
-        seats=seats,
+        seats=window.seats,
         taken={str(seat): part.action for seat, part in enumerate(taken) if part},
         rejected=rejected,
         public=_events_for(None, told),
@@ -265,10 +264,6 @@ def _elapsed(table: Table, given: Raw | None, place: str) -> dict[str, int]:
 def _check_seats(table: Table, keys: Iterable[str], place: str) -> None:
     for key in sorted(set(keys) - set(map(str, range(table.seats)))):
         raise ScenarioError(f'{place}: seat "{key}" is unknown; the seats are "0" to "{table.seats - 1}"')
-
-
-def _seats(window: Window) -> tuple[int, ...]:
-    return tuple(owed.seat for owed in window.owed)
 
 
 def _events_for(seat: int | None, told: Iterable[Addressed]) -> tuple[Event, ...]:

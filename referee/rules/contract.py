@@ -110,6 +110,11 @@ class Window(Struct, frozen=True, gc=False):
     retold: Retold | None = None
     """The terms of an earlier match's window, set by a game that repeats the match."""
 
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """The seats that owe an action, ascending."""
+        return tuple(owed.seat for owed in self.owed)
+
 
 class Announced(Enum):
     """The public knowledge about an open window, also for spectators."""

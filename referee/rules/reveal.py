@@ -85,7 +85,7 @@ def announced(game: AnyGame, window: Window) -> Announcement | None:
         case Announced.NAME:
             return Announcement(window.name, None)
         case Announced.SEATS:
-            return Announcement(window.name, tuple(owed.seat for owed in window.owed))
+            return Announcement(window.name, window.seats)
         case _ as unreachable:
             assert_never(unreachable)
 

@@ -58,8 +58,10 @@ def check_position(sitting: ObservedTable, where: MatchPlace) -> None:
     for observer in sitting.observers:
         view = encode(table.game.view(table.state, observer))
         _check_spelling(table.game.view_type, view, where, table.number, observer)
-    for seat, owed in ((owed.seat, owed) for owed in table.owed if owed.default is not None):
-        default = encode(owed.default)
+    for owed in table.owed:
+        if owed.default is None:
+            continue
+        seat, default = owed.seat, encode(owed.default)
         try:
             canonical = encode(table.read(seat, default))
         except Illegal as illegal:
@@ -70,8 +72,10 @@ def check_position(sitting: ObservedTable, where: MatchPlace) -> None:
 
 def check_drawn_defaults(table: Table, where: MatchPlace) -> None:
     """Check that each random default is legal, and the same if it is drawn again."""
-    for seat in (owed.seat for owed in table.owed if owed.drawn):
-        drawn = encode(table.default(seat))
+    for owed in table.owed:
+        if not owed.drawn:
+            continue
+        seat, drawn = owed.seat, encode(table.default(owed.seat))
         if drawn != encode(table.default(seat)):
             raise where.error("same journal, same bytes", "a default drawn twice differs", table.number, seat)
         try:
@@ -114,10 +118,15 @@ def check_outcome(outcome: Outcome, seats: int, where: MatchPlace) -> None:
             raise where.error(promise, repr(outcome))
 
 
+def spelled_out(table: Table) -> Deal:
+    """Return the deal of a table with its options and setup, as if they had been passed."""
+    return Deal(table.deal.variant, table.deal.seed, Raw(encode(table.options)), Raw(encode(table.setup)))
+
+
 def check_replay(table: Table, where: MatchPlace) -> None:
     """Check that the journal replays to the same bytes, with options and setup drawn again or passed."""
-    spelled = Deal(table.deal.variant, table.deal.seed, Raw(encode(table.options)), Raw(encode(table.setup)))
-    once, again = (_retold(table.game, deal, table.journal) for deal in (table.deal, spelled))
+    spelled = spelled_out(table)
+    once, again = _retold(table.game, table.deal, table.journal), _retold(table.game, spelled, table.journal)
     if once != again:
         raise where.error("same journal, same bytes", difference(once, again))
     if not once.endswith(encode(table.game.host_view(table.state))):
@@ -136,7 +145,7 @@ def _retold(game: AnyGame, deal: Deal, journal: list[Move]) -> bytes:
 def _check_window(table: Table, where: MatchPlace) -> None:
     if (window := table.window) is None:
         return
-    seats = [owed.seat for owed in window.owed]
+    seats = list(window.seats)
     if not seats or seats != sorted(set(seats) & set(range(table.seats))):
         raise where.error("a window's seats are ascending and not none", f"{window.name}: {seats}", table.number)
     if window.name not in table.game.actions:
@@ -261,18 +270,19 @@ class GameExamination:
         check_replay(match.table, where)
         self.report.matches += 1
         self.report.windows += match.table.number
-        self.report.twinned += sum(twin.pairs for twin in twins)
         self.report.reseated += reseated.compared
-        self.report.probes += sum(twin.probes for twin in twins)
+        for twin in twins:
+            self.report.twinned += twin.pairs
+            self.report.probes += twin.probes
         self.acted |= chooser.legal
 
     def _twins(self, match: ObservedTable, seed: int, most: int) -> list[Twin]:
         rng = Random(f"{seed}/twins")
         options = Raw(encode(match.table.options))
-        deals = [
-            ObservedTable(Table(self.game, Deal(self.report.variant, rng.getrandbits(32), options)))
-            for _ in range(DEALS)
-        ]
+        deals = []
+        for _ in range(DEALS):
+            deal = Deal(self.report.variant, rng.getrandbits(32), options)
+            deals.append(ObservedTable(Table(self.game, deal)))
         observers = rng.sample(match.observers, min(most, len(match.observers)))
         return [Twin(observer, match, deals, rng) for observer in observers]
 
@@ -280,8 +290,7 @@ class GameExamination:
         if self._forge is None:
             return
         observer = rng.choice(match.observers)
-        options, setup = (Raw(encode(each)) for each in (match.table.options, match.table.setup))
-        true = Deal(self.report.variant, where.seed, options, setup), history
+        true = spelled_out(match.table), history
         forged = self._forge(*true, observer, rng)
         if forged is not None and forged != true:
             self.report.forged += 1

@@ -9,6 +9,7 @@ JSON, which names cells, colours and titles, or from the `examples` of a type:
 `Annotated[str, Meta(examples=["ADE", "HKL"])]`.
 """
 
+from copy import copy
 from functools import cache
 from hashlib import blake2b
 from random import Random
@@ -57,8 +58,10 @@ class ConformanceError(AssertionError):
         window: int | None = None,
         seat: int | None = None,
     ) -> None:
-        places = (("seed", seed), ("window", window), ("seat", seat))
-        where = ", ".join([variant, *(f"{name} {value}" for name, value in places if value is not None)])
+        where = variant
+        for name, number in (("seed", seed), ("window", window), ("seat", seat)):
+            if number is not None:
+                where += f", {name} {number}"
         super().__init__(f"{promise} ({where}): {what}")
         self.promise = promise
         self.variant = variant
@@ -69,9 +72,12 @@ class ConformanceError(AssertionError):
 
 def difference(one: bytes, other: bytes) -> str:
     """Describe where two messages first differ, with an excerpt of each."""
-    at = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    shown = [text[max(0, at - AROUND) : at + AROUND].decode(errors="replace") for text in (one, other)]
-    return f"from byte {at} of {len(one)} and {len(other)}: …{shown[0]}… but …{shown[1]}…"
+    at = 0
+    while at < min(len(one), len(other)) and one[at] == other[at]:
+        at += 1
+    around = slice(max(0, at - AROUND), at + AROUND)
+    shown, but = one[around].decode(errors="replace"), other[around].decode(errors="replace")
+    return f"from byte {at} of {len(one)} and {len(other)}: …{shown}… but …{but}…"
 
 
 class MatchPlace(Struct, frozen=True):
@@ -108,21 +114,23 @@ class Guesser:
     def _guess(self, kind: inspect.Type) -> Any:
         match kind:
             case inspect.StructType(fields=fields):
-                guess: Any = {
-                    field.encode_name: self._guess(field.type) for field in fields if self._includes(field)
-                }
+                guess: Any = {}
+                for field in fields:
+                    if field.required or self._rng.random() < HALF:
+                        guess[field.encode_name] = self._guess(field.type)
             case inspect.VarTupleType(item_type=item) | inspect.ListType(item_type=item):
                 guess = [self._guess(item) for _ in range(self._rng.randrange(LONGEST_LIST + 1))]
             case inspect.TupleType(item_types=items):
-                guess = [self._guess(item) for item in items]
+                guess = list(map(self._guess, items))
             case inspect.DictType(key_type=key, value_type=value):
                 entries = range(self._rng.randrange(LONGEST_LIST))
                 guess = {str(self._guess(key)): self._guess(value) for _ in entries}
             case inspect.UnionType(types=types):
                 guess = self._guess(self._rng.choice(types))
             case inspect.Metadata(type=inner, extra_json_schema=extra):
-                examples = (extra or {}).get("examples")
-                guess = self._rng.choice(examples) if examples else self._guess(inner)
+                if extra and extra.get("examples"):
+                    return self._rng.choice(extra["examples"])
+                return self._guess(inner)
             case _:
                 guess = self._guess_plain(kind)
         return guess
@@ -133,7 +141,9 @@ class Guesser:
                 return self._rng.choice(values)
             case inspect.StrType():
                 word = self._rng.choice(self.words or [""])
-                return word.lower() if self._rng.random() < LOWER else word
+                if self._rng.random() < LOWER:
+                    return word.lower()
+                return word
             case inspect.IntType(ge=least, le=most):
                 numbers = [number for number in NUMBERS if _between(least, number, most)]
                 return self._rng.choice(numbers or [most if least is None else least])
@@ -141,9 +151,6 @@ class Guesser:
                 return self._rng.random() < HALF
             case _:
                 return None
-
-    def _includes(self, field: inspect.Field) -> bool:
-        return field.required or self._rng.random() < HALF
 
 
 @cache
@@ -189,18 +196,14 @@ class ObservedTable:
 
     def fork(self) -> "ObservedTable":
         """Return an independent copy at the same position."""
-        fork = ObservedTable.__new__(ObservedTable)
-        fork.table = self.table.fork()
-        fork.observers = self.observers
-        fork.told = self.told.copy()
-        fork.last = self.last
-        fork.fed = self.fed.copy()
+        fork = copy(self)
+        fork.table, fork.told, fork.fed = self.table.fork(), self.told.copy(), self.fed.copy()
         fork.feed = self.feed.fork(fork.table, fork.publish)
         return fork
 
     def owes(self, observer: Observer) -> bool:
         """Return whether the open window is open to this observer."""
-        return any(owed.seat == observer for owed in self.table.owed)
+        return self.table.window is not None and observer in self.table.window.seats
 
     def shown(self, observer: Observer) -> bytes:
         """Return the bytes that the observer would receive now: the message that opens its window, or its view.
@@ -213,7 +216,9 @@ class ObservedTable:
                 main_ms = game.variant(self.table.deal.variant).time.main_ms[window.name]
                 return encode(reveal.opened(game, state, window, owed, number=0, main_ms=main_ms, reserve_ms=0))
         view = encode(reveal.shown(game, state, observer))
-        return view if observer is not SPECTATOR else b"\n".join((view, *self.fed, self._snapshot()))
+        if observer is SPECTATOR:
+            return b"\n".join((view, *self.fed, self._snapshot()))
+        return view
 
     def disguised(self, state: Any) -> "ObservedTable":
         """Return a copy of this match in another state."""
@@ -233,13 +238,14 @@ class ObservedTable:
         window = open_window(self.table)
         self.last = dict.fromkeys(self.observers, ())
         self.fed.clear()
-        for seat in answered(chosen) if window.asap else ():
-            self.answer(seat, chosen[seat])
+        if window.asap:
+            for seat in answered(chosen):
+                self.answer(seat, chosen[seat])
         for seat, taken in chosen.items():
             elapsed = taken.elapsed_ms if window.timed else 0
             self._note(seat, b"taken", encode([window.name, taken.action, taken.by_default, elapsed]))
         self.feed.record(_window_time(self.table.number, window, chosen))
-        self._hear(self.table.close(tuple(chosen.get(seat) for seat in range(self.table.seats))))
+        self._hear(self.table.close(tuple(map(chosen.get, range(self.table.seats)))))
         # A spectator sees that the match goes on; a seat sees its own windows only.
         self._note(SPECTATOR, b"window", b"")
         self._open()
@@ -344,7 +350,9 @@ class Chooser:
     def choose(self, table: Table, seat: int) -> ResolvedAction:
         """Choose an action of one seat of the open window."""
         window = open_window(table)
-        elapsed = self._rng.randrange(SLOWEST_MS) if window.timed else 0
+        elapsed = 0
+        if window.timed:
+            elapsed = self._rng.randrange(SLOWEST_MS)
         if self._rng.random() < IDLE:
             return table.resolve(seat, None, elapsed)
         for _ in range(GUESSES):

@@ -60,11 +60,12 @@ def anonymous_tags(game: AnyGame) -> set[str]:
 
 def reseat(game: AnyGame, chosen: Chosen, seat_of: tuple[int, ...]) -> Chosen:
     """Return the actions of a window after each player has moved from seat `s` to `seat_of[s]`."""
-    moved = {
-        seat_of[seat]: part if part.action is None else replace(part, action=game.reseat(part.action, seat_of))
-        for seat, part in chosen.items()
-    }
-    return dict(sorted(moved.items()))
+    moved: Chosen = {}
+    for seat, part in sorted(chosen.items(), key=lambda item: seat_of[item[0]]):
+        moved[seat_of[seat]] = part
+        if part.action is not None:
+            moved[seat_of[seat]] = replace(part, action=game.reseat(part.action, seat_of))
+    return moved
 
 
 class Reseated:
@@ -83,7 +84,7 @@ class Reseated:
         table = self._sitting.table
         moved = reseat(table.game, chosen, self._seat_of)
         # Random draws may differ in the copy; from then on it is another match.
-        self._alike = self._alike and list(moved) == [owed.seat for owed in table.owed]
+        self._alike = self._alike and table.window is not None and tuple(moved) == table.window.seats
         if not self._alike:
             return
         self._sitting.play(moved)
@@ -97,6 +98,36 @@ class Reseated:
 
     def _anonymous(self, sitting: ObservedTable, observer: Observer) -> list[bytes]:
         return [event for event in sitting.last[observer] if msgspec.json.decode(event)["type"] in self._tags]
+
+
+def compare_shown(
+    match: ObservedTable, other: ObservedTable, observer: Observer, chooser: Chooser, where: MatchPlace
+) -> int:
+    """Compare all that an observer may receive now in two positions: view, window, answers to `PROBES` guesses.
+
+    Returns:
+        The number of compared answers.
+
+    Raises:
+        ConformanceError: something differs.
+    """
+    one, two = match.shown(observer), other.shown(observer)
+    if one != two:
+        raise where.error(SECRET, difference(one, two), match.table.number, observer)
+    if observer is None or not match.owes(observer):
+        return 0
+    for _ in range(PROBES):
+        compare_response(match, other, observer, chooser.guess(match.table, observer), where)
+    return PROBES
+
+
+def compare_response(
+    match: ObservedTable, other: ObservedTable, seat: int, action: bytes, where: MatchPlace
+) -> None:
+    """Compare the answers to a submission in two positions. Raise ConformanceError if they differ."""
+    one, two = match.response(seat, action), other.response(seat, action)
+    if one != two:
+        raise where.error(SECRET, f"{action.decode()}: {difference(one, two)}", match.table.number, seat)
 
 
 class Twin:
@@ -117,12 +148,15 @@ class Twin:
 
     def follow(self, before: ObservedTable, chosen: Chosen, after: ObservedTable, where: MatchPlace) -> None:
         """Close a window as the match did, except for hidden facts; if that fails, start again from the match."""
-        own = chosen.get(self._observer) if self._observer is not None else None
-        if own and own.action is not None:
-            self._compare_responses(before, encode(own.action), where)
+        seat = self._observer
+        if seat is not None and seat in chosen and (action := chosen[seat].action) is not None:
+            self.probes += 1
+            compare_response(before, self._sitting, seat, encode(action), where)
         for start in (self._sitting, before):
+            if start.table.window is None:
+                continue
             tried: list[Chosen] = []
-            for changed in self._attempts(start, before, chosen) if start.table.window else ():
+            for changed in self._attempts(start, before, chosen):
                 if changed in tried:
                     continue
                 tried.append(changed)
@@ -161,26 +195,9 @@ class Twin:
 
     def compare(self, match: ObservedTable, where: MatchPlace) -> None:
         """Compare all that the observer may receive now. Raise ConformanceError if it differs."""
-        twin, seat = self._sitting, self._observer
-        if twin.table.state == match.table.state:
-            return
-        self.pairs += 1
-        number = match.table.number
-        one, other = match.shown(seat), twin.shown(seat)
-        if one != other:
-            raise where.error(SECRET, difference(one, other), number, seat)
-        if seat is not None and match.owes(seat):
-            for _ in range(PROBES):
-                self._compare_responses(match, self._chooser.guess(match.table, seat), where)
-
-    def _compare_responses(self, match: ObservedTable, action: bytes, where: MatchPlace) -> None:
-        seat = self._observer
-        if seat is None:
-            return
-        self.probes += 1
-        one, other = match.response(seat, action), self._sitting.response(seat, action)
-        if one != other:
-            raise where.error(SECRET, f"{action.decode()}: {difference(one, other)}", match.table.number, seat)
+        if self._sitting.table.state != match.table.state:
+            self.pairs += 1
+            self.probes += compare_shown(match, self._sitting, self._observer, self._chooser, where)
 
     def _changed(self, start: ObservedTable, before: ObservedTable, chosen: Chosen, keep: float) -> Chosen:
         """Return actions for the window of `start`: the observer's own, and for others the match's or new ones.
@@ -190,12 +207,16 @@ class Twin:
         table = start.table
         same_window = open_window(table).name == open_window(before.table).name
         changed = {}
-        for seat in (owed.seat for owed in table.owed):
-            part = chosen.get(seat) if same_window else None
-            kept = part and (
-                seat == self._observer or (self._rng.random() < keep and _is_legal(start, seat, part))
-            )
-            changed[seat] = part if part and kept else self._chooser.choose(table, seat)
+        for seat in open_window(table).seats:
+            part = chosen.get(seat)
+            if (
+                same_window
+                and part is not None
+                and (seat == self._observer or (self._rng.random() < keep and _is_legal(start, seat, part)))
+            ):
+                changed[seat] = part
+            else:
+                changed[seat] = self._chooser.choose(table, seat)
         return changed
 
 
@@ -243,24 +264,17 @@ def check_disguised(match: ObservedTable, chooser: Chooser, rng: Random, where: 
         ConformanceError: an observer can distinguish a disguise from the match.
     """
     disguises = 0
-    game, number = match.table.game, match.table.number
+    game = match.table.game
     for observer in rng.sample(match.observers, min(watched, len(match.observers))):
         other = match.disguised(game.disguise(match.table.state, observer, rng))
         if other.table.state == match.table.state:
             continue
         disguises += 1
-        probes: list[bytes] = []
+        compare_shown(match, other, observer, chooser, where)
         if observer is not None and match.owes(observer):
-            probes += [chooser.guess(match.table, observer) for _ in range(PROBES)]
             own = chooser.choose(match.table, observer).action
             if own is not None:
-                probes.append(encode(own))
-        one, two = [match.shown(observer)], [other.shown(observer)]
-        for probe in probes:
-            one.append(match.response(observer or 0, probe))
-            two.append(other.response(observer or 0, probe))
-        if one != two:
-            raise where.error(SECRET, difference(b"\n".join(one), b"\n".join(two)), number, observer)
+                compare_response(match, other, observer, encode(own), where)
     return disguises
 
 
@@ -274,35 +288,39 @@ def check_sealed(match: ObservedTable, chooser: Chooser, rng: Random, where: Mat
         ConformanceError: another observer sees a submission.
     """
     window = open_window(match.table)
-    seats = [owed.seat for owed in window.owed]
-    seats = rng.sample(seats, min(watched, len(seats)))
+    seats = rng.sample(window.seats, min(watched, len(window.seats)))
     for seat in seats:
         others = [observer for observer in match.observers if observer != seat]
         others = rng.sample(others, min(watched, len(others)))
-        probes = {
-            other: chooser.guess(match.table, other) for other in others if other is not None and match.owes(other)
-        }
+        probes: dict[Observer, bytes] = {}
+        for other in others:
+            if other is not None and match.owes(other):
+                probes[other] = chooser.guess(match.table, other)
         quiet = _seen_by(others, match, probes)
         for _ in range(2):
             chosen = chooser.choose(match.table, seat)
             after = match.fork()
-            for told in after.answer(seat, chosen) if window.asap and not chosen.by_default else ():
-                if told.seat != seat:
-                    what = f"the answer to seat {seat} tells {told}"
-                    raise where.error(SEALED, what, match.table.number, told.seat)
+            if window.asap and not chosen.by_default:
+                for told in after.answer(seat, chosen):
+                    if told.seat != seat:
+                        what = f"the answer to seat {seat} tells {told}"
+                        raise where.error(SEALED, what, match.table.number, told.seat)
             for other, seen in _seen_by(others, after, probes).items():
                 if seen != quiet[other]:
                     raise where.error(SEALED, difference(quiet[other], seen), match.table.number, other)
     return 2 * len(seats)
 
 
-def _seen_by(observers: list[Observer], match: ObservedTable, probes: dict[int, bytes]) -> dict[Observer, bytes]:
+def _seen_by(
+    observers: list[Observer], match: ObservedTable, probes: dict[Observer, bytes]
+) -> dict[Observer, bytes]:
     """Return each observer's view, followed by the answer to its probe."""
-    return {
-        observer: match.shown(observer)
-        + (match.response(observer, probes[observer]) if observer is not None and observer in probes else b"")
-        for observer in observers
-    }
+    seen: dict[Observer, bytes] = {}
+    for observer in observers:
+        seen[observer] = match.shown(observer)
+        if observer is not None and observer in probes:
+            seen[observer] += match.response(observer, probes[observer])
+    return seen
 
 
 def check_commuting(match: ObservedTable, chooser: Chooser, where: MatchPlace) -> int:
@@ -350,17 +368,7 @@ def check_forged(
         raise where.error(SECRET, difference(*last), number, observer)
     if match.told[observer] != other.told[observer]:
         raise where.error(SECRET, "the windows that are opened, or earlier events, differ", number, observer)
-    one, two = match.shown(observer), other.shown(observer)
-    if one != two:
-        raise where.error(SECRET, difference(one, two), number, observer)
-    if observer is None or not match.owes(observer):
-        return 0
-    for _ in range(PROBES):
-        action = chooser.guess(match.table, observer)
-        one, two = match.response(observer, action), other.response(observer, action)
-        if one != two:
-            raise where.error(SECRET, f"{action.decode()}: {difference(one, two)}", number, observer)
-    return PROBES
+    return compare_shown(match, other, observer, chooser, where)
 
 
 def _replayed(
@@ -370,9 +378,8 @@ def _replayed(
     deal, history = forged
     other = ObservedTable(Table(match.table.game, deal))
     for chosen in history:
-        part = chosen.get(observer) if observer is not None else None
-        if observer is not None and part and part.action is not None:
-            said = other.response(observer, encode(part.action))
+        if observer is not None and observer in chosen and (action := chosen[observer].action) is not None:
+            said = other.response(observer, encode(action))
             if not said.startswith(b"accepted"):
                 raise where.error(SECRET, f"its own action is {said.decode()}", other.table.number, observer)
         other.play(chosen)

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, starmap
 from types import FrameType
 from typing import Literal
 
@@ -109,14 +109,6 @@ FILTER = "system-call filter"
 ONLY_STRICT = frozenset({FILTER, "memory group", "processor group"})
 """Layers that `standard` does not guarantee: the filter of system calls, and limits on the sum of a bot's
 processes."""
-_STANDARD = frozenset(attempt.name for attempt in IN_ORDER if attempt.layer not in ONLY_STRICT)
-_FILTERED = frozenset(attempt.name for attempt in IN_ORDER if attempt.layer == FILTER)
-GUARANTEED: dict[Isolation, frozenset[str]] = {
-    "strict": frozenset(attempt.name for attempt in IN_ORDER),
-    "standard": _STANDARD,
-    "none": frozenset(),
-}
-"""Names of the attempts that must fail, keyed by level."""
 
 
 def guaranteed(isolation: Isolation, *, has_filter: bool) -> frozenset[str]:
@@ -124,7 +116,14 @@ def guaranteed(isolation: Isolation, *, has_filter: bool) -> frozenset[str]:
 
     `standard` does not require a filter of system calls, but if there is one, it must hold.
     """
-    return GUARANTEED[isolation] | (_FILTERED if isolation == "standard" and has_filter else frozenset())
+    if isolation == "none":
+        return frozenset()
+    layers = {attempt.layer for attempt in IN_ORDER}
+    if isolation == "standard":
+        layers -= ONLY_STRICT
+    if has_filter:
+        layers.add(FILTER)
+    return frozenset(attempt.name for attempt in IN_ORDER if attempt.layer in layers)
 
 
 async def examine(
@@ -204,7 +203,8 @@ class Examination:
                 break
             self.waits(tuple(busy))
             await _less_busy()
-            self.said = {name: said for name, said in self.said.items() if name not in busy}
+            for name in busy:
+                del self.said[name]
             await self._attempts(nursery, replace(scene, done=tuple(self.said)))
             self.said = busy | self.said
 
@@ -255,8 +255,9 @@ class Examination:
         namespace = namespace_of(pid, "pid")
         with trio.move_on_after(PATIENCE_SECONDS):
             await self._hear(attacker, token)
-        shared = namespace == namespace_of("self", "pid")
-        await self._end(attacker, token, None if shared else namespace, left=set(LAST) - set(scene.done))
+        if namespace == namespace_of("self", "pid"):
+            namespace = None  # It is shared.
+        await self._end(attacker, token, namespace, left=set(LAST) - set(scene.done))
 
     async def _hear(self, attacker: TargetBot, token: str) -> None:
         """Record the result of each attempt, until all are made or the bot has exited."""
@@ -294,7 +295,7 @@ class Examination:
         attacker.process.thaw()
         await trio.sleep(FREE_SECONDS)
         looks.append(look())
-        before, _, frozen, after = (used_between(*each) for each in pairwise(looks))
+        before, _, frozen, after = starmap(used_between, pairwise(looks))
         told = (
             f"{before:.2g} s in {FREE_SECONDS} s, frozen {frozen:.2g} s in {FROZEN_SECONDS} s, then {after:.2g} s"
         )
@@ -363,8 +364,10 @@ async def _less_busy() -> None:
 def _ended_within(attacker: TargetBot, begun: dict[str, str]) -> tuple[str, str]:
     if attacker.exit is None or attacker.exit >= 0:
         return "failed", f"the program ended by itself: {attacker.complaint}"
-    got = [told["got"] for told in attacker.in_order[attacker.in_order.index(begun) :] if "got" in told]
-    having = f", having got {got[-1]}" if got else ""
+    having = ""
+    for told in attacker.in_order[attacker.in_order.index(begun) :]:
+        if "got" in told:
+            having = f", having got {told['got']}"
     return "held", f"the whole bot was ended by signal {-attacker.exit}{having}"
 
 

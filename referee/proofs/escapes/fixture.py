@@ -116,9 +116,9 @@ class Fixture:
         return Scene(
             mark=self.mark,
             bait_sha256=hashlib.sha256(self.bait.encode()).hexdigest(),
-            baits={name: str(path) for name, path in baits.items()},
-            system_secrets=tuple(path for path in SECRETS if Path(path).exists()),
-            homes=tuple(dict.fromkeys(str(path) for path in (Path.home(), Path("/root"), Path("/home")))),
+            baits=baits,
+            system_secrets=tuple(filter(os.path.exists, SECRETS)),
+            homes=tuple(dict.fromkeys((str(Path.home()), "/root", "/home"))),
             code=str(PROJECT / "referee"),
             targets=(self._referee(baits["temporary"]),),
             referee_environment_sha256=hashlib.sha256(Path("/proc/self/environ").read_bytes()).hexdigest(),
@@ -131,7 +131,7 @@ class Fixture:
             udp=self._addresses("reaches-udp", socket.SOCK_DGRAM),
             abstract_socket=self.mark,
             path_socket=str(self._unix_sockets()),
-            interfaces=tuple(name for _, name in socket.if_nameindex()),
+            interfaces=tuple(dict(socket.if_nameindex()).values()),
             host_name=os.uname().nodename,
             groups=tuple(set(groups_of("self").values()) - {"/"}),
             terminal=self._opened_terminal(),
@@ -197,8 +197,9 @@ class Fixture:
                 found.append((host, listener.getsockname()[1]))
         return tuple(found)
 
-    def _baits(self) -> dict[str, Path]:
-        found = {}
+    def _baits(self) -> dict[str, str]:
+        """Write the bait to secret places, and return their paths by kind."""
+        found: dict[str, str] = {}
         transcripts = Path.cwd() / "transcripts"
         for name, place in (
             ("temporary", self.folder),
@@ -209,14 +210,14 @@ class Fixture:
                 folder = Path(tempfile.mkdtemp(prefix=".arena-doctor-", dir=place))
                 self._held.callback(shutil.rmtree, folder, ignore_errors=True)
                 folder.chmod(0o755)
-                found[name] = folder / "secret"
-                found[name].write_text(f"{self.bait}\n")
+                (folder / "secret").write_text(f"{self.bait}\n")
+                found[name] = str(folder / "secret")
         for name in PROGRAMS:
             (self.folder / name).mkdir()
         (self.folder / "neighbour" / "secret").write_text(f"{self.bait}\n")
         return found
 
-    def _referee(self, bait: Path) -> Target:
+    def _referee(self, bait: str) -> Target:
         descriptor = os.open(bait, os.O_RDONLY)
         self._held.callback(os.close, descriptor)
         return target("the referee", os.getpid(), ctypes.addressof(self._in_memory), descriptor)

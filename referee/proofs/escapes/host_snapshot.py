@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -146,16 +146,9 @@ class HostSnapshot(Struct, frozen=True):
 
 def snapshot_of(pid: int, seen: dict[str, Any]) -> HostSnapshot:
     """Return the properties of a running bot. `pid` is its number on this machine."""
-    ours = groups_of("self")
-    return HostSnapshot(
-        pid,
-        status(pid),
-        frozenset(
-            kind for kind in NAMESPACES if namespace_of(pid, kind) not in (None, namespace_of("self", kind))
-        ),
-        {name: path for name, path in groups_of(pid).items() if path != ours.get(name)},
-        seen,
-    )
+    own = [kind for kind in NAMESPACES if namespace_of(pid, kind) not in (None, namespace_of("self", kind))]
+    groups = dict(groups_of(pid).items() - groups_of("self").items())
+    return HostSnapshot(pid, status(pid), frozenset(own), groups, seen)
 
 
 def look_at(snapshot: HostSnapshot) -> tuple[Layer, ...]:
@@ -169,8 +162,9 @@ def look_at(snapshot: HostSnapshot) -> tuple[Layer, ...]:
 
 def _namespace(kind: str) -> Callable[[HostSnapshot], Seen]:
     def look(snapshot: HostSnapshot) -> Seen:
-        own = kind in snapshot.own_namespaces
-        return own, f"a {kind} namespace of its own" if own else f"in the machine's {kind} namespace"
+        if kind in snapshot.own_namespaces:
+            return True, f"a {kind} namespace of its own"
+        return False, f"in the machine's {kind} namespace"
 
     return look
 
@@ -196,28 +190,36 @@ def _scratch(snapshot: HostSnapshot) -> str | None:
 
 def _limits(snapshot: HostSnapshot) -> Seen:
     limits = snapshot.seen["limits"]
-    return set(LIMITED) <= set(limits), ", ".join(f"{name} {value}" for name, value in limits.items())
+    return set(LIMITED) <= set(limits), _listed(limits)
+
+
+def _listed(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
 def _process_limit(snapshot: HostSnapshot) -> Seen:
     number = snapshot.seen["limits"].get("NPROC")
-    own = "user" in snapshot.own_namespaces
-    group = _group("pids")(snapshot)
-    in_force = (number is not None and own) or group[0]
-    return in_force, f"rlimit {number}{'' if own else ' of a user that is not its own'}; {group[1]}"
+    in_force, group = _group("pids")(snapshot)
+    if "user" in snapshot.own_namespaces:
+        return in_force or number is not None, f"rlimit {number}; {group}"
+    return in_force, f"rlimit {number} of a user that is not its own; {group}"
 
 
 def _group(controller: str) -> Callable[[HostSnapshot], Seen]:
     def look(snapshot: HostSnapshot) -> Seen:
         path = snapshot.own_groups.get(controller) or snapshot.own_groups.get("")
-        return path is not None, f"in {path}" if path else f"in the arena's own {controller} group"
+        if path is None:
+            return False, f"in the arena's own {controller} group"
+        return True, f"in {path}"
 
     return look
 
 
 def _freezer(snapshot: HostSnapshot) -> Seen:
     path = snapshot.own_groups.get("freezer") or snapshot.own_groups.get("")
-    return True, f"all at once, in {path}" if path else "its processes are stopped one by one"
+    if path is None:
+        return True, "its processes are stopped one by one"
+    return True, f"all at once, in {path}"
 
 
 def _user(snapshot: HostSnapshot) -> Seen:
@@ -227,7 +229,7 @@ def _user(snapshot: HostSnapshot) -> Seen:
 
 def _capabilities(snapshot: HostSnapshot) -> Seen:
     sets = {name: value for name, value in snapshot.status.items() if name.startswith("Cap")}
-    return not any(int(value, 16) for value in sets.values()), ", ".join(f"{k} {v}" for k, v in sets.items())
+    return not any(int(value, 16) for value in sets.values()), _listed(sets)
 
 
 def _no_new_privileges(snapshot: HostSnapshot) -> Seen:
@@ -237,25 +239,32 @@ def _no_new_privileges(snapshot: HostSnapshot) -> Seen:
 
 def _filter(snapshot: HostSnapshot) -> Seen:
     told = snapshot.status.get("Seccomp")
-    return (None, "this kernel does not tell") if told is None else (told == FILTERING, f"Seccomp {told}")
+    if told is None:
+        return None, "this kernel does not tell"
+    return told == FILTERING, f"Seccomp {told}"
 
 
 def _landlock(snapshot: HostSnapshot) -> Seen:
     number = snapshot.seen["landlock"]
-    return (None, "it cannot be asked") if number is None else (number > 0, f"{number} rulesets bind it")
+    if number is None:
+        return None, "it cannot be asked"
+    return number > 0, f"{number} rulesets bind it"
 
 
 def _session(snapshot: HostSnapshot) -> Seen:
-    has = snapshot.seen["controlling_terminal"]
-    return not has, "it has a terminal" if has else "it has no terminal"
+    if snapshot.seen["controlling_terminal"]:
+        return False, "it has a terminal"
+    return True, "it has no terminal"
 
 
 def _environment(snapshot: HostSnapshot) -> Seen:
     foreign = set(snapshot.seen["variables"]) - GIVEN
     more = [told for told in snapshot.seen["descriptors"] if told.split()[0] not in STANDARD]
-    told = [f"variables {', '.join(sorted(foreign))}"] * bool(foreign) + [f"descriptors {', '.join(more)}"] * bool(
-        more
-    )
+    told = []
+    if foreign:
+        told.append(f"variables {', '.join(sorted(foreign))}")
+    if more:
+        told.append(f"descriptors {', '.join(more)}")
     return not told, "; ".join(told) or "its own variables, and descriptors 0 to 2"
 
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from referee.proofs.fuzzing.check import check
 from referee.proofs.fuzzing.driver import play_all
+from referee.proofs.fuzzing.rules_of_time import ToWindow
 from referee.proofs.fuzzing.script import Leaves, Pauses, Planned, Script, ScriptStep, Stalls, Submits, draw_script
 
 Fails = Callable[[Script], bool]
@@ -101,9 +102,9 @@ class Shrinker:
             for seat in window.seats:
                 fewer = tuple(each for each in window.seats if each != seat)
                 if fewer and self.smallest.game == "drill":
-                    windows = self.smallest.windows
-                    changed = replace(windows[number], seats=fewer)
-                    self._try(replace(self.smallest, windows=(*windows[:number], changed, *windows[number + 1 :])))
+                    changed = replace(self.smallest.windows[number], seats=fewer)
+                    windows = _with(self.smallest.windows, number, changed)
+                    self._try(replace(self.smallest, windows=windows))
 
     def _plainer_terms(self) -> None:
         script = self.smallest
@@ -124,9 +125,13 @@ class Shrinker:
     def _plainer_steps(self) -> None:
         for number in range(len(self.smallest.steps)):
             for plainer in _plainer(self.smallest.steps[number]):
-                steps = self.smallest.steps
-                if self._try(replace(self.smallest, steps=(*steps[:number], plainer, *steps[number + 1 :]))):
+                if self._try(replace(self.smallest, steps=_with(self.smallest.steps, number, plainer))):
                     break
+
+
+def _with(items: tuple[ItemT, ...], number: int, item: ItemT) -> tuple[ItemT, ...]:
+    """Return the items with another one in the place of that number."""
+    return (*items[:number], item, *items[number + 1 :])
 
 
 def _plainer(step: ScriptStep) -> Iterator[ScriptStep]:
@@ -141,7 +146,7 @@ def _plainer(step: ScriptStep) -> Iterator[ScriptStep]:
             if length < act.ticks:
                 yield replace(step, act=replace(act, ticks=length))
     if isinstance(act, Leaves) and (act.code or act.back):
-        yield replace(step, act=Leaves(back=0 if act.back else act.back))
+        yield replace(step, act=Leaves(back=act.back and 0))
 
 
 def _without_window(script: Script, number: int) -> Script:
@@ -149,22 +154,19 @@ def _without_window(script: Script, number: int) -> Script:
     gone = script.windows[number]
     before = Counter(chain.from_iterable(window.seats for window in script.windows[:number]))
     own = {seat: before[seat] for seat in gone.seats}
-    steps = [moved for step in script.steps if (moved := _moved_up(step, own)) is not None]
+    steps = []
+    for step in script.steps:
+        when, act = step.when, step.act
+        if when.edge in {"opened", "main", "reserve"} and when.seat in own:
+            if when.number == own[when.seat]:
+                continue
+            if when.number > own[when.seat]:
+                when = replace(when, number=when.number - 1)
+        if isinstance(act, ToWindow) and step.seat in own and act.window > own[step.seat]:
+            act = replace(act, window=act.window - 1)
+        steps.append(replace(step, when=when, act=act))
     windows = script.windows[:number] + script.windows[number + 1 :]
     return replace(script, windows=windows, steps=tuple(steps))
-
-
-def _moved_up(step: ScriptStep, own: dict[int, int]) -> ScriptStep | None:
-    when, act = step.when, step.act
-    if when.edge in {"opened", "main", "reserve"} and when.seat in own:
-        if when.number == own[when.seat]:
-            return None
-        if when.number > own[when.seat]:
-            when = replace(when, number=when.number - 1)
-    window = getattr(act, "window", None)
-    if window is not None and step.seat in own and window > own[step.seat]:
-        act = replace(act, window=window - 1)
-    return replace(step, when=when, act=act)
 
 
 def _without_seat(script: Script, gone: int) -> Script:

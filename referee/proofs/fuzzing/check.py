@@ -4,10 +4,22 @@ It checks the messages that each seat received (every answer, no message for ano
 record of each window.
 """
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from itertools import chain
-from typing import assert_never
+from typing import TypeVar, assert_never
 
-from protocol.messages import Accepted, Closed, EventMessage, Opened, Paused, Rejected, Resumed, Welcome
+from protocol.messages import (
+    Accepted,
+    Closed,
+    EventMessage,
+    Opened,
+    Paused,
+    Rejected,
+    Resumed,
+    ServerMessage,
+    Welcome,
+)
 from referee.match import SeatTime
 from referee.proofs.fuzzing import drill
 from referee.proofs.fuzzing.rules_of_time import (
@@ -25,6 +37,7 @@ from referee.proofs.fuzzing.rules_of_time import (
     stalls,
 )
 from referee.proofs.fuzzing.script import (
+    Act,
     Asks,
     Babbles,
     Did,
@@ -40,6 +53,8 @@ from referee.proofs.fuzzing.script import (
     Trace,
     Undoes,
 )
+
+MessageT = TypeVar("MessageT", bound=ServerMessage)
 
 
 class Wrong(Exception):  # noqa: N818 - a violation by the referee, not an error of ours
@@ -63,6 +78,16 @@ def closings(trace: Trace) -> dict[tuple[int, int], int]:
             if isinstance(heard.message, Closed):
                 found[seat, heard.message.window] = heard.at
     return found
+
+
+def _heard(history: ExpectedMatch, seat: int, kind: type[MessageT]) -> list[tuple[int, MessageT]]:
+    """Return the messages of one kind that a seat received, each after its moment."""
+    return [(each.at, each.message) for each in history.trace.heard[seat] if isinstance(each.message, kind)]
+
+
+def _noticed(history: ExpectedMatch, kind: type[Act], seats: Iterable[int]) -> list[int]:
+    """Return the moments at which the referee could notice the acts of one kind."""
+    return [each.told for each in history.trace.did if each.seat in seats and isinstance(each.act, kind)]
 
 
 def check_messages(history: ExpectedMatch) -> None:
@@ -138,15 +163,15 @@ def _answer_to_window(history: ExpectedMatch, place: int, each: Did, number: int
         return {"unknown-window"}
     if each.told > window.closed or each.closed > number:
         return {"late"}
-    places = [place for place, _ in window.spoken]
-    answer = window.part.answers[places.index(place)] if place in places else "late"
+    answers = {spoken: answer for (spoken, _), answer in zip(window.spoken, window.part.answers, strict=True)}
+    answer = answers.get(place, "late")
     at_once = window.closed in history.clocks.awake(each.told)
     return {answer, "late"} if at_once and answer == "final" else {answer}
 
 
 def _closed(history: ExpectedMatch, seat: int) -> None:
     """Check that a bot that is present receives the close of each of its windows once."""
-    told = [each.message.window for each in history.trace.heard[seat] if isinstance(each.message, Closed)]
+    told = [message.window for _, message in _heard(history, seat, Closed)]
     expect(sorted(set(told)), told, f"seat {seat}: windows that were closed")
     for number, window in enumerate(history.windows[seat]):
         if _is_there(history, seat, window.closed) and number not in told:
@@ -155,19 +180,18 @@ def _closed(history: ExpectedMatch, seat: int) -> None:
 
 def _opened(history: ExpectedMatch, seat: int) -> None:
     """Check that a present bot receives its window when it opens, and a returning bot the time that remains."""
-    heard = [(each.at, each.message) for each in history.trace.heard[seat] if isinstance(each.message, Opened)]
-    for at, message in heard:
-        _time_left(
-            history, history.windows[seat][message.id], at, message, f"seat {seat}, its window {message.id}"
-        )
-    first = {(at, message.id) for at, message in heard}
+    first = set()
+    for at, message in _heard(history, seat, Opened):
+        first.add((at, message.id))
+        window = history.windows[seat][message.id]
+        _time_left(history, window, at, message, f"seat {seat}, its window {message.id}")
     for number, window in enumerate(history.windows[seat]):
         if _is_there(history, seat, window.opened) and (window.opened, number) not in first:
             raise Wrong(f"seat {seat}: was not told that its window {number} was open")
-    welcomes = sum(isinstance(each.message, Welcome) for each in history.trace.heard[seat])
+    welcomes = len(_heard(history, seat, Welcome))
     until = min(history.there.gone[seat], history.ended)
-    hellos = [each.told for each in history.trace.did if each.seat == seat and isinstance(each.act, Returns)]
-    if not sum(at < until for at in hellos) <= welcomes <= sum(at <= until for at in hellos):
+    hellos = sorted(_noticed(history, Returns, (seat,)))
+    if not bisect_left(hellos, until) <= welcomes <= bisect_right(hellos, until):
         raise Wrong(f"seat {seat}: should be welcomed {len(hellos)} times, is {welcomes}")
 
 
@@ -184,42 +208,40 @@ def _time_left(history: ExpectedMatch, window: ExpectedWindow, at: int, message:
 
 def _pauses(history: ExpectedMatch, seat: int) -> None:
     """Check that a present bot receives the start and end of pauses, and a returning bot the current pause."""
-    ended = history.ended
-    heard = history.trace.heard[seat]
-    hellos = [each.told for each in history.trace.did if each.seat == seat and isinstance(each.act, Returns)]
-    began = {each.at for each in heard if isinstance(each.message, Paused) and each.at < ended}
-    over = {each.at for each in heard if isinstance(each.message, Resumed) and each.at < ended}
-    spans = history.clocks.pauses
-    starts = {start for start, _ in spans if _is_there(history, seat, start)}
-    orders = [each.told for each in history.trace.did if isinstance(each.act, Pauses)]
-    # A bot that returns in a pause receives the message again; all do if the operator takes over a bot's pause.
-    again: set[int] = set()
-    for start, end in spans:
-        again.update(at for at in hellos if start < at < end and at < history.there.gone[seat])
-        taken_over = [at for at in orders if start < at < end and start not in orders]
-        again.update(at for at in taken_over[:1] if _is_there(history, seat, at))
-    expect({at for at in starts | again if at < ended}, began, f"seat {seat}: pauses")
-    ends = {end for _, end in spans if end < ended and _is_there(history, seat, end)}
-    expect(ends, over, f"seat {seat}: ends of pauses")
+    began = {at for at, _ in _heard(history, seat, Paused) if at < history.ended}
+    over = {at for at, _ in _heard(history, seat, Resumed) if at < history.ended}
+    orders = _noticed(history, Pauses, range(history.script.seats))
+    starts, ends = set(), set()
+    for start, end in history.clocks.pauses:
+        if _is_there(history, seat, start):
+            starts.add(start)
+        if _is_there(history, seat, end):
+            ends.add(end)
+        # A bot that returns in a pause receives the message again.
+        until = min(end, history.there.gone[seat])
+        starts.update(at for at in _noticed(history, Returns, (seat,)) if start < at < until)
+        # All do if the operator takes over a bot's pause.
+        taken_over = [at for at in orders if start < at < end]
+        if start not in orders and taken_over and _is_there(history, seat, taken_over[0]):
+            starts.add(taken_over[0])
+    expect({at for at in starts if at < history.ended}, began, f"seat {seat}: pauses")
+    expect({at for at in ends if at < history.ended}, over, f"seat {seat}: ends of pauses")
 
 
 def _events(history: ExpectedMatch, seat: int) -> None:
     """Check that events arrive when a window closes, and answers as soon as the action is settled."""
     closed = {window.closed for window in chain.from_iterable(history.windows)}
-    due = {
-        number: _settled(history, window)
-        for number, window in enumerate(history.windows[seat])
-        if window.kind == "asked" and window.part.choice is not None
-    }
-    answered = set(chain.from_iterable(due.values()))
+    due: dict[int, set[int]] = {}
+    for number, window in enumerate(history.windows[seat]):
+        if window.kind == "asked" and window.part.choice is not None:
+            due[number] = _settled(history, window)
+    allowed = {"answer": set().union(*due.values())}
     heard: set[int] = set()
-    for each in history.trace.heard[seat]:
-        if isinstance(each.message, EventMessage):
-            is_answer = each.message.event["type"] == "answer"
-            if each.at not in (answered if is_answer else closed):
-                raise Wrong(f"seat {seat}: is told {each.message.event} at {each.at}")
-            if is_answer:
-                heard.add(each.at)
+    for at, message in _heard(history, seat, EventMessage):
+        if at not in allowed.get(message.event["type"], closed):
+            raise Wrong(f"seat {seat}: is told {message.event} at {at}")
+        if message.event["type"] == "answer":
+            heard.add(at)
     for number, moments in due.items():
         was_there = min(moments) < history.ended and _is_there(history, seat, max(moments))
         if was_there and not heard & moments:
@@ -272,9 +294,8 @@ class _Windows:
         self.reserve = [script.reserve_ms * PER_MS] * script.seats
         self.closings = closings(trace)
         self.spoken, out_of_turn = _sorted(trace.did, script.seats)
-        self.history = ExpectedMatch(
-            script, trace, there=self.there, clocks=self.clocks, granted=granted, out_of_turn=out_of_turn
-        )
+        windows: list[list[ExpectedWindow]] = [[] for _ in range(script.seats)]
+        self.history = ExpectedMatch(script, trace, self.there, self.clocks, granted, out_of_turn, windows)
 
     def checked(self) -> ExpectedMatch:
         """Return the expected history. Raise Wrong at the first difference from the actual one."""
@@ -284,9 +305,12 @@ class _Windows:
         for number, planned in enumerate(script.windows):
             where, record = f"window {number}", trace.windows[number]
             expect(planned.seats, tuple(part.seat for part in record.seats), f"{where}: its seats")
-            spoken = {seat: self._spoken(seat, opens) for seat in planned.seats}
-            reserve = {seat: self.reserve[seat] for seat in planned.seats}
-            parts = {seat: self._part(seat, opens, spoken[seat]) for seat in planned.seats}
+            spoken: dict[int, Spoken] = {}
+            parts: dict[int, Settlement] = {}
+            for seat in planned.seats:
+                spoken[seat] = self._spoken(seat, opens)
+                parts[seat] = self._part(seat, opens, spoken[seat])
+            reserve = self.reserve.copy()
             for timed in record.seats:
                 self._seat(f"{where}, seat {timed.seat}", opens, timed, parts[timed.seat])
             # If all its bots are out, no bot receives it, and it runs from the close of the one before.
@@ -305,13 +329,11 @@ class _Windows:
     def _spoken(self, seat: int, opens: int) -> Spoken:
         """Return the seat's messages about its next window after it was opened, with their indices in `did`."""
         number = len(self.history.windows[seat])
-        said = self.spoken.get((seat, number), [])
-        gone = self.there.gone[seat]
-        return [
-            (place, each)
-            for place, each in said
-            if (each.told > opens or each.opened > number) and each.told <= gone
-        ]
+        heard: Spoken = []
+        for place, each in self.spoken.get((seat, number), []):
+            if (each.told > opens or each.opened > number) and each.told <= self.there.gone[seat]:
+                heard.append((place, each))
+        return heard
 
     def _part(self, seat: int, opens: int, spoken: Spoken) -> Settlement:
         reading = self.clocks.reading
@@ -344,8 +366,7 @@ class _Windows:
         due = [self._settled(part, opens, seat, spoken[seat]) for seat, part in parts.items()]
         if self.script.pacing == "fixed":
             due.append(self.clocks.awake(self.clocks.moment(began + self.main)))
-        earliest = max(opens, *(min(moments) for moments in due))
-        latest = max(opens, *(max(moments) for moments in due))
+        earliest, latest = max(opens, *map(min, due)), max(opens, *map(max, due))
         return self.clocks.running(earliest) | self.clocks.running(latest)
 
     def _settled(self, part: Settlement, opens: int, seat: int, spoken: Spoken) -> set[int]:
@@ -357,8 +378,11 @@ class _Windows:
 
     def _closes(self, where: str, recorded: int, seats: tuple[int, ...], allowed: set[int]) -> int:
         """Return the moment at which the bots received the close, or the recorded one if no bot was there."""
-        numbers = [(seat, len(self.history.windows[seat])) for seat in seats]
-        heard = {self.closings[number] for number in numbers if number in self.closings}
+        heard = set()
+        for seat in seats:
+            number = len(self.history.windows[seat])
+            if (seat, number) in self.closings:
+                heard.add(self.closings[seat, number])
         heard = heard or {min((at for at in allowed if at >= recorded), default=recorded)}
         if len(heard) > 1 or not heard <= allowed:
             raise Wrong(f"{where}: should close at {sorted(allowed)}, closes at {sorted(heard)}")

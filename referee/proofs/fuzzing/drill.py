@@ -39,8 +39,6 @@ KINDS = ("turn", "sealed", "asked")
 NOTHING = -1
 """Number that represents the default in an event."""
 NO_LIMIT = 1_000_000_000
-_PLACE_NOTHING = encode(Turn(cells=()))
-_NO_SUCH_CELL = encode(Turn(cells=("Z9",)))
 
 
 class DrillOptions(Options, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -121,9 +119,11 @@ class Drill(Game[DrillState, DrillOptions, Setup, DrillView]):
         self, state: DrillState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
     ) -> Transition[DrillState]:
         """Send the choices to everyone."""
-        actions = [cast("Choose | None", part.action) if part else None for part in taken]
-        choices = tuple(NOTHING if action is None else action.choice for action in actions)
-        return Transition(replace(state, number=state.number + 1), (Addressed(Chosen(choices=choices)),))
+        choices = [NOTHING] * state.options.seats
+        for seat, part in enumerate(taken):
+            if part and part.action is not None:
+                choices[seat] = cast("Choose", part.action).choice
+        return Transition(replace(state, number=state.number + 1), (Addressed(Chosen(choices=tuple(choices))),))
 
     def view(self, state: DrillState, seat: int | None) -> DrillView:
         """Return the same view to everyone."""
@@ -205,7 +205,8 @@ def set_up(
 def action(script: Script, submits: Submits) -> Raw:
     """Return a submission as JSON of the game."""
     if script.game == "mist":
-        return Raw(_PLACE_NOTHING if submits.legal else _NO_SUCH_CELL)
+        cells = () if submits.legal else ("Z9",)
+        return Raw(encode(Turn(cells=cells)))
     return Raw(encode(Choose(choice=submits.choice if submits.legal else -1)))
 
 

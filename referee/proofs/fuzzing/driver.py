@@ -115,7 +115,7 @@ class Driver:
                 nursery.cancel_scope.cancel()
         return Trace(
             did=tuple(self._did),
-            heard=tuple(tuple(heard) for heard in self._heard),
+            heard=tuple(map(tuple, self._heard)),
             windows=tuple(record for record in self._records if isinstance(record, WindowTime)),
             ended=self._ended,
             failure=failure,
@@ -161,24 +161,31 @@ class Driver:
 
     @property
     def _reading(self) -> int:
-        return (self._now if self._paused_at is None else self._paused_at) - self._paused
+        if self._paused_at is None:
+            return self._now - self._paused
+        return self._paused_at - self._paused
 
     def _reached(self, edge: Edge, seat: int, number: int, at: int) -> None:
         """Schedule the steps that wait for an edge, whose time is now known."""
-        stands_still = edge in {"opened", "main", "reserve"}
         for step in self._waiting.pop((edge, seat, number), ()):
-            (self._at_reading if stands_still else self._at)(at + step.when.ticks, step.seat, step.act)
+            if edge in {"opened", "main", "reserve"}:
+                self._at_reading(at + step.when.ticks, step.seat, step.act)
+            else:
+                self._at(at + step.when.ticks, step.seat, step.act)
 
     def _next_due(self) -> int | None:
-        due = self._by_time[0][0] if self._by_time else None
+        due = []
+        if self._by_time:
+            due.append(self._by_time[0][0])
         if self._by_reading and self._paused_at is None:
-            moment = self._by_reading[0][0] + self._paused
-            due = moment if due is None else min(due, moment)
-        return due
+            due.append(self._by_reading[0][0] + self._paused)
+        return min(due, default=None)
 
     def _pop(self, due: int) -> tuple[int, AnyAct]:
-        first = self._by_time and self._by_time[0][0] == due
-        _, _, seat, act = heapq.heappop(self._by_time if first else self._by_reading)
+        heap = self._by_reading
+        if self._by_time and self._by_time[0][0] == due:
+            heap = self._by_time
+        _, _, seat, act = heapq.heappop(heap)
         return seat, act
 
     # Acts.

@@ -95,11 +95,10 @@ def judge(  # noqa: C901 - the rules as the page has them, one after the other
         if gone is not None and gone < settled:
             settled, left = max(gone, opened), True  # The referee does not wait for a bot that is out.
     # The seat is charged until its choice arrived; for the default, until the default was fixed.
-    arrived, choice = standing or (None, None)
-    until = settled if arrived is None else arrived
+    until, choice = standing or (settled, None)
     return Settlement(
         choice=choice,
-        arrived=arrived,
+        arrived=until if standing else None,
         charged=until - opened,
         from_reserve=max(0, until - main_ends),
         settled=settled,
@@ -194,8 +193,8 @@ class _Roll:
         self.gone = [FOREVER] * script.seats
         self.away: list[int | None] = [0] * script.seats
         self.absent: list[list[Span]] = [[] for _ in range(script.seats)]
-        self.begins: int | None = None
-        self._restarts = [script.restarts if script.fault == "restart" else 0] * script.seats
+        self.begins = FOREVER
+        self._restarts = [script.restarts * (script.fault == "restart")] * script.seats
 
     def pass_time(self, until: int) -> None:
         """Remove the bots that have sent no hello within the start-up time before that moment."""
@@ -231,7 +230,7 @@ class _Roll:
             self.hello_by[seat] = moment + self._startup
 
     def _begin(self, moment: int) -> None:
-        if self.begins is None and not self.hello_by:
+        if self.begins == FOREVER and not self.hello_by:
             self.begins = moment
 
 
@@ -241,12 +240,10 @@ def attendance(script: Script, did: tuple[Did, ...], clocks: Clocks) -> Attendan
     for each in did:
         roll.take(each)
     roll.pass_time(FOREVER)
-    still_away = [[] if since is None else [(since, FOREVER)] for since in roll.away]
-    return Attendance(
-        begins=FOREVER if roll.begins is None else roll.begins,
-        gone=tuple(roll.gone),
-        absent=tuple((*spans, *rest) for spans, rest in zip(roll.absent, still_away, strict=True)),
-    )
+    for spans, since in zip(roll.absent, roll.away, strict=True):
+        if since is not None:
+            spans.append((since, FOREVER))
+    return Attendance(begins=roll.begins, gone=tuple(roll.gone), absent=tuple(map(tuple, roll.absent)))
 
 
 def pauses(
@@ -263,7 +260,8 @@ def pauses(
             spans.append((since, ends))
             since = None
         if isinstance(each.act, Pauses):
-            since = each.told if since is None else since
+            if since is None:
+                since = each.told
             ends = FOREVER  # A pause by the operator replaces a bot's pause that is under way.
         elif isinstance(each.act, Resumes) and since is not None:
             spans.append((since, each.told))
@@ -291,26 +289,21 @@ class ExpectedWindow(Struct, frozen=True):
     spoken: Spoken
 
 
-class ExpectedMatch:
+class ExpectedMatch(Struct, frozen=True):
     """The expected course of one match."""
 
-    def __init__(
-        self,
-        script: Script,
-        trace: Trace,
-        *,
-        there: Attendance,
-        clocks: Clocks,
-        granted: dict[int, bool],
-        out_of_turn: set[int],
-    ) -> None:
-        self.script = script
-        self.trace = trace
-        self.there = there
-        self.clocks = clocks
-        self.granted = granted
-        """Whether each requested pause had to be granted, keyed by index in `did`."""
-        self.out_of_turn = out_of_turn
-        """Indices in `did` of the messages sent before a hello."""
-        self.windows: list[list[ExpectedWindow]] = [[] for _ in range(script.seats)]
-        self.ended = trace.ended or 0
+    script: Script
+    trace: Trace
+    there: Attendance
+    clocks: Clocks
+    granted: dict[int, bool]
+    """Whether each requested pause had to be granted, keyed by index in `did`."""
+    out_of_turn: set[int]
+    """Indices in `did` of the messages sent before a hello."""
+    windows: list[list[ExpectedWindow]]
+    """The windows of each seat, indexed by seat and number."""
+
+    @property
+    def ended(self) -> int:
+        """The moment at which the match ended; 0: it never did."""
+        return self.trace.ended or 0

@@ -253,24 +253,46 @@ WINDOWS = 24
 NEAR = (-1, 0, 1)
 BACK = (0, 5, 5_000, 15_000, 19_999, 20_001, None)
 """Ticks from a bot's exit to its next hello after a restart, some of them close to the start-up time."""
+MIST, FIXED, BUDGET = 0.1, 0.15, 0.15
+"""Shares of matches: of Mist, of fixed length, and without main time (of the others)."""
+NEVER, LATE = 0.01, 0.2
+"""Shares of bots, summed up: those that send no hello, and those that may send it late."""
+LOST, SWAPPED, DOUBLED = 0.05, 0.1, 0.2
+"""Shares of messages, summed up: lost, swapped with the message before, delivered twice."""
+SUBMITS, UNDOES, FORGOES, BABBLES = 68, 84, 92, 96
+"""Shares of the kinds of messages in percent, summed up; the others are notes."""
+CURRENT, LEGAL, FINAL = 0.9, 0.9, 0.5
+"""Probabilities that a message is about the open window, and that a submission is legal, and final."""
+ANYWHERE, CALM, LEAVING = 0.4, 0.5, 0.1
+"""Probabilities that a step is far from an edge, that a window has no misfortune, and that bots of a match without
+restarts leave."""
 
 
 def draw_script(seed: str) -> Script:
     """Draw the script of one match."""
     rng = Random(seed)
-    mist = rng.random() < 0.1  # noqa: PLR2004 - one in ten
-    seats = 2 if mist else rng.choice((1, 2, 2, 3, 4))
-    windows = tuple(_planned(rng, seats, number, mist=mist) for number in range(WINDOWS))
+    if rng.random() < MIST:
+        game: Literal["drill", "mist"] = "mist"
+        seats = MIST_SEATS
+        windows = tuple(Planned("turn", (number % MIST_SEATS,)) for number in range(WINDOWS))
+    else:
+        game, seats = "drill", rng.choice((1, 2, 2, 3, 4))
+        windows = tuple(_planned(rng, seats) for _ in range(WINDOWS))
     restarts = rng.choice((0, 0, 4))
     startup_ms = 20
-    pacing: Literal["prompt", "fixed"] = "fixed" if rng.random() < 0.15 else "prompt"  # noqa: PLR2004
-    budget = pacing == "prompt" and rng.random() < 0.15  # noqa: PLR2004 - a match in seven has no main time
+    pacing: Literal["prompt", "fixed"] = "prompt"
+    if rng.random() < FIXED:
+        pacing = "fixed"
+    if pacing == "prompt" and rng.random() < BUDGET:
+        main_ms, reserve_ms = 0, rng.choice((20, 50, 400))
+    else:
+        main_ms, reserve_ms = rng.choice((1, 10, 40)), rng.choice((0, 0, 5, 50, 400))
     script = Script(
-        game="mist" if mist else "drill",
+        game=game,
         seats=seats,
         windows=windows,
-        main_ms=0 if budget else rng.choice((1, 10, 40)),
-        reserve_ms=rng.choice((20, 50, 400) if budget else (0, 0, 5, 50, 400)),
+        main_ms=main_ms,
+        reserve_ms=reserve_ms,
         increment_ms=rng.choice((0, 0, 0, 3, 20)),
         bronstein_ms=rng.choice((0, 0, 0, 2, 30)),
         pacing=pacing,
@@ -285,19 +307,20 @@ def draw_script(seed: str) -> Script:
     return replace(script, steps=tuple(_steps(rng, script)))
 
 
-def _planned(rng: Random, seats: int, number: int, *, mist: bool) -> Planned:
-    if mist:
-        return Planned("turn", (number % 2,))
-    kind = rng.choice(("turn", "sealed", "asked"))
-    who = [rng.randrange(seats)] if kind == "turn" else rng.sample(range(seats), rng.randint(1, seats))
-    return Planned(kind, tuple(sorted(who)))
+def _planned(rng: Random, seats: int) -> Planned:
+    kind = rng.choice(KINDS["drill"])
+    if kind == "turn":
+        return Planned(kind, (rng.randrange(seats),))
+    return Planned(kind, tuple(sorted(rng.sample(range(seats), rng.randint(1, seats)))))
 
 
 def _hello(rng: Random, startup_ms: int) -> int | None:
     drawn = rng.random()
-    if drawn < 0.01:  # noqa: PLR2004 - hardly ever
+    if drawn < NEVER:
         return None
-    return rng.choice((0, 0, 0, 1, 777, startup_ms * 1000 + rng.choice(NEAR))) if drawn < 0.2 else 0  # noqa: PLR2004
+    if drawn < LATE:
+        return rng.choice((0, 0, 0, 1, 777, startup_ms * 1000 + rng.choice(NEAR)))
+    return 0
 
 
 def _steps(rng: Random, script: Script) -> Iterator[ScriptStep]:
@@ -320,29 +343,33 @@ def _part(rng: Random, script: Script, seat: int, number: int) -> Iterator[Scrip
     ]
     for place, step in enumerate(meant):
         fate = rng.random()
-        if fate < 0.05:  # noqa: PLR2004 - lost
+        if fate < LOST:
             continue
-        if fate < 0.1:  # noqa: PLR2004 - swapped with the message before it
+        if fate < SWAPPED:
             yield replace(step, act=meant[place - 1].act)
             yield replace(meant[place - 1], act=step.act)
             continue
         yield step
-        if fate < 0.2:  # noqa: PLR2004 - doubled, the second time perhaps much later
+        if fate < DOUBLED:
             later = rng.choice((0, 1, script.main_ms * 1000, rng.randrange(100_000)))
             yield replace(step, when=replace(step.when, ticks=step.when.ticks + later))
 
 
 def _said(rng: Random, number: int) -> AnyAct:
     drawn = rng.randrange(100)
-    window = number if rng.random() < 0.9 else number + rng.choice((-2, -1, 1))  # noqa: PLR2004 - a stale one
-    if drawn < 68:  # noqa: PLR2004 - of a hundred
-        final = rng.random() < 0.5  # noqa: PLR2004
-        return Submits(window=window, choice=rng.randrange(1000), final=final, legal=rng.random() < 0.9)  # noqa: PLR2004
-    if drawn < 84:  # noqa: PLR2004
+    window = number
+    if rng.random() >= CURRENT:
+        window += rng.choice((-2, -1, 1))
+    if drawn < SUBMITS:
+        final = rng.random() < FINAL
+        return Submits(window=window, choice=rng.randrange(1000), final=final, legal=rng.random() < LEGAL)
+    if drawn < UNDOES:
         return Undoes(window=window)
-    if drawn < 92:  # noqa: PLR2004
+    if drawn < FORGOES:
         return Forgoes(window=window)
-    return Babbles() if drawn < 96 else Notes()  # noqa: PLR2004
+    if drawn < BABBLES:
+        return Babbles()
+    return Notes()
 
 
 def _when(rng: Random, script: Script, seat: int, number: int) -> When:
@@ -351,19 +378,23 @@ def _when(rng: Random, script: Script, seat: int, number: int) -> When:
     if edge in {"paused", "resumed"}:
         return When(edge=edge, number=rng.randrange(1 + number // 2), ticks=rng.choice((0, 1, 2, 500)))
     ticks = rng.choice(NEAR)
-    if rng.random() < 0.4:  # noqa: PLR2004 - anywhere
+    if rng.random() < ANYWHERE:
         ticks = rng.randrange(script.main_ms * 1000 or 10_000) * rng.choice((-1, 1))
-    return When(edge=edge, seat=seat, number=number, ticks=abs(ticks) if edge == "opened" else ticks)
+    if edge == "opened":
+        ticks = abs(ticks)
+    return When(edge=edge, seat=seat, number=number, ticks=ticks)
 
 
 def _mix(rng: Random, script: Script) -> list[int]:
     """Draw the weights of the misfortunes of a match: few kinds, but often (Groce et al.: Swarm testing, 2012)."""
     mix = [rng.choice((0, 0, 1, 4)) for _ in range(5)]
-    return [*mix, rng.choice((0, 2, 4)) if script.restarts else rng.random() < 0.1]  # noqa: PLR2004
+    if script.restarts:
+        return [*mix, rng.choice((0, 2, 4))]
+    return [*mix, rng.random() < LEAVING]
 
 
 def _misfortune(rng: Random, script: Script, mix: list[int], seat: int, number: int) -> Iterator[ScriptStep]:
-    if rng.random() < 0.5 or not any(mix):  # noqa: PLR2004
+    if rng.random() < CALM or not any(mix):
         return
     length = rng.choice((1, 100, 3_000, script.main_ms * 1000 or 10_000, 70_000))
     leaves = Leaves(code=rng.randrange(2), back=rng.choice(BACK))

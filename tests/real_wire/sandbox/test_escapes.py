@@ -21,7 +21,6 @@ from referee import sandbox
 from referee.bot_folder.manifest import BotFolder, find_bot
 from referee.proofs.escapes.examination import (
     AGAIN,
-    GUARANTEED,
     ONLY_STRICT,
     Examination,
     ExaminationReport,
@@ -206,9 +205,9 @@ def test_every_attempt_says_what_it_does_and_which_layer_it_is_about() -> None:
 def test_strict_promises_all_and_standard_all_but_system_calls_and_sums_over_processes() -> None:
     sums = {each.name for each in IN_ORDER if each.layer in {"memory group", "processor group"}}
     calls = {each.name for each in IN_ORDER if each.layer == "system-call filter"}
-    assert NAMES == GUARANTEED["strict"]
-    assert NAMES - sums - calls == GUARANTEED["standard"]
-    assert set() == GUARANTEED["none"]
+    assert NAMES == guaranteed("strict", has_filter=False)
+    assert NAMES - sums - calls == guaranteed("standard", has_filter=False)
+    assert set() == guaranteed("none", has_filter=False)
     assert set(LAYERS) >= ONLY_STRICT
 
 

@@ -84,9 +84,17 @@ class Scene:
     done: tuple[str, ...] = ()
     """Names of the attempts that an earlier, interrupted run has already made."""
 
-    def has_bait(self, data: bytes) -> bool:
-        """Return whether data contain the bait."""
-        return any(hashlib.sha256(found).hexdigest() == self.bait_sha256 for found in _BAIT.findall(data))
+    def bait_in(self, data: bytes) -> str:
+        """Return the words for a `Way` if data contain the bait, otherwise ""."""
+        return proof(
+            any(hashlib.sha256(found).hexdigest() == self.bait_sha256 for found in _BAIT.findall(data)),
+            "the bait was read",
+        )
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Numbers of the targets on the machine."""
+        return tuple(target.pid for target in self.targets)
 
     @property
     def referee(self) -> Target:
@@ -104,7 +112,7 @@ def read_scene(text: str) -> Scene:
     told = json.loads(text)
     told["targets"] = tuple(Target(**target) for target in told["targets"])
     for name in ("tcp", "udp"):
-        told[name] = tuple((host, port) for host, port in told[name])
+        told[name] = tuple(map(tuple, told[name]))
     return Scene(**told)
 
 
@@ -130,7 +138,7 @@ BOTH_NUMBERS = {
 }
 """Numbers of the system calls on x86-64 and on 64-bit ARM, keyed by name."""
 # fmt: on
-NUMBERS = {name: (arm if _ARM else intel) for name, (intel, arm) in BOTH_NUMBERS.items()}
+NUMBERS = {name: numbers[_ARM] for name, numbers in BOTH_NUMBERS.items()}
 KNOWN = platform.machine() in {"x86_64", "aarch64"}
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -155,8 +163,11 @@ def call(name: str, *arguments: object) -> int:
     """
     if not KNOWN:
         raise UnknownMachineError
-    words = [ctypes.c_long(word) if isinstance(word, int) else word for word in arguments]
-    answer: int = libc.syscall(ctypes.c_long(NUMBERS[name]), *words)
+    words = [NUMBERS[name], *arguments]
+    for place, word in enumerate(words):
+        if isinstance(word, int):
+            words[place] = ctypes.c_long(word)
+    answer: int = libc.syscall(*words)
     if answer < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
@@ -180,7 +191,7 @@ class EscapeAttempt(NamedTuple):
     """The first line of its docstring."""
     run: Callable[[Scene], AttemptVerdict]
     seconds: float
-    stays: bool
+    stays: bool = False
     """Whether the attempt leaves a process behind; those that do are made last."""
 
 
@@ -200,6 +211,11 @@ def attacks(layer: str, seconds: float = 3.0, *, stays: bool = False) -> Callabl
         return run
 
     return register
+
+
+def proof(obtained: object, word: str) -> str:
+    """Return the word if anything was obtained, otherwise "": the result of a `Way`."""
+    return word if obtained else ""
 
 
 def done(word: str, do: Callable[..., object], *arguments: object) -> Callable[[], str]:
@@ -241,9 +257,8 @@ def any_of(ways: Iterable[Way], otherwise: str = "this machine has nothing of th
             obstacles.setdefault("no result", []).append(name)
     if not obstacles:
         return AttemptVerdict("not tried", otherwise)
-    return AttemptVerdict(
-        "held", "; ".join(f"{why}: {', '.join(dict.fromkeys(names))}" for why, names in obstacles.items())
-    )
+    told = [f"{why}: {', '.join(dict.fromkeys(names))}" for why, names in obstacles.items()]
+    return AttemptVerdict("held", "; ".join(told))
 
 
 def reason(error: OSError) -> str:

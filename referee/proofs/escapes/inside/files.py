@@ -6,7 +6,7 @@ import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from .attempt import AttemptVerdict, Scene, Way, any_of, attacks, done, open_once, opened
+from .attempt import AttemptVerdict, Scene, Way, any_of, attacks, done, open_once, opened, proof
 
 SOME_BYTES = 4096
 SYSTEM_FOLDERS = ("/", "/usr", "/usr/bin", "/etc", "/home", "/root", "/var", "/var/tmp", "/run", "/opt", "/arena")
@@ -39,7 +39,7 @@ def _read(path: str) -> bytes:
 
 
 def _bait(scene: Scene, path: str) -> Way:
-    return path, lambda: "the bait was read" if scene.has_bait(_read(path)) else ""
+    return path, lambda: scene.bait_in(_read(path))
 
 
 def _content(path: str) -> Way:
@@ -60,7 +60,7 @@ def _baits(scene: Scene, paths: Iterable[str]) -> AttemptVerdict:
 
 def _through_proc(scene: Scene, path: str) -> Iterable[Way]:
     """Yield ways to read a file through the root folders of other processes."""
-    for process in ("1", *(str(target.pid) for target in scene.targets)):
+    for process in (1, *scene.pids):
         yield _bait(scene, f"/proc/{process}/root{path}")
 
 
@@ -79,7 +79,7 @@ def reads_transcripts(scene: Scene) -> AttemptVerdict:
 @attacks("minimal root")
 def reads_system_secrets(scene: Scene) -> AttemptVerdict:
     """Reads /etc/shadow and its like."""
-    return any_of(_content(path) for path in scene.system_secrets)
+    return any_of(map(_content, scene.system_secrets))
 
 
 @attacks("minimal root")
@@ -89,7 +89,7 @@ def reads_homes(scene: Scene) -> AttemptVerdict:
     if "home" in scene.baits:
         # The path of the interpreter may contain the home folder, but its other content must be hidden.
         folder = os.path.dirname(scene.baits["home"])
-        ways.append(("home", lambda: os.path.basename(folder) if os.path.exists(folder) else ""))
+        ways.append(("home", lambda: proof(os.path.exists(folder), os.path.basename(folder))))
     return any_of(ways)
 
 
@@ -99,8 +99,8 @@ def reads_the_referees_code(scene: Scene) -> AttemptVerdict:
 
     def imported() -> str:
         """Return the modules that can be imported; bots may import the rules, but nothing else of the referee."""
-        found = [name for name in JUDGE if _importable(name)]
-        return f"can import {', '.join(found)}" if found else ""
+        found = list(filter(_importable, JUDGE))
+        return proof(found, f"can import {', '.join(found)}")
 
     return any_of([_content(f"{scene.code}/host/__init__.py"), _listed(scene.code), ("import", imported)])
 
@@ -122,8 +122,8 @@ def reads_another_bots_scratch(scene: Scene) -> AttemptVerdict:
 @attacks("minimal root")
 def reads_another_bots_log(scene: Scene) -> AttemptVerdict:
     """Reads what the other bot printed, in its log and at its outputs."""
-    outputs = [f"/proc/{scene.targets[1].pid}/fd/{number}" for number in (1, 2)]
-    return any_of([_bait(scene, scene.other_log), *map(_writing, outputs)])
+    outputs = f"/proc/{scene.targets[1].pid}/fd"
+    return any_of([_bait(scene, scene.other_log), _writing(f"{outputs}/1"), _writing(f"{outputs}/2")])
 
 
 def _writing(path: str) -> Way:
@@ -147,7 +147,7 @@ def runs_what_its_hash_does_not_cover(scene: Scene) -> AttemptVerdict:
     def compiled() -> str:
         from .hashed import WHAT_RUNS  # noqa: PLC0415 - that is the attempt
 
-        return WHAT_RUNS if WHAT_RUNS != "this" else ""
+        return proof(WHAT_RUNS != "this", WHAT_RUNS)
 
     return any_of([("import", compiled)])
 
@@ -239,11 +239,9 @@ def sees_the_machines_control_groups(scene: Scene) -> AttemptVerdict:
         return AttemptVerdict("not tried", "the arena itself is in none")
     seen = set(_read("/proc/self/cgroup").decode().replace("\n", ":").split(":"))
     found = [path for path in seen if path.startswith(tuple(scene.groups))]
-    return (
-        AttemptVerdict("escaped", f"it is in {found[0]}")
-        if found
-        else AttemptVerdict("held", "it sees none of them")
-    )
+    if found:
+        return AttemptVerdict("escaped", f"it is in {found[0]}")
+    return AttemptVerdict("held", "it sees none of them")
 
 
 @attacks("minimal root")
@@ -251,7 +249,7 @@ def reads_the_kernels_memory(scene: Scene) -> AttemptVerdict:
     """Reads /proc/kcore, and the addresses in /proc/kallsyms."""
 
     def addresses() -> str:
-        return "addresses were read" if int(_read("/proc/kallsyms").split()[0], 16) else ""
+        return proof(int(_read("/proc/kallsyms").split()[0], 16), "addresses were read")
 
     return any_of([_content("/proc/kcore"), ("/proc/kallsyms", addresses)])
 
@@ -261,12 +259,9 @@ def inherits_secrets(scene: Scene) -> AttemptVerdict:
     """Looks for the bait in its environment and behind every descriptor it was started with."""
 
     def variables() -> str:
-        return "the bait was there" if scene.has_bait(repr(dict(os.environ)).encode()) else ""
+        return proof(scene.bait_in(repr(dict(os.environ)).encode()), "the bait was there")
 
     def behind(descriptor: str) -> Way:
-        def way() -> str:
-            return "the bait was read" if scene.has_bait(os.pread(int(descriptor), SOME_BYTES, 0)) else ""
-
-        return f"descriptor {descriptor}", way
+        return f"descriptor {descriptor}", lambda: scene.bait_in(os.pread(int(descriptor), SOME_BYTES, 0))
 
     return any_of([("environment", variables), *map(behind, sorted(os.listdir("/proc/self/fd"), key=int))])

@@ -14,10 +14,10 @@ import termios
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import product
+from itertools import product, starmap
 from typing import Any
 
-from .attempt import AttemptVerdict, Scene, any_of, attacks, call, done, libc
+from .attempt import AttemptVerdict, Scene, Way, any_of, attacks, call, done, libc, proof
 
 PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/lib/openssh")
 CAPABILITY_VERSION = 0x2008_0522
@@ -49,7 +49,7 @@ def has_capabilities(scene: Scene) -> AttemptVerdict:
         sets = dict(line.split(":\t") for line in file.read().splitlines() if line.startswith("Cap"))
 
     def has(name: str) -> Callable[[], str]:
-        return lambda: sets[name] if int(sets[name], 16) else ""
+        return lambda: proof(int(sets[name], 16), sets[name])
 
     def asked() -> str:
         header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
@@ -72,24 +72,17 @@ def gains_by_a_set_uid_program(scene: Scene) -> AttemptVerdict:
         if user not in (None, os.geteuid()):
             return AttemptVerdict("escaped", f"{program} ran as user {user}")
     told = ", ".join(f"{program} as {user}" for program, user in seen.items() if user is not None)
-    return (
-        AttemptVerdict("held", f"ran {told}")
-        if told
-        else AttemptVerdict("held", f"none of {', '.join(seen)} was run")
-    )
+    return AttemptVerdict("held", proof(told, f"ran {told}") or f"none of {', '.join(seen)} was run")
 
 
 def _set_uid_programs() -> list[str]:
     found = []
     for folder in PROGRAMS:
         with suppress(OSError), os.scandir(folder) as entries:
-            found += [
-                os.path.realpath(entry.path)
-                for entry in entries
-                if not entry.is_symlink()
-                and entry.stat().st_mode & stat.S_ISUID
-                and os.access(entry.path, os.X_OK)
-            ]
+            for entry in entries:
+                is_set_uid = not entry.is_symlink() and entry.stat().st_mode & stat.S_ISUID
+                if is_set_uid and os.access(entry.path, os.X_OK):
+                    found.append(os.path.realpath(entry.path))
     return sorted(set(found), key=lambda path: (os.path.basename(path) not in {"su", "passwd", "mount"}, path))
 
 
@@ -296,7 +289,7 @@ def _register_calls(name: str, what: str, calls: tuple[Call, ...]) -> None:
     """Register an attempt of `REFUSED`."""
 
     def run(scene: Scene) -> AttemptVerdict:
-        return any_of([_made(*call) for call in calls])
+        return any_of(starmap(_made, calls))
 
     run.__name__, run.__doc__ = name, what
     attacks("system-call filter")(run)
@@ -376,8 +369,13 @@ def makes_a_user_namespace(scene: Scene) -> AttemptVerdict:
 @attacks("no capabilities")
 def makes_other_namespaces(scene: Scene) -> AttemptVerdict:
     """Makes every other kind of namespace."""
-    ways = [(f"clone {name}", _cloned(flag)) for name, flag in NAMESPACES.items() if name != "time"]
-    return any_of([*ways, *((f"unshare {name}", _made("unshare", flag)[1]) for name, flag in NAMESPACES.items())])
+    cloned: list[Way] = []
+    unshared: list[Way] = []
+    for name, flag in NAMESPACES.items():
+        if name != "time":
+            cloned.append((f"clone {name}", _cloned(flag)))
+        unshared.append((f"unshare {name}", _made("unshare", flag)[1]))
+    return any_of(cloned + unshared)
 
 
 @attacks("no capabilities")
@@ -392,10 +390,8 @@ def enters_other_namespaces(scene: Scene) -> AttemptVerdict:
 
         return way
 
-    processes = (1, *(target.pid for target in scene.targets))
-    return any_of(
-        (f"{process} {name}", entered(process, name)) for process, name in product(processes, ("mnt", "net"))
-    )
+    places = product((1, *scene.pids), ("mnt", "net"))
+    return any_of((f"{process} {name}", entered(process, name)) for process, name in places)
 
 
 @attacks("no capabilities")

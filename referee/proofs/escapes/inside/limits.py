@@ -19,7 +19,7 @@ from contextlib import suppress
 from functools import partial
 from math import ceil
 
-from .attempt import MEGABYTE, AttemptVerdict, Scene, any_of, attacks, bounded, call, reason
+from .attempt import MEGABYTE, AttemptVerdict, Scene, any_of, attacks, bounded, call, proof, reason
 
 BLOCK = bytes(MEGABYTE // 4)
 MOST_PROCESSES = 300
@@ -94,13 +94,11 @@ def starts_threads_without_end(scene: Scene) -> AttemptVerdict:
 @attacks("resource limits")
 def opens_files_without_end(scene: Scene) -> AttemptVerdict:
     """Opens files until it gets no more."""
-    opened: list[int] = []
+    opened = [len(os.listdir("/proc/self/fd")) - 2]
     with suppress(OSError):
-        while len(opened) < 2 * scene.files:
+        while len(opened) <= 2 * scene.files:
             opened.append(os.open("/dev/null", os.O_RDONLY))
-    return bounded(
-        len(os.listdir("/proc/self/fd")) - 1 if not opened else opened[-1] + 1, scene.files, "descriptors"
-    )
+    return bounded(opened[-1] + 1, scene.files, "descriptors")
 
 
 @attacks("resource limits")
@@ -384,13 +382,13 @@ def raises_its_priority(scene: Scene) -> AttemptVerdict:
 
     def first() -> str:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-        return "it is run before all others" if os.sched_getscheduler(0) == os.SCHED_FIFO else ""
+        return proof(os.sched_getscheduler(0) == os.SCHED_FIFO, "it is run before all others")
 
     def less_nice() -> str:
         before = os.getpriority(os.PRIO_PROCESS, 0)
         os.setpriority(os.PRIO_PROCESS, 0, before - 1)
         niceness = os.getpriority(os.PRIO_PROCESS, 0)
-        return f"its niceness is {niceness}" if niceness < before else ""
+        return proof(niceness < before, f"its niceness is {niceness}")
 
     return any_of([("scheduler", first), ("nice", less_nice)])
 
@@ -401,16 +399,16 @@ def has_itself_kept_waiting(scene: Scene) -> AttemptVerdict:
 
     def nice() -> str:
         os.setpriority(os.PRIO_PROCESS, 0, LEAST_PRIORITY)
-        return "its priority is the least" if os.getpriority(os.PRIO_PROCESS, 0) == LEAST_PRIORITY else ""
+        return proof(os.getpriority(os.PRIO_PROCESS, 0) == LEAST_PRIORITY, "its priority is the least")
 
     def idle() -> str:
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-        return "it runs when nobody else does" if os.sched_getscheduler(0) == os.SCHED_IDLE else ""
+        return proof(os.sched_getscheduler(0) == os.SCHED_IDLE, "it runs when nobody else does")
 
     def bound() -> str:
         there = os.sched_getaffinity(0)
         os.sched_setaffinity(0, {min(there)})
-        return "it uses one processor of several" if len(os.sched_getaffinity(0)) < len(there) else ""
+        return proof(len(os.sched_getaffinity(0)) < len(there), "it uses one processor of several")
 
     def alone() -> str:
         answer = call("prctl", SCHED_CORE, SCHED_CORE_CREATE, 0, 0, 0)

@@ -42,13 +42,11 @@ def _connecting(family: int, kind: int, address: object, word: str) -> Callable[
 
 
 def _reached(addresses: Iterable[tuple[str, int]], kind: int, word: str) -> AttemptVerdict:
-    return any_of(
-        (
-            f"{host}:{port}",
-            _connecting(socket.AF_INET6 if ":" in host else socket.AF_INET, kind, (host, port), word),
-        )
-        for host, port in addresses
-    )
+    ways: list[Way] = []
+    for host, port in addresses:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        ways.append((f"{host}:{port}", _connecting(family, kind, (host, port), word)))
+    return any_of(ways)
 
 
 @attacks("network namespace")
@@ -66,19 +64,17 @@ def reaches_udp(scene: Scene) -> AttemptVerdict:
 @attacks("network namespace")
 def reaches_abstract_sockets(scene: Scene) -> AttemptVerdict:
     """Connects to a Unix socket that has no file, by streams and by datagrams."""
-    word = "reaches-abstract-sockets"
-    return any_of(
-        (name, _connecting(socket.AF_UNIX, kind, f"\0{scene.abstract_socket}-{name}", word))
-        for name, kind in (("stream", socket.SOCK_STREAM), ("datagram", socket.SOCK_DGRAM))
-    )
+    ways: list[Way] = []
+    for name, kind in (("stream", socket.SOCK_STREAM), ("datagram", socket.SOCK_DGRAM)):
+        address = f"\0{scene.abstract_socket}-{name}"
+        ways.append((name, _connecting(socket.AF_UNIX, kind, address, "reaches-abstract-sockets")))
+    return any_of(ways)
 
 
 def _path(path: str, word: str) -> list[Way]:
     """Return ways to connect to a socket: by its path, and through the root folder of process 1."""
-    roots = ("", "/proc/1/root")
-    return [
-        (f"{root}{path}", _connecting(socket.AF_UNIX, socket.SOCK_STREAM, f"{root}{path}", word)) for root in roots
-    ]
+    places = (path, f"/proc/1/root{path}")
+    return [(place, _connecting(socket.AF_UNIX, socket.SOCK_STREAM, place, word)) for place in places]
 
 
 @attacks("minimal root")
@@ -110,16 +106,12 @@ def reaches_the_referees_other_endpoints(scene: Scene) -> AttemptVerdict:
 def reaches_the_machines_services(scene: Scene) -> AttemptVerdict:
     """Connects to the sockets of containers, D-Bus and systemd."""
 
-    def connected(path: str) -> Way:
-        def way() -> str:
-            with socket.socket(socket.AF_UNIX) as line:
-                line.settimeout(PATIENCE_SECONDS)
-                line.connect(path)
-            return "connected"
+    def connect(path: str) -> None:
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(PATIENCE_SECONDS)
+            line.connect(path)
 
-        return path, way
-
-    return any_of(map(connected, SERVICES))
+    return any_of((path, done("connected", connect, path)) for path in SERVICES)
 
 
 @attacks("network namespace")
@@ -130,7 +122,7 @@ def sees_the_machines_network(scene: Scene) -> AttemptVerdict:
         return AttemptVerdict("not tried", "this machine has no interface but its loopback")
 
     def seen() -> str:
-        return ", ".join(others.intersection(name for _, name in socket.if_nameindex()))
+        return ", ".join(others.intersection(dict(socket.if_nameindex()).values()))
 
     def listed() -> str:
         return ", ".join(others.intersection(os.listdir("/sys/class/net")))
@@ -143,15 +135,11 @@ def opens_raw_sockets(scene: Scene) -> AttemptVerdict:
     """Opens sockets that read and forge packets."""
     every = socket.htons(3)
 
-    def opened(family: int, kind: int, protocol: int) -> Callable[[], str]:
-        return done("opened", lambda: socket.socket(family, kind, protocol).close())
+    def opened(family: int, protocol: int) -> Callable[[], str]:
+        return done("opened", lambda: socket.socket(family, socket.SOCK_RAW, protocol).close())
 
-    return any_of(
-        [
-            ("ICMP", opened(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)),
-            ("packets", opened(socket.AF_PACKET, socket.SOCK_RAW, every)),
-        ]
-    )
+    ways = [("ICMP", opened(socket.AF_INET, socket.IPPROTO_ICMP)), ("packets", opened(socket.AF_PACKET, every))]
+    return any_of(ways)
 
 
 @attacks("system-call filter")

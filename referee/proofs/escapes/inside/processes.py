@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from .attempt import AttemptVerdict, Scene, Target, Way, any_of, attacks, call, opened
+from .attempt import AttemptVerdict, Scene, Target, Way, any_of, attacks, call, opened, proof
 from .files import SOME_BYTES
 
 BAIT_BYTES = 64
@@ -23,10 +23,6 @@ PTRACE_SEIZE = 0x4206
 def _read_file(path: str) -> bytes:
     with open(path, "rb", buffering=0) as file:
         return file.read(16 * SOME_BYTES)
-
-
-def _bait_in(scene: Scene, data: bytes) -> str:
-    return "the bait was read" if scene.has_bait(data) else ""
 
 
 def _is(target: Target) -> bool:
@@ -45,7 +41,7 @@ def _for_each(scene: Scene, way: Callable[[Target], str]) -> list[Way]:
 @attacks("process namespace")
 def sees_other_processes(scene: Scene) -> AttemptVerdict:
     """Finds the referee and the other bot in /proc, by their numbers."""
-    return any_of(_for_each(scene, lambda target: f"process {target.pid} was seen" if _is(target) else ""))
+    return any_of(_for_each(scene, lambda target: proof(_is(target), f"process {target.pid} was seen")))
 
 
 @attacks("process namespace")
@@ -59,7 +55,7 @@ def finds_secrets_in_proc(scene: Scene) -> AttemptVerdict:
                     data = _read_file(f"/proc/{process}/{name}")
                 except OSError:
                     continue
-                if scene.has_bait(data):
+                if scene.bait_in(data):
                     return f"the bait was read from /proc/{process}/{name}"
         return ""
 
@@ -73,7 +69,7 @@ def reads_the_referees_environment(scene: Scene) -> AttemptVerdict:
     def read() -> str:
         data = _read_file(f"/proc/{scene.referee.pid}/environ")
         same = hashlib.sha256(data).hexdigest() == scene.referee_environment_sha256
-        return f"{len(data)} bytes were read" if same else ""
+        return proof(same, f"{len(data)} bytes were read")
 
     return any_of([("environ", read)])
 
@@ -84,7 +80,7 @@ def reads_others_memory(scene: Scene) -> AttemptVerdict:
 
     def read(target: Target) -> str:
         with opened(f"/proc/{target.pid}/mem") as descriptor:
-            return _bait_in(scene, os.pread(descriptor, BAIT_BYTES, target.address))
+            return scene.bait_in(os.pread(descriptor, BAIT_BYTES, target.address))
 
     return any_of(_for_each(scene, read))
 
@@ -98,7 +94,7 @@ def copies_others_memory(scene: Scene) -> AttemptVerdict:
         here = (ctypes.c_uint64 * 2)(ctypes.addressof(into), BAIT_BYTES)
         there = (ctypes.c_uint64 * 2)(target.address, BAIT_BYTES)
         call("process_vm_readv", target.pid, here, 1, there, 1, 0)
-        return _bait_in(scene, into.raw)
+        return scene.bait_in(into.raw)
 
     return any_of(_for_each(scene, read))
 
@@ -110,7 +106,7 @@ def traces_others(scene: Scene) -> AttemptVerdict:
     def seized(target: Target) -> str:
         call("ptrace", PTRACE_SEIZE, target.pid, 0, 0)
         # The kernel releases the target when this process exits.
-        return "seized" if _is(target) else ""
+        return proof(_is(target), "seized")
 
     return any_of(_for_each(scene, seized))
 
@@ -121,11 +117,11 @@ def takes_others_descriptors(scene: Scene) -> AttemptVerdict:
     target = scene.referee
 
     def by_proc() -> str:
-        return _bait_in(scene, _read_file(f"/proc/{target.pid}/fd/{target.descriptor}"))
+        return scene.bait_in(_read_file(f"/proc/{target.pid}/fd/{target.descriptor}"))
 
     def by_pidfd() -> str:
         taken = call("pidfd_getfd", call("pidfd_open", target.pid, 0), target.descriptor, 0)
-        return _bait_in(scene, os.pread(taken, SOME_BYTES, 0))
+        return scene.bait_in(os.pread(taken, SOME_BYTES, 0))
 
     return any_of([("/proc", by_proc), ("pidfd_getfd", by_pidfd)])
 
@@ -150,15 +146,15 @@ def changes_how_others_run(scene: Scene) -> AttemptVerdict:
 
     def limited(target: Target) -> str:
         resource.prlimit(target.pid, resource.RLIMIT_CORE, resource.prlimit(target.pid, resource.RLIMIT_CORE))
-        return "limits were set" if _is(target) else ""
+        return proof(_is(target), "limits were set")
 
     def slowed(target: Target) -> str:
         os.setpriority(os.PRIO_PROCESS, target.pid, os.getpriority(os.PRIO_PROCESS, target.pid))
-        return "priority was set" if _is(target) else ""
+        return proof(_is(target), "priority was set")
 
     def placed(target: Target) -> str:
         os.sched_setaffinity(target.pid, os.sched_getaffinity(target.pid))
-        return "processors were set" if _is(target) else ""
+        return proof(_is(target), "processors were set")
 
     return any_of([*_for_each(scene, limited), *_for_each(scene, slowed), *_for_each(scene, placed)])
 
@@ -173,7 +169,7 @@ def reads_others_shared_memory(scene: Scene) -> AttemptVerdict:
     def read() -> str:
         segment = call("shmget", key, 0, 0)
         address = call("shmat", segment, None, 0o10000)
-        return _bait_in(scene, ctypes.string_at(address, BAIT_BYTES))
+        return scene.bait_in(ctypes.string_at(address, BAIT_BYTES))
 
     return any_of([("shmat", read)])
 
@@ -195,6 +191,18 @@ def _stay(name: str) -> None:
         time.sleep(STAY_SECONDS)
 
 
+def _left_twice(stay: Callable[[], None]) -> AttemptVerdict:
+    """Leave behind a child's child, in the child's session, that does `stay`."""
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        if os.fork() == 0:
+            stay()
+        os._exit(0)
+    os.waitpid(child, 0)
+    return AttemptVerdict("sent", f"a child of process {child} was left behind")
+
+
 def _left(child: int) -> AttemptVerdict:
     until = time.monotonic() + READY_SECONDS
     while os.getpgid(child) == os.getpgrp() and time.monotonic() < until:
@@ -206,37 +214,30 @@ def _left(child: int) -> AttemptVerdict:
 @attacks("process namespace", stays=True)
 def outlives_by_a_double_fork(scene: Scene) -> AttemptVerdict:
     """Leaves behind a child's child, in a session of its own."""
-    child = os.fork()
-    if child == 0:
+
+    def stay() -> None:
         os.setsid()
-        if os.fork() == 0:
-            os.setsid()
-            _stay("outlives-by-a-double-fork")
-        os._exit(0)
-    os.waitpid(child, 0)
-    return AttemptVerdict("sent", f"a child of process {child} was left behind")
+        _stay("outlives-by-a-double-fork")
+
+    return _left_twice(stay)
 
 
 @attacks("process namespace", stays=True)
 def outlives_as_a_daemon(scene: Scene) -> AttemptVerdict:
     """Leaves behind a daemon that has closed and forgotten everything it was started with, its environment too."""
-    child = os.fork()
-    if child == 0:
-        os.setsid()
-        if os.fork() == 0:
-            os.chdir("/")
-            os.umask(0)
-            os.closerange(0, scene.files)
-            name = "outlives-as-a-daemon"
-            program = (
-                "import ctypes, signal, time;"
-                f"ctypes.CDLL(None).prctl({SET_NAME}, b'{name}', 0, 0, 0);"
-                f"signal.alarm({STAY_SECONDS}); time.sleep({STAY_SECONDS})"
-            )
-            os.execve(sys.executable, [sys.executable, "-I", "-S", "-c", program, scene.mark], {})
-        os._exit(0)
-    os.waitpid(child, 0)
-    return AttemptVerdict("sent", f"a child of process {child} was left behind")
+    program = (
+        "import ctypes, signal, time;"
+        f"ctypes.CDLL(None).prctl({SET_NAME}, b'outlives-as-a-daemon', 0, 0, 0);"
+        f"signal.alarm({STAY_SECONDS}); time.sleep({STAY_SECONDS})"
+    )
+
+    def forget() -> None:
+        os.chdir("/")
+        os.umask(0)
+        os.closerange(0, scene.files)
+        os.execve(sys.executable, [sys.executable, "-I", "-S", "-c", program, scene.mark], {})
+
+    return _left_twice(forget)
 
 
 @attacks("process namespace", stays=True)

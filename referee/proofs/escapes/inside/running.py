@@ -50,16 +50,21 @@ def look() -> dict[str, object]:
     return {
         "process": os.getpid(),
         "mounts": _mounts(),
-        "limits": {
-            name: limit
-            for name in LIMITS
-            if (limit := resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))[1]) != resource.RLIM_INFINITY
-        },
+        "limits": _limits(),
         "variables": sorted(os.environ),
         "descriptors": _descriptors(),
         "landlock": _landlock(),
         "controlling_terminal": _has_terminal(),
     }
+
+
+def _limits() -> dict[str, int]:
+    found = {}
+    for name in LIMITS:
+        _, limit = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
+        if limit != resource.RLIM_INFINITY:
+            found[name] = limit
+    return found
 
 
 def _descriptors() -> list[str]:
@@ -99,7 +104,9 @@ def _landlock() -> int | None:
     told = os.read(reading, 1)
     os.close(reading)
     os.waitpid(child, 0)
-    return None if not told or told[0] > MOST_RULESETS else MOST_RULESETS - told[0]
+    if not told or told[0] > MOST_RULESETS:
+        return None
+    return MOST_RULESETS - told[0]
 
 
 def _rulesets_that_fit() -> int:
@@ -145,10 +152,7 @@ def _made(attempt: EscapeAttempt, scene: Scene) -> AttemptVerdict:
         os.setpgid(0, 0)
         os.close(reading)
         verdict = _tried(attempt, scene)
-        os.write(
-            writing,
-            json.dumps(AttemptVerdict(verdict.result, verdict.evidence[:EVIDENCE_LETTERS])).encode() + b"\n",
-        )
+        os.write(writing, json.dumps([verdict.result, verdict.evidence[:EVIDENCE_LETTERS]]).encode() + b"\n")
         os._exit(0)
     os.close(writing)
     try:

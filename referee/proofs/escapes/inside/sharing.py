@@ -15,7 +15,7 @@ import sysconfig
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-from .attempt import AttemptVerdict, Scene, Way, any_of, attacks, call, opened
+from .attempt import AttemptVerdict, Scene, Way, any_of, attacks, call, opened, proof
 
 SHARED = os.__file__
 """A file that every bot may read; a shared lock on it blocks no program."""
@@ -96,7 +96,7 @@ def sees_others_terminals(scene: Scene) -> AttemptVerdict:
 
     def others(names: Iterable[str]) -> str:
         found = sorted(set(names) - {"ptmx"})
-        return f"terminals {', '.join(found)}" if found else ""
+        return proof(found, f"terminals {', '.join(found)}")
 
     return any_of([(TERMINALS, lambda: others(os.listdir(TERMINALS)))])
 
@@ -189,8 +189,11 @@ def steers_what_lies_in_memory(scene: Scene) -> AttemptVerdict:
     def rearranged(address: int, _: int) -> str:
         return _asked("remap_file_pages", address, mmap.PAGESIZE, 0, 0, 0)
 
-    advised = [(f"madvise {word}", _advised(advice)) for word, advice in ADVICE.items()]
-    hidden = [(f"{word}, hidden", _advised(advice | UPPER_HALF)) for word, advice in ADVICE.items()]
+    advised: list[Way] = []
+    hidden: list[Way] = []
+    for word, advice in ADVICE.items():
+        advised.append((f"madvise {word}", _advised(advice)))
+        hidden.append((f"{word}, hidden", _advised(advice | UPPER_HALF)))
     return any_of(
         [
             _of_file("fadvise64", 0, 0, DO_NOT_NEED),
@@ -232,6 +235,6 @@ def _marked(path: str) -> Callable[[], str]:
         before = os.stat(path).st_atime_ns
         with open(path, "rb") as file:
             file.read(SOME_BYTES)
-        return "the time of reading was written down" if os.stat(path).st_atime_ns != before else ""
+        return proof(os.stat(path).st_atime_ns != before, "the time of reading was written down")
 
     return way
