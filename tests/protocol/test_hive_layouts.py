@@ -5,7 +5,7 @@ from random import Random
 from protocol.games.hive_mind import Hint
 from protocol.games.hive_mind import layouts as hives
 from protocol.games.hive_mind.board import CELLS, SHAPES
-from referee.games.hive_mind import hive as rules
+from referee.games.hive_mind import state as rules
 
 
 def hint(cells: str, values: str) -> Hint:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from protocol.games.fight_for_a_name import FightDetail, Reveal
 from protocol.words import Outcome
 from referee.games.fight_for_a_name.state import SEATS, FightState, Player, on_board, winners
-from referee.rules import Addressed, MatchRandom, choice
+from referee.rules import Addressed, MatchRandom, Transition, choice
 
 LAST = 2
 """Highest number of seats without a title at which the match ends."""
@@ -19,8 +19,6 @@ FEW_FOR_A_VOTE = 6
 """Smallest number of winners that hold no token vote; fewer vote to give one more token (R9)."""
 SINGLE_WINNERS_TOKENS = 3
 
-Step = tuple[FightState, tuple[Addressed, ...]]
-
 
 def reason(state: FightState) -> str | None:
     """Return why the match ends after the current round, or None if it goes on."""
@@ -29,7 +27,7 @@ def reason(state: FightState) -> str | None:
     return "rounds" if state.round == state.options.rounds else None
 
 
-def begin(state: FightState, rng: MatchRandom) -> Step:
+def begin(state: FightState, rng: MatchRandom) -> Transition[FightState]:
     """Start the votes after the last round (R9).
 
     The token vote is left out if there are too many winners, or if no other seat has a title.
@@ -37,28 +35,28 @@ def begin(state: FightState, rng: MatchRandom) -> Step:
     voters = winners(state)
     others = tuple(sorted({claim.seat for claim in state.claims.values()} - set(voters)))
     if others and len(voters) < FEW_FOR_A_VOTE:
-        return replace(state, phase="token_vote", candidates=others), ()
+        return Transition(replace(state, phase="token_vote", candidates=others))
     return _begin_elimination(state, rng)
 
 
-def close_token_vote(state: FightState, votes: Sequence[int], rng: MatchRandom) -> Step:
+def close_token_vote(state: FightState, votes: Sequence[int], rng: MatchRandom) -> Transition[FightState]:
     """Give a token to the seat with the most votes, or to no seat on a tie, then start the elimination."""
     named = most_named(votes)
     return _begin_elimination(replace(state, voted_token=named[0] if len(named) == 1 else None), rng)
 
 
-def close_elimination_vote(state: FightState, votes: Sequence[int], rng: MatchRandom) -> Step:
+def close_elimination_vote(state: FightState, votes: Sequence[int], rng: MatchRandom) -> Transition[FightState]:
     """Eliminate the seat with the most votes; without votes, all candidates are tied.
 
     On a tie the seat with Justice chooses among the tied seats. If no seat has Justice, one of them is drawn.
     """
     tied = most_named(votes) or state.candidates
     if len(tied) > 1 and "Justice" in state.claims:
-        return replace(state, phase="justice", candidates=tied), ()
+        return Transition(replace(state, phase="justice", candidates=tied))
     return _eliminate(state, tied, rng)
 
 
-def close_justice(state: FightState, votes: Sequence[int], rng: MatchRandom) -> Step:
+def close_justice(state: FightState, votes: Sequence[int], rng: MatchRandom) -> Transition[FightState]:
     """Eliminate the seat that Justice chose, or one drawn from the candidates if none was chosen."""
     return _eliminate(state, tuple(votes) or state.candidates, rng)
 
@@ -69,10 +67,10 @@ def most_named(votes: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(seat for seat, count in counts.items() if count == max(counts.values())))
 
 
-def _begin_elimination(state: FightState, rng: MatchRandom) -> Step:
+def _begin_elimination(state: FightState, rng: MatchRandom) -> Transition[FightState]:
     tied = last(state)
     if len(tied) > 1 and state.claims:
-        return replace(state, phase="elimination_vote", candidates=tied), ()
+        return Transition(replace(state, phase="elimination_vote", candidates=tied))
     return _eliminate(state, tied, rng)
 
 
@@ -92,7 +90,7 @@ def _with_least(state: FightState, seats: tuple[int, ...], measure: Callable[[Pl
     return tuple(seat for seat in seats if measures[seat] == least)
 
 
-def _eliminate(state: FightState, tied: tuple[int, ...], rng: MatchRandom) -> Step:
+def _eliminate(state: FightState, tied: tuple[int, ...], rng: MatchRandom) -> Transition[FightState]:
     """End the match: eliminate one of the tied seats, drawn if there are several, and reveal the secrets."""
     eliminated = tied[0] if len(tied) == 1 else choice(rng.shared(), tied)
     reveal = Reveal(
@@ -102,7 +100,7 @@ def _eliminate(state: FightState, tied: tuple[int, ...], rng: MatchRandom) -> St
         claims=dict(state.claims),
     )
     after = replace(state, phase="over", candidates=(), eliminated=eliminated, revealed=reveal)
-    return after, (Addressed(reveal),)
+    return Transition(after, (Addressed(reveal),))
 
 
 def outcome(state: FightState) -> Outcome | None:

@@ -1,9 +1,9 @@
 """The rules of The Fight For a Name. Numbers like R5 are the rulings in docs/games/fight_for_a_name.md.
 
 `FightForAName` implements the contract of games with these modules: `setup` draws and checks the host's secrets;
-`state` holds a match; `moving` and `pillars` check and resolve actions, `titles` resolves claims; `rounds` runs a
-round; `ending` runs the votes and computes the outcome; `seen` makes views; `legal` builds actions; `worlds` draws
-states that fit a view; `rehearsal` serves conformance tests. Steps on the board are defined in
+`state` holds a match; `moving` checks and resolves actions; `rounds` runs a round and resolves claims;
+`ending` runs the votes and computes the outcome; `seen` makes views; `legal` builds actions; `worlds` draws states
+that fit a view; `rehearsal` serves conformance tests. Steps on the board are defined in
 `protocol.games.fight_for_a_name.board`.
 """
 
@@ -36,8 +36,7 @@ from protocol.games.fight_for_a_name import (
 )
 from protocol.words import Action, Event, Outcome
 from referee.games.fight_for_a_name import ending, legal, rehearsal, seen, worlds
-from referee.games.fight_for_a_name.moving import checked_move
-from referee.games.fight_for_a_name.pillars import answered, checked_ask
+from referee.games.fight_for_a_name.moving import answered, checked_ask, checked_move
 from referee.games.fight_for_a_name.rounds import close_moves, end_round, next_round, rank_challenge
 from referee.games.fight_for_a_name.setup import checked_setup, drawn_setup
 from referee.games.fight_for_a_name.state import SEATS, FightState
@@ -204,7 +203,7 @@ class FightForAName(Game[FightState, FightOptions, FightSetup, FightView]):
     ) -> Transition[FightState]:
         """See `Game.close`. Pillars have answered before; a visitor without questions receives no answer."""
         if state.phase == "pillar":
-            return Transition(*end_round(state, rng))
+            return end_round(state, rng)
         parts = [part for part in taken if part is not None]
         actions = [part.action for part in parts]
         if state.phase == "challenge":
@@ -212,9 +211,9 @@ class FightForAName(Game[FightState, FightOptions, FightSetup, FightView]):
             rank = rank_challenge(state.setup.challenge, picks, elapsed_ms, rng.shared())
             return Transition(next_round(replace(state, challenge=rank)))
         if state.phase == "move":
-            return Transition(*close_moves(state, tuple(cast("list[Move]", actions)), rng))
+            return close_moves(state, tuple(cast("list[Move]", actions)), rng)
         votes = [vote.seat for vote in cast("list[Vote]", actions) if vote.seat is not None]
-        return Transition(*_VOTES[state.phase](state, votes, rng))
+        return _VOTES[state.phase](state, votes, rng)
 
     def view(self, state: FightState, seat: int | None) -> FightView:
         """Return the public facts; for a seat, also its private facts and its own actions."""

@@ -43,8 +43,7 @@ from protocol.games.fight_for_a_name.board import COLOURS, HEXES, PILLARS, START
 from referee.games.fight_for_a_name import ending
 from referee.games.fight_for_a_name.histories import Banner as Colours
 from referee.games.fight_for_a_name.histories import History, drawn_gifts, holder, path
-from referee.games.fight_for_a_name.moving import CROWD, INCOME, MOST_GIVEN, play_moves
-from referee.games.fight_for_a_name.pillars import answer_to
+from referee.games.fight_for_a_name.moving import CROWD, INCOME, MOST_GIVEN, answer_to, play_moves
 from referee.games.fight_for_a_name.seen import voters
 from referee.games.fight_for_a_name.setup import SHOWN, SHOWN_AT, drawn_pillars
 from referee.games.fight_for_a_name.state import NUMBER, SEATS, Amounts, FightState, Phase, Player, winners

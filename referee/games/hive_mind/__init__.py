@@ -1,7 +1,7 @@
 """The rules of Hive Mind in three variants: start to read with `game`.
 
-`hive` has the values of a board, `state` the state of a match, `checking` the check of actions, `play` their
-effects, `scoring` the points, `result` the ranking, prizes and elimination. Numbers like R5 are the rulings in
+`state` has the state of a match and the values of a Hive, `legal` the check of actions and how they are built,
+`play` their effects, `scoring` the points, ranking, prizes and elimination. Numbers like R5 are the rulings in
 docs/games/hive_mind.md.
 """
 

@@ -29,12 +29,20 @@ from protocol.games.hive_mind import (
 )
 from protocol.words import Action, Event, Outcome
 from referee.games.hive_mind import legal, play, worlds
-from referee.games.hive_mind.checking import checked_round, checked_scores, kinds_left
-from referee.games.hive_mind.hive import check_values, draw_values
+from referee.games.hive_mind.legal import checked_round, checked_scores, kinds_left
 from referee.games.hive_mind.plausible import plausible
-from referee.games.hive_mind.result import outcome
-from referee.games.hive_mind.scoring import count, values_now
-from referee.games.hive_mind.state import RULE_SETS, SEATS, HiveMindState, Turn, play_on, turn, wallet
+from referee.games.hive_mind.scoring import count, outcome, values_now
+from referee.games.hive_mind.state import (
+    RULE_SETS,
+    SEATS,
+    HiveMindState,
+    Turn,
+    check_values,
+    draw_values,
+    play_on,
+    turn,
+    wallet,
+)
 from referee.rules import (
     DAY_MS,
     Announced,

@@ -9,10 +9,9 @@ from typing import Any
 
 from protocol.games.hive_mind import BUYING_ROUND
 from protocol.games.hive_mind.board import SHAPES
-from referee.games.hive_mind.checking import kinds_left
-from referee.games.hive_mind.hive import draw_values
+from referee.games.hive_mind.legal import kinds_left
 from referee.games.hive_mind.scoring import count, score
-from referee.games.hive_mind.state import ROUNDS, SEATS, HiveMindState, Turn, turn
+from referee.games.hive_mind.state import ROUNDS, SEATS, HiveMindState, Turn, draw_values, turn
 
 Json = dict[str, Any]
 

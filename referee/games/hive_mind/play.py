@@ -26,9 +26,14 @@ from protocol.games.hive_mind import (
 )
 from protocol.games.hive_mind import layouts as hive_layouts
 from protocol.games.hive_mind.board import CELLS, KINDS, SHAPES
-from referee.games.hive_mind.hive import total
-from referee.games.hive_mind.result import feats_by_seat, points_by_seat, settle
-from referee.games.hive_mind.scoring import count, right_guesses, with_right_guesses
+from referee.games.hive_mind.scoring import (
+    count,
+    feats_by_seat,
+    points_by_seat,
+    right_guesses,
+    settle,
+    with_right_guesses,
+)
 from referee.games.hive_mind.state import (
     ROUNDS,
     RULE_SETS,
@@ -38,6 +43,7 @@ from referee.games.hive_mind.state import (
     Turn,
     rounds_on,
     seats_that,
+    total,
     turn,
 )
 from referee.rules import Addressed, MatchRandom, Transition

@@ -43,13 +43,14 @@ from protocol.games.hive_mind import (
 from protocol.games.hive_mind.board import CELLS, SHAPES
 from protocol.games.hive_mind.layouts import fitting
 from referee.games.hive_mind import play
-from referee.games.hive_mind.hive import draw_values
-from referee.games.hive_mind.result import order, settle, standing
 from referee.games.hive_mind.scoring import (
     Tally,
     count_hive,
+    order,
     right_guesses,
     score,
+    settle,
+    standing,
     summed,
     with_right_guesses,
 )
@@ -62,6 +63,7 @@ from referee.games.hive_mind.state import (
     Result,
     RuleSet,
     Turn,
+    draw_values,
     price,
     turn,
 )

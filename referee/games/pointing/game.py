@@ -24,7 +24,7 @@ from protocol.games.pointing import (
     Vote,
 )
 from protocol.words import Action, Event, Outcome, Setup
-from referee.games.pointing import legal, worlds
+from referee.games.pointing import worlds
 from referee.games.pointing.state import (
     End,
     PointingState,
@@ -49,6 +49,9 @@ from referee.rules import (
     remembered,
 )
 
+NOBODY = MOST_SEATS
+CHOICES = (*(f"seat {seat}" for seat in range(MOST_SEATS)), "nobody")
+"""Each action is one choice."""
 ALWAYS_POINTED = -1
 """Garnets for a seat that pointed at another seat in all rounds."""
 
@@ -66,7 +69,7 @@ class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
     events = (Map, Tied, Reveal)
     options = PointingOptions
     view_type = PointingView
-    choices = legal.CHOICES
+    choices = CHOICES
 
     def seats(self, options: PointingOptions) -> int:
         """Return the option `seats`."""
@@ -103,15 +106,24 @@ class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
 
     def build(self, view: PointingView, seat: int) -> Building:
         """See `Game.build`."""
-        return legal.build(view, seat)
+        targets = view.tied if view.may_vote else [each for each in range(view.seats) if each != seat]
+        choice = yield 1 << NOBODY | sum(1 << each for each in targets)
+        target = None if choice == NOBODY else choice
+        return Vote(seat=target) if view.may_vote else Point(target=target)
 
     def spell(self, view: PointingView, action: Action) -> Sequence[int]:
         """See `Game.spell`."""
-        return legal.spell(action)
+        match action:
+            case Point(target=target) | Vote(seat=target):
+                return (NOBODY if target is None else target,)
+            case _:
+                raise AssertionError(action)
 
     def listed(self, view: PointingView, seat: int) -> Sequence[Action]:
-        """See `Game.listed`."""
-        return legal.listed(view, seat)
+        """Return all legal actions: the one without a seat first, then in order of seats."""
+        if view.may_vote:
+            return [Vote(seat=each) for each in (None, *view.tied)]
+        return [Point(target=each) for each in (None, *range(view.seats)) if each != seat]
 
     def worlds(
         self,

@@ -1,8 +1,8 @@
 """The rules of Runes to Ruins. Numbers like R5 are the rulings in docs/games/runes_to_ruins.md.
 
-`game` has the game class. It uses `symbols` (legal symbols), `checking` (legal actions and their costs), `opening`
-(round 1), `rounds` (the resolution of later rounds) with its parts `visions`, `mirrors`, `learned`, `guesses`,
-`conditions` and `mantra`, `ending`, and `views`. They share the types in `state`.
+`game` has the game class. It uses `symbols` (legal symbols), `checking` (legal actions and their costs), `rounds`
+(the resolution of rounds, and the end) with its parts `visions`, `guesses` and `conditions`, and `views`. They
+share the types in `state`.
 """
 
 from referee.games.runes_to_ruins.game import RunesToRuins

@@ -1,20 +1,23 @@
 """Checks of submitted actions, their canonical spelling, and their cost.
 
-Reasons of refusals depend only on the action, the seat's own state and public facts.
+Reasons of refusals depend only on the action, the seat's own state and public facts. Optional keys with empty
+values count as absent even if the type of the value has required keys.
 """
 
+import re
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from msgspec import UNSET, UnsetType
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
 from msgspec.structs import astuple, replace
 
+from protocol.codec import decode_json, encode
 from protocol.games.runes_to_ruins import Artefact, ChooseSymbol, Kind, Learned, PlayRound, Visions
 from protocol.games.runes_to_ruins.runes import RuneName
-from referee.games.runes_to_ruins.learned import KINDS, kinds
 from referee.games.runes_to_ruins.state import OTHER_KEYS, RunesState, Standing, artefacts
 from referee.games.runes_to_ruins.symbols import fault
-from referee.games.runes_to_ruins.visions import NO_VISIONS, used
+from referee.games.runes_to_ruins.visions import LEARNED_KINDS, NO_VISIONS, kinds, used
 from referee.games.runes_to_ruins.visions import cost as visions_cost
 from referee.rules import Illegal
 
@@ -156,15 +159,15 @@ def _checked_learned(round_: int, seat: int, given: tuple[Learned, ...]) -> tupl
     learned = tuple([_checked_insight(seat, each) for each in given])
     if len(learned) > MOST_OF_A_KIND:
         named = [kind for each in learned for kind in kinds(each)]
-        if max(map(named.count, KINDS)) > MOST_OF_A_KIND:
+        if max(map(named.count, LEARNED_KINDS)) > MOST_OF_A_KIND:
             raise Illegal(f"learned: at most {MOST_OF_A_KIND} of a kind in a round")
     return learned
 
 
 def _checked_insight(seat: int, learned: Learned) -> Learned:  # noqa: C901 - one case a kind
     """Return the learned insight in canonical spelling. Raise Illegal if it breaks a rule."""
-    if astuple(learned).count(UNSET) != len(KINDS) - 1:
-        raise Illegal(f"learned: each has exactly one of the keys {', '.join(KINDS)}")
+    if astuple(learned).count(UNSET) != len(LEARNED_KINDS) - 1:
+        raise Illegal(f"learned: each has exactly one of the keys {', '.join(LEARNED_KINDS)}")
     if learned.rune is not UNSET:
         return learned
     if (count := learned.count) is not UNSET:
@@ -211,3 +214,24 @@ def _ascending(named: tuple[NamedT, ...], what: str) -> tuple[NamedT, ...]:
     if len({*named}) < len(named):
         raise Illegal(f"{what} must differ")
     return tuple(sorted(named))
+
+
+OBJECTS = ("pattern", "place", "except", "mirror", "window")
+"""Optional keys of `visions` whose values have required keys, so that an empty object would not decode."""
+_EMPTY = re.compile(rb"\{\s*\}")
+"""Pattern in each text with an empty object and in few others, so that most texts need no decoding."""
+
+
+def without_empty(raw: bytes | Raw) -> bytes | None:
+    """Return the action without its optional keys that hold `{}`, or None if it has no such key."""
+    if not _EMPTY.search(raw):
+        return None
+    try:
+        action: Any = decode_json(raw)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return None
+    visions = action.get("visions") if isinstance(action, dict) else None
+    if not isinstance(visions, dict):
+        return None
+    kept = {key: value for key, value in visions.items() if key not in OBJECTS or value != {}}
+    return encode({**action, "visions": kept}) if len(kept) < len(visions) else None

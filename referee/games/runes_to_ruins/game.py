@@ -27,11 +27,9 @@ from protocol.games.runes_to_ruins import (
 )
 from protocol.words import Action, Event, Outcome, Setup
 from referee.games.runes_to_ruins import legal, views, worlds
-from referee.games.runes_to_ruins.checking import checked_round, checked_symbol
-from referee.games.runes_to_ruins.opening import close_attempt
+from referee.games.runes_to_ruins.checking import checked_round, checked_symbol, without_empty
 from referee.games.runes_to_ruins.plausible import plausible
-from referee.games.runes_to_ruins.rounds import close_round
-from referee.games.runes_to_ruins.spelling import without_empty
+from referee.games.runes_to_ruins.rounds import close_attempt, close_round
 from referee.games.runes_to_ruins.state import SEATS, RunesState
 from referee.games.runes_to_ruins.symbols import draw_symbol
 from referee.rules import (

@@ -52,11 +52,9 @@ from referee.games.runes_to_ruins.checking import (
     VOTES_WITH_MORE,
 )
 from referee.games.runes_to_ruins.conditions import CONDITIONS
-from referee.games.runes_to_ruins.learned import KINDS as LEARNED_KINDS
-from referee.games.runes_to_ruins.learned import kinds
 from referee.games.runes_to_ruins.state import OTHERS, SEATS
 from referee.games.runes_to_ruins.symbols import COLUMNS, GROUPS, MOST_ALIKE, TOUCHED, fault
-from referee.games.runes_to_ruins.visions import COST, KINDS, NO_VISIONS, used
+from referee.games.runes_to_ruins.visions import COST, KINDS, LEARNED_KINDS, NO_VISIONS, kinds, used
 from referee.rules import Building
 
 POSITIONS = range(6)

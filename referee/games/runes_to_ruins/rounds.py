@@ -1,12 +1,14 @@
-"""The resolution of a round from 2 on, when its window closes.
+"""The resolution of rounds when their windows close, and the end of the match.
 
-The order is: payments, votes, visions, learned insight, guesses, dark, mantra, the end of the match, and, if it
-continues, the payment of the condition for the next round. Payments are first, so nothing earned in a round can be
-spent in it (R5).
+In round 1 symbols are submitted until all differ. The order in later rounds is: payments, votes, visions, learned
+insight, guesses, dark, mantra, the end of the match, and, if it continues, the payment of the condition for the
+next round. Payments are first, so nothing earned in a round can be spent in it (R5).
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from random import Random
 from typing import Any
 
 from msgspec import UNSET, Struct
@@ -21,21 +23,22 @@ from protocol.games.runes_to_ruins import (
     Played,
     PlayRound,
     Purse,
+    Resubmit,
     Reveal,
     Revealed,
+    RunesDetail,
     RunesEvent,
     Six,
+    SymbolSet,
     Visions,
 )
-from referee.games.runes_to_ruins import conditions, ending
+from protocol.words import Outcome
+from referee.games.runes_to_ruins import conditions
 from referee.games.runes_to_ruins.checking import bought_guesses, cost
 from referee.games.runes_to_ruins.guesses import Compared, compare
-from referee.games.runes_to_ruins.learned import learn_all
-from referee.games.runes_to_ruins.mantra import darken, settle
-from referee.games.runes_to_ruins.mirrors import reflected
 from referee.games.runes_to_ruins.state import SEATS, RunesState, Standing
-from referee.games.runes_to_ruins.symbols import Tables, tables
-from referee.games.runes_to_ruins.visions import NO_VISIONS, answers, used
+from referee.games.runes_to_ruins.symbols import Tables, draw_symbol, tables
+from referee.games.runes_to_ruins.visions import NO_VISIONS, answers, learn_all, reflected, used
 from referee.rules import Addressed, MatchRandom, Transition
 
 ANSWERED, REFLECTED = 0, 1
@@ -66,7 +69,7 @@ def close_round(state: RunesState, actions: Sequence[PlayRound], rng: MatchRando
     discovered = [standing.discovered for standing in state.standings]
     for seat in found.compared.finders:
         discovered[seat] = state.round
-    why = ending.reason(state, discovered)
+    why = _end_reason(state, discovered)
     after = replace(
         state,
         standings=_settled(state, actions, found, discovered, goes_on=why is None),
@@ -78,8 +81,8 @@ def close_round(state: RunesState, actions: Sequence[PlayRound], rng: MatchRando
         earned = conditions.payments(found.won, conditions.Now(after, actions), starts)
         announced = conditions.announced(earned, actions, starts, rng)
         return _told(after, actions, found, rng, announced, {"round": starts}, earned)
-    outcome = ending.outcome(after, why, rng.shared())
-    return _told(after, actions, found, rng, ending.reveal(after), {"outcome": outcome})
+    outcome = _outcome(after, why, rng.shared())
+    return _told(after, actions, found, rng, _reveal(after), {"outcome": outcome})
 
 
 def _find(state: RunesState, actions: Sequence[PlayRound]) -> Found:
@@ -200,3 +203,146 @@ def _answers(
         told += reflected(seat, of, actions[of], found.of.symbols, partial(rng.seat, seat, REFLECTED))
     told += found.compared.told[seat]
     return told
+
+
+LAST_ATTEMPT = 11
+"""Number of the attempt after which clashing symbols are replaced by drawn ones, instead of resubmitted."""
+REPLACED = 1
+"""Random stream for replacement symbols; stream 0 may have drawn the symbol that clashed."""
+
+
+def close_attempt(state: RunesState, submitted: Sequence[Six], rng: MatchRandom) -> Transition[RunesState]:
+    """Set the symbols, or request all of them again if some clash."""
+    counts = Counter(submitted)
+    clashing = {symbol for symbol, count in counts.items() if count > 1}
+    after = replace(
+        state,
+        invalid=tuple(sorted({*state.invalid, *clashing})),
+        standings=tuple(
+            replace(standing, submitted=(*standing.submitted, symbol))
+            for standing, symbol in zip(state.standings, submitted, strict=True)
+        ),
+    )
+    if clashing and state.attempt < LAST_ATTEMPT:
+        attempt = state.attempt + 1
+        return Transition(replace(after, attempt=attempt), (Addressed(Resubmit(attempt=attempt)),))
+    symbols = _replaced(submitted, after.invalid, rng)
+    standings = zip(after.standings, symbols, strict=True)
+    after = replace(after, round=2, standings=tuple(replace(each, symbol=symbol) for each, symbol in standings))
+    return Transition(
+        after, tuple(Addressed(SymbolSet(symbol=symbol), seat) for seat, symbol in enumerate(symbols))
+    )
+
+
+def _replaced(submitted: Sequence[Six], invalid: tuple[Six, ...], rng: MatchRandom) -> list[Six]:
+    """Replace each invalid symbol by a drawn legal one that is neither invalid nor used by another seat."""
+    symbols = list(submitted)
+    for seat, symbol in enumerate(submitted):
+        if symbol in invalid:
+            symbols[seat] = draw_symbol(rng.seat(seat, REPLACED), without=(*invalid, *symbols))
+    return symbols
+
+
+FREE = 6
+"""Mantra removed for free at each settling."""
+REMOVED = (7, 8, 9, 10, 20)
+"""Mantra removed by the first five insights of a settling; the sixth removes the rest."""
+DARK_STEP, DARK_LEAST = 5, 10
+
+
+def settle(insight: int, mantra: int) -> tuple[int, int]:
+    """Return insight and mantra after the settling at the end of a round.
+
+    Insights are spent one by one; each of the first five only if the mantra is at least the amount that it
+    removes. Mantra carried over is settled like new mantra, with the free amount removed first.
+    """
+    if mantra <= FREE:
+        return insight, 0
+    mantra -= FREE
+    for removed in REMOVED:
+        if not insight or mantra < removed:
+            return insight, mantra
+        mantra -= removed
+        insight -= 1
+    return (insight - 1, 0) if insight and mantra else (insight, mantra)
+
+
+def darken(mantra: int, times: int) -> int:
+    """Return the mantra after `times` uses of the Power of Dark, applied one after another (R4).
+
+    Each use adds 5 for every full 5 of mantra, and at least 10.
+    """
+    for _ in range(times):
+        mantra += max(DARK_LEAST, DARK_STEP * (mantra // DARK_STEP))
+    return mantra
+
+
+PRIZE, NEXT_PRIZE = 2, 1
+"""Tokens for the best seat, and for the next eligible seat if the best is not eligible."""
+TOO_MUCH_MANTRA = 10
+"""Mantra at the end of the match from which a seat gets no token."""
+
+
+def _end_reason(state: RunesState, discovered: Sequence[int | None]) -> str | None:
+    """Return why the match ends after this round, or None if it continues.
+
+    `discovered` has the round of discovery of each seat, including this round, or None.
+    """
+    if discovered.count(None) <= 1:
+        return "discovered"
+    return "rounds" if state.round == state.options.rounds else None
+
+
+def _reveal(state: RunesState) -> Reveal:
+    """Return the event that publishes all symbols, guesses and conditions."""
+    return Reveal(
+        symbols={str(seat): symbol for seat, symbol in enumerate(state.symbols)},
+        guesses={str(seat): standing.guesses for seat, standing in enumerate(state.standings)},
+        conditions=state.conditions,
+    )
+
+
+def _outcome(state: RunesState, why: str, rng: Random) -> Outcome:
+    """Return the outcome; remaining ties are broken at random."""
+    order = _best_first(state.standings, rng)
+    standings = {str(seat): standing for seat, standing in enumerate(state.standings)}
+    return Outcome(
+        ranking=tuple((seat,) for seat in order),
+        winners=(order[0],),
+        eliminated=order[-1],
+        scores=None,
+        tokens=_tokens(state.standings, order),
+        reason=why,
+        detail=RunesDetail(
+            discovered={
+                seat: standing.discovered
+                for seat, standing in standings.items()
+                if standing.discovered is not None
+            },
+            mantra={seat: standing.mantra for seat, standing in standings.items()},
+        ),
+    )
+
+
+def _best_first(standings: tuple[Standing, ...], rng: Random) -> list[int]:
+    """Rank the seats: undiscovered first, then the latest discovered.
+
+    Ties go to the seat whose nearest guesses have lower figures, then to the one that received less mantra.
+    """
+    drawn = rng.sample(range(SEATS), SEATS)
+
+    def rank(seat: int) -> tuple[bool, int, int, int, int, int]:
+        standing = standings[seat]
+        exact, moved, group = map(sum, zip(*standing.nearest, strict=True))
+        undiscovered = standing.discovered is None
+        return (not undiscovered, -(standing.discovered or 0), exact, moved, group, standing.received)
+
+    return sorted(drawn, key=rank)
+
+
+def _tokens(standings: tuple[Standing, ...], order: list[int]) -> dict[str, int]:
+    """Give the prize to the best seat, or the smaller prize to the next seat that is eligible."""
+    for seat in order:
+        if standings[seat].mantra < TOO_MUCH_MANTRA:
+            return {str(seat): PRIZE if seat == order[0] else NEXT_PRIZE}
+    return {}

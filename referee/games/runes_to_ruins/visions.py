@@ -1,17 +1,33 @@
-"""Visions: questions of a seat about the symbols of other seats, their costs and answers."""
+"""Questions of a seat about the symbols of other seats: visions and learned insights.
 
-from collections.abc import Callable, Sequence
+Each vision has a cost in insight; learned insights add mantra, and count other seats only (R1). The vision
+`mirror` answers the questions of another seat about that seat itself (R3, R6).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import compress, product
 from random import Random
 from typing import get_args
 
 from msgspec import UNSET
+from msgspec.structs import astuple
 
-from protocol.games.runes_to_ruins import Kind, Six, VisionAnswer, Visions
+from protocol.games.runes_to_ruins import (
+    Answer,
+    Kind,
+    Learned,
+    LearnedAnswer,
+    LearnedKind,
+    Mirrored,
+    PlayRound,
+    Six,
+    VisionAnswer,
+    Visions,
+)
 from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE
 from referee.games.runes_to_ruins.state import OTHER_KEYS, OTHERS
-from referee.games.runes_to_ruins.symbols import GROUPS, ORDER, Tables
+from referee.games.runes_to_ruins.symbols import GROUPS, ORDER, Tables, runes_of, shared_runes, stands_on
 from referee.rules import choice
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -114,3 +130,95 @@ def pattern_counts(groups: tuple[str, ...], symbols: Sequence[Six]) -> tuple[int
 def other_rune(symbol: Six, named: tuple[str, ...], rng: Random) -> str:
     """Draw a rune of the symbol that is not in `named`."""
     return choice(rng, [rune for rune in symbol if rune not in named])
+
+
+FOR_RUNE, FOR_COUNT, FOR_HAS, FOR_LINE, FOR_SHARED, FOR_MOST = 2, 3, 4, 5, 6, 3
+LEARNED_KINDS: tuple[LearnedKind, ...] = ("rune", "count", "has", "line", "shared", "most")
+
+
+def kinds(learned: Learned) -> list[LearnedKind]:
+    """Return the kinds whose keys are present; a legal action has exactly one."""
+    return [kind for kind, named in zip(LEARNED_KINDS, astuple(learned), strict=True) if named is not UNSET]
+
+
+def learn_all(learned: Sequence[Learned], asker: int, of: Tables) -> tuple[list[LearnedAnswer], int]:
+    """Return the answers and the total mantra that they add."""
+    told, brought = [], 0
+    for index, each in enumerate(learned):
+        answer, mantra = learn(each, asker, of)
+        told.append(LearnedAnswer(index=index, answer=answer, mantra=mantra))
+        brought += mantra
+    return told, brought
+
+
+def learn(learned: Learned, asker: int, of: Tables) -> tuple[int | bool, int]:
+    """Return the answer and the mantra that it adds."""
+    if (rune := learned.rune) is not UNSET:
+        users = of.users(rune, asker)
+        return users, FOR_RUNE * users
+    if (count := learned.count) is not UNSET:
+        used = of.groups[count.seat].get(count.group, 0)
+        return used, FOR_COUNT * abs(used - count.number)
+    if (named := learned.has) is not UNSET:
+        has = named.rune in of.runes[named.seat]
+        return has, 0 if has else FOR_HAS
+    if (line := learned.line) is not UNSET:
+        there = of.users_on(line, asker)
+        return there, 0 if there else FOR_LINE
+    if learned.shared is not UNSET:
+        one, other = learned.shared
+        common = len(of.runes[one] & of.runes[other])
+        return common, 0 if common else FOR_SHARED
+    runes = learned.most or ()
+    most = of.most(runes, asker)
+    return most, FOR_MOST * (len(runes) - most)
+
+
+def reflected(
+    by: int, of: int, asked: PlayRound, symbols: tuple[Six, ...], rng: Callable[[], Random]
+) -> list[Mirrored]:
+    """Return the answers about seat `of` to those of its questions that name or cover seat `by`.
+
+    `veil` does not invert them. Visions are in their fixed order; learned insights follow in submitted order.
+    """
+    visions = NO_VISIONS if asked.visions is UNSET else asked.visions
+    answers: list[tuple[Kind | LearnedKind, Answer]] = [*_mirrored_visions(visions, by, symbols[of], rng)]
+    for learned in asked.learned:
+        (kind,) = kinds(learned)
+        answer = _mirrored_learned(learned, by, symbols[of], symbols[by])
+        if answer is not None:
+            answers.append((kind, answer))
+    return [Mirrored(of=of, kind=kind, answer=answer) for kind, answer in answers]
+
+
+def _mirrored_visions(
+    visions: Visions, by: int, symbol: Six, rng: Callable[[], Random]
+) -> Iterator[tuple[Kind, Answer]]:
+    """Yield answers about `symbol`, that of the asker; `window` and `mirror` are not mirrored (R3)."""
+    if visions.assign is not UNSET:
+        yield "assign", next(rune for seat, rune in visions.assign.items() if seat == str(by)) in symbol
+    if visions.divine is not UNSET:
+        yield "divine", bool(runes_of(symbol, visions.divine))
+    if visions.mundane is not UNSET:
+        yield "mundane", bool(runes_of(symbol, visions.mundane))
+    if visions.pattern is not UNSET and by in visions.pattern.seats:
+        yield "pattern", pattern_counts(visions.pattern.groups, [symbol])
+    if visions.place is not UNSET:
+        yield "place", (GROUPS[symbol[visions.place.position]][ORDER[visions.place.order]],)
+    if visions.except_ is not UNSET and visions.except_.seat == by:
+        yield "except", other_rune(symbol, visions.except_.runes, rng())
+
+
+def _mirrored_learned(learned: Learned, by: int, symbol: Six, own: Six) -> int | bool | None:
+    """Return the answer about the asker's `symbol`, or None if the question does not concern seat `by`."""
+    if (rune := learned.rune) is not UNSET:
+        return int(rune in symbol)
+    if (count := learned.count) is not UNSET:
+        return runes_of(symbol, count.group) if count.seat == by else None
+    if (has := learned.has) is not UNSET:
+        return has.rune in symbol if has.seat == by else None
+    if (line := learned.line) is not UNSET:
+        return int(stands_on(symbol, line))
+    if (seats := learned.shared) is not UNSET:
+        return shared_runes(symbol, own) if by in seats else None
+    return sum([rune in symbol for rune in learned.most or ()])

@@ -59,16 +59,14 @@ from referee.games.runes_to_ruins.guesses import (
     best,
     near,
 )
-from referee.games.runes_to_ruins.learned import learn
-from referee.games.runes_to_ruins.mantra import darken, settle
-from referee.games.runes_to_ruins.mirrors import reflected
 from referee.games.runes_to_ruins.narrowing import Searching
 from referee.games.runes_to_ruins.paid import FLAT, Paid, all_figures, are_in_order, possible, ranked
 from referee.games.runes_to_ruins.pools import any_of
+from referee.games.runes_to_ruins.rounds import darken, settle
 from referee.games.runes_to_ruins.search import Search
 from referee.games.runes_to_ruins.state import FIRST_INSIGHT, OTHERS, SEATS, Near, RunesState, Standing
 from referee.games.runes_to_ruins.symbols import GROUPS, ORDER, draw_symbol, fault, runes_of, stands_on, tables
-from referee.games.runes_to_ruins.visions import COST, KINDS, NO_VISIONS, answers, used
+from referee.games.runes_to_ruins.visions import COST, KINDS, NO_VISIONS, answers, learn, reflected, used
 
 APART = 30
 """Number of steps of a walk between two worlds."""

@@ -5,7 +5,7 @@ from itertools import permutations
 from random import Random
 
 from protocol.games.hive_mind.board import BOARD, BORDER, CELLS, SHAPES, shape_named
-from referee.games.hive_mind.hive import THREES_ALLOWED, check_values, draw_values
+from referee.games.hive_mind.state import THREES_ALLOWED, check_values, draw_values
 from referee.rules.contract import BadSetupError
 
 

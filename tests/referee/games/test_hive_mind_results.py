@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from protocol.games.hive_mind import Points
-from referee.games.hive_mind.result import outcome as outcome_of
-from referee.games.hive_mind.result import settle
+from referee.games.hive_mind.scoring import outcome as outcome_of
+from referee.games.hive_mind.scoring import settle
 from referee.games.hive_mind.state import RULE_SETS, HiveMindState, Result
 from referee.rules.rng import MatchRandom
 from referee.rules.table import Table

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from referee.games.runes_to_ruins.mantra import darken, settle
+from referee.games.runes_to_ruins.rounds import darken, settle
 from tests.referee.games.playing import close
 from tests.referee.games.runes_play import SYMBOLS, UNUSED, holding, put, start
 

@@ -418,7 +418,7 @@ def played_anew(world: FightState) -> FightState:
                     assert could_be_told(told.asked, told.answer, world.setup.titles)
             crests = {t: r for t, r in there.crests.items() if r <= state.round}
             players[seat] = replace(player, visits=visits, crests=crests)
-        after, _ = end_round(replace(played, players=tuple(players)), MatchRandom(0))
+        after = end_round(replace(played, players=tuple(players)), MatchRandom(0)).state
         assert after.history[-1] == world.history[state.round - 1]
         state = after
     return state
