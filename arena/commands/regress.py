@@ -34,10 +34,10 @@ from arena.regression import (
     HeadBrokenError,
     Regression,
     RegressionOptions,
+    RegressionRun,
     asking,
     explain,
     folder_for,
-    play_regression,
     regression_of,
     same_content_text,
 )
@@ -214,7 +214,8 @@ def _played(regression: Regression, where: Placement, asked: OutcomeOptions) -> 
         )
         check = check_asked(where, arena, {}, plays=asked.checks)
         try:
-            return play_regression(regression, players, venue, fresh=fresh, check=check, log=events.logger)
+            run = RegressionRun(arena, players, venue, check=check, log=events.logger, regression=regression)
+            return run.play(fresh=fresh)
         except Stopped as stopped:
             again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))
             raise Stopped(stopped.signal, f"stopped; to go on where it was: {again}") from None

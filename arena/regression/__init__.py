@@ -26,7 +26,7 @@ from arena.regression.model import (
     history_of,
 )
 from arena.regression.options import Blocks, RegressionOptions, regression_of, same_content_text
-from arena.regression.run import Finding, HeadBrokenError, folder_for, play_regression
+from arena.regression.run import Finding, HeadBrokenError, RegressionRun, folder_for
 
 __all__ = [
     "BASE",
@@ -45,6 +45,7 @@ __all__ = [
     "Place",
     "Regression",
     "RegressionOptions",
+    "RegressionRun",
     "UsageFinding",
     "answers",
     "asking",
@@ -53,7 +54,6 @@ __all__ = [
     "explain",
     "folder_for",
     "history_of",
-    "play_regression",
     "read_decision_diffs",
     "regression_of",
     "same_content_text",

@@ -1,6 +1,7 @@
 """The run of a regression test until it is decided, or to its limit."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from hashlib import sha256
 from itertools import takewhile
@@ -15,7 +16,7 @@ from msgspec import Struct
 from rich.progress import TimeElapsedColumn
 
 from arena import event_loop
-from arena.checks import FieldCheck, check_field, forget_refusal, write_refusal
+from arena.checks import check_field, forget_refusal, write_refusal
 from arena.config import label_of
 from arena.errors import AnswerIsNo, WrongUse
 from arena.options import default_folder
@@ -49,21 +50,16 @@ from arena.tournament import (
     BlockRunner,
     Gauge,
     Ledger,
-    MatchSetup,
+    Run,
     Terms,
     begin_or_go_on,
     checks_folder,
-    match_setup,
-    open_ledger,
     say_going_on,
     say_kept,
     terms_of,
-    try_out,
 )
-from arena.workers import Venue
 from referee.display_text import printable_name
 from referee.host import Result
-from referee.log import SILENT, Logger
 
 PlayerT = TypeVar("PlayerT")
 DIGITS = 12
@@ -107,82 +103,89 @@ class HeadBrokenError(AnswerIsNo):
     """Head cannot start, so the test is rejected without a match."""
 
 
-def play_regression(
-    regression: Regression,
-    players: tuple[PlayerT, ...],
-    open_venue: Venue[PlayerT],
-    *,
-    fresh: bool,
-    check: FieldCheck[PlayerT] | None = None,
-    log: Logger = SILENT,
-) -> Finding:
-    """Play the rest of a test and return its result.
+@dataclass
+class RegressionRun(Run[PlayerT]):
+    """One run of a regression test, whose bots and results folder are those of its tournament."""
 
-    Args:
-        regression: the test.
-        players: the entrants, in the form that `open_venue` takes.
-        open_venue: opens the workers.
-        fresh: moves earlier results aside and starts anew.
-        check: checks in a new test that each bot starts; None skips this.
-        log: the operator's log.
+    _: KW_ONLY
+    regression: Regression
 
-    Raises:
-        HeadBrokenError: head cannot start.
-        WrongUse: the folder holds results with other terms.
-        MachineCannot: the test cannot be finished now.
-        Stopped: a signal arrived; the next run continues.
-    """
-    started = monotonic()
-    folder = regression.arena.results
+    def play(self, *, fresh: bool) -> Finding:
+        """Play the rest of the test and return its result. `fresh` moves earlier results aside and starts anew.
 
-    looked = check is None
+        Raises:
+            HeadBrokenError: head cannot start.
+            WrongUse: the folder holds results with other terms.
+            MachineCannot: the test cannot be finished now.
+            Stopped: a signal arrived; the next run continues.
+        """
+        started, arena = monotonic(), self.tournament
+        with self.open_ledger(fresh=fresh) as ledger:
+            otherwise = f"{arena.results}: its results are of a test with other terms"
+            seed = begin_or_go_on(ledger, arena.form.seed, partial(_terms, self.regression), otherwise)
+            tally = _tally_of(self.regression, ledger)
+            say_kept(arena)
+            self._play_rest(ledger, tally, seed)
+            return _finding(self.regression, ledger, tally, seed, monotonic() - started)
 
-    def look() -> None:
-        nonlocal looked
-        if check is not None and check.plays and not looked:
-            _check_starts(regression, players, check)
-        looked = True
+    def check_field(self, ledger: Ledger | None) -> None:
+        """Play one short match with each bot, unless the test has begun.
 
-    def look_first() -> None:
-        try_out(open_venue)
-        look()
+        Raises:
+            HeadBrokenError: head never started.
+            WrongUse: another bot never started.
+        """
+        if self.check is None or not self.check.plays or (ledger is not None and ledger.terms()):
+            return
+        bots, folder = self.tournament.bots, checks_folder(self.tournament.results)
+        forget_refusal(folder)
+        broken: dict[int, str] = {}
+        named = {}
+        for each in check_field(self.tournament, self.players, self.check, folder):
+            if each.broken:
+                broken[each.entrant] = each.broken
+                named[f"{each.label} ({label_of(bots[each.entrant].given)})"] = each.broken
+        if broken:
+            write_refusal(folder, named)
+        for entrant, why in broken.items():
+            if entrant != HEAD:
+                flag = "--field"
+                if entrant == BASE:
+                    flag = "--base"
+                raise WrongUse(f"{flag}: {bots[entrant].given}: {why}; logs: {folder}")
+        if broken:
+            given = printable_name(bots[HEAD].given)
+            raise HeadBrokenError(f"rejected: head ({given}) {broken[HEAD]}; logs: {folder}")
 
-    with open_ledger(folder, fresh=fresh, try_out=look_first) as ledger:
-        if not ledger.terms():
-            look()
-        otherwise = f"{folder}: its results are of a test with other terms"
-        seed = begin_or_go_on(ledger, regression.arena.form.seed, partial(_terms, regression), otherwise)
-        tally = _tally_of(regression, ledger)
-        field = match_setup(regression.arena, players)
-        say_kept(regression.arena)
-        _play_rest(regression, field, ledger, tally, seed, open_venue=open_venue, log=log)
-        return _finding(regression, ledger, tally, seed, monotonic() - started)
+    def _play_rest(self, ledger: Ledger, tally: BlockTally, seed: int) -> None:
+        """Play until the test is decided, then abandon the matches in progress, which would not count."""
+        regression, done = self.regression, tally.blocks
+        most = regression.limit * regression.seatings
+        limit = f"at most {pluralise(most, 'match', ',')}"
+        say_going_on(ledger, limit, done * regression.seatings, self.setup.plan.isolation)
+        if tally.decided or done == regression.limit:
+            return
+        # An earlier run with a higher limit may have finished matches beyond this one.
+        left = max(1, most - len(ledger.finished()))
+        playing = trio.CancelScope()
+        with RegressionProgress(progress_console(), regression, tally, playing.cancel) as progress:
 
+            async def play_all() -> None:
+                with playing:
+                    async with self.open_venue(left) as workers:
+                        await BlockRunner(
+                            self.setup,
+                            lambda: takewhile(lambda _: not tally.decided, regression.blocks(seed)),
+                            ledger,
+                            workers=workers,
+                            progress=progress,
+                            log=self.log,
+                            settle="at_once",
+                            tell_aside=progress.say,
+                        ).play()
 
-def _check_starts(regression: Regression, players: tuple[PlayerT, ...], check: FieldCheck[PlayerT]) -> None:
-    """Play one short match with each bot.
-
-    Raises:
-        HeadBrokenError: head never started.
-        WrongUse: another bot never started.
-    """
-    arena = regression.arena
-    folder = checks_folder(arena.results)
-    forget_refusal(folder)
-    found = check_field(arena, players, check, folder)
-    broken = [each for each in found if each.broken]
-    if broken:
-        named = {f"{each.label} ({label_of(arena.bots[each.entrant].given)})": each.broken for each in broken}
-        write_refusal(folder, named)
-    for each in broken:
-        if each.entrant != HEAD:
-            flag = "--field"
-            if each.entrant == BASE:
-                flag = "--base"
-            raise WrongUse(f"{flag}: {arena.bots[each.entrant].given}: {each.broken}; logs: {folder}")
-    if broken:
-        given = printable_name(arena.bots[HEAD].given)
-        raise HeadBrokenError(f"rejected: head ({given}) {broken[0].broken}; logs: {folder}")
+            event_loop.run(play_all)
+        ledger.give_up_unfinished()
 
 
 def folder_for(regression: Regression) -> Path:
@@ -207,46 +210,6 @@ def _tally_of(regression: Regression, ledger: Ledger) -> BlockTally:
         uses = uses_of(reports, played.windows, played.conduct)
         tally.ended(played.block, played.seating, SeatedResult(played.entrants, played.outcome, uses))
     return tally
-
-
-def _play_rest(
-    regression: Regression,
-    field: MatchSetup[PlayerT],
-    ledger: Ledger,
-    tally: BlockTally,
-    seed: int,
-    *,
-    open_venue: Venue[PlayerT],
-    log: Logger,
-) -> None:
-    """Play until the test is decided, then abandon the matches in progress, which would not count."""
-    done = tally.blocks
-    limit = f"at most {pluralise(regression.limit * regression.seatings, 'match', ',')}"
-    say_going_on(ledger, limit, done * regression.seatings, field.plan.isolation)
-    if tally.decided or done == regression.limit:
-        return
-    # An earlier run with a higher limit may have finished matches beyond this one.
-    left = max(1, regression.limit * regression.seatings - len(ledger.finished()))
-    playing = trio.CancelScope()
-    blocks = partial(takewhile, lambda _: not tally.decided)
-    with RegressionProgress(progress_console(), regression, tally, playing.cancel) as progress:
-
-        async def play_all() -> None:
-            with playing:
-                async with open_venue(left) as workers:
-                    await BlockRunner(
-                        field,
-                        lambda: blocks(regression.blocks(seed)),
-                        ledger,
-                        workers=workers,
-                        progress=progress,
-                        log=log,
-                        settle="at_once",
-                        tell_aside=progress.say,
-                    ).play()
-
-        event_loop.run(play_all)
-    ledger.give_up_unfinished()
 
 
 def _finding(regression: Regression, ledger: Ledger, tally: BlockTally, seed: int, seconds: float) -> Finding:

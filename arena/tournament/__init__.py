@@ -54,9 +54,9 @@ from arena.tournament.results_folder import (
 )
 from arena.tournament.run import (
     FinalResults,
+    Run,
     TournamentRun,
     checks_folder,
-    match_setup,
     say_going_on,
     say_kept,
     try_out,
@@ -89,6 +89,7 @@ __all__ = [
     "Notice",
     "Notify",
     "Results",
+    "Run",
     "StartTerms",
     "Terms",
     "Told",
@@ -119,7 +120,6 @@ __all__ = [
     "left_out_now",
     "load_results",
     "load_start_terms",
-    "match_setup",
     "now",
     "open_ledger",
     "open_notices",

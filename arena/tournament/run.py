@@ -1,6 +1,7 @@
 """Plays a tournament from what its ledger holds to its end."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -20,7 +21,6 @@ from arena.schedule import (
     Contest,
     Design,
     EndlessLadder,
-    Event,
     Fixed,
     NotYetScheduled,
     blocks_so_far,
@@ -85,13 +85,55 @@ class _Stretch(Struct, frozen=True, kw_only=True):
 
 
 @dataclass
-class TournamentRun(Generic[PlayerT]):
-    """One run of a tournament: it plays the matches that are left, and accepts changes of the host meanwhile."""
+class Run(Generic[PlayerT]):
+    """One run of a tournament or a regression test, from what its ledger holds to its end."""
 
     tournament: Tournament
     players: tuple[PlayerT, ...]
     """The entrants, in the form that the workers take."""
     open_venue: Venue[PlayerT]
+    _: KW_ONLY
+    check: FieldCheck[PlayerT] | None = None
+    """Checks the bots before the first match; None: they are not checked."""
+    log: Logger = SILENT
+
+    @property
+    def setup(self) -> MatchSetup[PlayerT]:
+        """The common part of all matches."""
+        results, names = self.tournament.results, self.tournament.labels
+        return MatchSetup(
+            plan=self.tournament.plan(), players=self.players, names=names, transcripts=results / TRANSCRIPTS
+        )
+
+    @contextmanager
+    def open_ledger(self, *, fresh: bool) -> Iterator[Ledger]:
+        """Open the ledger once the bots were checked. With `fresh`, set earlier results aside after the check.
+
+        Raises:
+            WrongUse, MachineCannot, Stopped: see `arena.tournament.results_folder.open_ledger` and `check_field`.
+        """
+        checked = False
+
+        def check_first() -> None:
+            nonlocal checked
+            try_out(self.open_venue)
+            self.check_field(None)
+            checked = True
+
+        with open_ledger(self.tournament.results, fresh=fresh, try_out=check_first) as ledger:
+            if not checked:
+                self.check_field(ledger)
+            yield ledger
+
+    def check_field(self, ledger: Ledger | None) -> None:
+        """Check the bots. `ledger` may hold earlier results; None: there is none, or it will be set aside."""
+        raise NotImplementedError
+
+
+@dataclass
+class TournamentRun(Run[PlayerT]):
+    """One run of a tournament: it plays the matches that are left, and accepts changes of the host meanwhile."""
+
     _: KW_ONLY
     write_reports: Callable[[Path, Results], None]
     """Writes the files for people into the results folder, before another arena may open it."""
@@ -99,15 +141,12 @@ class TournamentRun(Generic[PlayerT]):
     """Returns whether an endless ladder is to stop; None: only a signal stops it."""
     enlist: Callable[[Tournament], tuple[tuple[PlayerT, ...], Venue[PlayerT]]] | None = None
     """Returns the players and the workers of a field into which bots have entered; None: no bot can enter."""
-    check: FieldCheck[PlayerT] | None = None
-    """Checks the bots before the first match of a new tournament; None: they are not checked."""
     publish: Publish | None = None
     """Publishes the standings on the live feed."""
     notify: Notify = no_notices
     """Receives notices to the host."""
     remote: RemoteSeats | None = None
     """The seats of remote bots, which the venue has, too."""
-    log: Logger = SILENT
 
     def play(self, *, fresh: bool) -> FinalResults:
         """Play what is left.
@@ -120,22 +159,8 @@ class TournamentRun(Generic[PlayerT]):
             MachineCannot: it cannot be played to its end now.
             Stopped: a signal came. Another run goes on.
         """
-        checked = False
-
-        def check_first() -> None:
-            nonlocal checked
-            try_out(self.open_venue)
-            self._check_field()
-            checked = True
-
         self._watch = Watch(self.tournament, self.notify)
-        with (
-            workers_kept(),
-            self._watch.until_stopped(),
-            open_ledger(self.tournament.results, fresh=fresh, try_out=check_first) as ledger,
-        ):
-            if not checked:
-                self._check_field(left_out_of(ledger.terms()), ledger.events())
+        with workers_kept(), self._watch.until_stopped(), self.open_ledger(fresh=fresh) as ledger:
             self._ledger = ledger
             begun, self._seed = self._begin()
             self._watch.go_on(ledger)
@@ -153,9 +178,12 @@ class TournamentRun(Generic[PlayerT]):
             self._watch.over(self.tournament.shown[found.standings[0].entrant], len(found.played))
             return found
 
-    def _check_field(self, begun: Mapping[str, str] | None = None, events: Sequence[Event] = ()) -> None:
+    def check_field(self, ledger: Ledger | None) -> None:
         """Check the bots, and leave out those that the terms allow to be left out."""
-        folder, entered = checks_folder(self.tournament.results), names_entered(events)
+        begun, entered = None, names_entered(())
+        if ledger is not None:
+            begun, entered = left_out_of(ledger.terms()), names_entered(ledger.events())
+        folder = checks_folder(self.tournament.results)
         self.tournament, self.players = exclude_broken_bots(
             self.tournament, self.players, self.check, folder=folder, begun=begun, entered=entered
         )
@@ -280,7 +308,7 @@ class TournamentRun(Generic[PlayerT]):
                     nursery.start_soon(tell_remote_seats, self.remote, self.tournament, self._seed, ledger, write)
                 for blocks in stretch.rounds:
                     await BlockRunner(
-                        match_setup(self.tournament, self.players),
+                        self.setup,
                         blocks,
                         ledger,
                         first=stretch.first,
@@ -348,16 +376,6 @@ class TournamentRun(Generic[PlayerT]):
 def checks_folder(results: Path) -> Path:
     """Return a new folder for the output of a check, in a tournament's results folder."""
     return results / CHECKS / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-
-
-def match_setup(tournament: Tournament, players: tuple[PlayerT, ...]) -> MatchSetup[PlayerT]:
-    """Return the common part of all matches of a tournament or a regression test."""
-    return MatchSetup(
-        plan=tournament.plan(),
-        players=players,
-        names=tournament.labels,
-        transcripts=tournament.results / TRANSCRIPTS,
-    )
 
 
 def try_out(open_venue: Venue[PlayerT]) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from arena.errors import MachineCannot, WrongUse
 from arena.regression.model import Regression
 from arena.regression.options import RegressionOptions, regression_of
-from arena.regression.run import Finding, folder_for, play_regression
+from arena.regression.run import Finding, RegressionRun, folder_for
 from arena.statistics.sprt import Verdict
 from arena.workers.api import Play, Venue, Worker
 from referee.host.plan import Plan, Result
@@ -41,7 +41,8 @@ def playing(
 ) -> Finding:
     """How it comes out, but for how long it took."""
     players = regression.arena.labels
-    found = play_regression(regression, players, venue(play or AtOnce(), concurrency), fresh=fresh)
+    opened = venue(play or AtOnce(), concurrency)
+    found = RegressionRun(regression.arena, players, opened, regression=regression).play(fresh=fresh)
     return replace(found, seconds=0)
 
 

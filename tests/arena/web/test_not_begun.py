@@ -16,7 +16,7 @@ from arena.config.tournament_file import read_tournament
 from arena.errors import DONE, WRONG_USE, WrongUse
 from arena.pages import Website
 from arena.pages.report import write_beside
-from arena.regression import HeadBrokenError, RegressionOptions, play_regression, regression_of
+from arena.regression import HeadBrokenError, RegressionOptions, RegressionRun, regression_of
 from arena.season.run import all_bots
 from arena.tournament import LEDGER, Ledger, TournamentRun, checks_folder
 from arena.tournament.results_folder import held
@@ -171,7 +171,9 @@ def test_a_regression_test_whose_head_cannot_start_is_one(tmp_path: Path) -> Non
     field = Field(broken=["head"])
     check = FieldCheck("opponent", field.open_venue, {})
     with pytest.raises(HeadBrokenError, match="never started"):
-        play_regression(regression, regression.arena.labels, field.open_venue, fresh=False, check=check)
+        of_test = regression.arena
+        run = RegressionRun(of_test, of_test.labels, field.open_venue, check=check, regression=regression)
+        run.play(fresh=False)
     said = arena("report", results)
     assert (DONE, f"{results}: not begun: head ({GINA}) cannot start") == (
         said.exit_code,
