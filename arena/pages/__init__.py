@@ -2,9 +2,17 @@
 
 from arena.pages.competition import UNFORESEEN, Competition, Overview
 from arena.pages.contents import NoReplayError, replay_page, replay_path, transcript_bytes, transcript_path
-from arena.pages.report import stress_page, write_beside, write_report, write_waiting
-from arena.pages.season import SeasonPages, write_season_beside, write_season_report
-from arena.pages.website import Page, Website
+from arena.pages.page import Page
+from arena.pages.report import (
+    stress_page,
+    write_beside,
+    write_report,
+    write_season_beside,
+    write_season_report,
+    write_waiting,
+)
+from arena.pages.season import SeasonPages
+from arena.pages.website import Website
 
 __all__ = [
     "UNFORESEEN",

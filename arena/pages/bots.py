@@ -1,4 +1,4 @@
-"""The list of bots, the index for searching bots, and the page of one bot."""
+"""The pages of bots: their list, the index for searching them, and one bot."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -6,7 +6,19 @@ from typing import Any, TypeVar
 import msgspec
 
 from arena.pages.charts import line_chart
-from arena.pages.competition import Overview
+from arena.pages.competition import Competition, Overview
+from arena.pages.matches import match_href, matches_of_bot
+from arena.pages.page import (
+    JSON,
+    MATCHES_A_PAGE,
+    ROWS,
+    Page,
+    PageMaker,
+    newest_first,
+    numbered,
+    numbered_links,
+    page_count,
+)
 from arena.pages.standings import ratings_over_time
 from arena.pages.tables import PageTable, table
 from arena.pages.template import name
@@ -25,8 +37,65 @@ HASH_LETTERS = 23
 """Characters of a content hash that a page shows."""
 
 
-def bots_table(overview: Overview, first: int, count: int) -> PageTable:
-    """Return a table of `count` bots in the order of the standings, from index `first`."""
+def bots_page(maker: PageMaker, competition: Competition, number: int = 1) -> Page | None:
+    """Return a page of the list of bots."""
+    overview = competition.overview()
+    pages = page_count(len(overview.found.digest.labels), ROWS)
+    if not 0 < number <= pages:
+        return None
+    return maker.of_competition(
+        competition,
+        overview,
+        "bots",
+        numbered("bots", number),
+        title="Bots",
+        tab="bots.html",
+        table=_bots_table(overview, (number - 1) * ROWS),
+        pages=numbered_links(number, pages, "bots"),
+    )
+
+
+def bots_index(_: PageMaker, competition: Competition, number: int = 1) -> Page | None:
+    """Return a part of the index for searching bots, as JSON with the path of the next part."""
+    chunks = index_chunks(competition.overview())
+    if not 0 < number <= len(chunks):
+        return None
+    more = numbered("bots", number + 1, "json") if number < len(chunks) else None
+    return Page(msgspec.json.encode({"format": 1, "bots": chunks[number - 1], "more": more}), JSON)
+
+
+def bot_page(maker: PageMaker, competition: Competition, entrant: int, number: int | None = None) -> Page | None:
+    """Return a bot's page, or page `number` of its matches; the newest matches are on the bot's page."""
+    overview = competition.overview()
+    digest = overview.found.digest
+    rows = overview.index.of_bot(entrant)
+    pages = page_count(len(rows))
+    page = pages if number is None else number
+    if entrant >= len(digest.labels) or not 0 < page <= pages:
+        return None
+    first = (page - 1) * MATCHES_A_PAGE
+    found = competition.some(overview.index.keys(rows[first : first + MATCHES_A_PAGE]))
+    return maker.of_competition(
+        competition,
+        overview,
+        "bot",
+        f"bot/{bot_file(entrant, page, pages)}",
+        title=digest.labels[entrant],
+        tab="bots.html",
+        table=matches_of_bot(overview, found[::-1], match_href("../"), entrant),
+        first_page=page == pages,
+        pages=newest_first(page, pages, lambda page: bot_file(entrant, page, pages)),
+        **_bot_context(overview, entrant),
+    )
+
+
+def bot_file(entrant: int, page: int, pages: int) -> str:
+    """Return the file name of a bot's page, or of one with older matches; the last page is the newest."""
+    return f"{entrant}.html" if page == pages else f"{entrant}-matches-{page}.html"
+
+
+def _bots_table(overview: Overview, first: int) -> PageTable:
+    """Return a table of `ROWS` bots in the order of the standings, from index `first`."""
     digest, reports = overview.found.digest, overview.found.reports
     rating, _ = rating_columns(digest)
 
@@ -40,7 +109,7 @@ def bots_table(overview: Overview, first: int, count: int) -> PageTable:
         meaning="Matches in which the bot lost by a fault, of all that it played. A dash: none.",
     )
     columns = (*naming_columns(digest), rating, PLAYED, by_fault, DEFAULTS, REFUSED)
-    rows = digest.standings[first : first + count]
+    rows = digest.standings[first : first + ROWS]
     return table("Bots", columns, rows, href=lambda row: f"bot/{row.entrant}.html")
 
 
@@ -59,12 +128,7 @@ def index_chunks(overview: Overview) -> list[list[tuple[int, str, str]]]:
     return chunks
 
 
-def bot_index(chunk: Sequence[tuple[int, str, str]], more: str | None) -> bytes:
-    """Return a part of the index as JSON. `more` is the path of the next part, if any."""
-    return msgspec.json.encode({"format": 1, "bots": chunk, "more": more})
-
-
-def bot_context(overview: Overview, bot: int) -> dict[str, Any]:
+def _bot_context(overview: Overview, bot: int) -> dict[str, Any]:
     """Return the values for the template of one bot, except its matches."""
     digest, report = overview.found.digest, overview.found.reports[bot]
     place, row = next(
@@ -76,20 +140,22 @@ def bot_context(overview: Overview, bot: int) -> dict[str, Any]:
         values = ratings_over_time(digest, bot)
         times = [each.matches for each in digest.moments]
         over_time = line_chart([(digest.labels[bot], values, "")], times, "match")
-    met = [other.entrant for other in digest.standings if other.entrant in row.against]
+    place_text = f"{place} of {competitors(digest)}"
+    if row.house:
+        place_text = "none: the house bot fills empty seats"
+    facts = [
+        Fact("place", place_text),
+        Fact("rating", f"{rating.elo:+z.0f}"),
+        Fact("95 % interval", interval(rating)),
+        Fact("mean points", MEAN_POINTS.cell(row)),
+        Fact("played", pluralise(row.played, "match")),
+    ]
     content = overview.found.content(bot)
+    if content is not None:
+        facts.append(Fact("content", content[:HASH_LETTERS]))
+    met = [other.entrant for other in digest.standings if other.entrant in row.against]
     return {
-        "facts_of_bot": [
-            Fact(
-                "place",
-                "none: the house bot fills empty seats" if row.house else f"{place} of {competitors(digest)}",
-            ),
-            Fact("rating", f"{rating.elo:+z.0f}"),
-            Fact("95 % interval", interval(rating)),
-            Fact("mean points", MEAN_POINTS.cell(row)),
-            Fact("played", pluralise(row.played, "match")),
-            *([] if content is None else [Fact("content", content[:HASH_LETTERS])]),
-        ],
+        "facts_of_bot": facts,
         "notes": note(report) if report.log else [],
         "over_time": over_time,
         "opponents": _opponents(overview, row, met[:MOST_OPPONENTS]),

@@ -7,7 +7,7 @@ reveal secrets of an unfinished one.
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -107,15 +107,6 @@ def index_of(played: Sequence[Played], seats: int) -> MatchIndex:
         heads=heads[order],
         head_rows=order,
     )
-
-
-class MatchOnPage(Struct, frozen=True):
-    """A match that counts."""
-
-    played: Played
-    reports: tuple[SeatReport, ...]
-    transcript: str
-    """Name of the transcript's file in the results folder, or its URL."""
 
 
 class Overview(Struct, frozen=True, kw_only=True):
@@ -232,29 +223,28 @@ class Competition:
         """Return the results so far, without the contest; see `overview`."""
         return self.overview().found
 
-    def some(self, keys: Sequence[tuple[int, int]]) -> list[MatchOnPage]:
+    def some(self, keys: Sequence[tuple[int, int]]) -> list[Reported]:
         """Return those of these matches that count; keys are block and seating."""
         with closing(self._open()) as ledger:
-            return [MatchOnPage(*row) for row in ledger.some(keys)]
+            return ledger.some(keys)
 
-    def all_matches(self) -> Iterator[MatchOnPage]:
-        """Yield every match that counts, in schedule order, in small portions and without holding the ledger open.
+    def all_matches(self) -> Iterator[Reported]:
+        """Return every match that counts, in schedule order, read in portions; the ledger is not held open.
 
         Matches whose block starts to count during the iteration may be missing. Raises the same errors as
         `results`.
         """
-        for rows in batches_of(self.ledger, self._after):
-            yield from (MatchOnPage(*row) for row in rows)
+        return chain.from_iterable(batches_of(self.ledger, self._after))
 
     def _after(self, block: int, seating: int, count: int) -> list[Reported]:
         with closing(self._open()) as ledger:
             return ledger.after(block, seating, count)
 
-    def match(self, block: int, seating: int) -> MatchOnPage | None:
+    def match(self, block: int, seating: int) -> Reported | None:
         """Return a match; None if it does not count, or not yet."""
         return next(iter(self.some([(block, seating)])), None)
 
-    def match_by_head(self, head: str) -> MatchOnPage | None:
+    def match_by_head(self, head: str) -> Reported | None:
         """Return the match whose transcript has this head; None if no match that counts has it."""
         key = self.overview().index.key_of(head)
         return None if key is None else self.match(*key)
@@ -264,7 +254,7 @@ class Competition:
         with closing(self._open()) as ledger:
             return ledger.counted(heads)
 
-    def transcript(self, match: MatchOnPage) -> Path | None:
+    def transcript(self, match: Reported) -> Path | None:
         """Return the path of the match's transcript; None if it is not in the results folder."""
         if "://" in match.transcript or os.sep in match.transcript:
             return None

@@ -1,28 +1,25 @@
-"""Replays and transcripts of matches, and delayed pages of unfinished matches.
+"""Replays and transcripts of matches.
 
 The path of a replay holds the hash of the match's last line and the hash of the code that draws it, so that it can
-be cached for ever. A delayed page shows all secrets, if the host wants it: the full view shows the deal, and all
-matches of a block are played from the same deal. So a match is shown only when it is the last unfinished match of
-its block.
+be cached for ever.
 """
 
 import re
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from itertools import takewhile
 from pathlib import Path
 
-from arena.errors import WrongUse
-from arena.pages.competition import Competition
+from arena.errors import MachineCannot, WrongUse
+from arena.pages.competition import MOST_SAID, Competition
+from arena.pages.page import HTML, LINES, Page
 from arena.pages.template import asset_path
-from arena.tournament import TRANSCRIPTS, Ledger
 from referee.linux.files import read_regular
-from referee.match import AnyRecord, Header
-from referee.transcript import Broken, Differs, TranscriptError, TranscriptReading, Verified, verify_transcript
+from referee.match import Header
+from referee.transcript import Differs, TranscriptError, TranscriptReading, Verified, verify_transcript
 
 MOST_BYTES = 64 * 1024 * 1024
 """Maximum size of a transcript that pages show."""
@@ -30,6 +27,8 @@ DRAWN_BY = ("arena.viewer", "arena.replay", "arena.live", "protocol.text")
 PAGES_BY = ("arena", "referee", "protocol")
 DIGITS = 16
 _HEAD = re.compile("[0-9a-f]{64}")
+MOST_REFUSED = 1_000
+"""Maximum number of refused transcripts whose reasons are cached."""
 
 
 class NoReplayError(Exception):
@@ -125,63 +124,56 @@ def _sources(folder: Traversable) -> Iterator[tuple[str, bytes]]:
             yield each.name, each.read_bytes()
 
 
-MICROSECONDS = 1_000_000
-BACK = ("../late.html", "All delayed matches")
-"""Target and text of the link back from a match's page."""
+class TranscriptPages:
+    """Replays and transcripts of the matches of some competitions, by head."""
 
+    def __init__(self, competitions: Iterable[Competition]) -> None:
+        self._competitions = tuple(competitions)
+        self._refused: dict[tuple[str, str], tuple[tuple[int, ...], str]] = {}
+        """File stamp and reason of each refused transcript, by head and media type."""
 
-def shown_late(competition: Competition) -> list[tuple[int, int]]:
-    """Return block and seating of the unfinished matches that may be shown."""
-    overview = competition.overview()
-    if not overview.running:
-        return []
-    seatings = {block.number: len(block.shifts) for block in overview.coming}
-    with closing(Ledger(competition.ledger)) as ledger:
-        times, finished = ledger.times(), ledger.finished()
-    found = []
-    for block, seating in dict.fromkeys((block, seating) for block, seating, _ in times.under_way):
-        others = {(block, each) for each in range(seatings.get(block, 0))} - {(block, seating)}
-        if block in seatings and (block, seating) not in finished and others <= finished:
-            found.append((block, seating))
-    return found
+    def replay(self, head: str, viewer: str) -> Page | None:
+        """Return the replay of a match; None for the hash of another viewer."""
+        return self._made(head, replay_page, HTML) if viewer == viewer_hash() else None
 
+    def transcript(self, head: str) -> Page | None:
+        """Return a match's transcript."""
+        return self._made(head, transcript_bytes, LINES)
 
-def late_page(competition: Competition, block: int, seating: int, seconds: float) -> bytes | None:
-    """Return the page of an unfinished match as it was `seconds` before the last record of its transcript.
+    def _made(self, head: str, make: Callable[[Path, str], bytes], kind: str) -> Page | None:
+        """Return the page made from a match's transcript.
 
-    None if the match may not be shown, or not yet. Uses seconds of processor time.
-    """
-    # Imported late, as for replays: see `arena.pages.contents`.
-    from arena.replay import recorded  # noqa: PLC0415
-    from arena.viewer import page_of  # noqa: PLC0415
-
-    if (block, seating) not in shown_late(competition):
-        return None
-    with closing(Ledger(competition.ledger)) as ledger:
-        name = ledger.under_way(block, seating)
-    if name is None or "/" in name:
-        return None
-    part = competition.folder / TRANSCRIPTS / f"{name}.part"
-    try:
-        check_size(part)
-        records = list(_so_far(TranscriptReading(part)))
-        until = max((_at(record) for record in records), default=0) - seconds * MICROSECONDS
-        if until <= 0:
+        A refused one is read again once its file has changed.
+        """
+        transcript = self._file(head)
+        if transcript is None:
             return None
-        known = takewhile(lambda record: _at(record) <= until, records)
-        return page_of(recorded(known, part, unfinished=True), back=BACK).encode()
-    except (NoReplayError, TranscriptError, WrongUse):
-        return None  # For example, the match has just ended.
+        stamp = _stamp(transcript)
+        before, why = self._refused.get((head, kind), (None, ""))
+        if stamp != before:
+            try:
+                return Page(make(transcript, head), kind, for_ever=True)
+            except NoReplayError as error:
+                why = str(error)[:MOST_SAID]
+            if len(self._refused) >= MOST_REFUSED:
+                self._refused.clear()
+            self._refused[head, kind] = stamp, why
+        raise WrongUse(f"{transcript}: {why}")
+
+    def _file(self, head: str) -> Path | None:
+        """Return the transcript of the match that has this head, if it counts; skip unreadable competitions."""
+        for competition in self._competitions:
+            with suppress(WrongUse, MachineCannot):
+                match = competition.match_by_head(head)
+                if match is not None:
+                    return competition.transcript(match)
+        return None
 
 
-def _so_far(reading: TranscriptReading) -> Iterator[AnyRecord]:
+def _stamp(file: Path) -> tuple[int, ...]:
+    """Return a value that changes when the file changes; zeros if the file does not exist."""
     try:
-        yield from reading
-    except Broken:  # The file of an unfinished match has no end yet.
-        return
-
-
-def _at(record: AnyRecord) -> int:
-    """Return the time of a record in microseconds since the match's zero; 0 for earlier records."""
-    at = getattr(record, "at", 0)
-    return at if isinstance(at, int) else 0
+        its = file.stat()
+    except OSError:
+        return 0, 0, 0
+    return its.st_ino, its.st_size, its.st_mtime_ns

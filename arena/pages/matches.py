@@ -1,17 +1,19 @@
-"""Lists of matches, the schedule, and the page of one match. Pages never show the seed of the deals."""
+"""The pages of matches: their list, the schedule, and one match. Pages never show the seed of the deals."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from arena.pages.competition import MatchOnPage, Overview
+from arena.pages.competition import Competition, Overview
+from arena.pages.contents import replay_path, transcript_path
+from arena.pages.page import MATCHES_A_PAGE, Page, PageMaker, newest_first, page_count
 from arena.pages.tables import Cell, PageTable, in_line, listed, table
 from arena.pages.template import name
 from arena.quantities import MISSING, Column, duration, ordinal, pluralise
 from arena.reports import USAGE, unusual_end
-from arena.schedule import TWO, Block, match_name
-from arena.statistics import Digest, Played, places_by_seat, points
+from arena.schedule import TWO, Block, match_name, match_of
+from arena.statistics import Digest, Played, Reported, places_by_seat, points
 from protocol.refusals import Conduct
 from referee.match import SeatReport, sentences
 
@@ -58,14 +60,106 @@ def match_file(block: int, seating: int) -> str:
     return f"{match_name(block, seating)}.html"
 
 
-def match_href(here: str) -> Callable[[MatchOnPage], str]:
+def match_href(here: str) -> Callable[[Reported], str]:
     """Return a function that links to a match's page. `here` is the path to the competition's folder."""
     return lambda match: f"{here}match/{match_file(match.played.block, match.played.seating)}"
 
 
-def match_context(overview: Overview, match: MatchOnPage, block: Sequence[MatchOnPage]) -> dict[str, Any]:
+def matches_page(maker: PageMaker, competition: Competition, number: int | None = None) -> Page | None:
+    """Return a page of `MATCHES_A_PAGE` matches; without a number, the newest ones."""
+    overview = competition.overview()
+    total = len(overview.index)
+    pages = page_count(total)
+    page = pages if number is None else number
+    if not 0 < page <= pages:
+        return None
+    first = (page - 1) * MATCHES_A_PAGE
+    found = competition.some(overview.index.keys(range(first, min(first + MATCHES_A_PAGE, total))))
+    span = ""
+    if found:
+        span = f"Matches {first + len(found)} to {first + 1}, newest first."
+
+    def path(page: int) -> str:
+        return "matches.html" if page == pages else f"matches-{page}.html"
+
+    return maker.of_competition(
+        competition,
+        overview,
+        "matches",
+        "matches.html" if number is None else f"matches-{page}.html",
+        title="Matches",
+        tab="matches.html",
+        span=span,
+        table=match_table(overview, found[::-1], match_href("")),
+        pages=newest_first(page, pages, path),
+    )
+
+
+def old_match_page(maker: PageMaker, competition: Competition, block: int, seating: int) -> Page | None:
+    """Return the page of a match at its old address of block and seating, to which older pages linked."""
+    return match_page(maker, competition, match_name(block, seating))
+
+
+def match_page(maker: PageMaker, competition: Competition, match: str) -> Page | None:
+    """Return the page of a match; None until its block counts."""
+    key = match_of(match)
+    if key is None:
+        return None
+    block, seating = key
+    overview = competition.overview()
+    row = overview.index.row_of(block, seating)
+    if row is None:
+        return None
+    together = competition.some(overview.index.of_block(block))
+    for each in together:
+        if each.played.seating == seating:
+            return page_of_match(maker, competition, overview, each, row=row, block=together)
+    return None
+
+
+def page_of_match(
+    maker: PageMaker,
+    competition: Competition,
+    overview: Overview,
+    match: Reported,
+    *,
+    row: int,
+    block: Sequence[Reported],
+) -> Page:
+    """Return the page of a match. `row` is its index row; `block` holds all matches of its block."""
+    head, name = match.played.head, _name(match)
+    is_here = competition.transcript(match) is not None
+    return maker.of_competition(
+        competition,
+        overview,
+        "match",
+        f"match/{name}.html",
+        title=f"Match {name}",
+        tab="matches.html",
+        replay=replay_path(head) if is_here and maker.replays else None,
+        transcript=transcript_path(head) if is_here and maker.transcripts else None,
+        its_name=f"{competition.slug}/{name}",
+        is_elsewhere=not is_here,
+        finished=overview.finished,
+        pages=neighbours(overview, row),
+        **match_context(overview, match, block),
+    )
+
+
+def neighbours(overview: Overview, row: int) -> list[tuple[str, str]]:
+    """Return links to the previous and the next match of the schedule."""
+    found = []
+    for word, other in (("Previous match", row - 1), ("Next match", row + 1)):
+        found += [(word, match_file(*key)) for key in overview.index.keys([other])]
+    return found
+
+
+def match_context(overview: Overview, match: Reported, block: Sequence[Reported]) -> dict[str, Any]:
     """Return the values for the template of one match. `block` holds all matches of its block."""
     digest, played = overview.found.digest, match.played
+    no_transcript = "The transcript is not in the results folder."
+    if "://" in match.transcript:
+        no_transcript = f"The transcript is at {match.transcript}."
     return {
         "result": result_cell(played, digest),
         "reason": unusual_end(played.outcome.reason),
@@ -74,9 +168,7 @@ def match_context(overview: Overview, match: MatchOnPage, block: Sequence[MatchO
         # These texts may reveal the deal, which is no longer secret now that the block is over.
         "voids": [why for block, _, why in overview.found.voids if block == played.block][:MOST_VOIDS],
         "head": played.head,
-        "no_transcript": f"The transcript is at {match.transcript}."
-        if "://" in match.transcript
-        else "The transcript is not in the results folder.",
+        "no_transcript": no_transcript,
     }
 
 
@@ -85,14 +177,14 @@ def _match_column(name_of: Callable[[Row], str]) -> Column[Row]:
     return Column("match", name_of, meaning=MATCH_MEANING, is_text=True)
 
 
-def _name(match: MatchOnPage) -> str:
+def _name(match: Reported) -> str:
     return match_name(match.played.block, match.played.seating)
 
 
-def _seatings(overview: Overview, matches: Iterable[MatchOnPage]) -> PageTable:
+def _seatings(overview: Overview, matches: Iterable[Reported]) -> PageTable:
     """Return the table of a block's matches with the bots in their seats."""
     digest = overview.found.digest
-    columns: tuple[Column[MatchOnPage], ...] = (
+    columns: tuple[Column[Reported], ...] = (
         _match_column(_name),
         Column(
             "seats",
@@ -111,7 +203,7 @@ def _seatings(overview: Overview, matches: Iterable[MatchOnPage]) -> PageTable:
     )
 
 
-def _result_column(digest: Digest) -> Column[MatchOnPage]:
+def _result_column(digest: Digest) -> Column[Reported]:
     return Column("result", lambda match: result_cell(match.played, digest), meaning=RESULT_MEANING, is_text=True)
 
 
@@ -127,29 +219,27 @@ def seats_cell(entrants: Sequence[int], digest: Digest) -> Cell:
     return _some([digest.labels[bot] for bot in entrants], MOST_SEATS)
 
 
-def match_table(
-    overview: Overview, matches: Iterable[MatchOnPage], href: Callable[[MatchOnPage], str]
-) -> PageTable:
+def match_table(overview: Overview, matches: Iterable[Reported], href: Callable[[Reported], str]) -> PageTable:
     """Return a table of these matches. `href` returns the link of a match's name, or "" for none."""
     digest = overview.found.digest
     return _matches(digest, list(matches), href, [_result_column(digest)])
 
 
 def matches_of_bot(
-    overview: Overview, matches: Iterable[MatchOnPage], href: Callable[[MatchOnPage], str], bot: int
+    overview: Overview, matches: Iterable[Reported], href: Callable[[Reported], str], bot: int
 ) -> PageTable:
     """Return a table of a bot's matches: its seats, results and opponents."""
     digest = overview.found.digest
 
-    def seats(match: MatchOnPage) -> list[int]:
+    def seats(match: Reported) -> list[int]:
         return [seat for seat, entrant in enumerate(match.played.entrants) if entrant == bot]
 
-    def ended(match: MatchOnPage) -> Cell:
+    def ended(match: Reported) -> Cell:
         results = [_ended(match.played, seat) for seat in seats(match)]
         kind = results[0][1] if len(results) == 1 else ""
         return Cell(", ".join(words for words, _ in results), kind=kind)
 
-    columns: list[Column[MatchOnPage]] = [
+    columns: list[Column[Reported]] = [
         Column(
             "seat",
             lambda match: ", ".join(map(str, seats(match))),
@@ -178,17 +268,17 @@ def _opponents(entrants: Sequence[int], digest: Digest, bot: int) -> Cell:
 
 def _matches(
     digest: Digest,
-    matches: Sequence[MatchOnPage],
-    href: Callable[[MatchOnPage], str],
-    columns: Sequence[Column[MatchOnPage]],
+    matches: Sequence[Reported],
+    href: Callable[[Reported], str],
+    columns: Sequence[Column[Reported]],
 ) -> PageTable:
     """Return a table of matches. The columns for conduct and unusual ends are omitted if they would be empty."""
 
-    def conduct(match: MatchOnPage) -> Cell:
+    def conduct(match: Reported) -> Cell:
         text = _conducts(match.played, digest)
         return Cell(text, kind="bad" if text else "")
 
-    def end(match: MatchOnPage) -> str:
+    def end(match: Reported) -> str:
         return unusual_end(match.played.outcome.reason)
 
     shown = [_match_column(_name), *columns]
@@ -246,7 +336,7 @@ def _conducts(played: Played, digest: Digest) -> str:
     )
 
 
-def seats_of(match: MatchOnPage, labels: Sequence[str]) -> list[SeatOnPage]:
+def seats_of(match: Reported, labels: Sequence[str]) -> list[SeatOnPage]:
     """Return the seats of a match, from seat 0."""
     played = match.played
     reports = match.reports or (None,) * len(played.entrants)
@@ -305,16 +395,23 @@ def _scores(played: Played, seat: int) -> list[tuple[str, str]]:
     return said
 
 
-def schedule_context(overview: Overview) -> dict[str, Any]:
-    """Return the values for the template."""
+def schedule_page(maker: PageMaker, competition: Competition) -> Page:
+    """Return the page of current matches and next blocks."""
+    overview = competition.overview()
     coming = {block.number: block for block in overview.coming}
     under_way = _under_way(overview)
     begun = {block for block, _, _ in under_way}
     now = [(each, coming[each[0]]) for each in under_way[-MOST_NOW:] if each[0] in coming]
-    return {
-        "now": _now(overview, now),
-        "coming": _coming(overview, [block for number, block in coming.items() if number not in begun]),
-    }
+    return maker.of_competition(
+        competition,
+        overview,
+        "schedule",
+        "schedule.html",
+        title="Schedule",
+        tab="schedule.html",
+        now=_now(overview, now),
+        coming=_coming(overview, [block for number, block in coming.items() if number not in begun]),
+    )
 
 
 def coming_text(overview: Overview, most: int = 2) -> list[str]:

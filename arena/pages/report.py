@@ -1,4 +1,4 @@
-"""A competition's report: the standings as one self-contained HTML file."""
+"""Reports: a competition's standings, a season or a stress test as one self-contained HTML file."""
 
 import os
 from collections.abc import Mapping
@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from arena.pages.competition import MatchOnPage, overview_of, reports_of_test
+from arena.pages.competition import Competition, overview_of, reports_of_test
 from arena.pages.matches import match_table
+from arena.pages.season import SeasonPages
 from arena.pages.standings import standings_context
 from arena.pages.template import content, markup, render
 from arena.pages.words import State, facts, state_of, terms
 from arena.reports import write_csv, write_whole
-from arena.season import title_of
+from arena.season import SeasonResults, title_of
+from arena.statistics import Reported
 from arena.tournament import LEDGER, PAGE, TABLE, TRANSCRIPTS, Ledger, NotBegun, Results, is_held
 
 MOST_MATCHES = 100
@@ -54,10 +56,10 @@ def report_of(folder: Path, found: Results, place: Path) -> str:
     with closing(Ledger(folder / LEDGER)) as ledger:
         overview = overview_of(found, ledger.times(), reports_of_test(ledger), running=is_held(folder))
         last = range(len(overview.index) - 1, max(-1, len(overview.index) - 1 - MOST_MATCHES), -1)
-        matches = [MatchOnPage(*row) for row in ledger.some(overview.index.keys(last))]
+        matches = ledger.some(overview.index.keys(last))
     transcripts = os.path.relpath(folder / TRANSCRIPTS, place)
 
-    def href(match: MatchOnPage) -> str:
+    def href(match: Reported) -> str:
         return "" if os.sep in match.transcript else f"{quote(transcripts)}/{quote(match.transcript)}"
 
     return render(
@@ -73,3 +75,27 @@ def report_of(folder: Path, found: Results, place: Path) -> str:
         more_matches=len(overview.index) > MOST_MATCHES,
         **standings_context(overview, lambda _: "", count=len(found.digest.labels)),
     )
+
+
+def write_season_report(path: Path, found: SeasonResults) -> None:
+    """Write the page of a season as one self-contained file.
+
+    Raises:
+        WrongUse: the file cannot be written there, or a ledger is not valid.
+        MachineCannot: there is no space.
+    """
+    competitions = [Competition(part.name, part.folder) for stage in found.stages for part in stage.parts]
+    season = SeasonPages("season", found.folder, competitions)
+    place = path.absolute().parent
+
+    def href(competition: Competition, entrant: int | None) -> str:
+        page = competition.folder.absolute() / PAGE
+        return f"{competition.folder.name}/{PAGE}" if entrant is None and page.parent.parent == place else ""
+
+    css = markup(content("site.css").decode())
+    write_whole(path, render("season_report", title=season.title, css=css, **season.context(href)))
+
+
+def write_season_beside(found: SeasonResults) -> None:
+    """Write the page of a season into its results folder."""
+    write_season_report(found.folder / PAGE, found)

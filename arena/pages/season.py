@@ -1,6 +1,7 @@
 """The page of a season: its stages with their tables and brackets, and links to the pages of each stage."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -8,17 +9,21 @@ from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
 from arena.pages.competition import Competition, Overview
+from arena.pages.page import Page, PageMaker, as_of
 from arena.pages.standings import BracketRound, bracket_rounds
 from arena.pages.tables import PageTable, table
-from arena.pages.template import content, markup, render
 from arena.pages.words import State, last_result, state_of
 from arena.quantities import pluralise
-from arena.reports import part_table, season_state_text, terms_told, write_whole
-from arena.season import PlannedStage, SeasonResults, cut_in, field_in, goes_on, read_book
-from arena.tournament import PAGE, NotBegun
+from arena.reports import part_table, season_state_text, terms_told
+from arena.season import PlannedStage, cut_in, field_in, goes_on, read_book
+from arena.tournament import NotBegun
 
 Href = Callable[[Competition, int | None], str]
 """Returns the link to a bot of a stage's tournament, or for None to the tournament; "" if there is no page."""
+Seen = Overview | State | str
+"""A tournament's overview, its state if it has not begun, or the reason why it cannot be shown."""
+Field = tuple[str, Sequence[tuple[str, int, str]]]
+"""Name of a stage, and its field as `field_in` returns it."""
 
 
 class PartOnPage(Struct, frozen=True, kw_only=True):
@@ -51,11 +56,11 @@ class SeasonPages:
         self.slug = slug
         self.folder = folder
         self.title = folder.resolve().name
-        self._competitions = {each.folder.name: each for each in competitions}
+        self.competitions = {each.folder.name: each for each in competitions}
 
     def holds(self, competition: Competition) -> bool:
         """Return whether a competition is a tournament of this season."""
-        return self._competitions.get(competition.folder.name) is competition
+        return self.competitions.get(competition.folder.name) is competition
 
     def stages(self) -> tuple[PlannedStage, ...]:
         """Return the planned stages.
@@ -72,11 +77,12 @@ class SeasonPages:
         Raises:
             WrongUse: the season's file is not valid.
         """
-        begun = [
-            self._competitions[name] for plan in self.stages() for name in plan.parts if name in self._competitions
-        ]
-        running = [each for each in begun if each.running]
-        return running[0] if running else begun[-1] if begun else None
+        current = None
+        for name in chain.from_iterable(plan.parts for plan in self.stages()):
+            current = self.competitions.get(name, current)
+            if current is not None and current.running:
+                break
+        return current
 
     def context(self, href: Href) -> dict[str, Any]:
         """Return the values for the template: terms, time of the last result, state, stages and their winners.
@@ -87,51 +93,50 @@ class SeasonPages:
             WrongUse: the season's file is not valid.
         """
         plans = self.stages()
-        seen = {
-            name: self._seen(self._competitions[name])
-            for plan in plans
-            for name in plan.parts
-            if name in self._competitions
-        }
+        seen: dict[str, Seen] = {}
+        for name in chain.from_iterable(plan.parts for plan in plans):
+            if name in self.competitions:
+                seen[name] = self._seen(self.competitions[name])
         read = {name: found for name, found in seen.items() if isinstance(found, Overview)}
-        fields = [
-            (plan.name, [each for name in plan.parts if name in read for each in field_in(read[name].found.terms)])
-            for plan in plans
-        ]
-        done = sum(all(name in read and read[name].finished for name in plan.parts) for plan in plans)
-        running = any(overview.running for overview in read.values())
-        kind = "finished" if done == len(plans) else "running" if running else "stopped"
-        shown = []
+        fields, done = [], 0
         for plan in plans:
-            begun = [name for name in plan.parts if name in seen]
-            cut = [text for name in begun if name in read for text in cut_in(read[name].found.terms)]
-            parts = [_part(self._competitions[name], seen[name], goes_on(fields, name), href) for name in begun]
-            to_come = [name for name in plan.parts if name not in seen]
-            stage = StageOnPage(
-                name=plan.name, rule=plan.rule, parts=parts, to_come=to_come, cut=list(dict.fromkeys(cut))
-            )
-            shown.append(stage)
-        words = season_state_text(len(plans), done)
-        ends = {
-            plan.name: read[name].found.digest
-            for plan in plans
-            for name in plan.parts
-            if len(plan.parts) == 1 and name in read and read[name].finished and not goes_on(fields, name)
-        }
-        firsts = [
-            (stage if len(ends) > 1 or kind != "finished" else "", digest.labels[row.entrant])
-            for stage, digest in ends.items()
-            for row in digest.standings[:1]
-        ]
+            begun = [read[name] for name in plan.parts if name in read]
+            fields.append((plan.name, list(chain.from_iterable(field_in(each.found.terms) for each in begun))))
+            done += len(begun) == len(plan.parts) and all(each.finished for each in begun)
+        kind = "stopped"
+        if done == len(plans):
+            kind = "finished"
+        elif any(overview.running for overview in read.values()):
+            kind = "running"
+        firsts = _firsts(plans, read, fields)
+        if kind == "finished" and len(firsts) == 1:  # The winner of the whole season.
+            firsts = [("", label) for _, label in firsts]
         return {
             "about": season_line(read, fields),
             "last": max(filter(None, map(last_result, read.values())), key=lambda fact: fact.at, default=None),
-            "state": State(kind, words),
-            "stages": shown,
+            "state": State(kind, season_state_text(len(plans), done)),
+            "stages": [self._stage(plan, seen, fields, href) for plan in plans],
             "firsts": firsts,
         }
 
-    def _seen(self, competition: Competition) -> Overview | State | str:
+    def _stage(
+        self, plan: PlannedStage, seen: Mapping[str, Seen], fields: Sequence[Field], href: Href
+    ) -> StageOnPage:
+        begun = [name for name in plan.parts if name in seen]
+        cut: dict[str, None] = {}
+        for name in begun:
+            found = seen[name]
+            if isinstance(found, Overview):
+                cut |= dict.fromkeys(cut_in(found.found.terms))
+        return StageOnPage(
+            name=plan.name,
+            rule=plan.rule,
+            parts=[_part(self.competitions[name], seen[name], goes_on(fields, name), href) for name in begun],
+            to_come=[name for name in plan.parts if name not in seen],
+            cut=list(cut),
+        )
+
+    def _seen(self, competition: Competition) -> Seen:
         """Return a tournament's overview, its state if it has not begun, or the reason why it cannot be shown."""
         try:
             return competition.overview()
@@ -142,17 +147,44 @@ class SeasonPages:
             return error.format_message().replace(f"{competition.ledger}: ", "")
 
 
-def season_line(read: Mapping[str, Overview], fields: Sequence[tuple[str, Sequence[tuple[str, int, str]]]]) -> str:
+def season_page(maker: PageMaker, season: SeasonPages) -> Page:
+    """Return the page of a season with its stages."""
+
+    def href(competition: Competition, entrant: int | None) -> str:
+        page = "index.html" if entrant is None else f"bot/{entrant}.html"
+        return f"../{competition.slug}/{page}"
+
+    path = f"{season.slug}/index.html"
+    when = as_of(season.competitions.values())
+    return maker.page("season", path, title=season.title, as_of=when, **season.context(href))
+
+
+def season_line(read: Mapping[str, Overview], fields: Sequence[Field]) -> str:
     """Return game, variant and number of bots of the tournaments that have begun; empty if there are none."""
     told = [terms_told(overview.found.terms) for overview in read.values()]
-    words = [", ".join(dict.fromkeys(each[name] for each in told if name in each)) for name in ("game", "variant")]
+    words: list[str] = []
+    for name in ("game", "variant"):
+        words += dict.fromkeys(each[name] for each in told if name in each)
     bots = {label for _, field in fields for _, _, label in field}
-    return ", ".join([*filter(None, words), *([pluralise(len(bots), "bot")] if bots else [])])
+    if bots:
+        words.append(pluralise(len(bots), "bot"))
+    return ", ".join(words)
 
 
-def _part(
-    competition: Competition, seen: Overview | State | str, on: Mapping[str, Sequence[str]], href: Href
-) -> PartOnPage:
+def _firsts(
+    plans: Sequence[PlannedStage], read: Mapping[str, Overview], fields: Sequence[Field]
+) -> list[tuple[str, str]]:
+    """Return stage and winner of each finished stage of one tournament that leads to no other stage."""
+    firsts = []
+    for plan in plans:
+        overview = read.get(plan.parts[0]) if len(plan.parts) == 1 else None
+        if overview is not None and overview.finished and not goes_on(fields, plan.parts[0]):
+            digest = overview.found.digest
+            firsts += [(plan.name, digest.labels[row.entrant]) for row in digest.standings[:1]]
+    return firsts
+
+
+def _part(competition: Competition, seen: Seen, on: Mapping[str, Sequence[str]], href: Href) -> PartOnPage:
     title, its = competition.folder.name, href(competition, None)
     if isinstance(seen, str):
         return PartOnPage(title=title, href=its, error=seen)
@@ -167,27 +199,3 @@ def _part(
         bracket=bracket_rounds(seen, lambda entrant: href(competition, entrant)),
         table=table(title, own.columns, own.rows, href=lambda row: href(competition, row.entrant)),
     )
-
-
-def write_season_report(path: Path, found: SeasonResults) -> None:
-    """Write the page of a season as one self-contained file.
-
-    Raises:
-        WrongUse: the file cannot be written there, or a ledger is not valid.
-        MachineCannot: there is no space.
-    """
-    competitions = [Competition(part.name, part.folder) for stage in found.stages for part in stage.parts]
-    season = SeasonPages("season", found.folder, competitions)
-    place = path.absolute().parent
-
-    def href(competition: Competition, entrant: int | None) -> str:
-        page = competition.folder.absolute() / PAGE
-        return f"{competition.folder.name}/{PAGE}" if entrant is None and page.parent.parent == place else ""
-
-    css = markup(content("site.css").decode())
-    write_whole(path, render("season_report", title=season.title, css=css, **season.context(href)))
-
-
-def write_season_beside(found: SeasonResults) -> None:
-    """Write the page of a season into its results folder."""
-    write_season_report(found.folder / PAGE, found)

@@ -1,4 +1,4 @@
-"""The data of the standings page and of the report."""
+"""The page of a competition's standings, and the data that it shares with the report."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,9 +7,11 @@ import msgspec
 from msgspec import Struct
 
 from arena.pages.charts import HeatCell, Interval, IntervalChart, LineChart, heat_cell, interval_chart, line_chart
-from arena.pages.competition import Overview
+from arena.pages.competition import Competition, Overview
+from arena.pages.page import ROWS, Page, PageMaker, numbered, numbered_links, page_count
+from arena.pages.regression import test_context
 from arena.pages.tables import Cell, PageTable, table
-from arena.pages.words import moment, rating_text
+from arena.pages.words import facts, last_result, moment, rating_text, terms, terms_line
 from arena.quantities import Column, duration, pluralise
 from arena.reports import (
     NOT_COMPARABLE,
@@ -38,8 +40,6 @@ from arena.terminal import LONGEST_CELL, distinct_names
 
 CHART_NAME, SMALL_NAME, BRACKET_NAME, PROJECTOR_NAME = 24, 20, 20, 42
 """Maximum width of a name in columns: next to a bar, above a small chart, in a bracket, on a projector."""
-ROWS = 100
-"""Number of bots in the tables of one page."""
 MOST_CHANGES = 100
 """Maximum number of changes of the field that a page lists: the latest ones."""
 MOST_COLUMNS = 26
@@ -62,6 +62,29 @@ class Heat(Struct, frozen=True):
     title: str
     heads: list[str]
     rows: list[tuple[Cell, list[HeatCell]]]
+
+
+def standings_page(maker: PageMaker, competition: Competition, number: int = 1) -> Page | None:
+    """Return a page of a competition's standings, or of a regression test; None if there is none."""
+    overview = competition.overview()
+    pages = page_count(len(overview.found.digest.labels), ROWS)
+    if not 0 < number <= pages:
+        return None
+    return maker.of_competition(
+        competition,
+        overview,
+        "standings" if overview.history is None else "test",
+        numbered("index", number),
+        title=competition.title,
+        tab="index.html",
+        about=terms_line(overview),
+        last=last_result(overview),
+        facts=facts(overview),
+        terms=terms(overview),
+        pages=numbered_links(number, pages, "index"),
+        **standings_context(overview, "bot/{}.html".format, first=(number - 1) * ROWS),
+        **test_context(overview),
+    )
 
 
 def standings_context(overview: Overview, href: Href, *, first: int = 0, count: int = ROWS) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
+from typing import NamedTuple
 from statistics import quantiles
 
 from msgspec import Struct
@@ -25,8 +26,15 @@ AT_ONCE = 100
 _MEASURED = re.compile(r"(\d+\.\d+)")
 """Pattern of numbers that may differ between matches with the same cause, such as a time used."""
 
-Reported = tuple[Played, tuple[SeatReport, ...], str]
-"""A match, its reports by seat (possibly empty), and the name or URL of its transcript."""
+
+class Reported(NamedTuple):
+    """A match that counts, with what its ledger holds about it besides the result."""
+
+    played: Played
+    reports: tuple[SeatReport, ...]
+    """Reports indexed by seat; possibly empty."""
+    transcript: str
+    """Name of the transcript's file in the results folder, or its URL."""
 
 
 class Loss(Struct, frozen=True, kw_only=True):

@@ -770,7 +770,7 @@ def _reported(row: tuple[str, str, str]) -> Reported:
     of_seats = msgspec.json.decode(reports, type=tuple[SeatReport, ...])
     if len(of_seats) not in (0, len(match.entrants)):
         raise TypeError(f"{len(of_seats)} reports of {len(match.entrants)} seats")
-    return match, of_seats, transcript
+    return Reported(match, of_seats, transcript)
 
 
 def _played(match: Match, result: Result) -> Played:

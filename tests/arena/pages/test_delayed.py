@@ -11,7 +11,7 @@ import pytest
 
 from arena.errors import MachineCannot
 from arena.pages import Competition, Website
-from arena.pages.contents import late_page, shown_late
+from arena.pages.live import late_page, shown_late
 from arena.pages.matches import match_file
 from arena.tournament import LEDGER, TRANSCRIPTS, held
 from tests.arena.commands.test_report import cup

@@ -14,7 +14,7 @@ from httpx import ASGITransport, AsyncClient
 
 from arena.errors import WrongUse
 from arena.pages import Page, Website
-from arena.pages.website import HTML
+from arena.pages.page import HTML
 from arena.web.application import Application, Site
 from arena.web.cache import ServedCompetition
 from arena.web.events import Stream, Streams
