@@ -1,6 +1,7 @@
 """The pages of bots: their list, the index for searching them, and one bot."""
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import msgspec
@@ -60,7 +61,9 @@ def bots_index(_: PageMaker, competition: Competition, number: int = 1) -> Page 
     chunks = index_chunks(competition.overview())
     if not 0 < number <= len(chunks):
         return None
-    more = numbered("bots", number + 1, "json") if number < len(chunks) else None
+    more = None
+    if number < len(chunks):
+        more = numbered("bots", number + 1, "json")
     return Page(msgspec.json.encode({"format": 1, "bots": chunks[number - 1], "more": more}), JSON)
 
 
@@ -101,7 +104,9 @@ def _bots_table(overview: Overview, first: int) -> PageTable:
 
     def lost(row: StandingsRow) -> str | None:
         report = reports[row.entrant]
-        return f"{report.lost} of {report.matches}" if report.lost else None
+        if not report.lost:
+            return None
+        return f"{report.lost} of {report.matches}"
 
     by_fault: BotColumn = Column(
         "matches lost by a fault",
@@ -131,14 +136,13 @@ def index_chunks(overview: Overview) -> list[list[tuple[int, str, str]]]:
 def _bot_context(overview: Overview, bot: int) -> dict[str, Any]:
     """Return the values for the template of one bot, except its matches."""
     digest, report = overview.found.digest, overview.found.reports[bot]
-    place, row = next(
-        each for each in zip(places_of(digest.standings), digest.standings, strict=True) if each[1].entrant == bot
-    )
+    number = list(map(attrgetter("entrant"), digest.standings)).index(bot)
+    place, row = places_of(digest.standings)[number], digest.standings[number]
     rating = digest.ratings.ratings[bot]
     over_time = None
     if len(digest.moments) > 1 and overview.history is None:
         values = ratings_over_time(digest, bot)
-        times = [each.matches for each in digest.moments]
+        times = list(map(attrgetter("matches"), digest.moments))
         over_time = line_chart([(digest.labels[bot], values, "")], times, "match")
     place_text = f"{place} of {competitors(digest)}"
     if row.house:
@@ -221,11 +225,6 @@ def _opponents(overview: Overview, row: StandingsRow, met: Sequence[int]) -> Pag
 
 def _usage(overview: Overview, bot: int) -> PageTable:
     digest, reports = overview.found.digest, overview.found.reports
-    use = digest.time[bot]
-    time: Column[SeatReport] = Column(
-        "time per move",
-        lambda _: None if use is None else use.median,
-        duration,
-        meaning=TIME_PER_MOVE.meaning,
-    )
+    median = getattr(digest.time[bot], "median", None)
+    time: Column[SeatReport] = Column("time per move", lambda _: median, duration, meaning=TIME_PER_MOVE.meaning)
     return table("Time and memory", (time, *USAGE), [reports[bot].total], head="")

@@ -4,6 +4,7 @@ The templates draw the charts. Labels are text of the page, so their size does n
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import ceil, floor, log10
 
 from msgspec import Struct
@@ -111,31 +112,32 @@ def interval_chart(
     rows: Sequence[Interval], *, logarithmic: Callable[[float], str] | None = None
 ) -> IntervalChart:
     """Return a chart of these rows. If `logarithmic` is set, the axis is logarithmic and it formats the labels."""
-    ends = [end for row in rows for end in (row.low, row.value, row.high)]
+    ends: list[float] = []
+    for row in rows:
+        ends += (row.low, row.value, row.high)
     if logarithmic is not None:
         return _logarithmic(rows, ends, logarithmic)
     low, high, marks = axis(min(ends, default=0), max(ends, default=1))
-
-    def at(value: float) -> float:
-        return _percent(value, low, high)
-
-    drawn = [DrawnInterval(row, at(row.low), at(row.value), at(row.high)) for row in rows]
-    return IntervalChart(
-        drawn, [Tick(at(mark), f"{mark:zg}") for mark in marks], at(0) if low < 0 < high else None
-    )
+    at = partial(_percent, low=low, high=high)
+    ticks = [Tick(at(mark), f"{mark:zg}") for mark in marks]
+    return IntervalChart(_drawn(rows, at), ticks, at(0) if low < 0 < high else None)
 
 
 def _logarithmic(rows: Sequence[Interval], ends: Sequence[float], label: Callable[[float], str]) -> IntervalChart:
-    first = floor(log10(min((end for end in ends if end > 0), default=1)))
-    last = max(first + 1, ceil(log10(max((end for end in ends if end > 0), default=10))))
+    powers = [log10(end) for end in ends if end > 0] or [0, 1]
+    first = floor(min(powers))
+    last = max(first + 1, ceil(max(powers)))
 
     def at(value: float) -> float:
         return _percent(log10(value) if value > 0 else first, first, last)
 
-    drawn = [DrawnInterval(row, at(row.low), at(row.value), at(row.high)) for row in rows]
     every = -(-(last - first) // MOST_TICKS)
-    ticks = [Tick(at(10.0**power), label(10.0**power)) for power in range(first, last + 1, every)]
-    return IntervalChart(drawn, ticks, None)
+    values = [10.0**power for power in range(first, last + 1, every)]
+    return IntervalChart(_drawn(rows, at), [Tick(at(value), label(value)) for value in values], None)
+
+
+def _drawn(rows: Sequence[Interval], at: Callable[[float], float]) -> list[DrawnInterval]:
+    return [DrawnInterval(row, at(row.low), at(row.value), at(row.high)) for row in rows]
 
 
 def line_chart(
@@ -155,8 +157,9 @@ def line_chart(
         bounds: values at which a test is decided, each with its label.
         words: formats a value.
     """
-    every = [value for _, values, _ in series for value in values if value is not None]
-    every += [bound for bound, _ in bounds]
+    every = [bound for bound, _ in bounds]
+    for _, values, _ in series:
+        every += (value for value in values if value is not None)
     low, high, marks = axis(min(every, default=0), max(every, default=1))
     last = max(times, default=1) or 1
 
@@ -164,19 +167,14 @@ def line_chart(
         return 100 - _percent(value, low, high, (0, 100))
 
     def line(number: int, name: str, values: Values, href: str) -> Line:
-        known = [(when, value) for when, value in zip(times, values, strict=True) if value is not None]
-        spots = [f"{WIDE * when / last:.0f},{HIGH * down(value) / 100:.0f}" for when, value in known]
+        spots, end, shown = [], 50.0, ""
+        for when, value in zip(times, values, strict=True):
+            if value is not None:
+                end, shown = down(value), words(value)
+                spots.append(f"{WIDE * when / last:.0f},{HIGH * end / 100:.0f}")
         if len(spots) == 1:  # A polyline needs two points; two equal ones are drawn as a dot.
             spots *= 2
-        end = known[-1][1] if known else None
-        return Line(
-            name=name,
-            points=" ".join(spots),
-            end=50 if end is None else down(end),
-            words="" if end is None else words(end),
-            kind=number % COLOURS,
-            href=href,
-        )
+        return Line(name=name, points=" ".join(spots), end=end, words=shown, kind=number % COLOURS, href=href)
 
     return LineChart(
         lines=[line(number, *each) for number, each in enumerate(series)],
@@ -193,9 +191,10 @@ def heat_cell(share: float | None, tip: str, missing: str = "") -> HeatCell:
     Without a share, show `missing`.
     """
     if share is None:
-        return HeatCell(missing, "none", tip if missing else "")
-    shade = round(2 * SHADES * abs(share - 0.5))
-    kind = "" if shade == 0 else f"{'good' if share > 0.5 else 'bad'}{shade}"  # noqa: PLR2004 - the middle
+        return HeatCell(missing, "none", tip * bool(missing))
+    kind = ""
+    if shade := round(2 * SHADES * abs(share - 0.5)):
+        kind = f"{'good' if share > 0.5 else 'bad'}{shade}"  # noqa: PLR2004 - the middle
     return HeatCell(f"{100 * share:.0f}", kind, tip)
 
 

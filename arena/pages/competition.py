@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import chain, islice
+from operator import attrgetter
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -101,9 +102,9 @@ def index_of(played: Sequence[Played], seats: int) -> MatchIndex:
     heads = np.array([match.head[:HEAD_LETTERS].encode() for match in played], dtype=f"S{HEAD_LETTERS}")
     order = np.argsort(heads, kind="stable")
     return MatchIndex(
-        blocks=np.array([match.block for match in played], dtype=np.int64),
-        seatings=np.array([match.seating for match in played], dtype=np.int64),
-        entrants=np.array([match.entrants for match in played], dtype=np.int32).reshape(len(played), seats),
+        blocks=np.array(list(map(attrgetter("block"), played)), dtype=np.int64),
+        seatings=np.array(list(map(attrgetter("seating"), played)), dtype=np.int64),
+        entrants=np.array(list(map(attrgetter("entrants"), played)), dtype=np.int32).reshape(len(played), seats),
         heads=heads[order],
         head_rows=order,
     )
@@ -115,22 +116,22 @@ class Overview(Struct, frozen=True, kw_only=True):
     found: Results
     """The results without the contest and the list of matches, which need much memory."""
     index: MatchIndex
-    own: Table[StandingsRow] | None
-    """The format's additional table; None if it has none."""
-    bracket: list[list[Tie]]
-    order: str
-    """Explanation of how the bots are ranked."""
     running: bool
     """Whether an arena is playing now."""
     finished: bool
     """Whether all matches are played, or the regression test is decided."""
-    total: int | None
-    """Known number of matches in total; None for a regression test and for an endless ladder."""
     coming: tuple[Block, ...]
     """The next blocks that do not count yet. They hold the seed, which is secret."""
     times: LedgerTimes
     history: History | None
     """History of a regression test; None for other competitions."""
+    own: Table[StandingsRow] | None = None
+    """The format's additional table; None if it has none."""
+    bracket: Sequence[Sequence[Tie]] = ()
+    order: str = ""
+    """Explanation of how the bots are ranked."""
+    total: int | None = None
+    """Known number of matches in total; None for a regression test and for an endless ladder."""
     finishes: tuple[Finish, ...] = ()
     """Final results of the bots of a season's stage, for the next stage's rule; empty elsewhere."""
     explained: tuple[DecisionDiff, ...] = ()
@@ -259,10 +260,10 @@ class Competition:
         if "://" in match.transcript or os.sep in match.transcript:
             return None
         path = self.folder / TRANSCRIPTS / match.transcript
-        try:
-            return path if path.is_file() else None
-        except OSError:  # For example, the name is too long.
-            return None
+        with suppress(OSError):  # For example, the name is too long.
+            if path.is_file():
+                return path
+        return None
 
 
 def reports_of_test(ledger: Ledger) -> dict[tuple[int, int], tuple[SeatReport, ...]]:
@@ -291,26 +292,37 @@ def overview_of(
         WrongUse: the terms are neither those of a tournament nor those of a regression test.
     """
     contest, spec, digest = found.contest, found.spec, found.digest
+    history: History | None = None
+    coming: tuple[Block, ...] = ()
     try:
-        history = history_of(found.terms, found.played, reports) if "format" not in found.terms else None
-        coming = () if spec is None else _coming(spec, found)
+        if "format" not in found.terms:
+            history = history_of(found.terms, found.played, reports)
+        if spec is not None:
+            coming = _coming(spec, found)
     except (msgspec.ValidationError, LookupError, ValueError, ArithmeticError) as error:
         raise WrongUse(f"holds neither a tournament nor a regression test: {error}") from None
-    format_ = None if spec is None else format_of(spec)
-    return Overview(
+    overview = Overview(
         found=replace(found, contest=None, played=[]),
         index=index_of(found.played, digest.seats),
-        own=None if contest is None or format_ is None else format_.table(contest, digest.standings),
-        bracket=[] if contest is None or format_ is None else format_.bracket(contest),
-        order="" if format_ is None else format_.order_text,
         running=running,
         finished=_finished(found, coming, history),
-        total=None if spec is None or spec.endless else _total(found, coming),
         coming=coming[:COMING],
         times=times,
         history=history,
-        finishes=finishes_of(found) if "stage" in found.terms and spec is not None else (),
     )
+    if spec is None:
+        return overview
+    format_ = format_of(spec)
+    overview = replace(overview, order=format_.order_text)
+    if contest is not None:
+        overview = replace(
+            overview, own=format_.table(contest, digest.standings), bracket=format_.bracket(contest)
+        )
+    if not spec.endless:
+        overview = replace(overview, total=_total(found, coming))
+    if "stage" in found.terms:
+        overview = replace(overview, finishes=finishes_of(found))
+    return overview
 
 
 def _coming(spec: ScheduleSpec, found: Results) -> tuple[Block, ...]:

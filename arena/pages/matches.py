@@ -1,6 +1,8 @@
 """The pages of matches: their list, the schedule, and one match. Pages never show the seed of the deals."""
 
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -11,11 +13,11 @@ from arena.pages.page import MATCHES_A_PAGE, Page, PageMaker, newest_first, page
 from arena.pages.tables import Cell, PageTable, in_line, listed, table
 from arena.pages.template import name
 from arena.quantities import MISSING, Column, duration, ordinal, pluralise
-from arena.reports import USAGE, unusual_end
+from arena.reports import USAGE, causes_of, unusual_end
 from arena.schedule import TWO, Block, match_name, match_of
 from arena.statistics import Digest, Played, Reported, places_by_seat, points
 from protocol.refusals import Conduct
-from referee.match import SeatReport, sentences
+from referee.match import SeatReport
 
 Row = TypeVar("Row")
 MATCH_MEANING = "A number for the deal and a letter for the seating: 18a and 18b have the same deal."
@@ -31,6 +33,9 @@ MOST_SEATS = 5
 """Maximum number of seats of a match whose bots are all named in a list."""
 MOST_VOIDS = 10
 """Maximum number of void attempts at a block whose reasons a page shows."""
+
+
+START_UP: Column[SeatReport] = Column("start-up", lambda report: report.hello_us, duration)
 
 
 class SeatOnPage(Struct, frozen=True, kw_only=True):
@@ -214,8 +219,9 @@ def seats_cell(entrants: Sequence[int], digest: Digest) -> Cell:
         parts: list[Cell | str] = []
         for seat, bot in seated[:MANY]:
             parts += [Cell(digest.labels[bot]), f" in seat {seat}, "]
-        more = f"{len(seated) - MANY} more, " if len(seated) > MANY else ""
-        return in_line(*parts, f"{more}house bots in the others")
+        if len(seated) > MANY:
+            return in_line(*parts, f"{len(seated) - MANY} more, house bots in the others")
+        return in_line(*parts, "house bots in the others")
     return _some([digest.labels[bot] for bot in entrants], MOST_SEATS)
 
 
@@ -236,8 +242,9 @@ def matches_of_bot(
 
     def ended(match: Reported) -> Cell:
         results = [_ended(match.played, seat) for seat in seats(match)]
-        kind = results[0][1] if len(results) == 1 else ""
-        return Cell(", ".join(words for words, _ in results), kind=kind)
+        if len(results) == 1:
+            return results[0]
+        return Cell(", ".join(each.text for each in results))
 
     columns: list[Column[Reported]] = [
         Column(
@@ -258,12 +265,14 @@ def matches_of_bot(
 
 def _opponents(entrants: Sequence[int], digest: Digest, bot: int) -> Cell:
     """Return the names of the other bots and the number of house bots."""
-    others = [entrant for entrant in dict.fromkeys(entrants) if entrant not in (bot, digest.house)]
-    cell = _some([digest.labels[entrant] for entrant in others], MANY)
-    houses = sum(entrant == digest.house for entrant in entrants) if bot != digest.house else 0
-    if not houses:
-        return cell
-    return in_line(*cell.parts, f"{' and ' if others else ''}{pluralise(houses, 'house bot')}")
+    counts: Counter[int | None] = Counter(entrants)
+    del counts[bot]
+    houses = counts.pop(digest.house, 0)
+    parts: list[Cell | str] = [*_some([digest.labels[entrant] for entrant in counts if entrant is not None], MANY).parts]
+    if houses:
+        between = " and " * bool(parts)
+        parts.append(f"{between}{pluralise(houses, 'house bot')}")
+    return in_line(*parts)
 
 
 def _matches(
@@ -276,13 +285,13 @@ def _matches(
 
     def conduct(match: Reported) -> Cell:
         text = _conducts(match.played, digest)
-        return Cell(text, kind="bad" if text else "")
+        return Cell(text, kind="bad" * bool(text))
 
     def end(match: Reported) -> str:
         return unusual_end(match.played.outcome.reason)
 
     shown = [_match_column(_name), *columns]
-    if any(_conducts(match.played, digest) for match in matches):
+    if any(set(match.played.conduct) != {Conduct.OK} for match in matches):
         shown.append(Column("conduct", conduct, meaning="ok, or the bot's first fault.", is_text=True))
     if any(map(end, matches)):
         meaning = "Why the match ended, where that is unusual."
@@ -297,53 +306,63 @@ def _some(names: Sequence[str], most: int) -> Cell:
     return in_line(*listed(names[:MANY]), f", and {len(names) - MANY} more")
 
 
-def _ended(played: Played, seat: int) -> tuple[str, str]:
-    """Return a seat's result in words (won, tied, lost, or its place) and the kind of the cell."""
+def _ended(played: Played, seat: int) -> Cell:
+    """Return a seat's result in words: won, tied, lost, or its place."""
     place, shared = _rank(played, seat)
-    if len(played.entrants) == TWO:
-        return ("tied", "") if shared else ("won", "won") if place == 1 else ("lost", "lost")
-    return f"{ordinal(place)}{' shared' if shared else ''} of {len(played.entrants)}", "won" if place == 1 else ""
+    seats = len(played.entrants)
+    if seats == TWO and shared:
+        return Cell("tied")
+    if seats == TWO:
+        word = "won" if place == 1 else "lost"
+        return Cell(word, kind=word)
+    how = " shared" * shared
+    return Cell(f"{ordinal(place)}{how} of {seats}", kind="won" * (place == 1))
 
 
 def result_cell(played: Played, digest: Digest) -> Cell:
     """Return the winner; of more than two seats, the best competitors' places and the places of house bots."""
     labels, house = digest.labels, digest.house
-    if len(played.entrants) == TWO:
-        one, other = (labels[played.entrants[seat]] for group in played.outcome.ranking for seat in group)
+    order = list(chain.from_iterable(played.outcome.ranking))
+    if len(order) == TWO:
+        one, other = (Cell(labels[played.entrants[seat]]) for seat in order)
         if len(played.outcome.ranking) == 1:
-            return in_line(Cell(one), " and ", Cell(other), " tied")
-        return in_line(Cell(one), " beat ", Cell(other))
-    ranked = [(_place(played, seat), played.entrants[seat]) for group in played.outcome.ranking for seat in group]
-    named = [(place, bot) for place, bot in ranked if bot != house]
+            return in_line(one, " and ", other, " tied")
+        return in_line(one, " beat ", other)
     parts: list[Cell | str] = []
-    for place, bot in named[:MANY]:
-        parts += [f"{', ' if parts else ''}{place if place.endswith('=') else f'{place}.'} "]
-        parts += [Cell(labels[bot])]
-    if len(named) > MANY:
-        parts.append(f", and {len(named) - MANY} more")
-    houses = [place for place, bot in ranked if bot == house]
+    named, houses = 0, []
+    for seat in order:
+        place, bot = _place(played, seat), played.entrants[seat]
+        if bot == house:
+            houses.append(place)
+            continue
+        named += 1
+        if named <= MANY:
+            dot = "." * (not place.endswith("="))
+            parts += [f"{', ' * bool(parts)}{place}{dot} ", Cell(labels[bot])]
+    if named > MANY:
+        parts.append(f", and {named - MANY} more")
     if houses:
-        parts.append(f"; house {'bots' if len(houses) > 1 else 'bot'}: {', '.join(houses)}")
+        parts.append(f"; house bot{'s' * (len(houses) > 1)}: {', '.join(houses)}")
     return in_line(*parts)
 
 
 def _conducts(played: Played, digest: Digest) -> str:
     """Return the bots with misconduct, and its kind."""
-    return "; ".join(
-        f"{'house bot' if entrant == digest.house else digest.labels[entrant]}: {conduct.value.replace('_', ' ')}"
-        for entrant, conduct in zip(played.entrants, played.conduct, strict=True)
-        if conduct is not Conduct.OK
-    )
+    texts = []
+    for entrant, conduct in zip(played.entrants, played.conduct, strict=True):
+        if conduct is not Conduct.OK:
+            name = "house bot" if entrant == digest.house else digest.labels[entrant]
+            texts.append(f"{name}: {conduct.value.replace('_', ' ')}")
+    return "; ".join(texts)
 
 
 def seats_of(match: Reported, labels: Sequence[str]) -> list[SeatOnPage]:
     """Return the seats of a match, from seat 0."""
+    return [_seat(match, seat, labels) for seat in range(len(match.played.entrants))]
+
+
+def _seat(match: Reported, seat: int, labels: Sequence[str]) -> SeatOnPage:
     played = match.played
-    reports = match.reports or (None,) * len(played.entrants)
-    return [_seat(played, seat, report, labels) for seat, report in enumerate(reports)]
-
-
-def _seat(played: Played, seat: int, report: SeatReport | None, labels: Sequence[str]) -> SeatOnPage:
     windows, charged = played.windows[seat], played.charged_us[seat]
     return SeatOnPage(
         seat=seat,
@@ -352,27 +371,28 @@ def _seat(played: Played, seat: int, report: SeatReport | None, labels: Sequence
         place=_place(played, seat),
         points=f"{points(played.outcome, seat):.3g}",
         conduct=played.conduct[seat].value.replace("_", " "),
-        sentences=[] if report is None else sentences(report, windows=windows, refused=played.refused[seat]),
+        sentences=causes_of(match, seat),
         charged=duration(charged),
-        a_window=duration(charged / windows) if windows else "-",
+        a_window=duration(charged / windows) if windows else MISSING,
         windows=windows,
         defaults=played.defaults[seat],
         refused=played.refused[seat],
-        used=[] if report is None else _used(report),
+        used=_used(match, seat),
         scores=_scores(played, seat),
     )
 
 
-def _used(report: SeatReport) -> list[tuple[str, str]]:
-    used = [(column.heading, column.cell(report)) for column in USAGE]
-    if report.hello_us is not None:
-        used.append(("start-up", duration(report.hello_us)))
-    return [(name, value) for name, value in used if value != MISSING]
+def _used(match: Reported, seat: int) -> list[tuple[str, str]]:
+    """Return heading and value of each measured resource."""
+    if not match.reports:
+        return []
+    used = {column.heading: column.cell(match.reports[seat]) for column in (*USAGE, START_UP)}
+    return [(heading, value) for heading, value in used.items() if value != MISSING]
 
 
 def _place(played: Played, seat: int) -> str:
     place, shared = _rank(played, seat)
-    return f"{place}{'=' if shared else ''}"
+    return f"{place}{'=' * shared}"
 
 
 def _rank(played: Played, seat: int) -> tuple[int, bool]:
@@ -398,10 +418,11 @@ def _scores(played: Played, seat: int) -> list[tuple[str, str]]:
 def schedule_page(maker: PageMaker, competition: Competition) -> Page:
     """Return the page of current matches and next blocks."""
     overview = competition.overview()
-    coming = {block.number: block for block in overview.coming}
-    under_way = _under_way(overview)
-    begun = {block for block, _, _ in under_way}
-    now = [(each, coming[each[0]]) for each in under_way[-MOST_NOW:] if each[0] in coming]
+    blocks = {block.number: block for block in overview.coming}
+    now = []
+    for number, seating, _ in _under_way(overview)[-MOST_NOW:]:
+        if number in blocks:
+            now.append((blocks[number], seating))
     return maker.of_competition(
         competition,
         overview,
@@ -410,21 +431,26 @@ def schedule_page(maker: PageMaker, competition: Competition) -> Page:
         title="Schedule",
         tab="schedule.html",
         now=_now(overview, now),
-        coming=_coming(overview, [block for number, block in coming.items() if number not in begun]),
+        coming=_coming(overview, _not_begun(overview)),
     )
 
 
 def coming_text(overview: Overview, most: int = 2) -> list[str]:
     """Return up to `most` next pairings of which no match has started, without house bots."""
-    begun = {block for block, _, _ in _under_way(overview)}
-    labels, house = overview.found.digest.labels, overview.found.digest.house
-    blocks = [block for block in overview.coming if block.number not in begun]
-    return [_pairing([name(labels[each]) for each in block.entrants if each != house]) for block in blocks[:most]]
+    texts = []
+    for block in _not_begun(overview)[:most]:
+        names, _ = _competitors(block, overview.found.digest)
+        text = " \N{EN DASH} ".join(map(name, names[:MOST_NAMED]))
+        if len(names) > MOST_NAMED:
+            text += f" and {len(names) - MOST_NAMED} more"
+        texts.append(text)
+    return texts
 
 
-def _pairing(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return " \N{EN DASH} ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+def _competitors(block: Block, digest: Digest) -> tuple[list[str], int]:
+    """Return the names of a block's competitors, and its number of house bots."""
+    names = [digest.labels[each] for each in block.entrants if each != digest.house]
+    return names, len(block.entrants) - len(names)
 
 
 def _under_way(overview: Overview) -> tuple[tuple[int, int, str], ...]:
@@ -432,18 +458,26 @@ def _under_way(overview: Overview) -> tuple[tuple[int, int, str], ...]:
     return overview.times.under_way if overview.running else ()
 
 
-def _now(overview: Overview, matches: Sequence[tuple[tuple[int, int, str], Block]]) -> PageTable:
-    """Return the table of matches being played; each has block, seating, transcript and the whole block."""
+def _not_begun(overview: Overview) -> list[Block]:
+    """Return the next blocks of which no match has started."""
+    begun = {block for block, _, _ in _under_way(overview)}
+    return [block for block in overview.coming if block.number not in begun]
+
+
+def _now(overview: Overview, matches: Sequence[tuple[Block, int]]) -> PageTable:
+    """Return the table of matches being played, given by block and seating."""
     digest = overview.found.digest
 
-    def seats(row: tuple[tuple[int, int, str], Block]) -> Cell:
-        (_, seating, _), block = row
-        shift = block.shifts[seating] if seating < len(block.shifts) else 0
-        seated = block.entrants[-shift:] + block.entrants[:-shift] if shift else block.entrants
+    def seats(row: tuple[Block, int]) -> Cell:
+        block, seating = row
+        if seating >= len(block.shifts):
+            return seats_cell(block.entrants, digest)
+        seated = deque(block.entrants)
+        seated.rotate(block.shifts[seating])
         return seats_cell(seated, digest)
 
-    columns: tuple[Column[tuple[tuple[int, int, str], Block]], ...] = (
-        _match_column(lambda row: match_name(row[0][0], row[0][1])),
+    columns: tuple[Column[tuple[Block, int]], ...] = (
+        _match_column(lambda row: match_name(row[0].number, row[1])),
         Column("seats", seats, meaning=SEATS_MEANING, is_text=True),
     )
     return table("Being played now", columns, matches, head="match")
@@ -451,17 +485,17 @@ def _now(overview: Overview, matches: Sequence[tuple[tuple[int, int, str], Block
 
 def _coming(overview: Overview, blocks: Sequence[Block]) -> PageTable:
     """Return the table of the next blocks."""
-    labels, house = overview.found.digest.labels, overview.found.digest.house
 
     def matches(block: Block) -> str:
-        first, last = match_name(block.number, 0), match_name(block.number, len(block.shifts) - 1)
-        return first if first == last else f"{first} to {last}"
+        names = [match_name(block.number, 0), match_name(block.number, len(block.shifts) - 1)]
+        return " to ".join(dict.fromkeys(names))
 
     def bots(block: Block) -> Cell:
-        names = [labels[each] for each in block.entrants if each != house]
-        houses = len(block.entrants) - len(names)
-        more = [f", {pluralise(houses, 'house bot')}"] if houses else []
-        return in_line(*listed(names), *more)
+        names, houses = _competitors(block, overview.found.digest)
+        parts: list[Cell | str] = [*listed(names)]
+        if houses:
+            parts.append(f", {pluralise(houses, 'house bot')}")
+        return in_line(*parts)
 
     columns: tuple[Column[Block], ...] = (
         Column(

@@ -106,7 +106,8 @@ def numbered_links(page: int, pages: int, name: str) -> list[tuple[str, str]]:
     if pages == 1:
         return []
     shown = sorted({1, 2, page - 1, page, page + 1, pages - 1, pages} & set(range(1, pages + 1)))
-    return [(str(each), "" if each == page else numbered(name, each)) for each in shown]
+    links = {each: numbered(name, each) for each in shown} | {page: ""}
+    return [(str(each), path) for each, path in links.items()]
 
 
 def newest_first(page: int, pages: int, path: Callable[[int], str]) -> list[tuple[str, str]]:

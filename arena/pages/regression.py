@@ -1,8 +1,8 @@
 """The page of a regression test: the evidence over blocks, the results of blocks, and the estimated difference."""
 
-from collections import Counter
 from collections.abc import Sequence
 from math import log10
+from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct
@@ -47,25 +47,28 @@ def test_context(overview: Overview) -> dict[str, Any]:
     history = overview.history
     if history is None:
         return {"test": None}
+    test, headline, estimate, explained = history.test, "", "", []
+    if history.interval is not None:
+        headline = headline_of(test, history.scores, history.interval)
+        estimate = difference_text(test, history.mean, history.interval)
+    if overview.explained:
+        explained = explained_lines(overview.explained)
+    walk_about, bars_about = MONEY_ABOUT, "Head's mean points minus base's in a block."
+    if isinstance(test, Sprt):
+        walk_about, bars_about = LLR_ABOUT, "Points of head in a block of two matches, of 2."
     return {
         "test": history,
-        "headline": ""
-        if history.interval is None
-        else headline_of(history.test, history.scores, history.interval),
+        "headline": headline,
         "resources": list(map(usage_text, history.usage)),
-        "hypotheses": hypotheses_text(history.test),
-        "evidence": evidence(history.test, history.state),
-        "estimate": ""
-        if history.interval is None
-        else difference_text(history.test, history.mean, history.interval),
-        "explained": explained_lines(overview.explained) if overview.explained else [],
+        "hypotheses": hypotheses_text(test),
+        "evidence": evidence(test, history.state),
+        "estimate": estimate,
+        "explained": explained,
         "decisions": _decisions(overview),
         "walk": walk_chart(history),
-        "walk_about": LLR_ABOUT if isinstance(history.test, Sprt) else MONEY_ABOUT,
+        "walk_about": walk_about,
         "bars": bars(history),
-        "bars_about": "Points of head in a block of two matches, of 2."
-        if isinstance(history.test, Sprt)
-        else "Head's mean points minus base's in a block.",
+        "bars_about": bars_about,
     }
 
 
@@ -77,16 +80,21 @@ def _decisions(overview: Overview) -> PageTable:
 
 def walk_chart(history: History) -> LineChart:
     """Return a chart of the evidence after each block, with the bounds at which the test ends."""
-    blocks = [state.blocks for state in history.states]
     yes, no = answers(history.test)
+    ratios, better, worse = [], [], []
+    for state in history.states:
+        if isinstance(state, Progress):
+            ratios.append(state.llr)
+        else:
+            better.append(log10(max(state.against_low, 1e-12)))
+            worse.append(log10(max(state.against_high, 1e-12)))
     if isinstance(history.test, Sprt):
-        ratios = [state.llr for state in history.states if isinstance(state, Progress)]
+        series = [("LLR", ratios, "")]
         bounds = [(history.test.upper, f"accepted: {yes}"), (history.test.lower, f"rejected: {no}")]
-        return line_chart([("LLR", ratios, "")], blocks, "block", bounds=bounds, words="{:+z.2f}".format)
-    better = [log10(max(state.against_low, 1e-12)) for state in history.states]  # type: ignore[union-attr]
-    worse = [log10(max(state.against_high, 1e-12)) for state in history.states]  # type: ignore[union-attr]
-    bounds = [(-log10(history.test.alpha), "enough")]
-    series = [(f"for: {yes}", better, ""), (f"for: {no}", worse, "")]
+    else:
+        series = [(f"for: {yes}", better, ""), (f"for: {no}", worse, "")]
+        bounds = [(-log10(history.test.alpha), "enough")]
+    blocks = list(map(attrgetter("blocks"), history.states))
     return line_chart(series, blocks, "block", bounds=bounds, words="{:+z.2f}".format)
 
 
@@ -94,20 +102,18 @@ def bars(history: History) -> list[Bar]:
     """Return the number of blocks for each result."""
     if isinstance(history.state, Progress):
         return _bars(list(zip(POINTS, history.state.counts, strict=True)))
-    found = Counter(min(int((each + 1) / 2 * BINS), BINS - 1) for each in history.differences)
     width = 2 / BINS
-    return _bars([(f"{-1 + width * (place + 0.5):+z.2f}", found[place]) for place in range(BINS)])
+    counts = [0] * BINS
+    for each in history.differences:
+        counts[min(int((each + 1) / 2 * BINS), BINS - 1)] += 1
+    return _bars([(f"{-1 + width * (place + 0.5):+z.2f}", count) for place, count in enumerate(counts)])
 
 
 def _bars(counts: Sequence[tuple[str, int]]) -> list[Bar]:
-    most = max((count for _, count in counts), default=0) or 1
+    most = max(count for _, count in counts) or 1
     middle = len(counts) // 2
-    return [
-        Bar(
-            label,
-            count,
-            round(100 * count / most, 1),
-            "bad" if place < middle else "good" if place > middle else "",
-        )
-        for place, (label, count) in enumerate(counts)
-    ]
+    kinds = ["bad"] * middle + [""] + ["good"] * middle
+    shown = []
+    for (label, count), kind in zip(counts, kinds, strict=True):
+        shown.append(Bar(label, count, round(100 * count / most, 1), kind))
+    return shown

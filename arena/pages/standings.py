@@ -1,6 +1,8 @@
 """The page of a competition's standings, and the data that it shares with the report."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -34,6 +36,7 @@ from arena.statistics import (
     PLAYED,
     BotColumn,
     Digest,
+    Score,
     StandingsRow,
 )
 from arena.terminal import LONGEST_CELL, distinct_names
@@ -51,6 +54,15 @@ ONE_CHART = 8
 MOST_OVER_TIME = 24
 MOST_MEETINGS = 32
 """Maximum number of meetings in a bracket's round; earlier rounds with more are omitted."""
+
+NO_FIRST_PAGE: dict[str, Any] = {
+    "prior": "",
+    "bracket": [],
+    "notes": [],
+    **dict.fromkeys(("changes", "ratings", "against", "superiority", "over_time", "by_seat", "time")),
+    **dict.fromkeys(("contenders", "plotted", "compared", "followed"), 0),
+}
+"""Values for the template that only the first page has, or only some competitions."""
 
 Href = Callable[[int], str]
 """Returns the link to an entrant's page; "" if there is none."""
@@ -90,34 +102,45 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
 def standings_context(overview: Overview, href: Href, *, first: int = 0, count: int = ROWS) -> dict[str, Any]:
     """Return the values for the template. The tables have `count` rows, from index `first` of the standings."""
     digest = overview.found.digest
-    rows = digest.standings
     page = slice(first, first + count)
-    parts: dict[str, Any] = {
+    values: dict[str, Any] = NO_FIRST_PAGE | {
         "order": overview.order,
         "table": standings_table(digest, page, href),
-        "prior": prior_text(digest) if digest.matches else "",
         "begun": digest.matches > 0,
-        "bracket": bracket_rounds(overview, href) if first == 0 else [],
-        "contenders": 2 * MOST_MEETINGS if overview.bracket and len(overview.bracket[0]) > MOST_MEETINGS else 0,
         "own": _own(overview, page, href),
-        "notes": notes(digest.labels, overview.found.reports) if first == 0 else [],
         "usage": _usage(overview, page, href),
         "conduct": _conduct(digest, page, href),
-        "changes": _changes(overview) if first == 0 else None,
     }
-    plots = first == 0 and digest.matches > 0
-    return parts | {
-        "ratings": _ratings(digest, rows[:MOST_PLOTTED], href) if plots else None,
-        "against": _against(digest, href) if plots else None,
-        "superiority": _superiority(digest, href) if plots else None,
-        "over_time": _over_time(digest, href) if plots and len(digest.moments) > 1 else None,
-        "one_chart": len(rows) <= ONE_CHART,
-        "by_seat": _seats(digest, href) if plots else None,
-        "time": _time(digest, rows[:MOST_PLOTTED], href) if plots else None,
-        "plotted": MOST_PLOTTED if len(rows) > MOST_PLOTTED else 0,
-        "compared": MOST_COLUMNS if len(rows) > MOST_COLUMNS else 0,
-        "followed": MOST_OVER_TIME if len(rows) > MOST_OVER_TIME else 0,
+    if digest.matches:
+        values["prior"] = prior_text(digest)
+    if first == 0:
+        values |= {
+            "bracket": bracket_rounds(overview, href),
+            "notes": notes(digest.labels, overview.found.reports),
+            "changes": _changes(overview),
+        }
+        if digest.matches:
+            values |= _charts(digest, href)
+    if overview.bracket and len(overview.bracket[0]) > MOST_MEETINGS:
+        values["contenders"] = 2 * MOST_MEETINGS
+    bots = len(digest.standings)
+    limits = {"plotted": MOST_PLOTTED, "compared": MOST_COLUMNS, "followed": MOST_OVER_TIME}
+    values |= {name: most for name, most in limits.items() if bots > most}
+    return values | {"one_chart": bots <= ONE_CHART}
+
+
+def _charts(digest: Digest, href: Href) -> dict[str, Any]:
+    rows = digest.standings[:MOST_PLOTTED]
+    charts = {
+        "ratings": _ratings(digest, rows, href),
+        "against": _against(digest, href),
+        "superiority": _superiority(digest, href),
+        "by_seat": _seats(digest, href),
+        "time": _time(digest, rows, href),
     }
+    if len(digest.moments) > 1:
+        charts["over_time"] = _over_time(digest, href)
+    return charts
 
 
 class Side(Struct, frozen=True):
@@ -140,50 +163,60 @@ class BracketRound(Struct, frozen=True):
 def bracket_rounds(overview: Overview, href: Href) -> list[BracketRound]:
     """Return all rounds, including future ones, without a large field's first ones; empty without a bracket."""
     labels = distinct_names(overview.found.digest.labels, BRACKET_NAME)
-    drawn = [[_sides(tie, labels, href) for tie in ties] for ties in overview.bracket]
+    sides = partial(_sides, labels=labels, href=href)
+    drawn = [list(map(sides, ties)) for ties in overview.bracket]
     while drawn and len(drawn[-1]) > 1:
         drawn.append([[] for _ in drawn[-1][::2]])
-    rounds = [BracketRound(round_title(turn, len(drawn)), each) for turn, each in enumerate(drawn)]
-    return [each for each in rounds if len(each.meetings) <= MOST_MEETINGS]
+    rounds = []
+    for turn, meetings in enumerate(drawn):
+        if len(meetings) <= MOST_MEETINGS:
+            rounds.append(BracketRound(round_title(turn, len(drawn)), meetings))
+    return rounds
 
 
 def _sides(tie: Tie, labels: Sequence[str], href: Href) -> list[Side]:
-    met = [tie.one] if tie.other is None else [tie.one, tie.other]
+    if tie.other is None:
+        return [Side(labels[tie.one], href(tie.one), "", tie.winner == tie.one)]
     return [
-        Side(labels[bot], href(bot), "" if tie.other is None else points_text(tie, side), tie.winner == bot)
-        for side, bot in enumerate(met)
+        Side(labels[bot], href(bot), points_text(tie, side), tie.winner == bot)
+        for side, bot in enumerate((tie.one, tie.other))
     ]
 
 
 def standings_table(digest: Digest, page: slice, href: Href) -> PageTable:
     """Return the standings table of one page, best bot first."""
     counts = COUNTS_OF_TWO if digest.seats <= TWO else COUNTS_OF_MANY
-    columns = (*naming_columns(digest), MEAN_POINTS, *_ratings_if_played(digest), *counts, *CONDUCT)
-    return _bots_table("Standings", columns, digest.standings[page], href)
-
-
-def _ratings_if_played(digest: Digest) -> list[BotColumn]:
-    """Return the columns of ratings, which are empty for a bot without a match."""
-    return [_if_played(column) for column in rating_columns(digest)]
+    ratings = map(_if_played, rating_columns(digest))
+    columns = (*naming_columns(digest), MEAN_POINTS, *ratings, *counts, *CONDUCT)
+    return _bots_table("Standings", columns, digest.standings[page], href, faint_zeros=True)
 
 
 def _if_played(column: BotColumn) -> BotColumn:
+    """Return a column of ratings that is empty for a bot without a match."""
     return msgspec.structs.replace(column, value=lambda row: column.value(row) if row.played else None)
 
 
 def leaders_table(digest: Digest, count: int) -> PageTable:
     """Return the `count` best bots in a table that is narrow enough for a projector and a telephone."""
     best = digest.standings[:count]
-    names = dict(zip([row.entrant for row in best], _short_names(digest, best, PROJECTOR_NAME), strict=True))
+    entrants = map(attrgetter("entrant"), best)
+    names = dict(zip(entrants, _short_names(digest, best, PROJECTOR_NAME), strict=True))
     place, bot = naming_columns(digest)
-    rating, _ = _ratings_if_played(digest)
+    rating, _ = rating_columns(digest)
     short = msgspec.structs.replace(bot, value=lambda row: names[row.entrant])
-    return table("Standings", (place, short, MEAN_POINTS, rating, PLAYED), best)
+    return table("Standings", (place, short, MEAN_POINTS, _if_played(rating), PLAYED), best)
 
 
-def _bots_table(title: str, columns: Sequence[BotColumn], rows: Sequence[StandingsRow], href: Href) -> PageTable:
+def _bots_table(
+    title: str,
+    columns: Sequence[BotColumn],
+    rows: Sequence[StandingsRow],
+    href: Href,
+    *,
+    faint_zeros: bool = False,
+) -> PageTable:
     """Return a table whose names link to the pages of the bots."""
-    return table(title, columns, rows, href=lambda row: href(row.entrant), faint_zeros=True)
+    return table(title, columns, rows, href=lambda row: href(row.entrant), faint_zeros=faint_zeros)
 
 
 def _bot(digest: Digest, row: StandingsRow, href: Href) -> Cell:
@@ -195,26 +228,30 @@ def _own(overview: Overview, page: slice, href: Href) -> PageTable | None:
     own = overview.own
     if own is None:
         return None
-    return table("Result", own.columns, own.rows[page], href=lambda row: href(row.entrant))
+    return _bots_table("Result", own.columns, own.rows[page], href)
 
 
 def _usage(overview: Overview, page: slice, href: Href) -> PageTable:
     digest, reports = overview.found.digest, overview.found.reports
     columns = [bot_column(digest.labels), *usage_columns(reports)]
-    return table("What the bots used", columns, digest.standings[page], href=lambda row: href(row.entrant))
+    return _bots_table("What the bots used", columns, digest.standings[page], href)
 
 
 def _change_text(change: dict[str, Any]) -> str:
     # A total is one of deals; the terminal calls the matches of a deal a block.
     text: str = change["text"]
-    return text.replace("block", "deal") if change["change"] == "extended" else text
+    if change["change"] == "extended":
+        return text.replace("block", "deal")
+    return text
 
 
 def _from(change: dict[str, Any]) -> str:
     """Return the first match that a change concerns."""
     if change["refused"]:
         return "refused"
-    return "waits" if change["block"] is None else match_name(change["block"], 0)
+    if change["block"] is None:
+        return "waits"
+    return match_name(change["block"], 0)
 
 
 def _day(at: str) -> str:
@@ -236,12 +273,14 @@ CHANGES: tuple[Column[dict[str, Any]], ...] = (
 def _changes(overview: Overview) -> PageTable | None:
     """Return the table of changes since the start, latest first; None if there were none."""
     changes = events_of(overview.found)[: -MOST_CHANGES - 1 : -1]
-    return table("Changes", CHANGES, changes, head="change") if changes else None
+    if not changes:
+        return None
+    return table("Changes", CHANGES, changes, head="change")
 
 
 def _conduct(digest: Digest, page: slice, href: Href) -> PageTable:
     columns = [bot_column(digest.labels), *conduct_kinds(digest)]
-    return _bots_table("Conduct", columns, digest.standings[page], href)
+    return _bots_table("Conduct", columns, digest.standings[page], href, faint_zeros=True)
 
 
 def _short_names(digest: Digest, rows: Sequence[StandingsRow], most: int) -> list[str]:
@@ -251,27 +290,30 @@ def _short_names(digest: Digest, rows: Sequence[StandingsRow], most: int) -> lis
 def _tip(digest: Digest, row: StandingsRow, name: str, words: str) -> str:
     """Return the pointer text, with the full name if the shown name is shortened."""
     whole = digest.labels[row.entrant]
-    return words if name == whole else f"{whole}: {words}"
+    if name != whole:
+        words = f"{whole}: {words}"
+    return words
 
 
 def _ratings(digest: Digest, rows: Sequence[StandingsRow], href: Href) -> IntervalChart:
-    def drawn(row: StandingsRow, name: str) -> Interval:
+    found = []
+    for row, name in zip(rows, _short_names(digest, rows, CHART_NAME), strict=True):
         rating = digest.ratings.ratings[row.entrant]
         words = f"{rating_text(rating)}, {pluralise(row.played, 'match')}"
-        return Interval(
-            name=name,
-            value=rating.elo,
-            low=rating.prior_low,
-            high=rating.prior_high,
-            words=f"{rating.elo:+z.0f}",
-            tip=_tip(digest, row, name, words),
-            href=href(row.entrant),
-            open_low=rating.low is None,
-            open_high=rating.high is None,
+        found.append(
+            Interval(
+                name=name,
+                value=rating.elo,
+                low=rating.prior_low,
+                high=rating.prior_high,
+                words=f"{rating.elo:+z.0f}",
+                tip=_tip(digest, row, name, words),
+                href=href(row.entrant),
+                open_low=rating.low is None,
+                open_high=rating.high is None,
+            )
         )
-
-    names = _short_names(digest, rows, CHART_NAME)
-    return interval_chart([drawn(row, name) for row, name in zip(rows, names, strict=True)])
+    return interval_chart(found)
 
 
 def _time(digest: Digest, rows: Sequence[StandingsRow], href: Href) -> IntervalChart:
@@ -302,19 +344,20 @@ def _over_time(digest: Digest, href: Href) -> LineChart:
     rows = digest.standings[:MOST_OVER_TIME]
     # A shared chart has few bots, so its key has room for full names.
     names = _short_names(digest, rows, LONGEST_CELL if len(digest.standings) <= ONE_CHART else SMALL_NAME)
-    series = [
-        (name, ratings_over_time(digest, row.entrant), href(row.entrant))
-        for name, row in zip(names, rows, strict=True)
-    ]
-    return line_chart(series, [moment.matches for moment in digest.moments], "match")
+    series = []
+    for name, row in zip(names, rows, strict=True):
+        series.append((name, ratings_over_time(digest, row.entrant), href(row.entrant)))
+    return line_chart(series, list(map(attrgetter("matches"), digest.moments)), "match")
 
 
 def ratings_over_time(digest: Digest, entrant: int) -> list[float | None]:
     """Return a bot's rating at each moment; None before its first result."""
     first = digest.first[entrant]
-    return [
-        moment.elo[entrant] if first is not None and first < moment.matches else None for moment in digest.moments
-    ]
+    values: list[float | None] = [None] * len(digest.moments)
+    for number, each in enumerate(digest.moments):
+        if first is not None and first < each.matches:
+            values[number] = each.elo[entrant]
+    return values
 
 
 def _compared(
@@ -327,25 +370,19 @@ def _compared(
     """Return a table of the best bots against each other. `missing` is the text of a pair without a share."""
     rows = digest.standings[:MOST_COLUMNS]
     places = places_of(digest.standings)[:MOST_COLUMNS]
-    return Heat(
-        title,
-        places,
-        [
-            (
-                _bot(digest, row, href),
-                [
-                    heat_cell(share(row, other), f"against {place}", "" if row is other else missing)
-                    for place, other in zip(places, rows, strict=True)
-                ],
-            )
-            for row in rows
-        ],
-    )
+    heat = Heat(title, places, [])
+    for row in rows:
+        cells = []
+        for place, other in zip(places, rows, strict=True):
+            text = "" if row is other else missing
+            cells.append(heat_cell(share(row, other), f"against {place}", text))
+        heat.rows.append((_bot(digest, row, href), cells))
+    return heat
 
 
 def _against(digest: Digest, href: Href) -> Heat:
     def share(row: StandingsRow, other: StandingsRow) -> float | None:
-        return row.against[other.entrant].mean if other.entrant in row.against else None
+        return row.against.get(other.entrant, Score()).mean
 
     return _compared("Mean points against each other", digest, href, share)
 
@@ -359,13 +396,8 @@ def _superiority(digest: Digest, href: Href) -> Heat:
 
 def _seats(digest: Digest, href: Href) -> Heat:
     rows = digest.standings[:MOST_PLOTTED]
-    heads = [str(seat) for seat in range(digest.seats)]
+    heat = Heat("Mean points by seat", list(map(str, range(digest.seats))), [])
     names = [Cell("all"), *(_bot(digest, row, href) for row in rows)]
-    return Heat(
-        "Mean points by seat",
-        heads,
-        [
-            (name, [heat_cell(share, f"seat {head}") for head, share in zip(heads, shares, strict=True)])
-            for name, shares in zip(names, seat_rows(digest, rows), strict=True)
-        ],
-    )
+    for name, shares in zip(names, seat_rows(digest, rows), strict=True):
+        heat.rows.append((name, [heat_cell(share, f"seat {seat}") for seat, share in enumerate(shares)]))
+    return heat

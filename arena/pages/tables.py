@@ -1,5 +1,6 @@
 """Tables of pages, and the glossary for spectators, which explains words of their headings. Pure."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -64,7 +65,9 @@ def table(
     for row in rows:
         cells = []
         for column in columns:
-            link = href(row) if href is not None and column.heading == head else ""
+            link = ""
+            if href is not None and column.heading == head:
+                link = href(row)
             cells.append(_cell_of(column, column.value(row), link, faint_zeros=faint_zeros))
         shown.append(cells)
     return PageTable(title, columns, shown, head=head)
@@ -75,21 +78,22 @@ def _cell_of(column: Column[Row], value: Any, link: str, *, faint_zeros: bool) -
         return value
     if value is None:
         return Cell(MISSING, link)
-    is_zero = isinstance(value, int) and value == 0
-    return Cell(column.text(value), link, ZERO if faint_zeros and is_zero else "")
+    if faint_zeros and isinstance(value, int) and value == 0:
+        return Cell(column.text(value), link, ZERO)
+    return Cell(column.text(value), link)
 
 
 def listed(names: Sequence[str], between: str = ", ") -> list[Cell]:
     """Return names with the same text between them, as parts of a cell."""
     found: list[Cell] = []
     for name in names:
-        found += [Cell(between, kind=BETWEEN), Cell(name)] if found else [Cell(name)]
-    return found
+        found += [Cell(between, kind=BETWEEN), Cell(name)]
+    return found[1:]
 
 
 def in_line(*parts: Cell | str) -> Cell:
     """Return a cell of several names; strings are the text between them."""
-    return Cell("", parts=tuple(each if isinstance(each, Cell) else Cell(each, kind=BETWEEN) for each in parts))
+    return Cell("", parts=tuple(part if isinstance(part, Cell) else Cell(part, kind=BETWEEN) for part in parts))
 
 
 GLOSSARY = {
@@ -162,4 +166,4 @@ GLOSSARY_PATH = "glossary.html"
 
 def anchor(word: str) -> str:
     """Return the id of a word's entry on the page."""
-    return "".join(letter if letter.isalnum() else "-" for letter in word.lower()).strip("-")
+    return re.sub("[^a-z0-9]", "-", word.lower()).strip("-")

@@ -43,7 +43,8 @@ def asset_path(name: str) -> str:
 
 def asset_at(path: str) -> bytes | None:
     """Return the content of the asset at a path; None if there is none."""
-    return next((content(name) for name, its in _paths().items() if its == path), None)
+    name = _names().get(path)
+    return None if name is None else content(name)
 
 
 def asset_paths() -> tuple[str, ...]:
@@ -63,6 +64,12 @@ def _paths() -> dict[str, str]:
         stem, dot, kind = name.rpartition(".")
         found[name] = f"{FOLDER}/{stem}.{sha256(its).hexdigest()[:DIGITS]}{dot}{kind}"
     return found
+
+
+@cache
+def _names() -> dict[str, str]:
+    """Return the names of all assets by path."""
+    return {path: name for name, path in _paths().items()}
 
 
 @cache
@@ -156,8 +163,9 @@ def name(text: str) -> str:
 def foldable(text: str) -> Markup:
     """Return `name` as markup that allows line breaks only after the parts of a long name."""
     shown = name(text)
-    parts = SEAMS.split(shown) if len(shown) > FOLDED else [shown]
-    return Markup("<wbr>").join(parts)
+    if len(shown) <= FOLDED:
+        return escape(shown)
+    return Markup("<wbr>").join(SEAMS.split(shown))
 
 
 def in_cell(cell: Cell) -> Markup:
@@ -193,13 +201,13 @@ def rows(table: PageTable) -> Markup:
 def _cell(cell: Cell, column: Column[Any], table: PageTable) -> str:
     if column.heading == table.head:
         return f'<th scope="row" class="words stick">{in_cell(cell)}</th>'
-    kind = escape(printable(cell.kind))
-    if column.is_text:
-        return f'<td class="words{" " if kind else ""}{kind}">{in_cell(cell)}</td>'
-    class_ = f' class="{kind}"' if kind else ""
-    text = escape(name(cell.text))
-    shown = f'<a href="{escape(printable(cell.href))}">{text}</a>' if cell.href else text
-    return f"<td{class_}>{shown}</td>"
+    classes = " ".join(["words"] * column.is_text + [printable(cell.kind)] * bool(cell.kind))
+    shown = in_cell(cell) if column.is_text else escape(name(cell.text))
+    if cell.href and not column.is_text:
+        shown = Markup('<a href="{}">{}</a>').format(printable(cell.href), shown)
+    if classes:
+        return f'<td class="{escape(classes)}">{shown}</td>'
+    return f"<td>{shown}</td>"
 
 
 def said(text: str) -> str:

@@ -1,8 +1,8 @@
 """Texts about a competition for its pages: state, times and terms. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import pairwise, starmap
 from statistics import median
 from typing import assert_never
 
@@ -40,12 +40,15 @@ def state_of(overview: Overview) -> State:
     done, total = overview.found.digest.matches, overview.total or 0
     if overview.finished:
         return State("finished", f"finished: {pluralise(done, 'match')}", 1.0)
-    share = done / total if total else None
-    far = f"{done} of {pluralise(total, 'match')}" if total else pluralise(done, "match")
-    if not overview.running:
-        return State("stopped", f"unfinished: {far}", share)
-    left = time_left(overview.times.ended, total - done) if total else ""
-    return State("running", f"{far}, {left} left" if left else f"{far}, being played now", share)
+    share, far, doing = None, pluralise(done, "match"), "being played now"
+    if total:
+        share, far = done / total, f"{done} of {pluralise(total, 'match')}"
+        left = time_left(overview.times.ended, total - done)
+        if left:
+            doing = f"{left} left"
+    if overview.running:
+        return State("running", f"{far}, {doing}", share)
+    return State("stopped", f"unfinished: {far}", share)
 
 
 def _state_of_test(overview: Overview) -> State:
@@ -65,7 +68,7 @@ def time_left(ended: Sequence[str], matches: int) -> str:
 
     `ended` holds the end times of the latest matches, in ascending order.
     """
-    times = [when for each in ended if (when := moment(each)) is not None]
+    times = list(filter(None, map(moment, ended)))
     if len(times) < FEW:
         return ""
     gaps = [(after - before).total_seconds() for before, after in pairwise(times)]
@@ -89,7 +92,9 @@ def moment(text: str | None) -> datetime | None:
     """Return a time of a ledger in UTC; None if the text is not a time."""
     try:
         found = datetime.fromisoformat(text or "")
-        return found.astimezone(UTC) if found.tzinfo is not None else found.replace(tzinfo=UTC)
+        if found.tzinfo is None:
+            return found.replace(tzinfo=UTC)
+        return found.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
@@ -110,25 +115,23 @@ class Fact(Struct, frozen=True):
 def facts(overview: Overview) -> list[Fact]:
     """Return the facts about a competition: terms, bots, matches, times and arena version."""
     found, digest = overview.found, overview.found.digest
-    said = [Fact(name, text) for name, text in terms_told(found.terms).items()]
+    said = list(starmap(Fact, terms_told(found.terms).items()))
     if isinstance(rule := found.terms.get("stage.rule"), str):
         said.append(Fact("stage", rule))
-    said += [
-        Fact("bots", bots_text(overview)),
-        Fact("matches", f"{digest.matches} of {overview.total}" if overview.total else str(digest.matches)),
-    ]
-    said += _time("entries until", entries_until(found.terms, found.events))
-    said += _time("begun", overview.times.begun)
-    said += _time("last result", overview.times.ended[-1] if overview.times.ended else None)
+    matches = str(digest.matches)
+    if overview.total:
+        matches = f"{matches} of {overview.total}"
+    said += [Fact("bots", bots_text(overview)), Fact("matches", matches)]
+    until = _time("entries until", entries_until(found.terms, found.events))
+    said += filter(None, (until, _time("begun", overview.times.begun), last_result(overview)))
     said.append(Fact("arena", str(found.terms.get("arena", "unknown"))))
     if found.voids:
         said.append(Fact("void attempts", f"{len(found.voids)}, played again"))
     said += [Fact("set aside", _aside_text(each, digest.labels)) for each in found.asides.blocks]
-    said += [
-        Fact("no longer excused", f"{digest.labels[each.entrant]} causes its hold-ups itself: {each.evidence}")
-        for each in found.asides.own_doing
-        if each.entrant < len(digest.labels)
-    ]
+    for each in found.asides.own_doing:
+        if each.entrant < len(digest.labels):
+            text = f"{digest.labels[each.entrant]} causes its hold-ups itself: {each.evidence}"
+            said.append(Fact("no longer excused", text))
     if found.lost:
         said.append(Fact("attempts lost with a referee process", f"{len(found.lost)}, played again"))
     left_out = left_out_now(found.terms, found.events)
@@ -140,9 +143,11 @@ def bots_text(overview: Overview) -> str:
     """Return the number of bots in words: `4 bots, 1 of them withdrawn`; a house bot is named separately."""
     digest, spec = overview.found.digest, overview.found.spec
     bots = pluralise(competitors(digest), "bot")
-    gone = 0 if spec is None else len(withdrawn(spec))
-    bots = f"{bots}, {gone} of them withdrawn" if gone else bots
-    return bots if digest.house is None else f"{bots} and a house bot"
+    if spec is not None and (gone := len(withdrawn(spec))):
+        bots = f"{bots}, {gone} of them withdrawn"
+    if digest.house is not None:
+        bots = f"{bots} and a house bot"
+    return bots
 
 
 def competitors(digest: Digest) -> int:
@@ -169,8 +174,7 @@ def _aside_text(aside: BlockSetAside, labels: Sequence[str]) -> str:
 
 def last_result(overview: Overview) -> Fact | None:
     """Return the end time of the last match that counts; None if there is none."""
-    ended = overview.times.ended
-    return next(iter(_time("last result", ended[-1])), None) if ended else None
+    return _time("last result", next(reversed(overview.times.ended), None))
 
 
 def terms_line(overview: Overview) -> str:
@@ -182,36 +186,34 @@ def terms_line(overview: Overview) -> str:
     return ", ".join([*words, bots_text(overview)])
 
 
-def _time(name: str, text: str | None) -> list[Fact]:
+def _time(name: str, text: str | None) -> Fact | None:
     when = moment(text)
     if when is None:
-        return []
-    return [Fact(name, f"{when.day} {when:%B %Y, %H:%M} UTC", when.isoformat(timespec="seconds"))]
+        return None
+    return Fact(name, f"{when.day} {when:%B %Y, %H:%M} UTC", when.isoformat(timespec="seconds"))
 
 
 def terms(overview: Overview) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the fields of clock, policy, options, test and schedule. The seed is never included."""
-    found = []
-    for title in ("clock", "policy", "options", "test"):
-        fields = [
-            (key.removeprefix(f"{title}."), "set by the variant" if value is None else str(value).lower())
-            for key, value in overview.found.terms.items()
-            if key.startswith(f"{title}.")
-        ]
-        if fields:
-            found.append((title, fields[:MOST_FACTS]))
-    schedule = [("deals" if key == "blocks" else key, str(value)) for key, value in _schedule(overview)]
-    return [*found, *([("schedule", schedule)] if schedule else [])]
+    found: dict[str, list[tuple[str, str]]] = {title: [] for title in ("clock", "policy", "options", "test")}
+    for key, value in overview.found.terms.items():
+        title, dot, name = key.partition(".")
+        if dot and title in found and len(found[title]) < MOST_FACTS:
+            found[title].append((name, "set by the variant" if value is None else str(value).lower()))
+    found["schedule"] = _schedule(overview)
+    return [(title, fields) for title, fields in found.items() if fields]
 
 
-def _schedule(overview: Overview) -> Iterable[tuple[str, object]]:
+def _schedule(overview: Overview) -> list[tuple[str, str]]:
     spec = overview.found.spec
-    for key in ("blocks", "rounds", "heads", "rotations"):
+    fields = []
+    for key, name in (("blocks", "deals"), ("rounds", "rounds"), ("heads", "heads"), ("rotations", "rotations")):
         value = overview.found.terms.get(key)
         if spec is not None and key in {"blocks", "rounds"}:  # A running tournament can be extended.
             value = getattr(fields_of(spec)[-1], key)
         if value is not None:
-            yield key, value
+            fields.append((name, str(value)))
+    return fields
 
 
 def rating_text(rating: Rating) -> str:

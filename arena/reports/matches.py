@@ -243,12 +243,10 @@ def batches_of(ledger: Path, after: Callable[[int, int, int], list[Reported]]) -
 
 
 def _listed(row: Reported, labels: Sequence[str]) -> MatchListed:
-    match, reports, transcript = row
+    match = row.played
     places = places_by_seat(match.outcome)
     seats = []
     for seat, entrant in enumerate(match.entrants):
-        windows, refused = match.windows[seat], match.refused[seat]
-        causes = sentences(reports[seat], windows=windows, refused=refused) if reports else ()
         seats.append(
             SeatListed(
                 seat=seat,
@@ -257,11 +255,11 @@ def _listed(row: Reported, labels: Sequence[str]) -> MatchListed:
                 place=places[seat],
                 points=points(match.outcome, seat),
                 conduct=match.conduct[seat],
-                windows=windows,
+                windows=match.windows[seat],
                 defaults=match.defaults[seat],
-                refused=refused,
+                refused=match.refused[seat],
                 charged_us=match.charged_us[seat],
-                causes=tuple(causes),
+                causes=tuple(causes_of(row, seat)),
             )
         )
     return MatchListed(
@@ -269,9 +267,16 @@ def _listed(row: Reported, labels: Sequence[str]) -> MatchListed:
         block=match.block,
         seating=match.seating,
         seats=tuple(seats),
-        transcript=transcript,
+        transcript=row.transcript,
         head=match.head,
     )
+
+
+def causes_of(match: Reported, seat: int) -> list[str]:
+    """Return what went wrong for a seat's bot, as phrases; empty if the ledger has no reports of the match."""
+    if not match.reports:
+        return []
+    return sentences(match.reports[seat], windows=match.played.windows[seat], refused=match.played.refused[seat])
 
 
 SeatRow = tuple[MatchListed, SeatListed]
