@@ -1,12 +1,19 @@
 """Matches with people: watched, hosted, or played from a terminal."""
 
-from arena.live.chat_seat import LanguageModelSeat
-from arena.live.console import clock_text, console_seat
-from arena.live.debugging import at_terminal, in_place, presses, under_pdb
-from arena.live.drawing import board_text, joined, laid_out, part_of, with_names
-from arena.live.hosted_match import play_hosted
-from arena.live.single_match import play_match
-from arena.live.watch import Eyes, Watcher, read_eyes
+from arena.live.console import LanguageModelSeat, clock_text, console_seat
+from arena.live.single_match import at_terminal, in_place, play_hosted, play_match, presses, under_pdb
+from arena.live.watch import (
+    Eyes,
+    Watcher,
+    board_text,
+    joined,
+    laid_out,
+    may_know,
+    part_of,
+    read_eyes,
+    view_of,
+    with_names,
+)
 
 __all__ = [
     "Eyes",
@@ -19,11 +26,13 @@ __all__ = [
     "in_place",
     "joined",
     "laid_out",
+    "may_know",
     "part_of",
     "play_hosted",
     "play_match",
     "presses",
     "read_eyes",
     "under_pdb",
+    "view_of",
     "with_names",
 ]

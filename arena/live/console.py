@@ -1,7 +1,7 @@
-"""The bot named `console`: a seat for a person at the terminal.
+"""Seats in the referee's process: of a person at the terminal (`console`), and of a language model (`chat`).
 
-`human` interprets the typed lines; this module reads them without blocking the referee, in whose process it runs,
-and shows the clock. At a terminal they are typed in `line_editor`.
+`human` interprets the typed lines; this module reads them without blocking the referee, and shows the clock. At a
+terminal they are typed in `line_editor`.
 """
 
 import os
@@ -9,12 +9,13 @@ import sys
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import AsyncExitStack, aclosing
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 import trio
 
 from arena.live.human import Person, Shown
-from arena.terminal import Screen, progress_console
+from arena.terminal import Screen, progress_console, say
 from protocol.codec import decode_server_message, encode
 from protocol.messages import (
     PROTOCOL,
@@ -38,6 +39,7 @@ from referee.wire import MemoryLine
 
 if TYPE_CHECKING:
     from arena.live.line_editor import LineEditor
+    from bots.language_model.settings import Settings
 
 OUR_INPUT = 0
 """The file descriptor of standard input."""
@@ -66,7 +68,9 @@ async def lines_typed(fd: int) -> AsyncGenerator[str, None]:
             await trio.lowlevel.checkpoint()
         read = os.read(fd, READ_BYTES)
         *lines, rest = (rest + read).split(b"\n")
-        for line in [*lines, rest] if not read else lines:
+        if not read:
+            lines.append(rest)
+        for line in lines:
             yield line.decode(errors="replace").strip()
         if not read:
             return
@@ -97,8 +101,11 @@ class Console:
             final: whether the input is a file or a pipe. Each submission is then final and waits for its
             window.
         """
-        self._editor = None if isinstance(typed, AsyncGenerator) else typed
-        self._typed = typed if isinstance(typed, AsyncGenerator) else typed.lines()
+        self._editor: LineEditor | None = None
+        if isinstance(typed, AsyncGenerator):
+            self._typed = typed
+        else:
+            self._editor, self._typed = typed, typed.lines()
         self._terminal = terminal
         self._final = final
         self._person = Person(final=final, plain=not terminal.is_terminal)
@@ -151,7 +158,9 @@ class Console:
         """Process typed lines."""
         async with aclosing(self._typed) as typed:
             async for text in typed:
-                word = text.split(maxsplit=1)[0].lower() if text.startswith("/") else ""
+                word = ""
+                if text.startswith("/"):
+                    word = text.split(maxsplit=1)[0].lower()
                 if word == "/quit":
                     break
                 if len(text) > MOST_CHARACTERS:
@@ -268,11 +277,14 @@ class TimeLeft:
 
     def text(self, now: float) -> str:
         """Return the time left as `0:42`, as `0:42 +5:00` with a reserve, or as `reserve 4:10` within it."""
-        used = self._used + (0.0 if self._since is None else now - self._since)
-        main = self._main - used
-        if main <= 0 < self._reserve:
+        main = self._main - self._used
+        if self._since is not None:
+            main -= now - self._since
+        if not self._reserve:
+            return clock_text(main)
+        if main <= 0:
             return f"reserve {clock_text(self._reserve + main)}"
-        return clock_text(main) + (f" +{clock_text(self._reserve)}" if self._reserve else "")
+        return f"{clock_text(main)} +{clock_text(self._reserve)}"
 
 
 def clock_text(seconds: float) -> str:
@@ -281,3 +293,69 @@ def clock_text(seconds: float) -> str:
     if whole < HOUR:
         return f"{whole // MINUTE}:{whole % MINUTE:02}"
     return f"{whole // HOUR}:{whole % HOUR // MINUTE:02}:{whole % MINUTE:02}"
+
+
+FULL_SECONDS = 0.01
+"""Seconds until the next attempt to send, when the referee's queue for the seat is full."""
+
+
+class LanguageModelSeat:
+    """A language model's seat in one match: `arena match GAME chat BOT`, with the endpoint in CHAT_URL.
+
+    In the sandbox a bot has no network and none of our variables. The sample bot `chat` belongs to the project, so
+    it may play here, as a person at the terminal may. It plays in a thread, because it waits for its endpoint.
+    """
+
+    def __init__(self, name: str, settings: "Settings") -> None:
+        # Imported here because its HTTP client takes as long to import as all of trio, and few matches need it.
+        from bots.language_model.player import ChatSeat  # noqa: PLC0415
+
+        self._name = name
+        self._seat = ChatSeat(settings)
+
+    @property
+    def actions(self) -> int:
+        """Number of the model's answers that held an action."""
+        return self._seat.actions
+
+    async def play(self, line: MemoryLine) -> None:
+        """Play the seat at the other end of a line. Return when the match is over, or the seat cannot continue."""
+        from bots.kit import error_text  # noqa: PLC0415 - see `__init__`
+
+        try:
+            await trio.to_thread.run_sync(partial(self._play, line), abandon_on_cancel=True)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is this seat's alone
+            say(f"{self._name}: {error_text(error)}")
+
+    def _play(self, line: MemoryLine) -> None:
+        from bots.kit import play  # noqa: PLC0415 - see `__init__`
+
+        hello = Hello(token="", name=self._name, version="1", protocol=PROTOCOL)
+        play(self._seat, _LineOfThread(line), hello)
+
+
+class _LineOfThread:
+    """The bot's end of a line, for use in a thread."""
+
+    def __init__(self, line: MemoryLine) -> None:
+        self._line = line
+
+    def send(self, frame: bytes) -> None:
+        """Send one frame."""
+        trio.from_thread.run(self._send, frame)
+
+    def receive(self) -> bytes | None:
+        """Wait for the next frame, and return it; return None once the referee has disconnected."""
+        try:
+            return trio.from_thread.run(self._line.hear)
+        except trio.EndOfChannel:
+            return None
+
+    async def _send(self, frame: bytes) -> None:
+        while True:
+            try:
+                self._line.say(frame)
+            except trio.WouldBlock:
+                await trio.sleep(FULL_SECONDS)
+            else:
+                return

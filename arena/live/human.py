@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Raw
 from rich.text import Text
 
-from arena.live.drawing import board_text
+from arena.live.watch import board_text
 from arena.quantities import span
 from protocol import text as game_text
 from protocol.codec import encode
@@ -98,7 +98,10 @@ class Person:
             case Rejected(window=window, reason=reason, text=text):
                 if self._opened is not None and window == self._opened.id:
                     self.ready, self._sent, self._settles = True, None, False
-                return [f"not accepted: {_plain(text)}", *(self._asked() if reason is Refusal.ILLEGAL else ())]
+                said: list[Shown] = [f"not accepted: {_plain(text)}"]
+                if reason is Refusal.ILLEGAL:
+                    said += self._asked()
+                return said
             case Closed():
                 return self._hear_closed(message)
             case Paused(reason=reason):
@@ -177,7 +180,9 @@ class Person:
 
     def _done(self) -> tuple[list[ClientMessage], list[Shown]]:
         """Make the submission final, or the default if nothing is submitted."""
-        action = self._standing if self._sent is None else self._sent
+        action = self._sent
+        if action is None:
+            action = self._standing
         if action is None and self._opened is not None:
             action = self._opened.default
         return self._submit(action, final=True)

@@ -1,11 +1,12 @@
-"""Shows a running match to people: as a spectator sees it, as one seat does, or whole, for the host.
+"""Boards at a terminal, and a running match: as a spectator sees it, as one seat does, or whole, for the host.
 
-At a terminal the board is drawn in place. With a delay, a thread draws while the match continues, at most
-`MOST_WAITING` steps behind it.
+`protocol.text` draws the boards. At a terminal they are drawn in place. With a delay, a thread draws while the
+match continues, at most `MOST_WAITING` steps behind it.
 """
 
+import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from threading import Condition, Thread
 from types import TracebackType
@@ -16,9 +17,8 @@ from rich.live import Live
 from rich.text import Text
 
 from arena.errors import WrongUse
-from arena.live.drawing import board_text, joined, laid_out, part_of, with_names
 from arena.quantities import pluralise
-from arena.terminal import Screen
+from arena.terminal import Screen, shortened
 from protocol.text import drawing_of
 from protocol.words import Event, View
 from referee.rules import Addressed, AnyGame, Table, shown
@@ -56,11 +56,9 @@ class Watcher:
         self._eyes = eyes
         self._names = names
         self._delay = delay
-        self._live = (
-            Live(console=console, auto_refresh=False, vertical_overflow="crop")
-            if in_place and console.is_terminal
-            else None
-        )
+        self._live: Live | None = None
+        if in_place and console.is_terminal:
+            self._live = Live(console=console, auto_refresh=False, vertical_overflow="crop")
         self._told: list[Event] = []
         self._waiting: deque[_Step] = deque()
         self._left_out = 0
@@ -123,26 +121,25 @@ class Watcher:
                 self._changed.wait_for(lambda: self._stopped, timeout=self._delay)
 
     def _draw(self, step: _Step, note: str = "") -> None:
-        words_of = drawing_of(step.game.name).words
-        seen = [each for each in step.addressed if self._sees(each)]
-        self._told += [each.event for each in seen]
-        words = [
-            ("" if each.seat is None else f"to seat {each.seat} ({self._names[each.seat]}): ")
-            + with_names(words_of(each.event), self._names)
-            for each in seen
-        ]
-        board = board_text(
-            step.game.name,
-            self._view(step),
-            [each.event for each in seen],
-            plain=not self._console.is_terminal,
-            told=self._told,
-        )
+        game = step.game.name
+        events, words = [], []
+        for each in step.addressed:
+            if may_know(self._eyes, each.seat):
+                events.append(each.event)
+                text = with_names(drawing_of(game).words(each.event), self._names)
+                if each.seat is not None:
+                    text = f"to seat {each.seat} ({self._names[each.seat]}): {text}"
+                words.append(text)
+        if note:
+            words.append(note)
+        self._told += events
+        view = view_of(step.game, step.state, self._eyes)
+        board = board_text(game, view, events, plain=not self._console.is_terminal, told=self._told)
         if self._live is None:
-            self._print(board, [*words, *([note] if note else [])])
+            self._print(board, words)
             return
         width, height = self._console.size
-        lines = laid_out(self._console, board, [*words, *([note] if note else [])], width=width)
+        lines = laid_out(self._console, board, words, width=width)
         # One line less than the height: the cursor occupies the last one.
         self._live.update(joined(part_of(lines, scroll=0, width=width, height=height - 1)[0]), refresh=True)
 
@@ -153,18 +150,24 @@ class Watcher:
             self._console.print(line, highlight=False, markup=False)
         self._console.print(board, soft_wrap=True)
 
-    def _sees(self, addressed: Addressed) -> bool:
-        return addressed.seat is None or self._eyes in (addressed.seat, "host")
 
-    def _view(self, step: _Step) -> View:
-        if self._eyes == "host":
-            return step.game.host_view(step.state)
-        return shown(step.game, step.state, None if self._eyes == "spectator" else self._eyes)
+def may_know(eyes: Eyes, seat: int | None) -> bool:
+    """Return whether a viewpoint may know what only a seat and the host may; None: everyone may."""
+    return seat is None or eyes in (seat, "host")
+
+
+def view_of(game: AnyGame, state: Any, eyes: Eyes) -> View:
+    """Return the board of a state for a viewpoint."""
+    if eyes == "host":
+        return game.host_view(state)
+    return shown(game, state, None if eyes == "spectator" else eyes)
 
 
 def _lag(behind: int, left_out: int) -> str:
     """Return a note on how far the drawing is behind the match, or ""."""
-    notes = [f"{pluralise(behind, 'step')} behind the match"] if behind else []
+    notes = []
+    if behind:
+        notes.append(f"{pluralise(behind, 'step')} behind the match")
     if left_out:
         notes.append(f"{pluralise(left_out, 'step')} {'was' if left_out == 1 else 'were'} left out")
     return "; ".join(notes)
@@ -176,9 +179,76 @@ def read_eyes(option: str, text: str, seats: int) -> Eyes:
     Raises:
         WrongUse: it is none of these.
     """
-    if text in ("spectator", "host"):
-        return "spectator" if text == "spectator" else "host"
+    words: dict[str, Eyes] = {"spectator": "spectator", "host": "host"}
+    if text in words:
+        return words[text]
     with suppress(ValueError):  # Python refuses numbers of thousands of digits.
         if text.isdecimal() and int(text) < seats:
             return int(text)
     raise WrongUse(f"{option}: {text!r} is neither spectator nor host nor a seat from 0 to {seats - 1}")
+
+
+BESIDE = 26
+"""Columns that text to the right of a board needs; with fewer, it is placed below."""
+GAP = "  "
+LONGEST_NAME = 40
+"""Longest name within a text, in columns."""
+SEATS = re.compile(r"\bseats? \d+(?:, \d+)*")
+"""Pattern of seats in the text of events."""
+_NUMBER = re.compile(r"\d+")
+
+
+def board_text(game: str, view: View, events: Sequence[Event], *, plain: bool, told: Sequence[Event] = ()) -> Text:
+    """Return a game's board under its heading: see `protocol.text.registry.Board`."""
+    return Text.assemble(*drawing_of(game).board(view, events, plain=plain, told=told).runs, no_wrap=True)
+
+
+def with_names(words: str, names: Sequence[str]) -> str:
+    """Return the words of an event with each seat's name, where it is known: `seat 0 (anna) goes first`."""
+
+    def named(number: re.Match[str]) -> str:
+        seat = int(number[0])
+        if seat >= len(names) or not names[seat]:
+            return str(seat)
+        return f"{seat} ({shortened(names[seat], LONGEST_NAME)})"
+
+    return SEATS.sub(lambda seats: _NUMBER.sub(named, seats[0]), words)
+
+
+def laid_out(screen: Screen, board: Text, words: Sequence[str], *, width: int) -> list[Text]:
+    """Return the lines of a board with text to its right, or below if the board is too wide for that."""
+    drawn = board.split("\n")
+    across = max((line.cell_len for line in drawn), default=0)
+    if width - across - len(GAP) < BESIDE:
+        return [*drawn, *_wrapped(screen, words, width)]
+    told = list(_wrapped(screen, words, width - across - len(GAP)))
+    drawn.extend(Text() for _ in range(len(told) - len(drawn)))
+    lines = list(map(Text.copy, drawn))
+    for line, text in zip(lines, told, strict=False):
+        line.pad_right(across - line.cell_len)
+        line.append(GAP).append_text(text)
+    return lines
+
+
+def part_of(lines: Sequence[Text], *, scroll: int, width: int, height: int) -> tuple[list[Text], int]:
+    """Return the visible lines and the index of the first; `scroll` may be larger than possible."""
+    first = max(0, min(scroll, len(lines) - height))
+    shown = list(map(Text.copy, lines[first : first + height]))
+    for line in shown:
+        line.truncate(width)
+    return shown, first
+
+
+def joined(lines: Sequence[Text]) -> Text:
+    """Join lines to one text that is not wrapped."""
+    text = Text("\n", no_wrap=True, overflow="crop").join(lines)
+    text.no_wrap, text.overflow = True, "crop"
+    return text
+
+
+def _wrapped(screen: Screen, words: Sequence[str], width: int) -> Iterator[Text]:
+    for each in words:
+        first, *rest = screen.render_str(each).wrap(screen, max(1, width - len(GAP))) or [Text()]
+        yield first
+        for line in rest:
+            yield Text(GAP).append_text(line)

@@ -268,7 +268,9 @@ def _opponents(entrants: Sequence[int], digest: Digest, bot: int) -> Cell:
     counts: Counter[int | None] = Counter(entrants)
     del counts[bot]
     houses = counts.pop(digest.house, 0)
-    parts: list[Cell | str] = [*_some([digest.labels[entrant] for entrant in counts if entrant is not None], MANY).parts]
+    parts: list[Cell | str] = [
+        *_some([digest.labels[entrant] for entrant in counts if entrant is not None], MANY).parts
+    ]
     if houses:
         between = " and " * bool(parts)
         parts.append(f"{between}{pluralise(houses, 'house bot')}")

@@ -1,13 +1,23 @@
-"""A recorded match for display: its steps, the actions in each, and the board after it."""
+"""A recorded match for display: its steps, actions and boards, and its player at a terminal."""
 
+import os
+import re
+import select
+import sys
+import termios
+import tty
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from time import monotonic
 from typing import Any, Literal
 
 from msgspec import Struct, field
+from rich.live import Live
 from rich.text import Text
 
-from arena.live import Eyes, board_text
+from arena.live import Eyes, board_text, joined, laid_out, may_know, part_of
 from arena.quantities import duration, pluralise
+from arena.terminal import Screen
 from protocol.codec import Refused as RefusedFrame
 from protocol.codec import decode_client_message, encode
 from protocol.messages import MAX_NOTE_CHARACTERS, Note
@@ -100,16 +110,19 @@ class Recording(Struct):
         step = self.steps[number]
         yield f"step {number + 1} of {len(self.steps)}: {step.title}"
         for fact in step.facts:
-            if fact.seat is None or eyes in (fact.seat, "host"):
+            if may_know(eyes, fact.seat):
                 yield fact.text
         for told in self.seen(number, eyes):
-            to = "" if told.seat is None else f"to {self.seat(told.seat)}: "
-            yield f"{to}{drawing_of(self.game).words(told.event)}"
+            words = drawing_of(self.game).words(told.event)
+            yield words if told.seat is None else f"to {seat_text(told.seat, self.names)}: {words}"
 
     def board(self, number: int, eyes: Eyes, *, plain: bool) -> Text:
         """Return the board after a step."""
-        events: list[Event] = [told.event for told in self.seen(number, eyes)]
-        so_far = [told.event for at in range(number + 1) for told in self.seen(at, eyes)]
+        so_far: list[Event] = []
+        events: list[Event] = []
+        for at in range(number + 1):
+            events = [told.event for told in self.seen(at, eyes)]
+            so_far += events
         try:
             return board_text(self.game, self.steps[number].view(eyes), events, plain=plain, told=so_far)
         except Exception as error:
@@ -120,18 +133,14 @@ class Recording(Struct):
 
     def seen(self, number: int, eyes: Eyes) -> list[Addressed]:
         """Return the events of a step that this viewpoint may know."""
-        return [told for told in self.steps[number].told if told.seat is None or eyes in (told.seat, "host")]
-
-    def seat(self, number: int) -> str:
-        """Return a seat with its bot's name."""
-        return seat_text(number, self.names)
+        return [told for told in self.steps[number].told if may_know(eyes, told.seat)]
 
     def step_of_turn(self, turn: int) -> int:
         """Return the first step whose turn is `turn` or later; in a game without turns, step number `turn`."""
-        turns = [step.turn for step in self.steps]
-        if all(each is None for each in turns):
-            return max(0, min(turn, len(turns)) - 1)
-        return next((at for at, each in enumerate(turns) if each is not None and each >= turn), len(turns) - 1)
+        turns = {at: step.turn for at, step in enumerate(self.steps) if step.turn is not None}
+        if not turns:
+            return max(0, min(turn, len(self.steps)) - 1)
+        return next((at for at, its in turns.items() if its >= turn), len(self.steps) - 1)
 
 
 def turn_of(view: Any) -> int | None:
@@ -142,18 +151,20 @@ def turn_of(view: Any) -> int | None:
 
 def seat_text(number: int, names: Sequence[str]) -> str:
     """Return a seat with its bot's name, if that is known."""
-    return f"seat {number} ({names[number]})" if number < len(names) and names[number] else f"seat {number}"
+    if number < len(names) and names[number]:
+        return f"seat {number} ({names[number]})"
+    return f"seat {number}"
 
 
 def note_of(record: In) -> str | None:
     """Return a note's text, or None if the frame is no note."""
     if record.cut or '"note"' not in record.frame:
         return None
-    try:
+    with suppress(RefusedFrame):
         message = decode_client_message(record.raw())
-    except RefusedFrame:
-        return None
-    return message.text[:MAX_NOTE_CHARACTERS] if isinstance(message, Note) else None
+        if isinstance(message, Note):
+            return message.text[:MAX_NOTE_CHARACTERS]
+    return None
 
 
 def taken_text(game: str, taken: Any) -> str:
@@ -186,8 +197,204 @@ def refusal_facts(seat: int, who: str, refused: Refused, untold: int = 0) -> Ite
     """
     ordered = sorted(refused.items(), key=lambda item: -item[1])
     for (reason, text), times in ordered[:KINDS_OF_REFUSALS]:
-        often = "" if times == 1 else f" ({times:,} times)"
+        often = f" ({times:,} times)" * (times > 1)
         yield Fact(f"{who}: refused ({reason}): {text}{often}", seat, "refused")
     more = untold + sum(times for _, times in ordered[KINDS_OF_REFUSALS:])
     if more:
         yield Fact(f"{who}: {pluralise(more, 'more message')} refused", seat, "refused")
+
+
+SECONDS = (8.0, 4.0, 2.0, 1.0, 0.5, 0.25, 0.1, 0.05)
+"""Seconds that autoplay shows a step, for each of its speeds, the slowest first."""
+USUAL = 3
+LOOK_SECONDS = 0.5
+"""Seconds between checks of the terminal's size."""
+READ_BYTES = 1024
+DIGITS = 9
+"""Most digits of a typed turn."""
+HELP = """\
+n  space  Enter  →    the next step
+p  Backspace  ←       the step before
+g 12 Enter            to turn 12
+Home  End             to the first step, to the last
+a                     play by itself, and stop
++  -                  faster, slower
+k j  ↑ ↓  PgUp PgDn   scroll
+?                     this help
+q                     leave"""
+KEYS = {
+    "n": "next", " ": "next", "\n": "next", "\r": "next", "\x1b[C": "next", "\x1bOC": "next",
+    "p": "back", "\x7f": "back", "\b": "back", "\x1b[D": "back", "\x1bOD": "back",
+    "\x1b[H": "first", "\x1bOH": "first", "\x1b[1~": "first",
+    "\x1b[F": "last", "\x1bOF": "last", "\x1b[4~": "last",
+    "k": "up", "\x1b[A": "up", "\x1bOA": "up", "\x1b[5~": "page up",
+    "j": "down", "\x1b[B": "down", "\x1bOB": "down", "\x1b[6~": "page down",
+    "a": "play", "+": "faster", "=": "faster", "-": "slower", "g": "go", "?": "help", "q": "quit",
+}  # fmt: skip
+"""Terminal input to command. All other keys do nothing."""
+_KEY = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])|.", re.DOTALL)
+
+
+class Player:
+    """Position in a recorded match, and the effects of keys."""
+
+    def __init__(self, recording: Recording, eyes: Eyes) -> None:
+        self.at = 0
+        """Index of the step, from 0."""
+        self.playing = False
+        self.speed = USUAL
+        self.over = False
+        """Whether the person has left."""
+        self._recording = recording
+        self._eyes = eyes
+        self._scroll = 0
+        self._page = 1
+        self._typed: str | None = None
+        """The turn that is being typed."""
+        self._helps = False
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that autoplay shows a step at the current speed."""
+        return SECONDS[self.speed]
+
+    def press(self, key: str) -> None:  # noqa: C901, PLR0912 - one case a meaning
+        """Execute a key's command."""
+        if self._typed is not None and self._type(key):
+            return
+        self._typed = None
+        act = KEYS.get(key)
+        self._helps = act == "help" and not self._helps
+        match act:
+            case "next" if self.playing and key == " ":
+                self.playing = False
+            case "next":
+                self._go(self.at + 1)
+            case "back":
+                self._go(self.at - 1)
+            case "first":
+                self._go(0)
+            case "last":
+                self._go(self._last)
+            case "up" | "down" | "page up" | "page down":
+                by = self._page if "page" in act else 1
+                if "up" in act:
+                    by = -by
+                self._scroll = max(0, self._scroll + by)
+            case "play":
+                self.playing = not self.playing
+                if self.at == self._last:
+                    self.at = 0
+            case "faster":
+                self.speed = min(len(SECONDS) - 1, self.speed + 1)
+            case "slower":
+                self.speed = max(0, self.speed - 1)
+            case "go":
+                self._typed, self.playing = "", False
+            case "quit":
+                self.over = True
+            case _:
+                pass
+
+    def play_on(self) -> None:
+        """Show the next step in autoplay; stop at the end."""
+        self._show(self.at + 1)
+        self.playing = self.at < self._last
+
+    def lines(self, screen: Screen, width: int, height: int) -> list[Text]:
+        """Return the terminal's lines; the last one shows the position and the keys."""
+        if self._helps:
+            body = list(map(Text, HELP.split("\n")))
+        else:
+            board = self._recording.board(self.at, self._eyes, plain=False)
+            body = laid_out(screen, board, list(self._recording.lines(self.at, self._eyes)), width=width)
+        self._page = max(1, height - 2)
+        shown, self._scroll = part_of(body, scroll=self._scroll, width=width, height=height - 1)
+        shown += [Text() for _ in range(height - 1 - len(shown))]
+        status = Text(self._status(more=len(body) - height + 1 > self._scroll), style="reverse")
+        status.truncate(width, pad=True)
+        return [*shown, status]
+
+    def _status(self, *, more: bool) -> str:
+        if self._typed is not None:
+            return f"to turn: {self._typed}"
+        keys = "n next  p back  g turn  a play"
+        if self.playing:
+            keys = f"playing, {self.seconds:g} s a step  + - speed"
+        status = f"{self.at + 1}/{self._last + 1}  {keys}  ? help  q quit"
+        return f"{status}  j more below" if more else status
+
+    def _type(self, key: str) -> bool:
+        """Handle a key while a turn is typed. Return whether it was part of that."""
+        typed = self._typed or ""
+        if key.isascii() and key.isdecimal():
+            self._typed = (typed + key)[:DIGITS]
+        elif key in ("\x7f", "\b"):
+            self._typed = typed[:-1]
+        elif key in ("\r", "\n") and typed:
+            self._typed = None
+            self._go(self._recording.step_of_turn(int(typed)))
+        elif key != " ":
+            self._typed = None
+            return key in ("\x1b", "\r", "\n")
+        return True
+
+    @property
+    def _last(self) -> int:
+        return len(self._recording.steps) - 1
+
+    def _go(self, to: int) -> None:
+        self.playing = False
+        self._show(to)
+
+    def _show(self, to: int) -> None:
+        self.at = max(0, min(self._last, to))
+        self._scroll = 0
+
+
+def play_back(recording: Recording, eyes: Eyes, screen: Screen) -> None:
+    """Show the steps in a screen of their own until the person leaves."""
+    player = Player(recording, eyes)
+    with _keys_at_once(sys.stdin.fileno()), Live(console=screen, screen=True, auto_refresh=False) as live:
+        due = monotonic() + player.seconds
+        size = None
+        while not player.over:
+            if size is None or screen.size != size:
+                size = screen.size
+                live.update(joined(player.lines(screen, *size)), refresh=True)
+            wait = LOOK_SECONDS
+            if player.playing:
+                wait = min(wait, max(0.0, due - monotonic()))
+            keys = _pressed(sys.stdin.fileno(), wait)
+            if keys is None:
+                return
+            was = player.playing, player.speed
+            for key in keys:
+                player.press(key)
+            if (player.playing, player.speed) != was:
+                due = monotonic() + player.seconds
+            elif player.playing and monotonic() >= due:
+                player.play_on()
+                due = monotonic() + player.seconds
+            elif not keys:
+                continue
+            size = None
+
+
+def _pressed(fd: int, seconds: float) -> Sequence[str] | None:
+    """Return the keys pressed within a time in seconds, or None at the end of input."""
+    if not select.select([fd], [], [], seconds)[0]:
+        return ()
+    read = os.read(fd, READ_BYTES)
+    return _KEY.findall(read.decode(errors="replace")) if read else None
+
+
+@contextmanager
+def _keys_at_once(fd: int) -> Iterator[None]:
+    """Read keys when they are pressed, without echo; Ctrl-C still works."""
+    before = termios.tcgetattr(fd)
+    try:
+        tty.setcbreak(fd)
+        yield
+    finally:
+        termios.tcsetattr(fd, termios.TCSADRAIN, before)

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from arena.errors import WrongUse
-from arena.live import Eyes, clock_text
+from arena.live import Eyes, clock_text, view_of
 from arena.quantities import duration, pluralise
 from arena.replay.recording import (
     KINDS_KEPT,
@@ -74,7 +74,7 @@ from referee.match import (
     WindowTime,
     Woke,
 )
-from referee.rules import Addressed, Table, shown
+from referee.rules import Addressed
 from referee.transcript import Broken, Differs, Replayed, read_transcript, steps
 
 _TOLD = (b'{"type":"rejected"', b'{"type":"accepted"', b'{"type":"fault"', b'{"type":"welcome"')
@@ -101,6 +101,11 @@ def recorded(records: Iterable[AnyRecord], transcript: Path, *, unfinished: bool
         if not unfinished:
             raise
     return Recording(grown.game, grown.names, grown.steps, None, grown.terms, grown.ranking, grown.manifests)
+
+
+def terms_of(header: Header | SeatHeader, variant: str, seats: int) -> Terms:
+    """Return the terms of a match from a transcript's header."""
+    return Terms(match=printable(header.match), variant=variant, seats=seats, reserve_ms=header.clock.reserve_ms)
 
 
 class _Steps:
@@ -171,7 +176,7 @@ class _MatchSteps(_Steps):
     def watch(self, replayed: Replayed, told: tuple[Addressed, ...]) -> None:
         """Add a step. Called with its events, before the records that led to it are compared."""
         table = replayed.table
-        view = partial(_board, table, table.state)
+        view = partial(view_of, table.game, table.state)
         step = Step("the deal", turn_of(view("host")), view, told)
         self._add(step)
         if len(self.steps) == 1:
@@ -191,12 +196,7 @@ class _MatchSteps(_Steps):
                 self.manifests = [printable(bot.manifest_text) for bot in record.bots]
                 self._measured = record.measured
                 self._main_ms = record.clock.main_ms
-                self.terms = Terms(
-                    match=printable(record.match),
-                    variant=record.variant,
-                    seats=len(record.bots),
-                    reserve_ms=record.clock.reserve_ms,
-                )
+                self.terms = terms_of(record, record.variant, len(record.bots))
             case In():
                 self._note(record)
             case Out() if bytes(record.frame).startswith(_TOLD):
@@ -205,9 +205,8 @@ class _MatchSteps(_Steps):
                 self._gone[record.seat] = _why_gone(record)
                 self._say(record.seat, f"the bot is gone: {self._gone[record.seat]}", "gone")
             case PauseOrder():
-                self._pending.append(
-                    Fact("the operator stops the clocks" if record.on else "the clocks run again", None, "pause")
-                )
+                text = "the operator stops the clocks" if record.on else "the clocks run again"
+                self._pending.append(Fact(text, None, "pause"))
             case WindowTime():
                 self._close(record, replayed)
             case Judged():
@@ -239,7 +238,9 @@ class _MatchSteps(_Steps):
                     self._late(out, number)
                 self._refuse(out.seat, rejected)
             case Accepted(action=action):
-                (self._asked.add if action is None else self._asked.discard)(out.seat)
+                self._asked.discard(out.seat)
+                if action is None:
+                    self._asked.add(out.seat)
             case Faulted(reason=reason, text=text):
                 self._gone[out.seat] = text
                 self._say(out.seat, f"the referee hangs up ({reason.value}): {text}", "gone")
@@ -253,7 +254,8 @@ class _MatchSteps(_Steps):
     def _close(self, window: WindowTime, replayed: Replayed) -> None:
         step = self._closing.pop(window.number)
         step.title = f"window {window.number} ({window.window}), over at {_clock(window.at)}"
-        late = f", {duration(window.lateness)} late" if window.lateness else ""
+        if window.lateness:
+            step.title += f", {duration(window.lateness)} late"
         step.facts += [*self._refusals(replayed), *self._pending]
         self._pending.clear()
         for seat, times in self._notes.items():
@@ -262,24 +264,17 @@ class _MatchSteps(_Steps):
                 step.facts.append(Fact(text, seat, "note"))
         self._notes.clear()
         for part in window.seats:
-            number, self._windows[part.seat] = self._windows[part.seat], self._windows[part.seat] + 1
+            number = self._windows[part.seat]
+            self._windows[part.seat] += 1
             if part.by_default or part.charged_ms:
                 self._closed[part.seat, number] = step
             if part.by_default and not self._measured:
                 self._due[part.seat, number] = window.at - window.lateness
             kind: FactKind = "default" if part.by_default else "taken"
             step.facts.append(Fact(f"{seat_text(part.seat, self.names)}: {self._part(part)}", part.seat, kind))
-            step.clocks.append(
-                SeatClock(
-                    part.seat,
-                    self._main_ms.get(window.window, 0),
-                    _used(part) / MICROSECONDS_PER_MS,
-                    part.reserve_ms,
-                )
-            )
+            main_ms = self._main_ms.get(window.window, 0)
+            step.clocks.append(SeatClock(part.seat, main_ms, _used(part) / MICROSECONDS_PER_MS, part.reserve_ms))
             self._asked.discard(part.seat)
-        if late:
-            step.title += late
 
     def _part(self, part: SeatTime) -> str:
         taken = taken_text(self.game, part.taken)
@@ -339,19 +334,16 @@ def _why_gone(left: Left) -> str:
     """Return the reason for which a bot has disconnected."""
     if left.why is not msgspec.UNSET:
         return left.why
-    return "it did not read" if left.exit is None else f"exit code {left.exit}"
+    if left.exit is None:
+        return "it did not read"
+    return f"exit code {left.exit}"
 
 
 def _used(part: SeatTime) -> int:
     """Return the time used, in microseconds; exact unless processor time is charged."""
-    used = part.charged_ms * MICROSECONDS_PER_MS
-    return used if used or part.by_default else max(0, (part.arrived or 0) - part.opened)
-
-
-def _board(table: Table, state: object, eyes: Eyes) -> View:
-    if eyes == "host":
-        return table.game.host_view(state)
-    return shown(table.game, state, None if eyes == "spectator" else eyes)
+    if part.charged_ms or part.by_default:
+        return part.charged_ms * MICROSECONDS_PER_MS
+    return max(0, (part.arrived or 0) - part.opened)
 
 
 def _clock(microseconds: int) -> str:
@@ -388,12 +380,7 @@ def recording_of_seat(transcript: Path) -> Recording:
             steps.note(record)
         elif isinstance(record, SeatEnded):
             steps.end(f"conduct: {record.conduct.value}")
-    terms = Terms(
-        match=printable(header.match),
-        variant=printable(header.variant),
-        seats=header.seats,
-        reserve_ms=header.clock.reserve_ms,
-    )
+    terms = terms_of(header, printable(header.variant), header.seats)
     manifests = [""] * header.seat + [printable(header.bot.manifest_text)]
     return Recording(header.game, steps.names, steps.steps, header.seat, terms, steps.ranking, manifests)
 
@@ -437,8 +424,10 @@ class _SeatSteps(_Steps):
         """Process the next message. Raises msgspec.MsgspecError."""
         match decode_server_message(frame):
             case Welcome(told=told):
-                for event in told[len(self._told) :] if not self.steps else ():
-                    self._tell(event, len(frame))
+                # A later welcome, after a restart, repeats what the seat has been told.
+                if not self.steps:
+                    for event in told[len(self._told) :]:
+                        self._tell(event, len(frame))
             case EventMessage(event=event):
                 self._tell(event, len(frame))
             case Opened() as opened:
@@ -467,10 +456,12 @@ class _SeatSteps(_Steps):
         self._main_ms = opened.main_ms
         self._ms = opened.main_ms + opened.reserve_ms
         self._count(len(bytes(self._view)))
-        turn = opened.view.get("turn", opened.view.get("round")) if isinstance(opened.view, dict) else None
-        self._step(
-            f"window {opened.id}, {opened.window[:TEXT]}, opens", turn=turn if isinstance(turn, int) else None
-        )
+        turn = None
+        if isinstance(opened.view, dict):
+            turn = opened.view.get("turn", opened.view.get("round"))
+        if not isinstance(turn, int):
+            turn = None
+        self._step(f"window {opened.id}, {opened.window[:TEXT]}, opens", turn=turn)
 
     def _close(self, closed: Closed) -> None:
         self._pending += refusal_facts(self._seat, "your message", dict(self._refused.pop(self._seat, {})))

@@ -78,7 +78,9 @@ def found(transcript: Path, verified: Verified, replayed: Replayed | None) -> Fo
         bot = header.bot
         own = {"bot": bot.name, "manifest": bot.manifest_text, "remote": _is_remote(bot)}
         return {**said, "seat": header.seat, **own}
-    ended = replayed.match.ended if replayed else None
+    result = dict.fromkeys(("conduct", "outcome", "void"))
+    if replayed and replayed.match.ended:
+        result = {name: getattr(replayed.match.ended, name) for name in result}
     return {
         **said,
         "seed": header.seed,
@@ -87,9 +89,7 @@ def found(transcript: Path, verified: Verified, replayed: Replayed | None) -> Fo
         "remote": [seat for seat, bot in enumerate(header.bots) if _is_remote(bot)],
         "debugged": [seat for seat, bot in enumerate(header.bots) if bot.debugged is True],
         "isolation": header.isolation,
-        "conduct": ended.conduct if ended else None,
-        "outcome": ended.outcome if ended else None,
-        "void": ended.void if ended else None,
+        **result,
     }
 
 
@@ -140,7 +140,9 @@ def check_files(files: Sequence[Path], jobs: int | None) -> Iterator[Found]:
         jobs: number of processes; None: as many as there are processors, if the files are large enough.
     """
     if jobs is None:
-        jobs = len(os.sched_getaffinity(0)) if _bytes_of(files) >= WORTH_PROCESSES else 1
+        jobs = 1
+        if _bytes_of(files) >= WORTH_PROCESSES:
+            jobs = len(os.sched_getaffinity(0))
     if jobs == 1:
         yield from map(checked, files)
         return

@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
 from statistics import quantiles
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace

@@ -1,7 +1,14 @@
 """Pages that show a match in a browser, either self-contained or linked, for all viewpoints or for one."""
 
-from arena.viewer.data import page_data, runes_of
-from arena.viewer.page import drawing_script, drawing_style, linked_page_of, page_of, shared_assets
+from arena.viewer.page import (
+    drawing_script,
+    drawing_style,
+    linked_page_of,
+    page_data,
+    page_of,
+    runes_of,
+    shared_assets,
+)
 
 __all__ = [
     "drawing_script",

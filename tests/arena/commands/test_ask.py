@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from arena.commands import main
 from arena.commands.ask import MOST_MEGABYTES, _chosen, _cut
 from arena.errors import NO, WRONG_USE, WrongUse
-from arena.live.debugging import under_pdb
+from arena.live.single_match import under_pdb
 from protocol.codec import encode
 from protocol.messages import Closed, Opened, Rejected, Welcome
 from protocol.refusals import Refusal

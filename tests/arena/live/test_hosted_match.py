@@ -10,8 +10,8 @@ import pytest
 import trio
 
 from arena.errors import AnswerIsNo, MachineCannot
-from arena.live import hosted_match
-from arena.live.hosted_match import play_hosted
+from arena.live import single_match
+from arena.live.single_match import play_hosted
 from arena.workers import remote_seats
 from arena.workers.remote_seats import TURNED_AWAY_SHOWN, Hosting
 from referee.host.plan import Plan
@@ -83,7 +83,7 @@ def played(monkeypatch: pytest.MonkeyPatch, lobby: StandInLobby) -> list[Any]:
         calls.append(SimpleNamespace(plan=plan, players=players, **rest))
         return "the result"
 
-    monkeypatch.setattr(hosted_match, "play", play)
+    monkeypatch.setattr(single_match, "play", play)
     return calls
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from arena.replay import recording_of
-from arena.replay.player import SECONDS, Player
+from arena.replay.recording import SECONDS, Player
 from arena.terminal import Screen
 
 MATCH = Path("docs/examples/three-turns.jsonl")

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from arena.commands import main
 from arena.replay import recording_of, recording_of_seat
-from arena.viewer import data, page_data, page_of
+from arena.viewer import page as viewer_page
+from arena.viewer import page_data, page_of
 from protocol.codec import decode_server_message
 from protocol.messages import Opened
 from referee.match import Ended, Out
@@ -134,7 +135,7 @@ def test_a_page_takes_less_than_400_kb_beside_its_data(transcript: Path) -> None
 
 
 def test_what_a_page_has_no_room_for_is_left_out_and_said(mist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "MOST_BYTES", 6_000)
+    monkeypatch.setattr(viewer_page, "MOST_BYTES", 6_000)
     page = page_data(recording_of(mist))
     assert page["left_out"]
     assert "left out to keep the page small" in page["boards"]["1"]
@@ -167,7 +168,7 @@ def test_notes_are_in_the_step_in_which_they_came(mist: Path) -> None:
     ],
 )
 def test_a_change_makes_the_new_of_the_old(old: Any, new: Any) -> None:
-    assert new == changed(old, data.change(old, new))
+    assert new == changed(old, viewer_page.change(old, new))
 
 
 def test_the_command_writes_a_page_that_only_its_owner_can_read(mist: Path, tmp_path: Path) -> None:
