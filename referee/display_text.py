@@ -88,3 +88,8 @@ def with_known_options(complaint: str, options: "type[Struct]") -> str:
         return complaint
     near = did_you_mean(found["key"], options.__struct_fields__, "options")
     return f"{complaint[: found.start()]}{found['key']!r} is not an option; {near}"
+
+
+def cut(text: str, most: int) -> str:
+    """Return the first `most` characters of a text, with an ellipsis if it has more."""
+    return text if len(text) <= most else f"{text[:most]}…"

@@ -23,6 +23,7 @@ from protocol.codec import decode_client_message, encode
 from protocol.messages import MAX_NOTE_CHARACTERS, Note
 from protocol.text import drawing_of, say
 from protocol.words import Event, View
+from referee.display_text import cut
 from referee.match import MICROSECONDS_PER_MS, In
 from referee.rules import Addressed
 
@@ -175,7 +176,7 @@ def taken_text(game: str, taken: Any) -> str:
         said = say(game, taken)
     except Exception:  # noqa: BLE001 - one seat's own file may say anything
         said = encode(taken).decode()
-    return said if len(said) <= TEXT else f"{said[:TEXT]}…"
+    return cut(said, TEXT)
 
 
 def took_text(microseconds: int) -> str:

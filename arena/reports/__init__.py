@@ -1,18 +1,5 @@
 """Results as tables and texts for people, and as files and plain values for programs."""
 
-from arena.reports.attempts import aside_text, asides_json, asides_text, attempts_text, left_out_json
-from arena.reports.bots import (
-    USAGE,
-    field_usage,
-    note,
-    notes,
-    problem,
-    problems_json,
-    problems_of,
-    reports_json,
-    usage_columns,
-    usage_table,
-)
 from arena.reports.bracket import points_text
 from arena.reports.checks import (
     CheckedGame,
@@ -38,7 +25,7 @@ from arena.reports.decisions import (
     outcomes_table,
     rows_left_out,
 )
-from arena.reports.files import write_whole
+from arena.reports.files import write_csv, write_whole
 from arena.reports.matches import (
     MatchFilter,
     MatchListed,
@@ -74,22 +61,36 @@ from arena.reports.regression import (
 from arena.reports.season import part_table, print_season, season_json, season_state_text
 from arena.reports.standings import (
     NOT_COMPARABLE,
+    USAGE,
     conduct_kinds,
     conduct_table,
     digest_json,
+    field_usage,
     interval,
     naming_columns,
+    note,
+    notes,
     prior_text,
+    problem,
+    problems_json,
+    problems_of,
     rating_columns,
     ratings_table,
+    reports_json,
     seat_rows,
     seats_table,
-    write_csv,
+    usage_columns,
+    usage_table,
 )
 from arena.reports.tournament import (
+    aside_text,
+    asides_json,
+    asides_text,
+    attempts_text,
     entries_json,
     entries_table,
     events_of,
+    left_out_json,
     matches_text,
     print_result,
     results_json,

@@ -1,6 +1,6 @@
 """Results of a check of bots: tables and lines for people, JSON for programs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import ceil
 from typing import Any
 
@@ -11,12 +11,13 @@ from arena.checks import BotCheck, Forecast, Trial, TrialSummary
 from arena.config import Entry, Tournament
 from arena.quantities import Column, Table, duration, pluralise, rounded, three_digits
 from arena.reports.matches import logs_of
+from arena.reports.standings import time_percentile
 from arena.schedule import Design
 from arena.terminal import Grid, grid
 from arena.tournament import NotBegun
 from protocol.messages import ClockTerms
 from referee.bot_folder import MEGABYTE, BotFolder
-from referee.match import MICROSECONDS_PER_MS, SeatReport, percentile
+from referee.match import MICROSECONDS_PER_MS, SeatReport
 
 HALF, MOST = 0.5, 0.99
 EVEN = 0.5
@@ -71,12 +72,13 @@ def _conduct(row: CheckRow) -> str | None:
     if not row.tally.matches:
         if not isinstance(row.bot, BotFolder):
             return "remote"
-        return "not built" if row.check is not None and row.check.broken and row.check.trial is None else None
-    faults = []
-    for conduct, times in row.tally.conduct.items():
-        if conduct != "ok":
-            faults.append(f"{conduct} {times}" if row.tally.matches > 1 else conduct)
-    return ", ".join(faults) or "ok"
+        if row.check is not None and row.check.broken and row.check.trial is None:
+            return "not built"
+        return None
+    faults = {conduct: times for conduct, times in row.tally.conduct.items() if conduct != "ok"}
+    if row.tally.matches == 1:
+        return ", ".join(faults) or "ok"
+    return ", ".join(f"{conduct} {times}" for conduct, times in faults.items()) or "ok"
 
 
 def _memory(row: CheckRow) -> str | None:
@@ -104,8 +106,8 @@ AFTER_POINTS: tuple[Column[CheckRow], ...] = (
     _number("late", lambda row: row.tally.report.late + row.tally.report.unanswered),
     _number("refused", lambda row: row.tally.refused),
     _number("chose default", lambda row: row.tally.report.asked_default),
-    _time("p50", lambda report: _percentile(report, HALF)),
-    _time("p99", lambda report: _percentile(report, MOST)),
+    _time("p50", lambda report: time_percentile(report, HALF)),
+    _time("p99", lambda report: time_percentile(report, MOST)),
     _time("worst", _worst),
     Column("memory", _if_played(_memory)),
     _time("cpu", lambda report: report.cpu_us),
@@ -184,15 +186,19 @@ def not_begun_lines(waiting: NotBegun) -> list[str]:
 def not_begun_json(waiting: NotBegun) -> dict[str, Any]:
     """Return the same as plain values."""
     refused = waiting.refused
-    bots = [] if refused is None else [{"bot": bot, "why": why} for bot, why in refused.cannot_start.items()]
-    logs = None if waiting.logs is None else str(waiting.logs)
+    bots = []
+    if refused is not None:
+        bots = [{"bot": bot, "why": why} for bot, why in refused.cannot_start.items()]
+    logs = waiting.logs and str(waiting.logs)
     return {"results": str(waiting.folder), "not_begun": waiting.text, "cannot_start": bots, "logs": logs}
 
 
 def said_lines(name: str, found: TrialSummary, trials: Sequence[Trial], broken: str = "") -> list[str]:
     """Return a line with what went wrong and the path of a log; an empty list if all is well."""
-    phrases = [broken] if broken else found.said
-    if found.lost and not phrases:
+    phrases = found.said
+    if broken:
+        phrases = [broken]
+    elif found.lost and not phrases:
         phrases = [f"{found.lost} of {pluralise(found.windows, 'window')} lost"]
     if not phrases:
         return []
@@ -204,10 +210,9 @@ def forecast_text(found: Forecast | None) -> str:
     """Return how long the tournament will probably take, on one line."""
     if found is None:
         return "time: unknown, because no match was measured"
-    lower, upper = _long(found.lower_seconds), _long(found.upper_seconds)
+    times = dict.fromkeys(map(_long, (found.lower_seconds, found.upper_seconds)))
     matches = f"{pluralise(found.matches, 'match', ',')}, {found.at_once} at once"
-    about = lower if lower == upper else f"{lower} to {upper}"
-    return f"time: about {about} for {matches}, if they are like those of the check"
+    return f"time: about {' to '.join(times)} for {matches}, if they are like those of the check"
 
 
 def game_json(each: CheckedGame, bot: BotFolder) -> dict[str, Any]:
@@ -228,12 +233,9 @@ def field_json(
     found: Sequence[BotCheck], tournament: Tournament, design: Design | None, expected: Forecast | None
 ) -> dict[str, Any]:
     """Return a tournament's check as plain values."""
-    return {
-        "game": tournament.form.game,
-        "variant": tournament.variant,
-        "format": tournament.form.format,
-        "starts": not any(each.broken for each in found),
-        "bots": [
+    bots = []
+    for each, bot in zip(found, tournament.bots, strict=True):
+        bots.append(
             {
                 "bot": each.label,
                 "version": bot.version,
@@ -241,17 +243,26 @@ def field_json(
                 "house": each.entrant == tournament.house,
                 "broken": each.broken or None,
                 **_tally_json(each.tally, bot),
-                "logs": _logs([] if each.trial is None else [each.trial]),
+                "logs": _logs(filter(None, [each.trial])),
             }
-            for each, bot in zip(found, tournament.bots, strict=True)
-        ],
-        "design": None if design is None else msgspec.to_builtins(design),
-        "forecast": None if expected is None else msgspec.to_builtins(expected),
+        )
+    return {
+        "game": tournament.form.game,
+        "variant": tournament.variant,
+        "format": tournament.form.format,
+        "starts": not any(each.broken for each in found),
+        "bots": bots,
+        "design": msgspec.to_builtins(design),
+        "forecast": msgspec.to_builtins(expected),
     }
 
 
 def _tally_json(found: TrialSummary, bot: Entry) -> dict[str, Any]:
-    report = found.report
+    report, interval, limit_mb = found.report, None, None
+    if found.interval is not None:
+        interval = [rounded(end, 3) for end in found.interval]
+    if isinstance(bot, BotFolder):
+        limit_mb = bot.limits.memory_mb
     return {
         "matches": found.matches,
         "started": found.started,
@@ -259,8 +270,8 @@ def _tally_json(found: TrialSummary, bot: Entry) -> dict[str, Any]:
         "hello_ms": _ms(report.hello_us),
         "conduct": dict(found.conduct),
         "wins": found.wins,
-        "mean_points": None if found.mean_points is None else rounded(found.mean_points, 3),
-        "interval": None if found.interval is None else [rounded(each, 3) for each in found.interval],
+        "mean_points": rounded(found.mean_points, 3),
+        "interval": interval,
         "windows": found.windows,
         "lost": found.lost,
         "late": report.late,
@@ -270,39 +281,45 @@ def _tally_json(found: TrialSummary, bot: Entry) -> dict[str, Any]:
         "asked_default": report.asked_default,
         "returned_nothing": report.returned_nothing,
         "raised": report.raised,
-        "p50_ms": _ms(_percentile(report, HALF)),
-        "p99_ms": _ms(_percentile(report, MOST)),
+        "p50_ms": _ms(time_percentile(report, HALF)),
+        "p99_ms": _ms(time_percentile(report, MOST)),
         "worst_ms": _ms(_worst(report)),
-        "peak_mb": None if report.peak_bytes is None else rounded(report.peak_bytes / MEGABYTE, 1),
-        "limit_mb": bot.limits.memory_mb if isinstance(bot, BotFolder) else None,
+        "peak_mb": _in_units(report.peak_bytes, MEGABYTE),
+        "limit_mb": limit_mb,
         "cpu_ms": _ms(report.cpu_us),
         "said": found.said,
     }
 
 
-def _logs(trials: Sequence[Trial]) -> list[str]:
-    return [str(log) for trial in trials if trial.result for log in logs_of(trial.result, trial.seat)]
-
-
-def _percentile(report: SeatReport, share: float) -> int | None:
-    """Return a percentile of the times per move, which is exact to some percent, but at most the longest time."""
-    found = percentile(report.spread, share)
-    return None if found is None else min(found, report.worst_us)
+def _logs(trials: Iterable[Trial]) -> list[str]:
+    logs: list[str] = []
+    for trial in trials:
+        if trial.result is not None:
+            logs += logs_of(trial.result, trial.seat)
+    return logs
 
 
 def _main_time(clock: ClockTerms) -> str:
     times: Mapping[str, int] = clock.main_ms
     least, most = min(times.values()), max(times.values())
-    lower, upper = duration(least * MICROSECONDS_PER_MS), duration(most * MICROSECONDS_PER_MS)
-    return upper if least == most else f"{lower} to {upper}"
+    texts = {each: duration(each * MICROSECONDS_PER_MS) for each in (least, most)}
+    return " to ".join(texts.values())
 
 
 def _ms(microseconds: int | None) -> float | None:
-    return None if microseconds is None else rounded(microseconds / MICROSECONDS_PER_MS, 1)
+    return _in_units(microseconds, MICROSECONDS_PER_MS)
+
+
+def _in_units(amount: int | None, unit: int) -> float | None:
+    if amount is None:
+        return None
+    return rounded(amount / unit, 1)
 
 
 def _long(seconds: float) -> str:
     """Return a time as text: `42 s`, `12 min`, `3.5 h`."""
     if seconds < 2 * MINUTE:
         return f"{max(1, round(seconds))} s"
-    return f"{seconds / MINUTE:.0f} min" if seconds < 2 * HOUR else f"{seconds / HOUR:.1f} h"
+    if seconds < 2 * HOUR:
+        return f"{seconds / MINUTE:.0f} min"
+    return f"{seconds / HOUR:.1f} h"

@@ -16,6 +16,7 @@ from arena.schedule import TWO, sortable_match_name
 from arena.terminal import Grid, grid
 from protocol.codec import encode
 from protocol.words import Action
+from referee.display_text import cut
 from referee.host import AnsweredQuestion, Interviewed, Question
 
 ROWS = 40
@@ -76,18 +77,23 @@ GROUPS: tuple[Column[GroupRow], ...] = (
 
 def _of_both(group: Group, mean: float | None) -> float | None:
     """Return a mean; None unless base and head both have one."""
-    return None if group.base is None or group.head is None else mean
+    if group.base is None or group.head is None:
+        return None
+    return mean
 
 
 def _gain(group: Group) -> float | None:
-    return None if group.base is None or group.head is None else group.head - group.base
+    if group.base is None or group.head is None:
+        return None
+    return group.head - group.base
 
 
 def explained_lines(matches: Sequence[DecisionDiff]) -> list[str]:
     """Return how often head differs from base, as lines."""
     sums = total(matches)
-    share = f" ({sums.partings / sums.asked:.1%})" if sums.asked else ""
-    differing = f"{sums.partings} of {pluralise(sums.asked, 'decision')}{share}"
+    differing = f"{sums.partings} of {pluralise(sums.asked, 'decision')}"
+    if sums.asked:
+        differing += f" ({sums.partings / sums.asked:.1%})"
     lines = [
         f"head differs from base in {differing}, in {sums.parted.matches} of {pluralise(len(matches), 'match')}"
     ]
@@ -159,12 +165,12 @@ def explained_markdown(matches: Sequence[DecisionDiff], seats: int) -> str:
 def explained_json(matches: Sequence[DecisionDiff]) -> dict[str, Any]:
     """Return all compared decisions as plain values, match by match."""
     sums: dict[str, Any] = msgspec.to_builtins(total(matches))
-    return sums | {"matches": [_match_json(match) for match in matches]}
+    return sums | {"matches": list(map(_match_json, matches))}
 
 
 def _match_json(match: DecisionDiff) -> dict[str, Any]:
     place = match.place
-    decisions = [{**msgspec.to_builtins(decision), "parts": decision.parts} for decision in match.decisions]
+    decisions = [msgspec.to_builtins(each) | {"parts": each.parts} for each in match.decisions]
     return {
         "match": _name(place),
         "block": place.block,
@@ -183,7 +189,7 @@ def _match_json(match: DecisionDiff) -> dict[str, Any]:
 def _rows(match: DecisionDiff, seats: int) -> Iterator[DecisionRow]:
     """Yield the rows of one match."""
     place = match.place
-    rows = [_decision_row(decision) for decision in match.decisions]
+    rows = list(map(_decision_row, match.decisions))
     if match.gone:
         rows.append(DecisionRow(head=match.gone))
     for number, row in enumerate(rows):
@@ -203,35 +209,31 @@ def _decision_row(decision: Decision) -> DecisionRow:
     base, head = decision.base, decision.head
     if decision.parts:
         base, head = _differing(base, head)
-    head_remark = decision.trouble or _remark(by_default=decision.head_by_default)
+    head_remark = decision.trouble or "default" * decision.head_by_default
     return DecisionRow(
         window=f"{decision.window} {decision.name}",
         turn="" if decision.turn is None else str(decision.turn),
-        base=_action_cell(base, _remark(by_default=decision.base_by_default)),
+        base=_action_cell(base, "default" * decision.base_by_default),
         head=_action_cell(head, head_remark),
     )
-
-
-def _remark(*, by_default: bool) -> str:
-    return "default" if by_default else ""
 
 
 def _differing(base: Any, head: Any) -> tuple[Any, Any]:
     """Return two actions without the fields in which they agree, which would fill the table."""
     if not (isinstance(base, dict) and isinstance(head, dict)):
         return base, head
-    same = {key for key in base if key in head and base[key] == head[key]}
-    return _without(base, same), _without(head, same)
-
-
-def _without(action: dict[str, Any], keys: set[str]) -> dict[str, Any]:
-    return {key: value for key, value in action.items() if key not in keys}
+    base, head = base.copy(), head.copy()
+    for key in base.keys() & head.keys():
+        if base[key] == head[key]:
+            del base[key], head[key]
+    return base, head
 
 
 def _action_cell(action: Any, remark: str) -> str:
-    text = encode(action).decode()
-    text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-    return f"{text} ({remark})" if remark else text
+    text = cut(encode(action).decode(), LONGEST)
+    if remark:
+        text += f" ({remark})"
+    return text
 
 
 def _result(points: float, seats: int) -> str:
@@ -286,14 +288,12 @@ def compared(question: Question, asked: AnsweredQuestion, gone: str) -> Compared
         return msgspec.structs.replace(found, trouble=gone or "it was gone")
     found = msgspec.structs.replace(found, answer_refused=answer.refused)
     if closed is None:
+        if answer.illegal:
+            found = msgspec.structs.replace(found, trouble=f"illegal: {answer.illegal}")
         action: Action | None = answer.action
-        default = action is None
-        return msgspec.structs.replace(
-            found,
-            answer=opened.default if default else action,
-            answer_by_default=default,
-            trouble=f"illegal: {answer.illegal}" if answer.illegal else "",
-        )
+        if action is None:
+            return msgspec.structs.replace(found, answer=opened.default, answer_by_default=True)
+        return msgspec.structs.replace(found, answer=action)
     decision = decision_of(asked, closed, answer)
     return msgspec.structs.replace(
         found,
@@ -312,12 +312,14 @@ def all_compared(questions: Sequence[Question], interviewed: Interviewed) -> lis
 
 def compared_lines(found: Compared, windows: int) -> list[str]:
     """Return the lines about one window. `windows` is the number of the seat's windows in the match."""
-    reserve = f", reserve {span(found.reserve_ms)}" if found.reserve_ms else ""
+    time = f"main time {span(found.main_ms)}"
+    if found.reserve_ms:
+        time += f", reserve {span(found.reserve_ms)}"
     recorded = "nothing: the bot was gone"
     if not found.recorded_gone:
         recorded = _action(found.recorded, found.default, by_default=found.recorded_by_default)
     lines = [
-        f"window {found.window} ({found.name}) of {windows}: main time {span(found.main_ms)}{reserve}",
+        f"window {found.window} ({found.name}) of {windows}: {time}",
         f"  shown     {_short(found.view)}",
         f"  recorded  {recorded}",
         *_refusals(found.refused),
@@ -334,13 +336,17 @@ def compared_lines(found: Compared, windows: int) -> list[str]:
 
 def _refusals(texts: Sequence[str]) -> list[str]:
     lines = [f"  refused   {_cut(text)}" for text in texts[:REFUSALS]]
-    more = len(texts) - REFUSALS
-    return [*lines, f"  refused   and {pluralise(more, 'message')} more"] if more > 0 else lines
+    if len(texts) > REFUSALS:
+        lines.append(f"  refused   and {pluralise(len(texts) - REFUSALS, 'message')} more")
+    return lines
 
 
 def _action(action: Any, default: Any, *, by_default: bool) -> str:
     """Return an action as text. The kit submits the default itself after a refusal, so equality is checked too."""
-    return f"{_short(action)} (the default)" if by_default or action == default else _short(action)
+    text = _short(action)
+    if by_default or action == default:
+        text += " (the default)"
+    return text
 
 
 def _short(content: Any) -> str:
@@ -348,4 +354,6 @@ def _short(content: Any) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}… ({len(text)} characters; --json has all)"
+    if len(text) > SHOWN:
+        return f"{cut(text, SHOWN)} ({len(text)} characters; --json has all)"
+    return text

@@ -4,6 +4,7 @@ The list is read from the ledger in batches, because that of a large tournament 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from msgspec import Struct
 
 from arena.errors import WrongUse
 from arena.quantities import Column, Table, duration
-from arena.reports.bots import usage_json, usage_table
-from arena.reports.files import csv_text
+from arena.reports.files import csv_head, csv_rows
+from arena.reports.standings import usage_json, usage_table
 from arena.schedule import match_name
 from arena.statistics import Reported, places_by_seat, points
 from arena.terminal import Grid, grid, results_console, show
@@ -50,14 +51,16 @@ def show_match(result: Result, names: Sequence[str], *, usage: bool = False) -> 
     for seat in range(len(result.reports)):
         problems = _problems(result, seat)
         if problems:
-            logs = [f"log: {log}" for log in logs_of(result, seat)]
-            screen.say(f"{names[seat]}, seat {seat}: {'; '.join([*problems, *logs])}")
+            problems += map("log: {}".format, logs_of(result, seat))
+            screen.say(f"{names[seat]}, seat {seat}: {'; '.join(problems)}")
     screen.say(f"transcript: {result.transcript} {result.head}")
 
 
 def _seat_columns(result: Result, outcome: Outcome, names: Sequence[str]) -> list[Column[int]]:
     """Return the columns of a match's table, whose rows are seats."""
-    places = {seat: place for place, group in enumerate(outcome.ranking, start=1) for seat in group}
+    places: dict[int, int] = {}
+    for place, group in enumerate(outcome.ranking, start=1):
+        places |= dict.fromkeys(group, place)
     columns: list[Column[int]] = [
         Column("seat", lambda seat: seat),
         Column("bot", lambda seat: names[seat], is_text=True),
@@ -78,13 +81,17 @@ def _seat_columns(result: Result, outcome: Outcome, names: Sequence[str]) -> lis
 
 def unusual_end(reason: str) -> str:
     """Return why a match ended, in words; empty if it ended as matches of its game usually do."""
-    return "" if reason in USUAL_ENDS else reason.replace("_", " ")
+    if reason in USUAL_ENDS:
+        return ""
+    return reason.replace("_", " ")
 
 
 def over_text(reason: str, places: str) -> str:
     """Return how a match ended: the reason if it is unusual, and the places."""
-    end = unusual_end(reason)
-    return f"over ({end}): {places}" if end else f"over: {places}"
+    over = "over"
+    if end := unusual_end(reason):
+        over = f"over ({end})"
+    return f"{over}: {places}"
 
 
 def _figures(outcome: Outcome, seats: int) -> dict[str, dict[int, Any]]:
@@ -93,13 +100,14 @@ def _figures(outcome: Outcome, seats: int) -> dict[str, dict[int, Any]]:
     detail = msgspec.to_builtins(outcome.detail)
     if isinstance(detail, dict):
         figures |= {name: value for name, value in detail.items() if _are_numbers(value)}
-    keys = {str(seat) for seat in range(seats)}
     columns: dict[str, dict[int, Any]] = {}
     for name, by_key in figures.items():
-        columns[name] = {int(key): value for key, value in by_key.items() if key in keys}
-    if isinstance(detail, dict) and isinstance(claims := detail.get("claims"), dict):
+        by_seat = {seat: by_key[str(seat)] for seat in range(seats) if str(seat) in by_key}
+        if by_seat:
+            columns[name] = by_seat
+    if isinstance(detail, dict) and (claims := detail.get("claims")) and isinstance(claims, dict):
         columns["title"] = {claim["seat"]: title for title, claim in claims.items()}
-    return {name: by_seat for name, by_seat in columns.items() if by_seat}
+    return columns
 
 
 def _are_numbers(value: Any) -> bool:
@@ -115,8 +123,8 @@ def match_json(result: Result) -> dict[str, Any]:
     return {
         **msgspec.to_builtins(result),
         "said": [_problems(result, seat) for seat in seats],
-        "usage": [usage_json(result.reports[seat]) for seat in seats],
-        "logs": [list(map(str, logs_of(result, seat))) for seat in range(len(result.conduct))],
+        "usage": list(map(usage_json, result.reports)),
+        "logs": [logs_of(result, seat) for seat in range(len(result.conduct))],
     }
 
 
@@ -125,12 +133,12 @@ def _problems(result: Result, seat: int) -> list[str]:
     return sentences(result.reports[seat], windows=result.windows[seat], refused=result.refused[seat])
 
 
-def logs_of(result: Result, seat: int) -> list[Path]:
-    """Return the existing logs of a seat's bot, named as in `referee.host.one_match`."""
+def logs_of(result: Result, seat: int) -> list[str]:
+    """Return the paths of the existing logs of a seat's bot, named as in `referee.host.one_match`."""
     transcript = Path(result.transcript)
     starts = transcript.parent.glob(f"{transcript.stem}.seat-{seat}.start-*.log")
-    first = transcript.with_suffix(f".seat-{seat}.log")
-    return [*([first] if first.exists() else []), *sorted(starts)]
+    logs = [transcript.with_suffix(f".seat-{seat}.log"), *sorted(starts)]
+    return [str(log) for log in logs if log.exists()]
 
 
 class SeatListed(Struct, frozen=True, kw_only=True):
@@ -218,9 +226,11 @@ def matches_listed(ledger: Ledger, labels: Sequence[str]) -> Iterator[MatchListe
         MachineCannot: the ledger cannot be read.
     """
     for rows in batches_of(ledger.path, ledger.after):
-        if not all(match.fits(len(labels)) for match, _, _ in rows):
-            raise WrongUse(f"{ledger.path}: holds a result that does not fit a match among its {len(labels)} bots")
-        yield from (_listed(row, labels) for row in rows)
+        for row in rows:
+            if not row.played.fits(len(labels)):
+                text = f"holds a result that does not fit a match among its {len(labels)} bots"
+                raise WrongUse(f"{ledger.path}: {text}")
+            yield _listed(row, labels)
 
 
 def batches_of(ledger: Path, after: Callable[[int, int, int], list[Reported]]) -> Iterator[list[Reported]]:
@@ -236,7 +246,7 @@ def batches_of(ledger: Path, after: Callable[[int, int, int], list[Reported]]) -
         yield rows
         if len(rows) < AT_ONCE:
             return
-        newest = (rows[-1][0].block, rows[-1][0].seating)
+        newest = (rows[-1].played.block, rows[-1].played.seating)
         if newest <= last:
             raise WrongUse(f"{ledger}: holds results that are not in order")
         last = newest
@@ -312,7 +322,10 @@ def matches_table(matches: Iterable[MatchListed]) -> Grid:
             columns.append(_first_seat_only(column))
         elif column.heading in IN_TABLE:
             columns.append(column)
-    return grid(Table(columns, [(match, seat) for match in matches for seat in match.seats]))
+    rows: list[SeatRow] = []
+    for match in matches:
+        rows += product([match], match.seats)
+    return grid(Table(columns, rows))
 
 
 def _first_seat_only(column: Column[SeatRow]) -> Column[SeatRow]:
@@ -329,6 +342,6 @@ def causes_text(matches: Iterable[MatchListed]) -> Iterator[str]:
 
 def matches_csv(matches: Iterable[MatchListed]) -> Iterator[str]:
     """Yield the list as CSV: the headings, then for each match one line per seat."""
-    yield csv_text([[column.key for column in COLUMNS]])
+    yield csv_head(COLUMNS)
     for match in matches:
-        yield csv_text([column.value((match, seat)) for column in COLUMNS] for seat in match.seats)
+        yield csv_rows(COLUMNS, product([match], match.seats))

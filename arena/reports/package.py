@@ -20,8 +20,10 @@ from typing import IO
 from urllib.parse import quote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from arena.errors import cannot_write
+from arena.quantities import pluralise
 from arena.reports.matches import MatchFilter, MatchListed, SeatListed, matches_csv, matches_listed
 from arena.terminal import json_line
 from arena.tournament import TRANSCRIPTS, Ledger
@@ -166,34 +168,36 @@ class _Archive:
 
     def fill(self, matches: tuple[MatchListed, ...], in_all: int, before: Packed) -> Packed:
         """Write all files, the latest transcripts first; return the contents, including those of `before`."""
-        shown = [self._for_author(match) for match in matches]
-        self._add("results.csv", (text.encode() for text in matches_csv(shown)))
-        self._add("results.json", (f"{json_line(match)}\n".encode() for match in shown))
-        self._add("faults.txt", (f"{line}\n".encode() for line in self._faults(shown)))
+        shown = list(map(self._for_author, matches))
+        self._add("results.csv", matches_csv(shown))
+        self._add("results.json", map("{}\n".format, map(json_line, shown)))
+        self._add("faults.txt", map("{}\n".format, self._faults(shown)))
         for match in reversed(matches):
             for seat in self._own(match):
                 self._add_seat(match, seat)
-        self._add("README.txt", [self._readme(len(matches), in_all).encode()])
-        where = f"{self._stage}: " if self._stage else ""
+        self._add("README.txt", [self._readme(len(matches), in_all)])
+        missing = self._missing
+        if self._stage:
+            missing = [f"{self._stage}: {line}" for line in missing]
         return Packed(
             path=before.path,
             matches=before.matches + len(matches),
             in_all=before.in_all + in_all,
             seat_files=before.seat_files + self._seat_files,
             logs=before.logs + self._logs,
-            missing=(*before.missing, *(f"{where}{line}" for line in self._missing)),
+            missing=(*before.missing, *missing),
         )
 
     def _own(self, match: MatchListed) -> list[SeatListed]:
         """Return the bot's seats; a house bot may have several."""
         return [each for each in match.seats if each.entrant == self._entrant]
 
-    def _add(self, name: str, parts: Iterable[bytes]) -> None:
+    def _add(self, name: str, parts: Iterable[bytes | str]) -> None:
         entry = zipfile.ZipInfo(f"{self._top}/{name}", BEGINNING)
         entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, RIGHTS, 3
         with self._zip.open(entry, "w", force_zip64=True) as inside:
             for part in parts:
-                inside.write(part)
+                inside.write(part.encode() if isinstance(part, str) else part)
 
     def _add_seat(self, match: MatchListed, own: SeatListed) -> None:
         """Add a seat's transcript and logs. Names in the ledger may contain anything, so they are not used."""
@@ -233,33 +237,14 @@ class _Archive:
     def _for_author(self, match: MatchListed) -> MatchListed:
         """Return a match as the author sees it. The transcript is that of the bot's first seat."""
         transcript = f"seats/{_seat_name(match, self._own(match)[0])}.jsonl"
-        return MatchListed(
-            match=match.match,
-            block=match.block,
-            seating=match.seating,
-            seats=tuple(self._seat_for_author(each) for each in match.seats),
-            transcript=transcript,
-            head=match.head,
-        )
+        return replace(match, seats=tuple(map(self._seat_for_author, match.seats)), transcript=transcript)
 
     def _seat_for_author(self, seat: SeatListed) -> SeatListed:
         # Causes may quote output of the bot, which only its own author may see.
         causes: tuple[str, ...] = ()
         if seat.entrant == self._entrant:
             causes = tuple(map(self._text, seat.causes))
-        return SeatListed(
-            seat=seat.seat,
-            entrant=seat.entrant,
-            bot=seat.bot,
-            place=seat.place,
-            points=seat.points,
-            conduct=seat.conduct,
-            windows=seat.windows,
-            defaults=seat.defaults,
-            refused=seat.refused,
-            charged_us=seat.charged_us,
-            causes=causes,
-        )
+        return replace(seat, causes=causes)
 
     def _faults(self, matches: Iterable[MatchListed]) -> Iterator[str]:
         any_fault = False
@@ -272,9 +257,11 @@ class _Archive:
             yield "nothing went wrong"
 
     def _readme(self, count: int, in_all: int) -> str:
-        left = f", the last {count} of them" if count < in_all else ""
-        missing = "".join(f"\nNot in here: {line}" for line in self._missing)
-        matches = f"{in_all} {'match' if in_all == 1 else 'matches'}"
+        left = ""
+        if count < in_all:
+            left = f", the last {count} of them"
+        missing = "".join(map("\nNot in here: {}".format, self._missing))
+        matches = pluralise(in_all, "match")
         return README.format(bot=printable(self._label), count=matches, left=left, missing=missing + "\n")
 
     def _text(self, text: str) -> str:
@@ -326,7 +313,9 @@ def _write_seat(to: IO[bytes], transcript: Path, seat: int, match: MatchListed) 
 def _logs(transcript: Path, seat: int) -> Iterator[tuple[str, Path]]:
     """Yield the existing logs of a seat, named as in `referee.host.players`, each with the end of its name."""
     for start in range(1, MOST_STARTS + 1):
-        ending = ".log" if start == 1 else f".start-{start}.log"
+        ending = ".log"
+        if start > 1:
+            ending = f".start-{start}.log"
         log = transcript.with_name(f"{transcript.name.removesuffix('.jsonl')}.seat-{seat}{ending}")
         try:
             if log.is_file():

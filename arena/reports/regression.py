@@ -1,5 +1,6 @@
 """The finding of a regression test: lines, tables and JUnit XML for people and CI, JSON for programs."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from math import inf, log
 from pathlib import Path
@@ -10,9 +11,9 @@ import msgspec
 from arena.config import called
 from arena.quantities import Column, Table, duration, pluralise, values
 from arena.regression import BASE, FIELD, HEAD, Finding, History, Regression, UsageFinding, answers, evidence
-from arena.reports.attempts import asides_json, attempts_json
-from arena.reports.bots import note, notes, reports_json
 from arena.reports.files import escaped, markdown_table
+from arena.reports.standings import note, notes, reports_json
+from arena.reports.tournament import asides_json, attempts_json
 from arena.schedule import TWO
 from arena.statistics import (
     ELO,
@@ -59,16 +60,16 @@ def answer_text(test: Sprt | Anytime, found: Finding | History) -> str:
     """Return what the verdict means for head; empty if it is undecided."""
     yes, no = answers(test)
     if found.verdict is Verdict.ACCEPTED:
+        if not found.usage:
+            return yes
         limits = " and ".join(each.limit.resource for each in found.usage)
-        return f"{yes}, within its {limits} limit{'s' * (len(found.usage) > 1)}" if limits else yes
+        return f"{yes}, within its {limits} limit{'s' * (len(found.usage) > 1)}"
     if found.verdict is Verdict.UNDECIDED:
         return ""
-    wrong = [no] if found.state.verdict is Verdict.REJECTED else []
-    wrong += [
-        f"head uses more than {each.limit.most:g} times base's {USED[each.limit.resource]}"
-        for each in found.usage
-        if each.state.verdict is Verdict.REJECTED
-    ]
+    wrong = [no] * (found.state.verdict is Verdict.REJECTED)
+    for each in found.usage:
+        if each.state.verdict is Verdict.REJECTED:
+            wrong.append(f"head uses more than {each.limit.most:g} times base's {USED[each.limit.resource]}")
     return "; ".join(wrong)
 
 
@@ -83,9 +84,10 @@ def headline_of(test: Sprt | Anytime, rows: tuple[Score, Score], interval: tuple
     if isinstance(test, Anytime):
         means = f"head gets {head.mean or 0:.3f} points a match, base {base.mean or 0:.3f}"
         return f"{means}; {_bounds(interval, '{:+z.3f}'.format)}"
-    ties = f" and draws {head.ties}" if head.ties else ""
-    share = f"head wins {head.wins} of {head.played}{ties}"
-    low, high = (elo(each) for each in interval)
+    share = f"head wins {head.wins} of {head.played}"
+    if head.ties:
+        share += f" and draws {head.ties}"
+    low, high = map(elo, interval)
     if low is None and high is None:
         return f"{share}; too few matches to say how much Elo that is"
     if low is None:
@@ -103,7 +105,9 @@ def usage_text(found: UsageFinding) -> str:
     """Return the result of a test of time or memory: `time: head uses 1.03 times base's ...`."""
     limit, state = found.limit, found.state
     name = limit.resource
-    unmeasured = f"; {pluralise(state.unmeasured, 'block')} without a measurement" if state.unmeasured else ""
+    unmeasured = ""
+    if state.unmeasured:
+        unmeasured = f"; {pluralise(state.unmeasured, 'block')} without a measurement"
     if found.ratio is None:
         return f"{name}: not measured{unmeasured}"
     middle, low, high = found.ratio
@@ -154,7 +158,9 @@ def finding_lines(regression: Regression, finding: Finding) -> list[str]:
 def head_lost(finding: Finding) -> str:
     """Return why head was lost, after `; ` for the end of a sentence; empty if it was not."""
     head = finding.reports[HEAD]
-    return f"; head: {printable(note(head)[0])}" if head.lost else ""
+    if not head.lost:
+        return ""
+    return f"; head: {printable(note(head)[0])}"
 
 
 def finding_table(regression: Regression, finding: Finding) -> Grid:
@@ -169,9 +175,9 @@ def finding_markdown(regression: Regression, finding: Finding) -> str:
     title = f"{escaped(arena.form.game)} ({escaped(arena.variant)}): {verdict_text(regression.test, finding)}"
     lines = [f"## {title}", ""]
     lines += [f"- {escaped(line)}" for line in finding_lines(regression, finding)]
-    lines += [
+    lines.append(
         f"- {pluralise(len(finding.voids), 'void attempt')} replayed; {seconds} of play; seed {finding.seed}"
-    ]
+    )
     lines += ["", *markdown_table(_table(regression, finding)), ""]
     return "\n".join(lines)
 
@@ -187,10 +193,9 @@ def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
     """Return the finding, and what it was played with, as plain values."""
     arena, state, test = regression.arena, finding.state, regression.test
     low, high = finding.interval
-    bots = [
-        {"label": label, "bot": bot.given, "version": bot.version, "content": bot.content}
-        for label, bot in zip(arena.labels, arena.bots, strict=True)
-    ]
+    bots = []
+    for label, bot in zip(arena.labels, arena.bots, strict=True):
+        bots.append({"label": label, "bot": bot.given, "version": bot.version, "content": bot.content})
     found: dict[str, Any] = {
         "verdict": finding.verdict.value,
         "headline": headline(regression, finding),
@@ -221,7 +226,7 @@ def finding_json(regression: Regression, finding: Finding) -> dict[str, Any]:
         "seed": finding.seed,
         "isolation": arena.form.isolation,
         "processes": arena.form.policy.processes,
-        "bots": [_row_json(label, row) for label, row in zip(arena.labels, finding.standings, strict=True)],
+        "bots": list(map(_row_json, arena.labels, finding.standings)),
         "reports": reports_json(arena.labels, finding.reports, _logs(regression)),
         "void": attempts_json(finding.voids),
         **asides_json(finding.asides, arena.labels),
@@ -238,7 +243,9 @@ def _logs(regression: Regression) -> Path:
 def elo(difference: float) -> float | None:
     """Return the logistic Elo of a mean difference in points per match; None if one side won everything."""
     share = (1 + difference) / 2
-    return ELO * log(share / (1 - share)) if 0 < share < 1 else None
+    if not 0 < share < 1:
+        return None
+    return ELO * log(share / (1 - share))
 
 
 def _usage_json(found: UsageFinding) -> dict[str, Any]:
@@ -277,14 +284,11 @@ def _table(regression: Regression, finding: Finding) -> Table[StandingsRow]:
     """Return the table of results; bots are in the order of the standings."""
     names = {}
     for label, bot, row in zip(regression.arena.labels, regression.arena.bots, finding.standings, strict=True):
-        names[row.entrant] = _named(label, called(bot.given))
-    name: BotColumn = Column("bot", lambda row: names[row.entrant], is_text=True)
+        name = called(bot.given)
+        names[row.entrant] = label if label.endswith(name) else f"{label} ({name})"
+    column: BotColumn = Column("bot", lambda row: names[row.entrant], is_text=True)
     score = RECORD if regression.arena.seats == TWO else WINS
-    return Table([name, PLAYED, score, MEAN_POINTS, *conduct_columns(finding.standings)], finding.standings)
-
-
-def _named(label: str, bot: str) -> str:
-    return label if label.endswith(bot) else f"{label} ({bot})"
+    return Table([column, PLAYED, score, MEAN_POINTS, *conduct_columns(finding.standings)], finding.standings)
 
 
 def _row_json(label: str, row: StandingsRow) -> dict[str, Any]:
@@ -326,13 +330,13 @@ def _file(regression: Regression, cases: "Sequence[ET.Element]", lines: Sequence
     from xml.etree import ElementTree as ET  # noqa: PLC0415 - as above
 
     arena = regression.arena
-    counts = {
-        "tests": len(cases),
-        "failures": sum(case.find("failure") is not None for case in cases),
-        "errors": 0,
-        "skipped": sum(case.find("skipped") is not None for case in cases),
+    counts = Counter(child.tag for case in cases for child in case)
+    numbers = {
+        "tests": str(len(cases)),
+        "failures": str(counts["failure"]),
+        "errors": "0",
+        "skipped": str(counts["skipped"]),
     }
-    numbers = {name: str(count) for name, count in counts.items()}
     suites = ET.Element("testsuites", numbers)
     suite = ET.SubElement(suites, "testsuite", {"name": _bounded(f"arena regress {arena.form.game}"), **numbers})
     suite.set("time", f"{seconds:.3f}")

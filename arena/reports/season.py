@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.quantities import Column, Table, pluralise, rounded, three_digits, values
-from arena.reports.bots import field_usage, usage_table
+from arena.reports.standings import field_usage, usage_table
 from arena.reports.tournament import matches_text, print_bracket, terms_told
 from arena.schedule import TWO, WITHDRAWN_MARK, Tie, bot_column, format_of, place_column
 from arena.season import Finish, PartResults, SeasonResults, StageResults, ranked
@@ -38,31 +38,29 @@ def part_table(
     """
     order = _in_order(finishes)
     by_entrant = {row.entrant: row for row in digest.standings}
-    places = {finish.seeding: place for place, finish in enumerate(order, start=1)}
-    means = {finish.seeding: finish.mean for finish in order}
+    finish_of = {finish.seeding: finish for finish in order}
     labels = list(digest.labels)
-    stages = {finish.seeding: goes_on.get(finish.label, ()) for finish in order}
     for finish in order:
-        labels[finish.seeding] = f"{finish.label}{WITHDRAWN_MARK}" if finish.withdrawn else finish.label
+        labels[finish.seeding] = f"{finish.label}{WITHDRAWN_MARK * finish.withdrawn}"
     next_stages: BotColumn = Column(
         "goes on to",
-        lambda row: ", ".join(stages[row.entrant]) or None,
+        lambda row: ", ".join(goes_on.get(finish_of[row.entrant].label, ())) or None,
         meaning="The stages in which the bot plays next.",
         is_text=True,
     )
     mean: BotColumn = Column(
         "mean points",
-        lambda row: means[row.entrant] if row.played else None,
+        lambda row: finish_of[row.entrant].mean if row.played else None,
         three_digits,
         meaning=MEAN_POINTS.meaning,
     )
-    place: BotColumn = place_column({entrant: str(place) for entrant, place in places.items()})
-    columns = [place, bot_column(labels)]
+    places = dict(zip(finish_of, map(str, range(1, len(order) + 1)), strict=True))
+    columns: list[BotColumn] = [place_column(places), bot_column(labels)]
     if goes_on:
         columns.append(next_stages)
     columns.append(mean)
     columns += [RECORD] if digest.seats <= TWO else [PLAYED, WINS]
-    return Table(columns, [by_entrant[finish.seeding] for finish in order])
+    return Table(columns, [by_entrant[entrant] for entrant in finish_of])
 
 
 def _in_order(finishes: Sequence[Finish]) -> list[Finish]:
@@ -94,7 +92,9 @@ def print_season(screen: Screen, season: SeasonResults, *, usage: bool = False) 
 def _print_part(screen: Screen, part: PartResults, goes_on: Mapping[str, Sequence[str]]) -> None:
     results = part.results
     facts = [f"{matches_text(results)} matches", *terms_told(results.terms).values()]
-    screen.say(f"{part.name}: {', '.join(facts)}{'' if part.finished else ', unfinished'}")
+    if not part.finished:
+        facts.append("unfinished")
+    screen.say(f"{part.name}: {', '.join(facts)}")
     print_bracket(screen, bracket_of_part(part), results.digest.labels)
     show(screen, grid(part_table(part.finishes, results.digest, goes_on)))
 
@@ -102,7 +102,9 @@ def _print_part(screen: Screen, part: PartResults, goes_on: Mapping[str, Sequenc
 def bracket_of_part(part: PartResults) -> list[list[Tie]]:
     """Return the ties so far; an empty list in formats without a bracket."""
     contest = part.results.contest
-    return [] if contest is None else format_of(contest.spec).bracket(contest)
+    if contest is None:
+        return []
+    return format_of(contest.spec).bracket(contest)
 
 
 def season_json(season: SeasonResults) -> dict[str, Any]:
@@ -117,12 +119,12 @@ def season_json(season: SeasonResults) -> dict[str, Any]:
 
 
 def _stage_json(season: SeasonResults, stage: StageResults) -> dict[str, Any]:
-    begun = {part.name for part in stage.parts}
+    begun = [part.name for part in stage.parts]
     return {
         "stage": stage.plan.name,
         "rule": stage.plan.rule,
         "finished": stage.finished,
-        "field": [{"from": source, "place": place, "bot": label} for source, place, label in stage.field],
+        "field": [dict(zip(("from", "place", "bot"), each, strict=True)) for each in stage.field],
         "ties_at_the_cut": stage.cut,
         "parts": [_part_json(part, season.goes_on(part.name)) for part in stage.parts],
         "not_begun": dict(stage.waiting),
@@ -145,6 +147,9 @@ def _part_json(part: PartResults, goes_on: Mapping[str, Sequence[str]]) -> dict[
                 "goes_on_to": list(goes_on.get(finish.label, ())),
             }
         )
+    own = {}
+    if contest is not None:
+        own = format_of(contest.spec).as_json(contest)
     return {
         "part": part.name,
         "results": str(part.folder),
@@ -154,7 +159,7 @@ def _part_json(part: PartResults, goes_on: Mapping[str, Sequence[str]]) -> dict[
         "finished": part.finished,
         "closed": part.closed or None,
         "table": table,
-        **({} if contest is None else format_of(contest.spec).as_json(contest)),
+        **own,
     }
 
 

@@ -1,17 +1,17 @@
-"""Results of a tournament and the entries of its field: tables for people, JSON for programs."""
+"""Results of a tournament, the entries of its field, and attempts that did not count: for people and programs."""
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
+from msgspec.structs import asdict
 from rich.text import Text
 
-from arena.config import Tournament
-from arena.quantities import Column, Table, percent, plain, rounded, values
-from arena.reports.attempts import asides_json, attempts_json, left_out_json
-from arena.reports.bots import reports_json
+from arena.config import Tournament, entrant_label
+from arena.quantities import Column, Table, percent, plain, pluralise, rounded, values
+from arena.regression import Finding
 from arena.reports.bracket import ASCII, BOXES, draw
-from arena.reports.standings import HOUSE
+from arena.reports.standings import HOUSE, reports_json
 from arena.schedule import (
     TWO,
     Contest,
@@ -35,11 +35,23 @@ from arena.statistics import (
     WINS,
     BotColumn,
     Digest,
-    Score,
     StandingsRow,
 )
 from arena.terminal import Grid, Screen, fits, grid, show
-from arena.tournament import PAGE, TRANSCRIPTS, FieldState, FinalResults, Results, Terms, change_text
+from arena.tournament import (
+    PAGE,
+    TRANSCRIPTS,
+    Again,
+    Asides,
+    BlockSetAside,
+    FieldState,
+    FinalResults,
+    LeftOut,
+    Results,
+    Terms,
+    change_text,
+    left_out_now,
+)
 from referee.host import RemoteBot
 
 SHOWN_TERMS = {
@@ -59,7 +71,9 @@ NOT_YET = "waits"
 def matches_text(results: Results) -> str:
     """Return the number of matches that count, and of how many: `32 of 180`."""
     played = results.digest.matches
-    return str(played) if results.total in (None, played) else f"{played} of {results.total}"
+    if results.total in (None, played):
+        return str(played)
+    return f"{played} of {results.total}"
 
 
 def terms_told(terms: Terms) -> dict[str, str]:
@@ -73,8 +87,10 @@ def crosstable(rows: Sequence[StandingsRow], labels: Sequence[str], seats: int, 
     A pair's cell has the points of the row's bot; with more than two seats, the share of matches in which it was
     ranked before the other.
     """
-    places = [str(place) for place in range(1, len(rows) + 1)] if seats == TWO else places_of(rows)
-    columns = [MEAN_POINTS, RECORD] if seats == TWO else [MEAN_POINTS, PLAYED, WINS]
+    if seats == TWO:
+        places, columns = list(map(str, range(1, len(rows) + 1))), [MEAN_POINTS, RECORD]
+    else:
+        places, columns = places_of(rows), [MEAN_POINTS, PLAYED, WINS]
     if matrix:
         for place, other in zip(places, rows, strict=True):
             columns.append(_against(place, other.entrant, seats))
@@ -84,8 +100,8 @@ def crosstable(rows: Sequence[StandingsRow], labels: Sequence[str], seats: int, 
 def _against(place: str, other: int, seats: int) -> BotColumn:
     """Return the column of a crosstable about one opponent."""
     if seats == TWO:
-        return Column(place, lambda row: row.against[other].points if other in row.against else None, plain)
-    return Column(place, lambda row: row.against[other].mean if other in row.against else None, percent)
+        return Column(place, lambda row: getattr(row.against.get(other), "points", None), plain)
+    return Column(place, lambda row: getattr(row.against.get(other), "mean", None), percent)
 
 
 def show_crosstable(screen: Screen, rows: Sequence[StandingsRow], labels: Sequence[str], seats: int) -> None:
@@ -123,7 +139,9 @@ def results_json(tournament: Tournament, results: FinalResults) -> dict[str, Any
     for entrant, (label, bot) in enumerate(zip(tournament.shown, tournament.bots, strict=True)):
         house = entrant == tournament.house
         entry = {"bot": label, "version": bot.version, "content": bot.content, "house": house}
-        bots.append(entry | {"remote": True} if isinstance(bot, RemoteBot) else entry)
+        if isinstance(bot, RemoteBot):
+            entry["remote"] = True
+        bots.append(entry)
     return {
         "game": form.game,
         "variant": tournament.variant,
@@ -151,11 +169,13 @@ def results_json(tournament: Tournament, results: FinalResults) -> dict[str, Any
 
 def changes_json(tournament: Tournament) -> dict[str, Any]:
     """Return the changes of the field during the tournament; empty without any. Blocks are counted from 0."""
-    changes = [
-        {"at": event.at, "block": event.block, "change": event.kind, "text": change_text(event, tournament.labels)}
-        for event in tournament.changes
-    ]
-    return {"changes": changes} if changes else {}
+    if not tournament.changes:
+        return {}
+    changes = []
+    for event in tournament.changes:
+        text = change_text(event, tournament.labels)
+        changes.append({"at": event.at, "block": event.block, "change": event.kind, "text": text})
+    return {"changes": changes}
 
 
 def ratings_json(digest: Digest) -> list[dict[str, Any]]:
@@ -173,24 +193,16 @@ def standings_json(rows: Sequence[StandingsRow], labels: Sequence[str]) -> list[
     columns = (bot_column(labels), HOUSE, *FOR_PROGRAMS, WHOLE_US_PER_WINDOW)
     standings = []
     for row in rows:
-        against = {labels[other]: _score_json(score) for other, score in sorted(row.against.items())}
+        against = {labels[other]: asdict(score) for other, score in sorted(row.against.items())}
         standings.append(values(columns, row) | {"against": against})
     return standings
 
 
-def _score_json(score: Score) -> dict[str, Any]:
-    return {
-        "played": score.played,
-        "wins": score.wins,
-        "ties": score.ties,
-        "losses": score.losses,
-        "points": score.points,
-    }
-
-
 def _block_text(block: int | str) -> str:
     """Return a block's number for people, from 1 as in the names of transcripts."""
-    return block if isinstance(block, str) else str(block + 1)
+    if isinstance(block, int):
+        block += 1
+    return str(block)
 
 
 ENTRANTS: tuple[Column[dict[str, Any]], ...] = (
@@ -219,20 +231,21 @@ def entries_json(standing: FieldState, events: Sequence[Event]) -> dict[str, Any
     first, end = _blocks_of(standing, events)
     later = dict(enumerate(entered(spec), start=of_file))
     active = competing(spec)
-    entrants = [
-        {
-            "entrant": number,
-            "bot": label,
-            "house": number == spec.house,
-            "competes": number in active,
-            "version": later[number].version if number in later else None,
-            "content": standing.content(number),
-            "predecessor": later[number].predecessor if number in later else None,
-            "from_block": first.get(number, 0),
-            "until_block": end.get(number),
-        }
-        for number, label in enumerate(standing.labels)
-    ]
+    entrants = []
+    for number, label in enumerate(standing.labels):
+        entrants.append(
+            {
+                "entrant": number,
+                "bot": label,
+                "house": number == spec.house,
+                "competes": number in active,
+                "version": getattr(later.get(number), "version", None),
+                "content": standing.content(number),
+                "predecessor": getattr(later.get(number), "predecessor", None),
+                "from_block": first.get(number, 0),
+                "until_block": end.get(number),
+            }
+        )
     changes = events_json(events, standing.labels)
     return {"entrants": entrants, "entries_until": standing.entries_until, "changes": changes}
 
@@ -254,21 +267,133 @@ def _blocks_of(standing: FieldState, events: Sequence[Event]) -> tuple[dict[int,
 
 def events_json(events: Sequence[Event], labels: Sequence[str]) -> list[dict[str, Any]]:
     """Return changes as plain values. Blocks are counted from 0; `labels` are those of all entrants, by number."""
-    return [
-        {
-            "at": event.at,
-            "change": event.kind,
-            "text": change_text(event, labels),
-            "block": event.block,
-            "refused": event.refused,
-        }
-        for event in events
-    ]
+    found = []
+    for event in events:
+        text = change_text(event, labels)
+        change = {"at": event.at, "change": event.kind, "text": text, "block": event.block}
+        found.append(change | {"refused": event.refused})
+    return found
 
 
 def events_of(results: Results) -> list[dict[str, Any]]:
     """Return the changes of a tournament as plain values; a regression test has none."""
     if results.spec is None:
         return []
-    later = [event.what.label for event in results.events if isinstance(event.what, Entered) and not event.refused]
+    accepted = (event.what for event in results.events if not event.refused)
+    later = [what.label for what in accepted if isinstance(what, Entered)]
     return events_json(results.events, [*results.terms["bots"], *later])
+
+
+SHOWN = 10
+"""Maximum number of blocks that are listed for people; JSON has all."""
+REGRESSION_LABELS = ("base", "head")
+"""Labels of a regression test's first entrants."""
+
+
+def attempts_text(results: Results | Finding) -> list[str]:
+    """Return a line for each bot that is left out, for attempts that did not count, and for blocks set aside."""
+    lines: list[str] = []
+    others = 0
+    labels: Sequence[str] = REGRESSION_LABELS
+    if isinstance(results, Results):
+        lines += map("left out: {0[bot]}: {0[why]}".format, left_out_json(results))
+        others, labels = len(results.set_aside), results.digest.labels
+    if results.voids:
+        lines.append(void_text(len(results.voids), others))
+    if results.lost:
+        lines.append(_lost_text(len(results.lost)))
+    return lines + asides_text(results.asides, labels)
+
+
+def void_text(voids: int, set_aside: int) -> str:
+    """Return the number of void attempts as text. `set_aside` counts the other matches of their blocks."""
+    were, of_them = ("was", "its block") if voids == 1 else ("were", "their blocks")
+    text = f"{pluralise(voids, 'attempt')} {were} void and played again"
+    if set_aside:
+        text += f"; {pluralise(set_aside, 'other match')} of {of_them} too"
+    return text
+
+
+def _lost_text(lost: int) -> str:
+    was, its = ("was", "its") if lost == 1 else ("were", "their")
+    return f"{pluralise(lost, 'attempt')} {was} lost with {its} referee process and played again"
+
+
+def attempts_json(attempts: Sequence[tuple[int, int, str]]) -> list[dict[str, Any]]:
+    """Return attempts that did not count as plain values."""
+    return [{"block": block, "seating": seating, "reason": reason} for block, seating, reason in attempts]
+
+
+def left_out_json(results: Results) -> list[dict[str, str]]:
+    """Return the bots that are left out as plain values."""
+    left_out = left_out_now(results.terms, results.events)
+    return [{"bot": label, "why": why} for label, why in left_out.items()]
+
+
+def asides_text(asides: Asides, labels: Sequence[str]) -> list[str]:
+    """Return a line for each block set aside, those that wait for the host first, and for bots not excused."""
+    blocks = sorted(asides.blocks, key=lambda each: each.decision is not None)
+    lines = [aside_text(each, labels) for each in blocks[:SHOWN]]
+    if len(blocks) > SHOWN:
+        lines.append(f"{pluralise(len(blocks) - SHOWN, 'more block')} set aside: --json has all")
+    lines += map("{0[bot]}: hold-ups no longer excuse it: {0[evidence]}".format, _own_doing(asides, labels))
+    return lines
+
+
+def aside_text(aside: BlockSetAside, labels: Sequence[str]) -> str:
+    """Return what happened to a block that was set aside, on one line."""
+    bot, evidence = entrant_label(labels, aside.set_aside.entrant), aside.set_aside.evidence
+    attempts = pluralise(len(evidence), "attempt")
+    text = f"block {aside.block + 1} {_state(aside, labels)}: {bot} alone was held up in {attempts} at it"
+    if evidence:
+        text += f", most recently in {evidence[-1]}"
+    return text
+
+
+def _state(aside: BlockSetAside, labels: Sequence[str]) -> str:
+    match aside.decision:
+        case None:
+            return "is set aside, and waits for the host (arena decide)"
+        case Again(unexcused=unexcused, by_host=by_host):
+            text = "the host has it played again" if by_host else "it is played again"
+            if unexcused:
+                whose = ", ".join(entrant_label(labels, entrant) for entrant in unexcused)
+                text += f", and a hold-up does not excuse {whose} in it"
+            return f"was set aside, and {text}"
+        case LeftOut():
+            return "was set aside, and left out by the host"
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def asides_json(asides: Asides, labels: Sequence[str]) -> dict[str, Any]:
+    """Return blocks set aside and bots not excused as plain values. Blocks are counted from 0."""
+    blocks = []
+    for each in asides.blocks:
+        by_host = each.decision is not None and getattr(each.decision, "by_host", True)
+        blocks.append(
+            {
+                "block": each.block,
+                "bot": entrant_label(labels, each.set_aside.entrant),
+                "evidence": list(each.set_aside.evidence),
+                "decision": _decision(each.decision),
+                "by_host": by_host,
+            }
+        )
+    return {"blocks_set_aside": blocks, "not_excused": _own_doing(asides, labels)}
+
+
+def _own_doing(asides: Asides, labels: Sequence[str]) -> list[dict[str, str]]:
+    return [{"bot": entrant_label(labels, each.entrant), "evidence": each.evidence} for each in asides.own_doing]
+
+
+def _decision(decision: Again | LeftOut | None) -> str | None:
+    match decision:
+        case None:
+            return None
+        case Again(unexcused=unexcused):
+            return "again, not excused" if unexcused else "again"
+        case LeftOut():
+            return "left out"
+        case _ as unreachable:
+            assert_never(unreachable)

@@ -23,7 +23,7 @@ from arena.replay import Recording, Step
 from protocol.games import GameLoadError, entries, entry_of
 from protocol.games.runes_to_ruins.runes import RUNES
 from protocol.text import drawing_of
-from referee.display_text import printable
+from referee.display_text import cut, printable
 
 
 def page_of(recording: Recording, only: Eyes | None = None, *, back: tuple[str, str] | None = None) -> str:
@@ -252,9 +252,7 @@ def _words(recording: Recording, number: int, step: Step, eyes: Sequence[Eyes], 
 
 
 def _line(text: str, pool: "_Pool") -> str:
-    shown = printable(text)
-    if len(shown) > TEXT:
-        shown = f"{shown[:TEXT]}…"
+    shown = cut(printable(text), TEXT)
     return shown if pool.spend(len(shown)) else "(left out)"
 
 

@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 
 from arena.quantities import pluralise, span
-from arena.reports.attempts import void_text
+from arena.reports.tournament import void_text
 from arena.schedule.blocks import SWAPPED, Block
 from arena.schedule.tables import design_of
 from arena.terminal import Screen

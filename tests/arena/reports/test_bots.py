@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from arena.quantities import Table
-from arena.reports.bots import MOST_BOTS, USAGE, megabytes, note, notes, reports_json
+from arena.reports.standings import MOST_BOTS, USAGE, megabytes, note, notes, reports_json
 from arena.statistics.summary import BotReport, Loss
 from referee.match.seat_report import Complaint, SeatReport, spread_of
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from arena.regression.model import UsageFinding
 from arena.regression.options import RegressionOptions, regression_of
-from arena.reports.bots import problem, problems_of
+from arena.reports.standings import problem, problems_of
 from arena.reports.regression import LONGEST, finding_junit, unplayed_junit
 from arena.statistics.anytime import UsageLimit, UsageState
 from arena.statistics.sprt import Verdict
