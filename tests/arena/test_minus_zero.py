@@ -12,7 +12,8 @@ import pytest
 
 from arena.quantities import duration, rounded
 from arena.regression.model import evidence
-from arena.reports.standings import digest_csv, digest_json, interval, ratings_table
+from arena.reports.files import digest_csv
+from arena.reports.standings import digest_json, interval, ratings_table
 from arena.reports.tournament import ratings_json
 from arena.statistics.anytime import Anytime, AnytimeProgress
 from arena.statistics.ratings import Rating

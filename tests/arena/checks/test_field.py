@@ -12,8 +12,7 @@ from arena.checks.trials import Trial, _play_all, order, players_at
 from arena.config.tournament_file import read_tournament
 from arena.errors import WrongUse
 from arena.pages.report import write_beside
-from arena.reports.tournament import attempts_text
-from arena.reports.tournament import results_json
+from arena.reports.tournament import attempts_text, results_json
 from arena.tournament.run import FinalResults, TournamentRun
 from arena.workers.api import Roster, Worker, WorkerGoneError
 from protocol.codec import encode

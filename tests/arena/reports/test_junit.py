@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from arena.regression.model import UsageFinding
 from arena.regression.options import RegressionOptions, regression_of
-from arena.reports.standings import problem, problems_of
 from arena.reports.regression import LONGEST, finding_junit, unplayed_junit
+from arena.reports.standings import problem, problems_of
 from arena.statistics.anytime import UsageLimit, UsageState
 from arena.statistics.sprt import Verdict
 from arena.statistics.summary import BotReport, Loss

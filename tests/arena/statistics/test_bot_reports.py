@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from arena.statistics.standings import Played
-from arena.statistics.summary import AT_ONCE, MOST_KINDS, BotReport, reports_of
+from arena.statistics.summary import AT_ONCE, MOST_KINDS, BotReport, Reported, reports_of
 from protocol.refusals import Conduct
 from referee.match.seat_report import Complaint, SeatReport, percentile, spread_of
 from tests.arena.stand_in import outcome
@@ -13,7 +13,7 @@ from tests.arena.stand_in import outcome
 MEMORY = "killed: memory over 256 MB"
 
 
-def match(block: int, report: SeatReport, conduct: Conduct = Conduct.OK, **given: Any) -> tuple[Any, Any, str]:
+def match(block: int, report: SeatReport, conduct: Conduct = Conduct.OK, **given: Any) -> Reported:
     """A match of bot 0 in seat 1 against bot 1, of which nothing is to be said."""
     played = Played(
         block=block,
@@ -26,10 +26,10 @@ def match(block: int, report: SeatReport, conduct: Conduct = Conduct.OK, **given
         defaults=(0, 0),
         refused=(0, given.get("refused", 0)),
     )
-    return played, (SeatReport(), report), f"{block:05}a.jsonl"
+    return Reported(played, (SeatReport(), report), f"{block:05}a.jsonl")
 
 
-def of(*matches: tuple[Any, Any, str]) -> BotReport:
+def of(*matches: Reported) -> BotReport:
     found, other = reports_of(2, matches)
     assert (len(matches), 0, "") == (other.matches, other.lost, other.log)
     return found

@@ -12,8 +12,7 @@ from arena.checks.field import FieldCheck
 from arena.commands.main import main
 from arena.config.tournament_file import Tournament, read_tournament
 from arena.pages.report import write_beside
-from arena.reports.tournament import attempts_text
-from arena.reports.tournament import results_json
+from arena.reports.tournament import attempts_text, results_json
 from arena.tournament.run import FinalResults, TournamentRun
 from arena.workers.api import Venue
 from tests.arena.checks.bots import WHY, Field
