@@ -6,18 +6,22 @@ Every process of the arena loads this module first, so it imports almost nothing
 import atexit
 import os
 import signal
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 PR_SET_PDEATHSIG = 1
 PAUSE, RESUME = signal.SIGUSR1, signal.SIGUSR2
 """Signals of the operator. There are two, because the kernel merges equal signals that are not delivered yet: with
 a single signal that toggles, one could be lost."""
 PAUSE_SIGNALS = (PAUSE, RESUME)
+Order = TypeVar("Order")
+Made = TypeVar("Made")
 
 
 def ignore_pause_signals() -> None:
@@ -63,6 +67,41 @@ def process_pool(processes: int) -> Iterator["ProcessPoolExecutor"]:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def made_in_processes(
+    make: Callable[[Order], Made], orders: Iterable[Order], processes: int, ahead: int
+) -> Iterator[tuple[Order, Made | None]]:
+    """Yield each order, in their order, with what `make` returns for it; None if it ends its process.
+
+    `ahead` is the number of orders per process that are queued ahead of the next result.
+    """
+    # Imported late, as above.
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
+
+    rest, asked = iter(orders), deque[Order]()
+    while True:
+        under_way: deque[Future[Made]] = deque()
+        with process_pool(processes) as pool:
+            try:
+                while True:
+                    for order in islice(rest, ahead * processes - len(asked)):
+                        asked.append(order)
+                        under_way.append(pool.submit(make, order))
+                    if not asked:
+                        return
+                    result = under_way.popleft().result()
+                    yield asked.popleft(), result
+            except BrokenProcessPool:
+                pass  # One of the orders under way may have killed it: each gets a process of its own.
+        while asked:
+            with process_pool(1) as pool:
+                try:
+                    while asked:
+                        result = pool.submit(make, asked[0]).result()
+                        yield asked.popleft(), result
+                except BrokenProcessPool:
+                    yield asked.popleft(), None
 
 
 def _end_with(parent: int) -> None:

@@ -2,7 +2,6 @@
 
 from arena.pages.competition import UNFORESEEN, Competition, Overview
 from arena.pages.contents import NoReplayError, replay_page, replay_path, transcript_bytes, transcript_path
-from arena.pages.page import Page
 from arena.pages.report import (
     stress_page,
     write_beside,
@@ -12,6 +11,7 @@ from arena.pages.report import (
     write_waiting,
 )
 from arena.pages.season import SeasonPages
+from arena.pages.template import Page
 from arena.pages.website import Website
 
 __all__ = [

@@ -9,20 +9,20 @@ import msgspec
 from arena.pages.charts import line_chart
 from arena.pages.competition import Competition, Overview
 from arena.pages.matches import match_href, matches_of_bot
-from arena.pages.page import (
+from arena.pages.standings import ratings_over_time
+from arena.pages.tables import PageTable, table
+from arena.pages.template import (
     JSON,
     MATCHES_A_PAGE,
     ROWS,
     Page,
     PageMaker,
+    name,
     newest_first,
     numbered,
     numbered_links,
     page_count,
 )
-from arena.pages.standings import ratings_over_time
-from arena.pages.tables import PageTable, table
-from arena.pages.template import name
 from arena.pages.words import Fact, competitors
 from arena.quantities import Column, duration, pluralise, three_digits
 from arena.reports import USAGE, interval, naming_columns, note, rating_columns

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from arena.errors import MachineCannot, WrongUse
 from arena.pages.competition import MOST_SAID, Competition
-from arena.pages.page import HTML, LINES, Page
-from arena.pages.template import asset_path
+from arena.pages.template import HTML, LINES, Page, asset_path
 from referee.linux.files import read_regular
 from referee.match import Header
 from referee.transcript import Differs, TranscriptError, TranscriptReading, Verified, verify_transcript

@@ -13,10 +13,9 @@ from arena.errors import WrongUse
 from arena.pages.competition import Competition
 from arena.pages.contents import NoReplayError, check_size
 from arena.pages.matches import coming_text, match_file
-from arena.pages.page import Page, PageMaker
 from arena.pages.season import SeasonPages
 from arena.pages.standings import bracket_rounds, leaders_table
-from arena.pages.template import DRAWING, asset_path
+from arena.pages.template import DRAWING, Page, PageMaker, asset_path
 from arena.pages.words import State, state_of
 from arena.schedule import match_name, match_of
 from arena.tournament import TRANSCRIPTS, Ledger, NotBegun

@@ -9,9 +9,8 @@ from msgspec import Struct
 
 from arena.pages.competition import Competition, Overview
 from arena.pages.contents import replay_path, transcript_path
-from arena.pages.page import MATCHES_A_PAGE, Page, PageMaker, newest_first, page_count
 from arena.pages.tables import Cell, PageTable, in_line, listed, table
-from arena.pages.template import name
+from arena.pages.template import MATCHES_A_PAGE, Page, PageMaker, name, newest_first, page_count
 from arena.quantities import MISSING, Column, duration, ordinal, pluralise
 from arena.reports import USAGE, causes_of, unusual_end
 from arena.schedule import TWO, Block, match_name, match_of

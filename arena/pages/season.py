@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from arena.errors import MachineCannot, WrongUse
 from arena.pages.competition import Competition, Overview
-from arena.pages.page import Page, PageMaker, as_of
 from arena.pages.standings import BracketRound, bracket_rounds
 from arena.pages.tables import PageTable, table
+from arena.pages.template import Page, PageMaker, as_of
 from arena.pages.words import State, last_result, state_of
 from arena.quantities import pluralise
 from arena.reports import part_table, season_state_text, terms_told

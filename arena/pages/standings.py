@@ -1,24 +1,31 @@
-"""The page of a competition's standings, and the data that it shares with the report."""
+"""The page of a competition: its standings, or the evidence of a regression test. The report has the same data."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import log10
 from operator import attrgetter
 from typing import Any
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from arena.pages.charts import HeatCell, Interval, IntervalChart, LineChart, heat_cell, interval_chart, line_chart
 from arena.pages.competition import Competition, Overview
-from arena.pages.page import ROWS, Page, PageMaker, numbered, numbered_links, page_count
-from arena.pages.regression import test_context
 from arena.pages.tables import Cell, PageTable, table
+from arena.pages.template import ROWS, Page, PageMaker, numbered, numbered_links, page_count
 from arena.pages.words import facts, last_result, moment, rating_text, terms, terms_line
 from arena.quantities import Column, duration, pluralise
+from arena.regression import History, answers, evidence
 from arena.reports import (
+    DECISIONS,
     NOT_COMPARABLE,
     conduct_kinds,
+    decision_rows,
+    difference_text,
     events_of,
+    explained_lines,
+    headline_of,
+    hypotheses_text,
     naming_columns,
     notes,
     points_text,
@@ -26,6 +33,7 @@ from arena.reports import (
     rating_columns,
     seat_rows,
     usage_columns,
+    usage_text,
 )
 from arena.schedule import TWO, Tie, bot_column, match_name, places_of, round_title
 from arena.statistics import (
@@ -36,7 +44,9 @@ from arena.statistics import (
     PLAYED,
     BotColumn,
     Digest,
+    Progress,
     Score,
+    Sprt,
     StandingsRow,
 )
 from arena.terminal import LONGEST_CELL, distinct_names
@@ -193,7 +203,7 @@ def standings_table(digest: Digest, page: slice, href: Href) -> PageTable:
 
 def _if_played(column: BotColumn) -> BotColumn:
     """Return a column of ratings that is empty for a bot without a match."""
-    return msgspec.structs.replace(column, value=lambda row: column.value(row) if row.played else None)
+    return replace(column, value=lambda row: column.value(row) if row.played else None)
 
 
 def leaders_table(digest: Digest, count: int) -> PageTable:
@@ -203,7 +213,7 @@ def leaders_table(digest: Digest, count: int) -> PageTable:
     names = dict(zip(entrants, _short_names(digest, best, PROJECTOR_NAME), strict=True))
     place, bot = naming_columns(digest)
     rating, _ = rating_columns(digest)
-    short = msgspec.structs.replace(bot, value=lambda row: names[row.entrant])
+    short = replace(bot, value=lambda row: names[row.entrant])
     return table("Standings", (place, short, MEAN_POINTS, _if_played(rating), PLAYED), best)
 
 
@@ -401,3 +411,99 @@ def _seats(digest: Digest, href: Href) -> Heat:
     for name, shares in zip(names, seat_rows(digest, rows), strict=True):
         heat.rows.append((name, [heat_cell(share, f"seat {seat}") for seat, share in enumerate(shares)]))
     return heat
+
+
+MOST_DECISIONS = 200
+BINS = 9
+"""Number of bars for games with more than two seats: equal parts from -1 to 1."""
+LLR_ABOUT = "The log-likelihood ratio (LLR). The test ends where it leaves the bounds."
+MONEY_ABOUT = "Powers of ten of the e-values for and against. The test ends where one of them reaches its bound."
+POINTS = ("0", "0.5", "1", "1.5", "2")
+
+
+class Bar(Struct, frozen=True):
+    """A bar of the chart of block results."""
+
+    label: str
+    count: int
+    percent: float
+    """Length in percent of the longest bar."""
+    kind: str
+    """`bad`, `good`, or empty for the middle."""
+
+
+def test_context(overview: Overview) -> dict[str, Any]:
+    """Return the values for the template."""
+    history = overview.history
+    if history is None:
+        return {"test": None}
+    test, headline, estimate, explained = history.test, "", "", []
+    if history.interval is not None:
+        headline = headline_of(test, history.scores, history.interval)
+        estimate = difference_text(test, history.mean, history.interval)
+    if overview.explained:
+        explained = explained_lines(overview.explained)
+    walk_about, bars_about = MONEY_ABOUT, "Head's mean points minus base's in a block."
+    if isinstance(test, Sprt):
+        walk_about, bars_about = LLR_ABOUT, "Points of head in a block of two matches, of 2."
+    return {
+        "test": history,
+        "headline": headline,
+        "resources": list(map(usage_text, history.usage)),
+        "hypotheses": hypotheses_text(test),
+        "evidence": evidence(test, history.state),
+        "estimate": estimate,
+        "explained": explained,
+        "decisions": _decisions(overview),
+        "walk": walk_chart(history),
+        "walk_about": walk_about,
+        "bars": bars(history),
+        "bars_about": bars_about,
+    }
+
+
+def _decisions(overview: Overview) -> PageTable:
+    """Return the table of decisions in which head differs from base."""
+    rows = decision_rows(overview.explained, overview.found.digest.seats)[:MOST_DECISIONS]
+    return replace(table("Where base and head differ", DECISIONS, rows, head="match"), sortable=False)
+
+
+def walk_chart(history: History) -> LineChart:
+    """Return a chart of the evidence after each block, with the bounds at which the test ends."""
+    yes, no = answers(history.test)
+    ratios, better, worse = [], [], []
+    for state in history.states:
+        if isinstance(state, Progress):
+            ratios.append(state.llr)
+        else:
+            better.append(log10(max(state.against_low, 1e-12)))
+            worse.append(log10(max(state.against_high, 1e-12)))
+    if isinstance(history.test, Sprt):
+        series = [("LLR", ratios, "")]
+        bounds = [(history.test.upper, f"accepted: {yes}"), (history.test.lower, f"rejected: {no}")]
+    else:
+        series = [(f"for: {yes}", better, ""), (f"for: {no}", worse, "")]
+        bounds = [(-log10(history.test.alpha), "enough")]
+    blocks = list(map(attrgetter("blocks"), history.states))
+    return line_chart(series, blocks, "block", bounds=bounds, words="{:+z.2f}".format)
+
+
+def bars(history: History) -> list[Bar]:
+    """Return the number of blocks for each result."""
+    if isinstance(history.state, Progress):
+        return _bars(list(zip(POINTS, history.state.counts, strict=True)))
+    width = 2 / BINS
+    counts = [0] * BINS
+    for each in history.differences:
+        counts[min(int((each + 1) / 2 * BINS), BINS - 1)] += 1
+    return _bars([(f"{-1 + width * (place + 0.5):+z.2f}", count) for place, count in enumerate(counts)])
+
+
+def _bars(counts: Sequence[tuple[str, int]]) -> list[Bar]:
+    most = max(count for _, count in counts) or 1
+    middle = len(counts) // 2
+    kinds = ["bad"] * middle + [""] + ["good"] * middle
+    shown = []
+    for (label, count), kind in zip(counts, kinds, strict=True):
+        shown.append(Bar(label, count, round(100 * count / most, 1), kind))
+    return shown

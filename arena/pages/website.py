@@ -28,11 +28,10 @@ from arena.pages.matches import (
     page_of_match,
     schedule_page,
 )
-from arena.pages.page import ROWS, Page, PageMaker, as_of, numbered, page_count
 from arena.pages.season import SeasonPages, season_page
 from arena.pages.standings import standings_page
 from arena.pages.tables import GLOSSARY, GLOSSARY_PATH
-from arena.pages.template import asset_at, asset_paths
+from arena.pages.template import ROWS, Page, PageMaker, as_of, asset_at, asset_paths, numbered, page_count
 from arena.pages.words import Fact, State, last_result, state_of, terms_line
 from arena.tournament import NotBegun
 from protocol.codec import encode

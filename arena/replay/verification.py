@@ -4,8 +4,6 @@ import gc
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from msgspec import UNSET
 
 from arena.errors import WrongUse
 from arena.event_loop import GARBAGE
-from arena.processes import process_pool
+from arena.processes import made_in_processes
 from referee.match import BotIdentity, Header, SeatHeader
 from referee.transcript import (
     BadTermsError,
@@ -147,35 +145,14 @@ def check_files(files: Sequence[Path], jobs: int | None) -> Iterator[Found]:
         yield from map(checked, files)
         return
     size = max(1, min(BATCH, len(files) // (AHEAD * jobs)))
-    batches = deque(files[at : at + size] for at in range(0, len(files), size))
-    while batches:
-        under_way: deque[tuple[Sequence[Path], Future[list[Found]]]] = deque()
-        with process_pool(jobs) as pool:
-            try:
-                while batches or under_way:
-                    while batches and len(under_way) <= AHEAD * jobs:
-                        under_way.append((batches[0], pool.submit(_checked_batch, batches[0])))
-                        batches.popleft()
-                    results = under_way[0][1].result()
-                    under_way.popleft()
-                    yield from results
-            except BrokenProcessPool:
-                pass  # A process was killed, perhaps because of one of the files under way.
-        yield from _one_by_one([file for batch, _ in under_way for file in batch])
-
-
-def _one_by_one(files: Sequence[Path]) -> Iterator[Found]:
-    """Yield the result for each file where one may end the process that reads it."""
-    rest = deque(files)
-    while rest:
-        with process_pool(1) as pool:
-            try:
-                while rest:
-                    result = pool.submit(checked, rest[0]).result()
-                    rest.popleft()
-                    yield result
-            except BrokenProcessPool:
-                yield not_held(rest.popleft(), None, "the process that verified it was killed")
+    batches = [files[at : at + size] for at in range(0, len(files), size)]
+    for batch, results in made_in_processes(_checked_batch, batches, jobs, AHEAD):
+        if results is not None:
+            yield from results
+            continue
+        # One of these files brings a process to its end.
+        for file, result in made_in_processes(checked, batch, 1, 1):
+            yield result or not_held(file, None, "the process that verified it was killed")
 
 
 def _bytes_of(files: Sequence[Path]) -> int:

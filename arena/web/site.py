@@ -4,10 +4,7 @@ Replays and transcripts are written first, then matches, then the pages that lin
 file that does not exist yet. Several processes make the replays, which take nearly all of the time.
 """
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from hashlib import sha256
 from itertools import chain, count, islice
@@ -28,7 +25,7 @@ from arena.pages import (
     transcript_bytes,
     transcript_path,
 )
-from arena.processes import process_pool
+from arena.processes import made_in_processes
 from arena.replay import path_text
 from arena.tournament import NotBegun
 from arena.web.catalog import seasons_in
@@ -170,23 +167,8 @@ class Builder:
         if self._jobs == 1 or len(first) < WORTH_PROCESSES:
             yield from ((each, make(each)) for each in wanted)
             return
-        asked: deque[Wanted] = deque()
-        while True:
-            under_way: deque[Future[Made]] = deque()
-            with process_pool(self._jobs) as pool:
-                try:
-                    while True:
-                        for each in islice(wanted, AHEAD * self._jobs - len(asked)):
-                            asked.append(each)
-                            under_way.append(pool.submit(make, each))
-                        if not asked:
-                            return
-                        result = under_way.popleft().result()
-                        yield asked.popleft(), result
-                except BrokenProcessPool:
-                    pass  # A process was killed, perhaps by one of the files under way.
-            yield from _one_by_one(make, asked)
-            asked.clear()
+        for each, result in made_in_processes(make, wanted, self._jobs, AHEAD):
+            yield each, result or Made(failure="the process that made it was killed")
 
     def _put(self, website: Website, wanted: Wanted, result: Made) -> None:
         """Move a replay or transcript to its place, or record why there is none."""
@@ -230,19 +212,6 @@ class Builder:
         else:
             self.done.kept += 1
         self._progress.advance()
-
-
-def _one_by_one(make: Callable[[Wanted], Made], wanted: Sequence[Wanted]) -> Iterator[tuple[Wanted, Made]]:
-    """Make files one after the other, in a new process after each one that ends its process; yield the results."""
-    rest = deque(wanted)
-    while rest:
-        with process_pool(1) as pool:
-            try:
-                while rest:
-                    result = pool.submit(make, rest[0]).result()
-                    yield rest.popleft(), result
-            except BrokenProcessPool:
-                yield rest.popleft(), Made(failure="the process that made it was killed")
 
 
 def made(wanted: Wanted, parts: Path) -> Made:

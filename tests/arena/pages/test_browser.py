@@ -13,8 +13,8 @@ from playwright.sync_api import expect
 
 from arena.pages import Competition, Website
 from arena.tournament import TRANSCRIPTS
-from arena.web.application import POLICY
 from arena.web.catalog import competitions_in, seasons_in
+from arena.web.server import POLICY
 from referee.transcript import verify_transcript
 from tests.arena.in_browser import Opened
 from tests.arena.pages.folders import folder_of

@@ -17,10 +17,10 @@ from arena.pages import Website
 from arena.tournament import held
 from arena.tournament.ledger import Ledger
 from arena.tournament.results_folder import LEDGER
-from arena.web.application import Application, Site
 from arena.web.cache import ServedCompetition
 from arena.web.catalog import competitions_in, seasons_in
 from arena.web.events import Streams
+from arena.web.server import Application, Site
 from referee.log import SILENT
 from tests.arena.pages.test_pages import MOST_BYTES, Reader, all_pages, words
 from tests.arena.season.seasons import league, playing, table_of

@@ -14,10 +14,10 @@ from httpx import ASGITransport, AsyncClient
 
 from arena.errors import WrongUse
 from arena.pages import Page, Website
-from arena.pages.page import HTML
-from arena.web.application import Application, Site
+from arena.pages.template import HTML
 from arena.web.cache import ServedCompetition
 from arena.web.events import Stream, Streams
+from arena.web.server import Application, Site
 from referee.log import SILENT
 from tests.arena.commands.test_report import cup
 

@@ -11,11 +11,11 @@ from arena.errors import WrongUse
 from arena.pages import Competition, Website
 from arena.tournament import Ledger
 from arena.web import competitions_in
-from arena.web.application import Application, Site
 from arena.web.cache import Cache, ServedCompetition
 from arena.web.connection import PIECE_BYTES, STUCK_SECONDS, Connection
 from arena.web.events import MOST_WAITING_BYTES, Client, Receive, Send, Stream, Streams
 from arena.web.live import MOST_HELD, LiveFeed
+from arena.web.server import Application, Site
 from protocol.codec import encode
 from protocol.feed import MOST_SEATS, FeedEvent
 from referee.log import SILENT

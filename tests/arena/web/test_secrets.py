@@ -20,10 +20,10 @@ from httpx import ASGITransport, AsyncClient
 
 from arena.errors import MachineCannot
 from arena.tournament import LEDGER, TRANSCRIPTS, Ledger
-from arena.web.application import Application, Site
 from arena.web.cache import ServedCompetition
 from arena.web.events import Streams, event
 from arena.web.live import LiveFeed, LiveMatch
+from arena.web.server import Application, Site
 from protocol.feed import FeedEnded, FeedEvent, FeedMessage
 from referee.games import GAMES
 from referee.log import SILENT
