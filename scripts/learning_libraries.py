@@ -8,11 +8,13 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 from msgspec import Struct
 
-from arena.terminal import grid_of, print_json, results_console, say, show
+from arena.quantities import Column, Table
+from arena.terminal import Grid, grid, print_json, results_console, say, show
 
 TESTS = "tests/arena/learning"
 LIBRARIES = {
@@ -44,6 +46,16 @@ class Row(Struct, frozen=True):
         return self.passed > 0 and not self.failed and not self.skipped
 
 
+COLUMNS: tuple[Column[Row], ...] = (
+    Column("library", lambda row: row.library, is_text=True),
+    Column("version", lambda row: row.version, is_text=True),
+    Column("passed", lambda row: row.passed),
+    Column("failed", lambda row: row.failed),
+    Column("skipped", lambda row: row.skipped),
+    Column("time", lambda row: row.seconds, "{:.0f} s".format),
+)
+
+
 def main() -> None:
     """Run all libraries, or those named, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -59,17 +71,17 @@ def main() -> None:
     if given.json:
         print_json(rows)
     else:
-        cells = [
-            (row.library, row.version, str(row.passed), str(row.failed), str(row.skipped), f"{row.seconds:.0f} s")
-            for row in rows
-        ]
-        headings = ("library", "version", "passed", "failed", "skipped", "time")
-        show(results_console(), grid_of(headings, cells, ("library", "version")))
+        show(results_console(), table_of(rows))
         bad = [row.library for row in rows if not row.is_good]
         say(
             f"failed or skipped: {', '.join(bad)}" if bad else f"Python {sys.version.split()[0]}: all tests passed"
         )
     sys.exit(not all(row.is_good for row in rows))
+
+
+def table_of(rows: Sequence[Row]) -> Grid:
+    """Return the table of results with one row per library."""
+    return grid(Table(COLUMNS, rows))
 
 
 def version_of(library: str) -> str:

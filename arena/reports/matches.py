@@ -38,15 +38,13 @@ def show_match(result: Result, names: Sequence[str], *, usage: bool = False) -> 
 
     If `usage` is True, also print the time and memory that the bots used.
     """
-    if result.outcome is None:
-        raise AssertionError("a void attempt is not printed")
     screen = results_console()
-    show(screen, grid(Table(_seat_columns(result, result.outcome, names), range(len(names)))))
+    show(screen, match_table(result, names))
     if usage:
         screen.print()
         show(screen, usage_table(names, result.reports))
         screen.print()
-    if end := unusual_end(result.outcome.reason):
+    if result.outcome is not None and (end := unusual_end(result.outcome.reason)):
         screen.say(f"ended by: {end}")
     for seat in range(len(result.reports)):
         problems = _problems(result, seat)
@@ -56,8 +54,11 @@ def show_match(result: Result, names: Sequence[str], *, usage: bool = False) -> 
     screen.say(f"transcript: {result.transcript} {result.head}")
 
 
-def _seat_columns(result: Result, outcome: Outcome, names: Sequence[str]) -> list[Column[int]]:
-    """Return the columns of a match's table, whose rows are seats."""
+def match_table(result: Result, names: Sequence[str]) -> Grid:
+    """Return the table of a match with one row per seat."""
+    outcome = result.outcome
+    if outcome is None:
+        raise AssertionError("a void attempt is not printed")
     places: dict[int, int] = {}
     for place, group in enumerate(outcome.ranking, start=1):
         places |= dict.fromkeys(group, place)
@@ -69,14 +70,14 @@ def _seat_columns(result: Result, outcome: Outcome, names: Sequence[str]) -> lis
     for name, by_seat in _figures(outcome, len(names)).items():
         is_number = isinstance(next(iter(by_seat.values())), int)
         columns.append(Column(name, by_seat.get, is_text=not is_number))
-    return [
-        *columns,
+    columns += [
         Column("conduct", lambda seat: result.conduct[seat].value, is_text=True),
         Column("windows", lambda seat: result.windows[seat]),
         Column("defaults", lambda seat: result.defaults[seat]),
         Column("refused", lambda seat: result.refused[seat] if result.refused else None),
         Column("charged", lambda seat: result.charged_us[seat], duration),
     ]
+    return grid(Table(columns, range(len(names))))
 
 
 def unusual_end(reason: str) -> str:
