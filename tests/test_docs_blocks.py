@@ -33,7 +33,7 @@ CLASSES = {
     r"(python (file|line)|toml file|js file) \S+": "built, or put into a copy of the house: test_adding_a_game",
     r"(sh|json) sixth": "run where that is installed: test_adding_a_game",
     r"json (says|hears|feed|scenario|gives|line \d+|step \d+ told \d)": "decoded or played: test_docs_examples",
-    r"json sections": "what a round leads to: referee/games/test_pointing_page",
+    r"json sections": "what a round leads to: referee/games/pointing/test_rounds",
     r"json (setup|scene|note|log)": "decoded by what reads it: here",
     r"toml (bot|season|tournament|clock)": "read as the file that it is: test_docs_examples",
     r"toml part of a (bot|tournament)": "read as a part of such a file: here",

@@ -3,8 +3,8 @@
 import pytest
 
 from protocol.games.fight_for_a_name.board import GATES, PILLARS, START, visits, walks
-from tests.referee.games import naive_fight
-from tests.referee.games.fight_play import move, player, position, start, visiting
+from tests.referee.games.fight_for_a_name import naive as naive_fight
+from tests.referee.games.fight_for_a_name.play import move, player, position, start, visiting
 from tests.referee.games.playing import accepted, rejected
 
 PLENTY = 40

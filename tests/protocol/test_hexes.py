@@ -6,7 +6,7 @@ import pytest
 
 from protocol.games.hexes import FLAT, POINTED, Hexes, centred_rows
 from protocol.games.mist.board import BOARD as MIST
-from tests.referee.games.naive_mist import CELLS, DISTANCES, touching
+from tests.referee.games.mist.naive import CELLS, DISTANCES, touching
 
 HIVE = Hexes(centred_rows(["ABC", "DEFG", "HIJ", "KL"]), POINTED)
 

@@ -23,7 +23,7 @@ from referee.games.runes_to_ruins.symbols import draw_symbol
 from referee.proofs.conformance.sitting import Guesser
 from referee.rules import AnyGame, Deal, Illegal, IllegalChoiceError, LegalActions, ResolvedAction, Table, drawn
 from tests.games import WITH_CHOICES, with_variants
-from tests.referee.games.naive_actions import is_legal
+from tests.referee.games.runes_to_ruins.naive_actions import is_legal
 
 BUILT = with_variants(WITH_CHOICES)
 """Games and variants whose actions can be built."""

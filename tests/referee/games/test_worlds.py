@@ -72,9 +72,9 @@ from referee.games.runes_to_ruins.worlds import Walk as RunesWalk
 from referee.rules import Addressed, Deal, MatchRandom, ResolvedAction, Table, WindowClosed, audience
 from tests.games import WITH_WORLDS, with_variants
 from tests.long import mostly_slow
-from tests.referee.games.naive_actions import is_legal
-from tests.referee.games.pointing_play import after
-from tests.referee.games.runes_play import SYMBOLS
+from tests.referee.games.pointing.play import after
+from tests.referee.games.runes_to_ruins.naive_actions import is_legal
+from tests.referee.games.runes_to_ruins.play import SYMBOLS
 from tests.referee.games.test_legal import plausible
 
 DRAWN = with_variants(WITH_WORLDS)

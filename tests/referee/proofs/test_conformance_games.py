@@ -6,12 +6,12 @@ from referee.games.registry import GAMES
 from referee.proofs.conformance import check_game
 from referee.rules.contract import AnyGame
 from tests.long import LONG, cases
-from tests.referee.games import hive_mind_forger
+from tests.referee.games.hive_mind.forger import forge
 
 SEEDS = range(cases(2, 100))
 pytestmark = [pytest.mark.slow] if LONG else []
 """Then they are the longest of all tests, and are begun first."""
-FORGERS = {"hive-mind": hive_mind_forger.forge}
+FORGERS = {"hive-mind": forge}
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
