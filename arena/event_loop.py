@@ -4,7 +4,7 @@ import gc
 import math
 import resource
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ from referee.linux.awake_clock import AwakeClock
 TWICE_SECONDS = 2.0
 """Maximum seconds between two Ctrl-C that end a command whose bot has the terminal."""
 AnswerT = TypeVar("AnswerT")
+ItemT = TypeVar("ItemT")
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals of Ctrl-C, of `kill`, and of a closed terminal."""
 GARBAGE = (20_000, 10, 10)
@@ -48,6 +49,19 @@ def run(play: Callable[[], Awaitable[AnswerT]], *, ctrl_c: int = 1) -> AnswerT:
         return trio.run(partial(_until_stopped, play, ctrl_c), clock=clock)
     finally:
         clock.close()
+
+
+async def share_out(items: Iterable[ItemT], tasks: int, work: Callable[[ItemT], Awaitable[None]]) -> None:
+    """Call `work` with each item, in a number of tasks that take the items in order, one at a time."""
+    left = iter(items)
+
+    async def take_items() -> None:
+        for item in left:
+            await work(item)
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(tasks):
+            nursery.start_soon(take_items)
 
 
 def _open_files() -> None:

@@ -148,21 +148,17 @@ class _LoadRun:
 
     async def play(self, matches: int) -> LoadResult:
         """Play a number of matches and summarise them."""
-        left = iter(range(matches))
         before = self._peak = resident_bytes()
         began, used = time.monotonic(), time.process_time()
         async with trio.open_nursery() as watching:
             watching.start_soon(self._watch)
-            async with trio.open_nursery() as playing:
-                for _ in range(self._concurrent):
-                    playing.start_soon(self._work, left)
+            await event_loop.share_out(range(matches), self._concurrent, self._play_match)
             seconds, cpu = time.monotonic() - began, time.process_time() - used
             watching.cancel_scope.cancel()
         seen = _Seen(self._load.main_ms * 1000)
-        for result in self._results:
-            seen.take(result)
         verdicts = Counter[str]()
         for result in self._results:
+            seen.take(result)
             for of_seat in result.verdicts:
                 verdicts.update(of_seat)
         return LoadResult(
@@ -183,21 +179,20 @@ class _LoadRun:
             overcharges=tuple(sorted(seen.overcharged)),
         )
 
-    async def _work(self, left: Iterator[int]) -> None:
+    async def _play_match(self, number: int) -> None:
         bot, load = SandboxedBot(find_bot(BOT)), self._load
-        for match in left:
-            plan = Plan(
-                match=f"{self._number}-{match}",
-                game="mist",
-                variant="contractual-obligation",
-                seed=load.seed + LEVEL_SEEDS * self._number + match,
-                options=Raw(b'{"first":0,"max_turns":%d}' % TURNS),
-                policy=Policy(main_ms=load.main_ms, reserve_ms=0, startup_ms=STARTUP_MS, unfair="note"),
-                isolation=load.isolation,
-            )
-            transcript = self._folder / f"{plan.match}.jsonl"
-            self._results.append(await play(plan, (bot, bot), transcript=transcript, wire=self._wire))
-            self._ended(len(self._results))
+        plan = Plan(
+            match=f"{self._number}-{number}",
+            game="mist",
+            variant="contractual-obligation",
+            seed=load.seed + LEVEL_SEEDS * self._number + number,
+            options=Raw(b'{"first":0,"max_turns":%d}' % TURNS),
+            policy=Policy(main_ms=load.main_ms, reserve_ms=0, startup_ms=STARTUP_MS, unfair="note"),
+            isolation=load.isolation,
+        )
+        transcript = self._folder / f"{plan.match}.jsonl"
+        self._results.append(await play(plan, (bot, bot), transcript=transcript, wire=self._wire))
+        self._ended(len(self._results))
 
     async def _watch(self) -> None:
         while True:

@@ -6,6 +6,7 @@ tournament's duration.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Generic, TypeVar
@@ -16,14 +17,13 @@ from msgspec.structs import replace
 
 from arena.checks.trials import Order, Trial, TrialSummary, order, play_trials, players_at, summarise_trials
 from arena.config import Tournament, entry_place, without
-from arena.errors import WrongUse, cannot_write
+from arena.errors import WrongUse, writing
 from arena.quantities import pluralise
 from arena.schedule import Block
 from arena.terminal import say
 from arena.workers import Venue
 from referee.bot_folder import BotFolder
 from referee.display_text import printable, printable_name
-from referee.host import Plan
 from referee.linux.files import FOLDER_MODE, MODE, read_regular, write_bytes_whole
 
 REFUSED = "refused.json"
@@ -89,29 +89,20 @@ def check_field(
     """
     policy = replace(tournament.form.policy, fault="forfeit", unfair="note", pacing="prompt", processes="fresh")
     plan = replace(tournament.plan(), policy=policy)
-    built = [
-        entrant
-        for entrant, bot in enumerate(tournament.bots)
-        if entrant not in check.unbuilt and isinstance(bot, BotFolder)
-    ]
-    orders = [_order(tournament, plan, entrant, players[entrant], check.opponent) for entrant in built]
-    trials = dict(zip(built, play_trials(orders, check.open_venue, folder, words="checking bots"), strict=True))
+    seconds = policy.startup_ms / MILLISECONDS + MATCH_SECONDS
+    orders: dict[int, Order[PlayerT]] = {}
+    for entrant, bot in enumerate(tournament.bots):
+        if entrant not in check.unbuilt and isinstance(bot, BotFolder):
+            seat = entrant % tournament.seats
+            seated = players_at(seat, players[entrant], check.opponent, tournament.seats)
+            label = tournament.labels[entrant]
+            orders[entrant] = order(f"bot-{entrant}", plan, seated, seat, label=label, seconds=seconds)
+    played = play_trials(list(orders.values()), check.open_venue, folder, words="checking bots")
+    trials = dict(zip(orders, played, strict=True))
     return [
         _bot_check(entrant, label, trials.get(entrant), check.unbuilt.get(entrant, ""))
         for entrant, label in enumerate(tournament.labels)
     ]
-
-
-def _order(tournament: Tournament, plan: Plan, entrant: int, player: PlayerT, opponent: PlayerT) -> Order[PlayerT]:
-    seat = entrant % tournament.seats
-    return order(
-        f"bot-{entrant}",
-        plan,
-        players_at(seat, player, opponent, tournament.seats),
-        seat,
-        label=tournament.labels[entrant],
-        seconds=plan.policy.startup_ms / MILLISECONDS + MATCH_SECONDS,
-    )
 
 
 def _bot_check(entrant: int, label: str, trial: Trial | None, unbuilt: str) -> BotCheck:
@@ -134,15 +125,16 @@ def _checked(
     tournament: Tournament, players: Sequence[PlayerT], check: FieldCheck[PlayerT], folder: Path
 ) -> Mapping[int, str]:
     """Check a field and print the results; return why bots cannot start. Raises as `check_field`."""
-    found = check_field(tournament, players, check, folder)
-    why = {each.entrant: each.broken for each in found if each.broken}
-    for each in found:
-        if each.trial is not None and not each.broken and not each.tally.is_well:
+    why: dict[int, str] = {}
+    for each in check_field(tournament, players, check, folder):
+        if each.broken:
+            why[each.entrant] = each.broken
+        elif each.trial is not None and not each.tally.is_well:
             say(f"check: {each.label}: {'; '.join(each.tally.said) or 'no result'}")
     away = ""
     if tournament.remote:
         away = f"; {pluralise(len(tournament.remote), 'remote bot')} not checked"
-    here = len(found) - len(tournament.remote)
+    here = len(tournament.bots) - len(tournament.remote)
     say(f"check: {pluralise(here - len(why), 'bot')} of {here} start{away}; logs: {folder}")
     return why
 
@@ -180,11 +172,12 @@ def exclude_broken_bots(
             why = _checked(tournament, players, check, folder)
     left_out = dict(begun or {})
     broken = {entrant: text for entrant, text in why.items() if tournament.labels[entrant] not in left_out}
+    by_label = {tournament.labels[entrant]: text for entrant, text in broken.items()}
     if begun is None and broken:
         # If the tournament starts without these bots, the record is not used.
-        write_refusal(folder, {tournament.labels[entrant]: text for entrant, text in broken.items()})
+        write_refusal(folder, by_label)
     if begun is None and tournament.form.broken == "leave-out":
-        left_out |= {tournament.labels[entrant]: text for entrant, text in broken.items()}
+        left_out |= by_label
     elif broken:
         raise _refused(tournament, broken, may_leave_out=begun is None)
     rest = without(tournament, left_out)
@@ -221,10 +214,13 @@ class RefusedCheck(Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """Sentence that names the bots that cannot start."""
-        *names, last = [printable_name(label) for label in self.cannot_start][:MOST_NAMED]
+        names = list(map(printable_name, islice(self.cannot_start, MOST_NAMED)))
         if self.count > MOST_NAMED:
-            names, last = [*names, last], pluralise(self.count - MOST_NAMED, "other")
-        return f"{', '.join(names)} and {last} cannot start" if names else f"{last} cannot start"
+            names.append(pluralise(self.count - MOST_NAMED, "other"))
+        *others, last = names
+        if others:
+            last = f"{', '.join(others)} and {last}"
+        return f"{last} cannot start"
 
     @property
     def lines(self) -> list[str]:
@@ -239,18 +235,16 @@ def write_refusal(folder: Path, cannot_start: dict[str, str]) -> None:
         WrongUse: the file cannot be written there.
         MachineCannot: the disk is full.
     """
-    first = list(cannot_start.items())[:MOST_BOTS]
+    first = islice(cannot_start.items(), MOST_BOTS)
     refused = RefusedCheck(
         cannot_start={label[:MOST_CHARACTERS]: why[:MOST_CHARACTERS] for label, why in first},
         count=len(cannot_start),
         logs=folder.name,
     )
     path = folder.parent / REFUSED
-    try:
+    with writing(path):
         path.parent.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
         write_bytes_whole(path, msgspec.json.encode(refused), MODE)
-    except OSError as error:
-        raise cannot_write(path, error) from None
 
 
 def forget_refusal(folder: Path) -> None:
@@ -291,11 +285,17 @@ def forecast(
     """
     if not times:
         return None
-    rest = [whole - own for whole, own in times.values() if whole > own] or [0.0]
-    typical = sum(own for _, own in times.values()) / len(times)
+    rests: list[float] = []
+    own_times: dict[int, float] = {}
+    for entrant, (whole, own) in times.items():
+        own_times[entrant] = own
+        if whole > own:
+            rests.append(whole - own)
+    rest = rests or [0.0]
+    typical = sum(own_times.values()) / len(times)
     known, longest, together = 0, 0.0, 0.0
     for block in blocks:
-        thought = [times[each][1] if each in times else typical for each in block.entrants]
+        thought = [own_times.get(entrant, typical) for entrant in block.entrants]
         known += len(block.shifts)
         longest += len(block.shifts) * max(thought)
         together += len(block.shifts) * sum(thought)

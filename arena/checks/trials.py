@@ -5,6 +5,7 @@ import secrets
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from random import SystemRandom
 from typing import Generic, TypeVar
@@ -16,7 +17,7 @@ from rich.progress import TimeElapsedColumn
 
 from arena import event_loop
 from arena.config import random_bot
-from arena.errors import cannot_write, errors_as_exits
+from arena.errors import errors_as_exits, writing
 from arena.quantities import duration
 from arena.schedule import SEED_BITS
 from arena.statistics import mean_points, points
@@ -62,6 +63,11 @@ class Trial(Struct, frozen=True, kw_only=True):
     """Reason why the match has no valid result, or "" if it has one."""
     seconds: float
     """Seconds that the match took."""
+
+    @property
+    def is_void(self) -> bool:
+        """True if the match was played to its end, but does not count."""
+        return self.result is not None and self.result.outcome is None
 
     @property
     def started(self) -> bool:
@@ -116,10 +122,8 @@ def play_trials(
         MachineCannot: the machine has no sandbox or no space.
         Stopped: a signal arrived.
     """
-    try:
+    with writing(folder):
         folder.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(folder, error) from None
     if not orders:
         return []
     trials: dict[int, Trial] = {}
@@ -132,7 +136,7 @@ def play_trials(
                 await _play_all(orders, workers, folder, trials, ended=partial(bar.advance, task), tell=screen.say)
 
         event_loop.run(play_all)
-    return [trials[number] for number in range(len(orders))]
+    return [trial for _, trial in sorted(trials.items())]
 
 
 async def _play_all(
@@ -238,35 +242,50 @@ class TrialSummary(Struct, frozen=True, kw_only=True):
 
 def only_void(found: Sequence[tuple[TrialSummary, Sequence[Trial]]]) -> str | None:
     """Return why a match is void, if a bot has no other problem; None if it has, or if no match is void."""
-    if any(each.lost or set(each.conduct) - {Conduct.OK.value} for each, _ in found):
+    voids: list[Trial] = []
+    for each, trials in found:
+        if each.lost or set(each.conduct) - {Conduct.OK.value}:
+            return None
+        voids += filter(attrgetter("is_void"), trials)
+    if not voids:
         return None
-    for _, trials in found:
-        for trial in trials:
-            if trial.result is not None and trial.result.outcome is None:
-                return trial.trouble
-    return None
+    return voids[0].trouble
 
 
 def summarise_trials(trials: Sequence[Trial]) -> TrialSummary:
     """Add up one bot's matches."""
-    seen = [(trial.result, trial.seat) for trial in trials if trial.result is not None and trial.result.outcome]
-    shares = [points(result.outcome, seat) for result, seat in seen if result.outcome is not None]
+    shares: list[tuple[int, float]] = []
+    conduct = Counter[str]()
+    reports: list[SeatReport] = []
+    wins = windows = refused = lost = 0
+    for trial in trials:
+        result, seat = trial.result, trial.seat
+        if result is None or result.outcome is None:
+            continue
+        shares.append((len(shares), points(result.outcome, seat)))
+        conduct[result.conduct[seat].value] += 1
+        wins += seat in result.outcome.winners
+        windows += result.windows[seat]
+        if result.refused:
+            refused += result.refused[seat]
+        lost += _lost(result, seat)
+        reports.append(result.report(seat))
     mean = interval = None
     if shares:
-        found = mean_points(list(enumerate(shares)))
+        found = mean_points(shares)
         mean, interval = found.mean, (found.low, found.high)
     return TrialSummary(
-        matches=len(seen),
-        started=sum(result.conduct[seat] is not Conduct.NEVER_STARTED for result, seat in seen),
-        conduct=dict(Counter(result.conduct[seat].value for result, seat in seen)),
-        wins=sum(result.outcome is not None and seat in result.outcome.winners for result, seat in seen),
+        matches=len(shares),
+        started=len(shares) - conduct[Conduct.NEVER_STARTED.value],
+        conduct=dict(conduct),
+        wins=wins,
         mean_points=mean,
         interval=interval,
-        windows=sum(result.windows[seat] for result, seat in seen),
-        refused=sum(result.refused[seat] for result, seat in seen if result.refused),
-        lost=sum(_lost(result, seat) for result, seat in seen),
-        report=_together([result.report(seat) for result, seat in seen]),
-        troubles=tuple(trial.trouble for trial in trials if trial.trouble),
+        windows=windows,
+        refused=refused,
+        lost=lost,
+        report=_together(reports),
+        troubles=tuple(filter(None, map(attrgetter("trouble"), trials))),
     )
 
 
@@ -287,15 +306,14 @@ def _together(reports: Sequence[SeatReport]) -> SeatReport:
     first = next((report for report in reports if report.loss), SeatReport())
     kinds: Counter[tuple[str, str]] = Counter()
     for report in reports:
-        kinds.update({(each.refusal, each.text): each.times for each in report.complaints})
+        for each in report.complaints:
+            kinds[each.refusal, each.text] += each.times
     total = summed(reports)
     return replace(
         total,
         loss=first.loss,
         last_line=first.last_line or total.last_line,
-        complaints=tuple(
-            Complaint(refusal, text, times) for (refusal, text), times in kinds.most_common(MOST_KINDS)
-        ),
+        complaints=tuple(Complaint(*kind, times) for kind, times in kinds.most_common(MOST_KINDS)),
     )
 
 
@@ -326,16 +344,17 @@ def check_bot(
         Stopped: a signal arrived.
     """
     first = play_trials([_order(game, bot, 0) for game in games], open_venue, folder, words="starting")
-    started = [place for place, trial in enumerate(first) if trial.started]
-    rest = [(place, number) for place in started for number in range(1, matches)]
-    orders = [_order(games[place], bot, number) for place, number in rest]
-    later = []
-    if orders:
-        later = play_trials(orders, open_venue, folder, words="matches")
     trials = [[trial] for trial in first]
-    for (place, _), trial in zip(rest, later, strict=True):
-        trials[place].append(trial)
-    return [(summarise_trials(each), each) for each in trials]
+    orders: list[Order[PlayerT]] = []
+    owners: list[list[Trial]] = []
+    for game, of_game in zip(games, trials, strict=True):
+        if of_game[0].started:
+            for number in range(1, matches):
+                orders.append(_order(game, bot, number))
+                owners.append(of_game)
+    for of_game, trial in zip(owners, play_trials(orders, open_venue, folder, words="matches"), strict=True):
+        of_game.append(trial)
+    return [(summarise_trials(of_game), of_game) for of_game in trials]
 
 
 def _order(game: GameCheck[PlayerT], bot: PlayerT, number: int) -> Order[PlayerT]:

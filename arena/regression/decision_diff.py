@@ -3,26 +3,26 @@
 Head is asked about each window of base's matches in a regression test, from their transcripts.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import trio
 from msgspec import Struct
 from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
 from arena import event_loop
-from arena.errors import WrongUse, cannot_write, errors_as_exits
+from arena.errors import WrongUse, as_wrong_use, errors_as_exits, writing
 from arena.quantities import pluralise
 from arena.regression.model import BASE, HEAD, Regression
 from arena.statistics import Played, points
 from arena.terminal import progress_bar, progress_console, say
 from arena.tournament import DECISIONS, EXPLAINED, LEDGER, TRANSCRIPTS, Ledger, held
 from protocol.codec import decode_json, encode
-from protocol.messages import Closed, Opened
+from protocol.messages import Closed
 from referee.bot_folder import BotFolder
 from referee.host import AnsweredQuestion, BotAnswer, Interviewed, Plan, ask
 from referee.linux.files import FOLDER_MODE, read_regular, write_bytes_whole
@@ -37,8 +37,6 @@ OpenAsking = Callable[[], AbstractAsyncContextManager[Ask]]
 """Function that opens the resources shared by all matches."""
 ILLEGAL = "illegal: "
 UNANSWERED = "no answer in its time"
-TURNS = ("turn", "round")
-"""Names of view fields that count game time; the first one that is present is used."""
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -129,12 +127,8 @@ def base_matches(played: Sequence[Played]) -> list[Place]:
     blocks: dict[int, list[Played]] = {}
     for match in played:
         blocks.setdefault(match.block, []).append(match)
-    return [
-        _place(match, _paired(match, matches))
-        for matches in blocks.values()
-        for match in matches
-        if BASE in match.entrants
-    ]
+    of_base = [match for match in played if BASE in match.entrants]
+    return [_place(match, _paired(match, blocks[match.block])) for match in of_base]
 
 
 def _paired(match: Played, block: Sequence[Played]) -> Played:
@@ -160,25 +154,21 @@ def _place(match: Played, paired: Played) -> Place:
 
 def diff_decisions(place: Place, interviewed: Interviewed) -> DecisionDiff:
     """Compare head's answers with base's actions in the windows that were closed in the match."""
-    closed_windows = 0
+    answered = left = 0
+    gone = ""
     decisions: list[Decision] = []
     for asked in interviewed.asked:
         if asked.closed is None:
             continue
-        closed_windows += 1
-        if asked.answer is not None:
-            decisions.append(decision_of(asked, asked.closed, asked.answer))
-    left = closed_windows - len(decisions)
-    gone = ""
-    if left:
-        gone = interviewed.gone
-    return DecisionDiff(
-        place=place,
-        asked=len(decisions),
-        decisions=tuple(each for each in decisions if each.parts or each.trouble),
-        gone=gone,
-        left=left,
-    )
+        if asked.answer is None:
+            left += 1
+            gone = interviewed.gone
+            continue
+        answered += 1
+        decision = decision_of(asked, asked.closed, asked.answer)
+        if decision.parts or decision.trouble:
+            decisions.append(decision)
+    return DecisionDiff(place=place, asked=answered, decisions=tuple(decisions), gone=gone, left=left)
 
 
 def decision_of(asked: AnsweredQuestion, closed: Closed, answer: BotAnswer) -> Decision:
@@ -190,11 +180,18 @@ def decision_of(asked: AnsweredQuestion, closed: Closed, answer: BotAnswer) -> D
         trouble = UNANSWERED
         if answer.illegal:
             trouble = ILLEGAL + answer.illegal
-    head = _default(opened, closed) if by_default else decode_json(encode(answer.action))
+    # A random default is drawn as it was drawn for base.
+    head = opened.default
+    if not by_default:
+        head = decode_json(encode(answer.action))
+    elif closed.by_default:
+        head = closed.taken
+    # The number of the turn, or of the round in a game without turns.
+    turn = opened.view.get("turn", opened.view.get("round"))
     return Decision(
         window=opened.id,
         name=opened.window,
-        turn=next((opened.view[name] for name in TURNS if name in opened.view), None),
+        turn=turn,
         base=closed.taken,
         base_by_default=closed.by_default,
         head=head,
@@ -203,35 +200,42 @@ def decision_of(asked: AnsweredQuestion, closed: Closed, answer: BotAnswer) -> D
     )
 
 
-def _default(opened: Opened, closed: Closed) -> Any:
-    """Return head's default action. A random default is drawn as it was drawn for base."""
-    if closed.by_default:
-        return closed.taken
-    return opened.default
-
-
 def total(matches: Sequence[DecisionDiff]) -> Total:
     """Add up all matches."""
-    troubles: list[str] = []
+    asked = partings = illegal = unanswered = left = 0
+    parted: list[Place] = []
+    same: list[Place] = []
+    cut_short: list[Place] = []
     for match in matches:
-        troubles += [decision.trouble for decision in match.decisions]
+        asked += match.asked
+        partings += match.partings
+        left += match.left
+        for decision in match.decisions:
+            illegal += decision.trouble.startswith(ILLEGAL)
+            unanswered += decision.trouble == UNANSWERED
+        group = same
+        if match.partings:
+            group = parted
+        elif match.left:
+            group = cut_short
+        group.append(match.place)
     return Total(
-        asked=sum(match.asked for match in matches),
-        partings=sum(match.partings for match in matches),
-        illegal=sum(trouble.startswith(ILLEGAL) for trouble in troubles),
-        unanswered=troubles.count(UNANSWERED),
-        left=sum(match.left for match in matches),
-        parted=_group([match for match in matches if match.partings]),
-        same=_group([match for match in matches if not match.partings and not match.left]),
-        cut_short=_group([match for match in matches if not match.partings and match.left]),
+        asked=asked,
+        partings=partings,
+        illegal=illegal,
+        unanswered=unanswered,
+        left=left,
+        parted=_group(parted),
+        same=_group(same),
+        cut_short=_group(cut_short),
     )
 
 
-def _group(matches: Sequence[DecisionDiff]) -> Group:
-    if not matches:
+def _group(places: Sequence[Place]) -> Group:
+    if not places:
         return Group(0, None, None)
-    base = sum(match.place.base_points for match in matches) / len(matches)
-    return Group(len(matches), base, sum(match.place.head_points for match in matches) / len(matches))
+    base, head = (sum(map(attrgetter(name), places)) for name in ("base_points", "head_points"))
+    return Group(len(places), base / len(places), head / len(places))
 
 
 def explain(
@@ -260,24 +264,34 @@ def explain(
         finally:
             ledger.close()
         logs = folder / EXPLAINED
-        try:
+        with writing(logs):
             logs.mkdir(FOLDER_MODE, exist_ok=True)
-        except OSError as error:
-            raise cannot_write(logs, error) from None
-        files = [folder / TRANSCRIPTS / names[place.block, place.seating] for place in chosen]
         say(f"asking head for its decisions in {pluralise(len(chosen), 'match')} of base")
-        run = _Run(list(zip(chosen, files, strict=True)), logs)
-        event_loop.run(partial(run.ask_all, open_asking, at_once))
+        files = {place: folder / TRANSCRIPTS / names[place.block, place.seating] for place in chosen}
+        diffs = event_loop.run(partial(_ask_all, files, logs, open_asking, at_once))
         with suppress(OSError):
             # Succeeds only if the folder is empty.
             logs.rmdir()
-        diffs = run.diffs()
-        decisions = folder / DECISIONS
-        try:
-            write_bytes_whole(decisions, msgspec.json.encode(diffs))
-        except OSError as error:
-            raise cannot_write(decisions, error) from None
+        with writing(folder / DECISIONS):
+            write_bytes_whole(folder / DECISIONS, msgspec.json.encode(diffs))
     return diffs
+
+
+async def _ask_all(
+    files: Mapping[Place, Path], logs: Path, open_asking: OpenAsking, at_once: int
+) -> list[DecisionDiff]:
+    """Ask head about the matches of some transcripts, with a progress bar, and return the differences."""
+    found: dict[Place, DecisionDiff] = {}
+    with progress_bar(progress_console(), TimeElapsedColumn(), TimeRemainingColumn()) as bar:
+        task = bar.add_task("matches", total=len(files))
+        async with open_asking() as ask:
+
+            async def ask_about(place: Place) -> None:
+                found[place] = diff_decisions(place, await _interview(place, files[place], logs, ask))
+                bar.advance(task)
+
+            await event_loop.share_out(files, min(at_once, len(files)), ask_about)
+    return [found[place] for place in files]
 
 
 def read_decision_diffs(folder: Path) -> tuple[DecisionDiff, ...]:
@@ -297,46 +311,15 @@ def read_decision_diffs(folder: Path) -> tuple[DecisionDiff, ...]:
         raise WrongUse(f"{path}: not as an arena writes it: {error}") from None
 
 
-class _Run:
-    """A comparison in progress."""
-
-    def __init__(self, todo: Sequence[tuple[Place, Path]], logs: Path) -> None:
-        self._todo = list(enumerate(todo))
-        self._logs = logs
-        self._diffs: dict[int, DecisionDiff] = {}
-        self._bar = progress_bar(progress_console(), TimeElapsedColumn(), TimeRemainingColumn())
-        self._task = self._bar.add_task("matches", total=len(todo))
-
-    def diffs(self) -> list[DecisionDiff]:
-        """Return the differences, in schedule order."""
-        return [self._diffs[number] for number in sorted(self._diffs)]
-
-    async def ask_all(self, open_asking: OpenAsking, at_once: int) -> None:
-        with self._bar:
-            async with open_asking() as ask, trio.open_nursery() as nursery:
-                todo = iter(self._todo)
-                for _ in range(min(at_once, len(self._todo))):
-                    nursery.start_soon(self._keep_asking, todo, ask)
-
-    async def _keep_asking(self, todo: Iterator[tuple[int, tuple[Place, Path]]], ask: Ask) -> None:
-        for number, (place, transcript) in todo:
-            interviewed = await _interview(place, transcript, self._logs, ask)
-            self._diffs[number] = diff_decisions(place, interviewed)
-            self._bar.advance(self._task)
-
-
 async def _interview(place: Place, transcript: Path, logs: Path, ask: Ask) -> Interviewed:
     """Ask head about one match, after checking that the transcript is the one whose result counted."""
     log = logs / f"{transcript.stem}.log"
     try:
-        if verify_transcript(transcript).head != place.head:
-            raise WrongUse(f"{transcript}: is not the transcript whose result is in the ledger")
-        with errors_as_exits():
-            return await ask(transcript, place.seat, log=log)
-    except Differs as differs:
-        raise WrongUse(f"{transcript}: {differs}") from None
-    except TranscriptError as error:
-        raise WrongUse(str(error)) from None
+        with as_wrong_use(TranscriptError), as_wrong_use(Differs, about=transcript):
+            if verify_transcript(transcript).head != place.head:
+                raise WrongUse(f"{transcript}: is not the transcript whose result is in the ledger")
+            with errors_as_exits():
+                return await ask(transcript, place.seat, log=log)
     finally:
         if log.exists() and log.stat().st_size == 0:
             log.unlink()
