@@ -21,7 +21,7 @@ from arena.errors import WrongUse, writing
 from arena.quantities import pluralise
 from arena.schedule import Block
 from arena.terminal import say
-from arena.workers import Venue
+from arena.workers import WorkerPool
 from referee.bot_folder import BotFolder
 from referee.display_text import printable, printable_name
 from referee.linux.files import FOLDER_MODE, MODE, read_regular, write_bytes_whole
@@ -44,7 +44,7 @@ class FieldCheck(Struct, Generic[PlayerT], frozen=True):
 
     opponent: PlayerT
     """Bot in all other seats: the game's random sample bot."""
-    open_venue: Venue[PlayerT]
+    open_workers: WorkerPool[PlayerT]
     """Opens workers without a feed for spectators."""
     unbuilt: Mapping[int, str]
     """Reason of each failed build, by entrant."""
@@ -97,7 +97,7 @@ def check_field(
             seated = players_at(seat, players[entrant], check.opponent, tournament.seats)
             label = tournament.labels[entrant]
             orders[entrant] = order(f"bot-{entrant}", plan, seated, seat, label=label, seconds=seconds)
-    played = play_trials(list(orders.values()), check.open_venue, folder, words="checking bots")
+    played = play_trials(list(orders.values()), check.open_workers, folder, words="checking bots")
     trials = dict(zip(orders, played, strict=True))
     return [
         _bot_check(entrant, label, trials.get(entrant), check.unbuilt.get(entrant, ""))

@@ -22,7 +22,7 @@ from arena.quantities import duration
 from arena.schedule import SEED_BITS
 from arena.statistics import mean_points, points
 from arena.terminal import progress_bar, progress_console
-from arena.workers import Play, Roster, Venue, Worker, WorkerGoneError, Workers
+from arena.workers import Play, Roster, Worker, WorkerGoneError, WorkerPool, Workers
 from protocol.refusals import Conduct
 from referee.host import Plan, Result
 from referee.linux.files import FOLDER_MODE
@@ -107,13 +107,13 @@ def order(
 
 
 def play_trials(
-    orders: Sequence[Order[PlayerT]], open_venue: Venue[PlayerT], folder: Path, *, words: str
+    orders: Sequence[Order[PlayerT]], open_workers: WorkerPool[PlayerT], folder: Path, *, words: str
 ) -> list[Trial]:
-    """Play all orders with a progress bar, as many at once as the venue allows. Return one trial per order.
+    """Play all orders with a progress bar, as many at once as the workers allow. Return one trial per order.
 
     Args:
         orders: the matches.
-        open_venue: opens the workers.
+        open_workers: opens the workers.
         folder: folder for transcripts and logs; it is created.
         words: text next to the bar.
 
@@ -132,7 +132,7 @@ def play_trials(
         task = bar.add_task(words, total=len(orders))
 
         async def play_all() -> None:
-            async with open_venue(len(orders)) as workers:
+            async with open_workers(len(orders)) as workers:
                 await _play_all(orders, workers, folder, trials, ended=partial(bar.advance, task), tell=screen.say)
 
         event_loop.run(play_all)
@@ -332,7 +332,11 @@ class GameCheck(Struct, Generic[PlayerT], frozen=True):
 
 
 def check_bot(
-    games: Sequence[GameCheck[PlayerT]], bot: PlayerT, matches: int, open_venue: Venue[PlayerT], folder: Path
+    games: Sequence[GameCheck[PlayerT]],
+    bot: PlayerT,
+    matches: int,
+    open_workers: WorkerPool[PlayerT],
+    folder: Path,
 ) -> list[tuple[TrialSummary, list[Trial]]]:
     """Play a number of matches of each game; the bot's seat rotates.
 
@@ -343,7 +347,7 @@ def check_bot(
         MachineCannot: no match can be played now.
         Stopped: a signal arrived.
     """
-    first = play_trials([_order(game, bot, 0) for game in games], open_venue, folder, words="starting")
+    first = play_trials([_order(game, bot, 0) for game in games], open_workers, folder, words="starting")
     trials = [[trial] for trial in first]
     orders: list[Order[PlayerT]] = []
     owners: list[list[Trial]] = []
@@ -352,7 +356,7 @@ def check_bot(
             for number in range(1, matches):
                 orders.append(_order(game, bot, number))
                 owners.append(of_game)
-    for of_game, trial in zip(owners, play_trials(orders, open_venue, folder, words="matches"), strict=True):
+    for of_game, trial in zip(owners, play_trials(orders, open_workers, folder, words="matches"), strict=True):
         of_game.append(trial)
     return [(summarise_trials(of_game), of_game) for of_game in trials]
 

@@ -63,7 +63,7 @@ from arena.reports import (
 from arena.schedule import blocks_so_far, design_of
 from arena.season import all_bots
 from arena.terminal import print_json, results_console, say, show
-from arena.workers import LOCAL, Placement, matches_at_once, venue_for, workers_kept
+from arena.workers import LOCAL, Placement, PoolSetup, matches_at_once, workers_kept
 from protocol.messages import ClockTerms
 from protocol.refusals import Conduct
 from referee.bot_folder import BotFolder, BotFolderError, find_bot, read_bot_name
@@ -186,7 +186,8 @@ def _played(
     opponents = [_opponent(other, game, asked) for other, game in zip(others, games, strict=True)]
     failed: dict[int, str] = {}
     isolation, seats = plans[0].isolation, max(map(_seats, plans))
-    players, venue = venue_for(_here(asked), (bot, *opponents), isolation, seats=seats, failed=failed)
+    setup = PoolSetup(where=_here(asked), isolation=isolation, seats=seats)
+    players, pool = setup.pool_for((bot, *opponents), failed=failed)
     if 0 in failed:
         raise AnswerIsNo(f"{called(name)}: {failed[0]}")
     if failed:
@@ -197,7 +198,7 @@ def _played(
     ]
     if asked.clock is None:
         _say_short(plans)
-    found = check_bot(checks, players[0], asked.matches or 10, venue, folder)
+    found = check_bot(checks, players[0], asked.matches or 10, pool, folder)
     checked = [
         CheckedGame(plan.game, plan.variant, _clock(plan), tally, trials, called(other))
         for plan, (tally, trials), other in zip(plans, found, others, strict=True)
@@ -330,16 +331,15 @@ def _check_tournament(file: Path, folder: Path, asked: CheckOptions) -> None:
     at_once = asked.concurrency or form.concurrency or matches_at_once()
     failed: dict[int, str] = {}
     bots = (*tournament.bots, find_bot(random_bot(form.game)))
-    players, venue = venue_for(
-        _here(asked),
-        bots,
-        form.isolation,
+    setup = PoolSetup(
+        where=_here(asked),
+        isolation=form.isolation,
         seats=tournament.seats,
         at_once=form.concurrency,
         affinity=affinity_place(tournament),
-        failed=failed,
     )
-    found = check_field(tournament, players[:-1], FieldCheck(players[-1], venue, failed), folder)
+    players, pool = setup.pool_for(bots, failed=failed)
+    found = check_field(tournament, players[:-1], FieldCheck(players[-1], pool, failed), folder)
     design = expected = None
     ahead: tuple[str, ...] = ("a season: how long it takes depends on the tables of its stages",)
     if not of_season:

@@ -56,7 +56,7 @@ from arena.tournament import (
     update,
     withdraw,
 )
-from arena.workers import LOCAL, Placement, venue_for, workers_kept
+from arena.workers import LOCAL, Placement, PoolSetup, workers_kept
 from referee.bot_folder import (
     MOST_FILES,
     MOST_MB,
@@ -506,7 +506,7 @@ def _check(tournament: Tournament, begun: StartTerms, bot: Entry, label: str, *,
         return
     failed: dict[int, str] = {}
     form = replace(tournament.form, isolation=begun.isolation)
-    players, _ = venue_for(HERE, (bot,), form.isolation, failed=failed)
+    players, _ = PoolSetup(where=HERE, isolation=form.isolation).pool_for((bot,), failed=failed)
     if failed:
         raise WrongUse(f"{bot.given}: {failed[0]}")
     if not plays:

@@ -17,7 +17,7 @@ from arena.options import JsonOption, NotNegative, Positive, option
 from arena.quantities import pluralise
 from arena.terminal import say
 from arena.tournament import feed_endpoint
-from arena.workers import LOCAL, MAX_CONCURRENCY, Placement, venue_for
+from arena.workers import LOCAL, MAX_CONCURRENCY, Placement, PoolSetup
 from referee.bot_folder import BotFolder, find_bot
 from referee.host import Player
 from referee.log import NO_LOG, OperatorLog, Writer, opened
@@ -206,10 +206,15 @@ def check_asked(
     bots: tuple[BotFolder, ...] = (opponent,)
     if where.on != LOCAL:
         bots = (*tournament.folders, opponent)
-    where, seats = replace(where, transcripts=None), tournament.seats
-    at_once, affinity = form.concurrency, affinity_place(tournament)
-    players, venue = venue_for(where, bots, form.isolation, seats=seats, at_once=at_once, affinity=affinity)
-    return FieldCheck(players[-1], venue, failed, plays=plays)
+    setup = PoolSetup(
+        where=replace(where, transcripts=None),
+        isolation=form.isolation,
+        seats=tournament.seats,
+        at_once=form.concurrency,
+        affinity=affinity_place(tournament),
+    )
+    players, pool = setup.pool_for(bots)
+    return FieldCheck(players[-1], pool, failed, plays=plays)
 
 
 def host_keys(file: Path | None) -> KeyPair:

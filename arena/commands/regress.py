@@ -67,7 +67,7 @@ from arena.reports import (
 from arena.statistics import Verdict
 from arena.terminal import command_line, print_json, results_console, say, show
 from arena.tournament import TRANSCRIPTS
-from arena.workers import Placement, matches_at_once, ready, venue_for, workers_kept
+from arena.workers import Placement, PoolSetup, matches_at_once, ready, workers_kept
 from referee.linux.files import write_bytes_whole
 
 EXPLAINED = 20
@@ -209,12 +209,11 @@ def _tell_undecided(regression: Regression, why: str, asked: OutcomeOptions) -> 
 def _played(regression: Regression, where: Placement, asked: OutcomeOptions) -> Finding:
     arena, fresh = regression.arena, asked.fresh
     with workers_kept(), open_log(asked.log) as events, open_feed(feed_asked(asked.feed, arena.results)) as line:
-        players, venue = venue_for(
-            where, arena.bots, arena.form.isolation, seats=arena.seats, fresh=fresh, feed=line, log=events
-        )
+        setup = PoolSetup(where=where, isolation=arena.form.isolation, seats=arena.seats, feed=line, log=events)
+        players, pool = setup.pool_for(arena.bots, fresh=fresh)
         check = check_asked(where, arena, {}, plays=asked.checks)
         try:
-            run = RegressionRun(arena, players, venue, check=check, log=events.logger, regression=regression)
+            run = RegressionRun(arena, players, pool, check=check, log=events.logger, regression=regression)
             return run.play(fresh=fresh)
         except Stopped as stopped:
             again = command_line(*(word for word in sys.argv[1:] if word != "--fresh"))

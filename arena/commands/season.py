@@ -26,7 +26,7 @@ from arena.reports import print_season, season_json
 from arena.season import begin_anew, play_season, remote_bots, season_in
 from arena.terminal import print_json, results_console
 from arena.tournament import checks_folder, try_out
-from arena.workers import Placement, venue_for
+from arena.workers import Placement, PoolSetup
 from referee.host import RemoteBot
 
 NEW = "new"
@@ -114,22 +114,21 @@ def _with_fields(season: Season, given: dict[str, Any]) -> Season:
 def _try_first(season: Season, where: Placement) -> None:
     """Check that this machine can play, before earlier results are moved."""
     for isolation in {stage.form.isolation for stage in season.stages}:
-        try_out(venue_for(where, (), isolation, fresh=True)[1])
+        try_out(PoolSetup(where=where, isolation=isolation).pool_for((), fresh=True)[1])
 
 
 def _left_out(season: Season, everybody: Tournament, where: Placement, *, plays: bool) -> Mapping[str, str]:
     """Start every bot of the file once, and return those to be left out, with the reasons."""
     failed: dict[int, str] = {}
     form = everybody.form
-    players, _ = venue_for(
-        where,
-        everybody.bots,
-        form.isolation,
+    setup = PoolSetup(
+        where=where,
+        isolation=form.isolation,
         seats=everybody.seats,
         at_once=form.concurrency,
         affinity=affinity_place(everybody),
-        failed=failed,
     )
+    players, _ = setup.pool_for(everybody.bots, failed=failed)
     check = check_asked(where, everybody, failed, plays=plays)
     rest, _ = exclude_broken_bots(everybody, players, check, folder=checks_folder(season.results), begun=None)
     return rest.left_out

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,7 +47,16 @@ from arena.tournament import (
     copies_of_file,
     open_notices,
 )
-from arena.workers import LOCAL, Hosting, Placement, RemoteSeats, Venue, matches_at_once, venue_for, workers_kept
+from arena.workers import (
+    LOCAL,
+    Hosting,
+    Placement,
+    PoolSetup,
+    RemoteSeats,
+    WorkerPool,
+    matches_at_once,
+    workers_kept,
+)
 from referee.host import Player, Publish, RemoteBot
 from referee.log import Logger, OperatorLog
 from referee.sandbox import ends_with_login
@@ -248,16 +256,16 @@ def play_to_its_end(
         checks: starts every bot once before the first match of a new tournament.
 
     Raises:
-        WrongUse, MachineCannot, Stopped: see `TournamentRun` and `venue_for`.
+        WrongUse, MachineCannot, Stopped: see `TournamentRun` and `PoolSetup`.
     """
     form, where, log = tournament.form, session.where, session.log
     failed: dict[int, str] = {}
     publish = None if line is None else line.publish
     remote = _remote(tournament, where, listening, publish=publish, log=log.logger)
-    field_for = partial(
-        venue_for,
-        where,
+    setup = PoolSetup(
+        where=where,
         isolation=form.isolation,
+        seats=tournament.seats,
         at_once=form.concurrency,
         affinity=affinity_place(tournament),
         feed=line,
@@ -266,19 +274,19 @@ def play_to_its_end(
     )
     # The check of bots also tests the sandbox before earlier results are moved.
     fresh_sandbox = fresh and not checks
-    players, venue = field_for(tournament.bots, seats=tournament.seats, fresh=fresh_sandbox, failed=failed)
+    players, pool = setup.pool_for(tournament.bots, fresh=fresh_sandbox, failed=failed)
 
-    def enlist(changed: Tournament) -> tuple[tuple[Player, ...], Venue[Any]]:
+    def enlist(changed: Tournament) -> tuple[tuple[Player, ...], WorkerPool[Any]]:
         if changed.remote and remote is None:
             raise WrongUse(f"{_lack(where)}: {changed.remote[0].name} has entered")
-        return field_for(changed.bots, seats=changed.seats)
+        return setup.pool_for(changed.bots)
 
     if where.on == LOCAL and ends_with_login(form.isolation):
         say("systemd ends this arena when you log out; loginctl enable-linger, typed once, keeps it running")
     found = TournamentRun(
         tournament,
         players,
-        venue,
+        pool,
         write_reports=_write_reports,
         time_is_up=time_is_up,
         enlist=enlist,

@@ -172,7 +172,7 @@ class RegressionRun(Run[PlayerT]):
 
             async def play_all() -> None:
                 with playing:
-                    async with self.open_venue(left) as workers:
+                    async with self.open_workers(left) as workers:
                         await BlockRunner(
                             self.setup,
                             lambda: takewhile(lambda _: not tally.decided, regression.blocks(seed)),

@@ -40,7 +40,7 @@ from arena.tournament.provenance import as_begun, begin_or_go_on, left_out_of, n
 from arena.tournament.results import Results, results_that_count
 from arena.tournament.results_folder import CHECKS, TRANSCRIPTS, open_ledger
 from arena.tournament.runner import BlockRunner, MatchSetup, Settle
-from arena.workers import RemoteSeats, Venue, workers_kept
+from arena.workers import RemoteSeats, WorkerPool, workers_kept
 from referee.bot_folder import BotFolder
 from referee.host import Publish
 from referee.log import SILENT, Logger
@@ -91,7 +91,7 @@ class Run(Generic[PlayerT]):
     tournament: Tournament
     players: tuple[PlayerT, ...]
     """The entrants, in the form that the workers take."""
-    open_venue: Venue[PlayerT]
+    open_workers: WorkerPool[PlayerT]
     _: KW_ONLY
     check: FieldCheck[PlayerT] | None = None
     """Checks the bots before the first match; None: they are not checked."""
@@ -116,7 +116,7 @@ class Run(Generic[PlayerT]):
 
         def check_first() -> None:
             nonlocal checked
-            try_out(self.open_venue)
+            try_out(self.open_workers)
             self.check_field(None)
             checked = True
 
@@ -139,14 +139,14 @@ class TournamentRun(Run[PlayerT]):
     """Writes the files for people into the results folder, before another arena may open it."""
     time_is_up: Callable[[], bool] | None = None
     """Returns whether an endless ladder is to stop; None: only a signal stops it."""
-    enlist: Callable[[Tournament], tuple[tuple[PlayerT, ...], Venue[PlayerT]]] | None = None
+    enlist: Callable[[Tournament], tuple[tuple[PlayerT, ...], WorkerPool[PlayerT]]] | None = None
     """Returns the players and the workers of a field into which bots have entered; None: no bot can enter."""
     publish: Publish | None = None
     """Publishes the standings on the live feed."""
     notify: Notify = no_notices
     """Receives notices to the host."""
     remote: RemoteSeats | None = None
-    """The seats of remote bots, which the venue has, too."""
+    """The seats of remote bots, which the pool has, too."""
 
     def play(self, *, fresh: bool) -> FinalResults:
         """Play what is left.
@@ -224,7 +224,7 @@ class TournamentRun(Run[PlayerT]):
         if len(tournament.bots) > len(self.players):
             if self.enlist is None:
                 raise ValueError("bots have entered, and there is no function that enlists them")
-            self.players, self.open_venue = self.enlist(tournament)
+            self.players, self.open_workers = self.enlist(tournament)
         if self._fed is not None:
             self._fed.change(tournament)
         self._watch.change(tournament.labels)
@@ -301,7 +301,7 @@ class TournamentRun(Run[PlayerT]):
             idle = trio.CancelScope()
             if ladder is not None:
                 nursery.start_soon(self._stop_in_time, idle)
-            async with self.open_venue(matches) as workers:
+            async with self.open_workers(matches) as workers:
                 if self._fed is not None:
                     nursery.start_soon(self._fed.keep, ledger, write, stretch.blocks_before)
                 if self.remote is not None:
@@ -378,8 +378,8 @@ def checks_folder(results: Path) -> Path:
     return results / CHECKS / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
 
 
-def try_out(open_venue: Venue[PlayerT]) -> None:
-    """Open a venue, and play nothing there.
+def try_out(open_workers: WorkerPool[PlayerT]) -> None:
+    """Open a pool of workers, and play nothing there.
 
     Raises:
         WrongUse: it cannot be opened with these options.
@@ -388,7 +388,7 @@ def try_out(open_venue: Venue[PlayerT]) -> None:
     """
 
     async def open_it() -> None:
-        async with open_venue(1):
+        async with open_workers(1):
             pass
 
     event_loop.run(open_it)

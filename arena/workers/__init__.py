@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from arena.workers.api import Play, Roster, Venue, Worker, WorkerGoneError, Workers
+    from arena.workers.api import Play, Roster, Worker, WorkerGoneError, WorkerPool, Workers
     from arena.workers.cluster import PATIENCE_SECONDS
     from arena.workers.machine import (
         MAX_CONCURRENCY,
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
         own_files,
         ready,
     )
+    from arena.workers.placement import LOCAL, Placement, PoolSetup
     from arena.workers.pool import workers_kept
     from arena.workers.remote_seats import Hosting, RemoteSeats, open_listener
-    from arena.workers.venue import LOCAL, Placement, venue_for
 
 __all__ = [
     "LOCAL",
@@ -30,11 +30,12 @@ __all__ = [
     "Hosting",
     "Placement",
     "Play",
+    "PoolSetup",
     "RemoteSeats",
     "Roster",
-    "Venue",
     "Worker",
     "WorkerGoneError",
+    "WorkerPool",
     "Workers",
     "cores",
     "demand_room",
@@ -44,20 +45,20 @@ __all__ = [
     "own_content",
     "own_files",
     "ready",
-    "venue_for",
     "workers_kept",
 ]
 
 _PLACES = {
     "Hosting": "arena.workers.remote_seats",
-    "LOCAL": "arena.workers.venue",
+    "LOCAL": "arena.workers.placement",
     "MAX_CONCURRENCY": "arena.workers.machine",
     "PATIENCE_SECONDS": "arena.workers.cluster",
     "Play": "arena.workers.api",
     "RemoteSeats": "arena.workers.remote_seats",
     "Roster": "arena.workers.api",
-    "Venue": "arena.workers.api",
-    "Placement": "arena.workers.venue",
+    "WorkerPool": "arena.workers.api",
+    "Placement": "arena.workers.placement",
+    "PoolSetup": "arena.workers.placement",
     "Worker": "arena.workers.api",
     "WorkerGoneError": "arena.workers.api",
     "Workers": "arena.workers.api",
@@ -69,7 +70,6 @@ _PLACES = {
     "own_content": "arena.workers.machine",
     "own_files": "arena.workers.machine",
     "ready": "arena.workers.machine",
-    "venue_for": "arena.workers.venue",
     "workers_kept": "arena.workers.pool",
 }
 

@@ -97,5 +97,5 @@ class Roster(Generic[MemberT]):
 Workers = Sequence[Worker[PlayerT]] | Roster[Worker[PlayerT]]
 """The current workers; in a `Roster`, workers may join and leave."""
 
-Venue = Callable[[int], AbstractAsyncContextManager[Workers[PlayerT]]]
+WorkerPool = Callable[[int], AbstractAsyncContextManager[Workers[PlayerT]]]
 """Function from a number of matches to a context manager, which opens workers and ends them at its exit."""

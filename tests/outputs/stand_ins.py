@@ -34,7 +34,7 @@ MICROSECONDS_PER_MS = 1000
 def playing(play_match: Play[Any]) -> Iterator[None]:
     """Let this play the matches of all commands that are run meanwhile, one at a time."""
     workers = [Worker(play=play_match, slots=1)]
-    with patch("arena.workers.venue.open_pool", lambda _slots, **_: nullcontext(workers)):
+    with patch("arena.workers.placement.open_pool", lambda _slots, **_: nullcontext(workers)):
         yield
 
 

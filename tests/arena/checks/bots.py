@@ -40,8 +40,8 @@ class Field(AtOnce):
         )
 
     @asynccontextmanager
-    async def open_venue(self, matches: int) -> AsyncIterator[list[Worker[str]]]:
-        """See `Venue`."""
+    async def open_workers(self, matches: int) -> AsyncIterator[list[Worker[str]]]:
+        """See `WorkerPool`."""
         del matches
         yield [Worker(play=self, slots=2)]
 

@@ -29,7 +29,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def arena(monkeypatch: pytest.MonkeyPatch, play: Field, *words: str) -> Result:
     workers = [Worker(play=play, slots=2)]
-    monkeypatch.setattr("arena.workers.venue.open_pool", lambda _slots, **_: nullcontext(workers))
+    monkeypatch.setattr("arena.workers.placement.open_pool", lambda _slots, **_: nullcontext(workers))
     return CliRunner().invoke(main.main, words)
 
 

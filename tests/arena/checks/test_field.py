@@ -42,9 +42,9 @@ def playing(
     file: Path, play: Field, *, fresh: bool = False, unbuilt: dict[int, str] | None = None
 ) -> FinalResults:
     tournament = read_tournament(file)
-    check = FieldCheck("opponent", play.open_venue, unbuilt or {})
+    check = FieldCheck("opponent", play.open_workers, unbuilt or {})
     return TournamentRun(
-        tournament, tournament.labels, play.open_venue, write_reports=write_beside, check=check
+        tournament, tournament.labels, play.open_workers, write_reports=write_beside, check=check
     ).play(fresh=fresh)
 
 

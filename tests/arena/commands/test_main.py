@@ -240,7 +240,7 @@ def test_a_tournaments_isolation_can_be_given_and_is_one_of_its_terms(
     """The file says nothing of it: strict."""
     stand_in = AtOnce()
     workers = [Worker(play=stand_in, slots=2)]
-    monkeypatch.setattr("arena.workers.venue.open_pool", lambda _slots, **_: nullcontext(workers))
+    monkeypatch.setattr("arena.workers.placement.open_pool", lambda _slots, **_: nullcontext(workers))
     file = tmp_path / "cup.toml"
     file.write_text('game = "mist"\nbots = ["mist_random", "mist_cautious"]\n')
     played = arena("tournament", file, "--isolation", "none", "--no-check", "--json")

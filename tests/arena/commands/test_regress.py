@@ -52,7 +52,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def regress(monkeypatch: pytest.MonkeyPatch, verdict: str, *more: str) -> Ended:
     """A test that ends with this verdict, played by a stand-in."""
     workers = [Worker(play=Decided(verdict), slots=2)]
-    monkeypatch.setattr("arena.workers.venue.open_pool", lambda _slots, **_: nullcontext(workers))
+    monkeypatch.setattr("arena.workers.placement.open_pool", lambda _slots, **_: nullcontext(workers))
     words = [
         "regress",
         "mist",
@@ -229,7 +229,7 @@ def regress_twins(monkeypatch: pytest.MonkeyPatch, twins: tuple[str, str], *more
         return replace(result(plan, names, transcript), outcome=outcome((0, 1)))
 
     workers = [Worker(play=tied, slots=2)]
-    monkeypatch.setattr("arena.workers.venue.open_pool", lambda _slots, **_: nullcontext(workers))
+    monkeypatch.setattr("arena.workers.placement.open_pool", lambda _slots, **_: nullcontext(workers))
     base, head = twins
     words = ["regress", "mist", "--base", base, "--head", head, "--no-check", *more]
     return CliRunner().invoke(main.main, words)
@@ -268,7 +268,7 @@ def test_the_first_line_is_what_head_won_and_statistics_come_last(monkeypatch: p
 def test_a_question_stands_in_place_of_two_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["regress", "mist", "--base", "mist_random", "--head", "mist_hunter", "--no-check", "--blocks", "2"]
     workers = [Worker(play=Decided("undecided"), slots=2)]
-    monkeypatch.setattr("arena.workers.venue.open_pool", lambda _slots, **_: nullcontext(workers))
+    monkeypatch.setattr("arena.workers.placement.open_pool", lambda _slots, **_: nullcontext(workers))
     for name, numbers in (("not-worse", [-20, 0]), ("much-better", [20, 60])):
         ended = CliRunner().invoke(main.main, [*words, "--question", name, "--json"])
         test = json.loads(ended.stdout)["test"]

@@ -14,7 +14,7 @@ from arena.regression.model import Regression
 from arena.regression.options import RegressionOptions, regression_of
 from arena.regression.run import Finding, RegressionRun, folder_for
 from arena.statistics.sprt import Verdict
-from arena.workers.api import Play, Venue, Worker
+from arena.workers.api import Play, Worker, WorkerPool
 from referee.host.plan import Plan, Result
 from referee.match.terms import ClockTable, Policy
 from referee.transcript.chain import TranscriptError
@@ -28,12 +28,12 @@ def asked(folder: Path, **given: Any) -> Regression:
     return replace(regression, arena=replace(regression.arena, results=folder))
 
 
-def venue(play: Play[str], slots: int) -> Venue[str]:
+def venue(play: Play[str], slots: int) -> WorkerPool[str]:
     @asynccontextmanager
-    async def open_venue(matches: int) -> AsyncIterator[list[Worker[str]]]:
+    async def open_workers(matches: int) -> AsyncIterator[list[Worker[str]]]:
         yield [Worker(play=play, slots=min(slots, matches))]
 
-    return open_venue
+    return open_workers
 
 
 def playing(

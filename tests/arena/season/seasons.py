@@ -11,7 +11,7 @@ from arena.reports.season import season_json
 from arena.season.results import season_in
 from arena.season.run import play_season
 from arena.tournament.run import TournamentRun
-from arena.workers.api import Play, Venue
+from arena.workers.api import Play, WorkerPool
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_formats import BOT
 from tests.arena.tournament.test_run import venue
@@ -50,7 +50,7 @@ def playing(file: Path, play: Play[str] | None = None, **how: Any) -> Any:
     """What `arena season` does, with stand-ins for matches; how the season stands then, for programs."""
     season, stand_in = read_season(file), play or AtOnce()
 
-    def enlist(changed: Tournament) -> tuple[tuple[str, ...], Venue[str]]:
+    def enlist(changed: Tournament) -> tuple[tuple[str, ...], WorkerPool[str]]:
         return changed.labels, venue(stand_in)
 
     def play_one(tournament: Tournament) -> None:

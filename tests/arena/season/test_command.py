@@ -17,7 +17,7 @@ from arena.pages.report import write_beside
 from arena.season.results import part_in
 from arena.tournament.run import FinalResults, TournamentRun
 from arena.web.catalog import competitions_in, seasons_in
-from arena.workers.api import Venue
+from arena.workers.api import WorkerPool
 from tests.arena.pages.test_pages import words
 from tests.arena.season.seasons import league
 from tests.arena.stand_in import AtOnce
@@ -35,7 +35,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool, str]]:
             tournament, tournament.labels, venue(AtOnce()), write_reports=write_beside, enlist=enlist
         ).play(fresh=False)
 
-    def enlist(changed: Tournament) -> tuple[tuple[str, ...], Venue[str]]:
+    def enlist(changed: Tournament) -> tuple[tuple[str, ...], WorkerPool[str]]:
         return changed.labels, venue(AtOnce())
 
     monkeypatch.setattr(command, "play_to_its_end", play)
@@ -144,7 +144,7 @@ def timed(monkeypatch: pytest.MonkeyPatch) -> list[Timed]:
     """Each tournament that was played."""
     found: list[Timed] = []
 
-    def enlist(changed: Tournament) -> tuple[tuple[str, ...], Venue[str]]:
+    def enlist(changed: Tournament) -> tuple[tuple[str, ...], WorkerPool[str]]:
         return changed.labels, venue(AtOnce())
 
     def play(tournament: Tournament, *_: Any, time_is_up: Any, **__: Any) -> FinalResults:

@@ -33,7 +33,7 @@ from arena.tournament.notices import Notice, Notify, no_notices
 from arena.tournament.results import load_results
 from arena.tournament.results_folder import LADDER, LEDGER, PAGE, PERIODS
 from arena.tournament.run import FinalResults, TournamentRun
-from arena.workers.api import Play, Venue
+from arena.workers.api import Play, WorkerPool
 from referee.host.plan import Plan
 from referee.host.plan import Result as Attempted
 from tests.arena.stand_in import AtOnce
@@ -85,7 +85,7 @@ def playing(
     tournament = read_tournament(file, copies_of_file(file.parent / "runs" / name, withdrawn_only=True))
     idle.clear()
 
-    def enlist(changed: Tournament) -> tuple[tuple[str, ...], Venue[str]]:
+    def enlist(changed: Tournament) -> tuple[tuple[str, ...], WorkerPool[str]]:
         return changed.labels, venue(play)
 
     return TournamentRun(

@@ -24,7 +24,7 @@ from arena.tournament.ledger import Ledger, LedgerThread
 from arena.tournament.results import load_results
 from arena.tournament.results_folder import ENTRIES, LEDGER, held
 from arena.tournament.run import FinalResults, TournamentRun
-from arena.workers.api import Play, Venue
+from arena.workers.api import Play, WorkerPool
 from referee.host.plan import Plan
 from referee.host.plan import Result as Attempted
 from tests.arena.stand_in import AtOnce
@@ -79,7 +79,7 @@ def playing(file: Path, play: Play[str]) -> FinalResults:
     """What `arena tournament` does, with stand-ins for matches."""
     tournament = read_tournament(file, copies_of_file(file.parent / "runs/cup", withdrawn_only=True))
 
-    def enlist(changed: Tournament) -> tuple[tuple[str, ...], Venue[str]]:
+    def enlist(changed: Tournament) -> tuple[tuple[str, ...], WorkerPool[str]]:
         return changed.labels, venue(play)
 
     return TournamentRun(
@@ -99,7 +99,7 @@ def undisturbed(file: Path) -> FinalResults:
     file.with_name("again.toml").write_text(file.read_text() + f'results = "{copy}"\n')
     tournament = read_tournament(file.with_name("again.toml"), copies_of_file(copy, withdrawn_only=True))
 
-    def enlist(changed: Tournament) -> tuple[tuple[str, ...], Venue[str]]:
+    def enlist(changed: Tournament) -> tuple[tuple[str, ...], WorkerPool[str]]:
         return changed.labels, venue(AtOnce())
 
     return TournamentRun(

@@ -14,7 +14,7 @@ from arena.config.tournament_file import Tournament, read_tournament
 from arena.pages.report import write_beside
 from arena.reports.tournament import attempts_text, results_json
 from arena.tournament.run import FinalResults, TournamentRun
-from arena.workers.api import Venue
+from arena.workers.api import WorkerPool
 from tests.arena.checks.bots import WHY, Field
 from tests.arena.tournament.test_entries import change, field
 
@@ -25,16 +25,16 @@ def playing(file: Path, broken: Collection[str] = ()) -> FinalResults:
     play = Field(broken=broken)
     tournament = read_tournament(file)
 
-    def enlist(changed: Tournament) -> tuple[tuple[str, ...], Venue[str]]:
-        return changed.labels, play.open_venue
+    def enlist(changed: Tournament) -> tuple[tuple[str, ...], WorkerPool[str]]:
+        return changed.labels, play.open_workers
 
     return TournamentRun(
         tournament,
         tournament.labels,
-        play.open_venue,
+        play.open_workers,
         write_reports=write_beside,
         enlist=enlist,
-        check=FieldCheck("opponent", play.open_venue, {}),
+        check=FieldCheck("opponent", play.open_workers, {}),
     ).play(fresh=False)
 
 

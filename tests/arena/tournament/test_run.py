@@ -41,11 +41,11 @@ def file(tmp_path: Path) -> Path:
 
 def venue(play: Play[str]) -> Callable[[int], AbstractAsyncContextManager[list[Worker[str]]]]:
     @asynccontextmanager
-    async def open_venue(matches: int) -> AsyncIterator[list[Worker[str]]]:
+    async def open_workers(matches: int) -> AsyncIterator[list[Worker[str]]]:
         del matches
         yield [Worker(play=play, slots=2)]
 
-    return open_venue
+    return open_workers
 
 
 def playing(file: Path, play: Play[str] | None = None, *, fresh: bool = False) -> FinalResults:

@@ -49,9 +49,9 @@ def play(file: Path, *broken: str) -> None:
     TournamentRun(
         tournament,
         tournament.labels,
-        field.open_venue,
+        field.open_workers,
         write_reports=write_beside,
-        check=FieldCheck("opponent", field.open_venue, {}),
+        check=FieldCheck("opponent", field.open_workers, {}),
     ).play(fresh=False)
 
 
@@ -75,7 +75,7 @@ def refuse_season(tmp_path: Path) -> Path:
         exclude_broken_bots(
             tournament,
             tournament.labels,
-            FieldCheck("opponent", field.open_venue, {}),
+            FieldCheck("opponent", field.open_workers, {}),
             folder=checks_folder(season.results),
             begun=None,
         )
@@ -169,10 +169,10 @@ def test_a_regression_test_whose_head_cannot_start_is_one(tmp_path: Path) -> Non
     results = tmp_path / "runs/regress"
     regression = replace(regression, arena=replace(regression.arena, results=results))
     field = Field(broken=["head"])
-    check = FieldCheck("opponent", field.open_venue, {})
+    check = FieldCheck("opponent", field.open_workers, {})
     with pytest.raises(HeadBrokenError, match="never started"):
         of_test = regression.arena
-        run = RegressionRun(of_test, of_test.labels, field.open_venue, check=check, regression=regression)
+        run = RegressionRun(of_test, of_test.labels, field.open_workers, check=check, regression=regression)
         run.play(fresh=False)
     said = arena("report", results)
     assert (DONE, f"{results}: not begun: head ({GINA}) cannot start") == (

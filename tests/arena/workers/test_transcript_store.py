@@ -8,10 +8,10 @@ import fsspec
 import pytest
 
 from arena.errors import WrongUse
-from arena.workers import venue as venues
+from arena.workers import placement
 from arena.workers.api import Worker
 from arena.workers.cluster.transfer import Store
-from arena.workers.venue import LOCAL, Placement, venue_for
+from arena.workers.placement import LOCAL, Placement, PoolSetup
 from referee.bot_folder.manifest import find_bot
 from referee.host.plan import Plan, Result
 from referee.transcript.chain import TranscriptError
@@ -72,10 +72,10 @@ async def test_matches_of_this_machine_can_be_stored_too(
     async def crew(_: object, **__: object) -> AsyncIterator[list[Worker[object]]]:
         yield [Worker(play=play, slots=1)]
 
-    monkeypatch.setattr(venues, "open_pool", crew)
+    monkeypatch.setattr(placement, "open_pool", crew)
     where = Placement(on=LOCAL, transcripts="memory://cup/two", concurrency=None, workers=None)
-    _, venue = venue_for(where, [find_bot("mist_random")], "none")
-    async with venue(1) as workers:
+    _, pool = PoolSetup(where=where, isolation="none").pool_for([find_bot("mist_random")])
+    async with pool(1) as workers:
         (worker,) = workers if isinstance(workers, list) else []
         played = await worker.play(
             Plan(match="m", game="g", variant="v", seed=0), ["a", "b"], transcript=transcript

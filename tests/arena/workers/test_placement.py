@@ -1,4 +1,4 @@
-"""What a venue is made of: players that are built here, a cluster's that are built there, and what cannot be."""
+"""What a pool is made of: players that are built here, a cluster's that are built there, and what cannot be."""
 
 from pathlib import Path
 
@@ -6,8 +6,8 @@ import pytest
 
 from arena.errors import WrongUse
 from arena.workers.machine import ready
+from arena.workers.placement import LOCAL, Placement, PoolSetup
 from arena.workers.remote_seats import Hosting, RemoteSeats
-from arena.workers.venue import LOCAL, Placement, venue_for
 from referee.bot_folder import BotFolder
 from referee.bot_folder.manifest import read_bot
 from referee.host.players import RemoteBot, SandboxedBot
@@ -63,7 +63,9 @@ def test_a_failed_build_is_that_of_its_entrant_also_beside_bots_of_other_machine
     good, bad = bots
     failed: dict[int, str] = {}
     seats = RemoteSeats(Hosting(Address("127.0.0.1", 0), new_pair(), 1.0), slots=1)
-    players, _ = venue_for(where(LOCAL), [good, AWAY, bad], "none", failed=failed, remote=seats)
+    players, _ = PoolSetup(where=where(LOCAL), isolation="none", remote=seats).pool_for(
+        [good, AWAY, bad], failed=failed
+    )
     assert (SandboxedBot(good), AWAY, SandboxedBot(bad)) == players
     assert {2} == set(failed)
 
@@ -75,11 +77,11 @@ def test_how_many_matches_a_clusters_worker_plays_is_not_said_here(
     with pytest.raises(
         WrongUse, match="--concurrency and --workers are of this machine; a cluster's workers have"
     ):
-        venue_for(where("dask://here:1", concurrency, workers), bots, "none")
+        PoolSetup(where=where("dask://here:1", concurrency, workers), isolation="none").pool_for(bots)
 
 
 def test_a_clusters_players_are_not_built_here(bots: tuple[BotFolder, BotFolder]) -> None:
-    players, _ = venue_for(where("dask://here:1"), bots, "none")
+    players, _ = PoolSetup(where=where("dask://here:1"), isolation="none").pool_for(bots)
     assert tuple(SandboxedBot(bot) for bot in bots) == players
 
 
@@ -90,15 +92,15 @@ def test_workers_have_no_cores_of_their_own_where_there_are_too_few(
     monkeypatch.setattr("arena.workers.machine.cores", lambda: 2)
     lack = "3 workers cannot each have a core: the arena may use 2; give --workers 2, or fewer"
     with pytest.raises(WrongUse, match=f"^{place}: {lack}$"):
-        venue_for(where(LOCAL, 4, 3), bots[:1], "none", affinity=place)
+        PoolSetup(where=where(LOCAL, 4, 3), isolation="none", affinity=place).pool_for(bots[:1])
     # No more are started than matches are played at once.
-    venue_for(where(LOCAL, 2, 3), bots[:1], "none", affinity=place)
+    PoolSetup(where=where(LOCAL, 2, 3), isolation="none", affinity=place).pool_for(bots[:1])
 
 
 def test_cores_are_given_to_workers_of_this_machine_only(bots: tuple[BotFolder, BotFolder]) -> None:
     place = "cup.toml:3: workers.affinity"
     with pytest.raises(WrongUse, match=rf"^{place}: is for this machine; .*: taskset --cpu-list 0-3 dask worker "):
-        venue_for(where("dask://here:1"), bots, "none", affinity=place)
+        PoolSetup(where=where("dask://here:1"), isolation="none", affinity=place).pool_for(bots)
     seats = RemoteSeats(Hosting(Address("127.0.0.1", 0), new_pair(), 1.0), slots=1)
     with pytest.raises(WrongUse, match=f"^{place}: with remote bots the arena's own process plays all matches"):
-        venue_for(where(LOCAL), [bots[0], AWAY], "none", affinity=place, remote=seats)
+        PoolSetup(where=where(LOCAL), isolation="none", affinity=place, remote=seats).pool_for([bots[0], AWAY])
