@@ -4,9 +4,10 @@ Bots are ranked by their tournament's table. Level bots are ordered by points ag
 have met equally often, then by their order in the field.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import groupby, pairwise
+from itertools import filterfalse, groupby, pairwise, permutations
+from operator import attrgetter
 from random import Random
 
 from msgspec import Struct
@@ -38,6 +39,10 @@ class Finish(Struct, frozen=True, kw_only=True):
         return self.place, -round(self.mean, DIGITS), self.faults
 
 
+BY_LEVEL = attrgetter("level")
+LABEL = attrgetter("label")
+
+
 class Qualified(Struct, frozen=True):
     """A bot that advances."""
 
@@ -51,21 +56,28 @@ class Qualified(Struct, frozen=True):
 def ranked(table: Sequence[Finish]) -> list[Finish]:
     """Return the bots of a tournament, best first."""
     found = []
-    for _, each in groupby(sorted(table, key=lambda one: one.level), key=lambda one: one.level):
-        level = list(each)
-        met = _met_evenly(level)
-        found += sorted(level, key=lambda one: (-_points(one, level) if met else 0, one.seeding))
+    for level in _levels(sorted(table, key=BY_LEVEL)):
+        points = _points(level)
+        found += sorted(level, key=lambda one: (-points[one.label], one.seeding))
     return found
 
 
-def _met_evenly(level: Sequence[Finish]) -> bool:
-    """Return whether all pairs of these bots have met equally often, and at least once."""
-    counts = {one.against.get(other.label, (0, 0))[0] for one in level for other in level if one is not other}
-    return len(counts) == 1 and counts != {0}
+def _levels(order: Iterable[Finish]) -> Iterator[list[Finish]]:
+    """Yield the bots of each level."""
+    for _, level in groupby(order, key=BY_LEVEL):
+        yield list(level)
 
 
-def _points(one: Finish, level: Sequence[Finish]) -> float:
-    return round(sum(one.against[other.label][1] for other in level if other is not one), DIGITS)
+def _points(level: Sequence[Finish]) -> dict[str, float]:
+    """Return each bot's points against the others, by label; 0 unless all pairs have met equally often."""
+    counts, points = set(), dict.fromkeys(map(LABEL, level), 0.0)
+    for one, other in permutations(level, 2):
+        met, gained = one.against.get(other.label, (0, 0.0))
+        counts.add(met)
+        points[one.label] += gained
+    if len(counts) != 1:
+        return dict.fromkeys(points, 0.0)
+    return {label: round(sum_, DIGITS) for label, sum_ in points.items()}
 
 
 def qualified(
@@ -88,18 +100,20 @@ def qualified(
         without: labels of bots that advance to another stage.
         leave_empty: whether a withdrawn bot keeps its place, which then remains empty.
     """
-    groups = [
-        [one for one in ranked(table) if one.label not in without and (leave_empty or not one.withdrawn)]
-        for table in tables
-    ]
+    tiers: dict[int, list[Qualified]] = {}
+    """Bots of each place, in the order of their groups."""
+    for part, table in enumerate(tables):
+        place = 0
+        for one in ranked(table):
+            if one.label not in without and (leave_empty or not one.withdrawn):
+                place += 1
+                tiers.setdefault(place, []).append(Qualified(part, place, one))
     found: list[Qualified] = []
-    for place in range(max(map(len, groups), default=0) if each_group is None else each_group):
-        tier = [
-            Qualified(part, place + 1, group[place]) for part, group in enumerate(groups) if place < len(group)
-        ]
+    for place in sorted(tiers)[:each_group]:
+        tier = tiers[place]
         if top is not None and len(found) + len(tier) > top:
-            best = sorted(tier, key=lambda one: (*one.finish.level[1:], one.part))[: top - len(found)]
-            tier = [one for one in tier if one in best]
+            tier.sort(key=lambda one: (*one.finish.level[1:], one.part))
+            tier = sorted(tier[: top - len(found)], key=lambda one: one.part)
         found += tier
     return found
 
@@ -108,16 +122,20 @@ def cut_texts(tables: Sequence[Sequence[Finish]], goes_on: AbstractSet[str]) -> 
     """Return a sentence for each pair of level bots of which only one advances with the deciding rule."""
     texts = []
     for table in tables:
-        order = [one for one in ranked(table) if not one.withdrawn]
-        for _, each in groupby(order, key=lambda one: one.level):
-            level = list(each)
+        order = filterfalse(attrgetter("withdrawn"), ranked(table))
+        for level in _levels(order):
+            points = _points(level)
             for one, other in pairwise(level):
-                if (one.label in goes_on) is not (other.label in goes_on):
-                    both = _met_evenly(level) and _points(one, level) != _points(other, level)
-                    why = "points against each other" if both else "the order of the field"
-                    # For a stage of the remaining bots, the better bot has advanced to another stage.
-                    on, how, stays = (one, "before", other) if one.label in goes_on else (other, "after", one)
-                    texts.append(f"{on.label} goes on {how} {stays.label}, which is level: by {why}")
+                if (one.label in goes_on) is (other.label in goes_on):
+                    continue
+                why = "the order of the field"
+                if points[one.label] != points[other.label]:
+                    why = "points against each other"
+                # For a stage of the remaining bots, the better bot has advanced to another stage.
+                says = f"{other.label} goes on after {one.label}"
+                if one.label in goes_on:
+                    says = f"{one.label} goes on before {other.label}"
+                texts.append(f"{says}, which is level: by {why}")
     return texts
 
 
@@ -130,7 +148,9 @@ def drawn(count: int, groups: int, lots: Random | None) -> list[list[int]]:
     found: list[list[int]] = [[] for _ in range(groups)]
     for row, first in enumerate(range(0, count, groups)):
         bots = list(range(first, min(first + groups, count)))
-        order = list(range(groups))[:: -1 if row % 2 else 1]
+        order = list(range(groups))
+        if row % 2:
+            order.reverse()
         if lots is not None:
             # An incomplete last row uses the groups that the snake assigns to it.
             order = order[: len(bots)]

@@ -11,9 +11,11 @@ source stages are closed by then, so no backed-up stage has a source with an old
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from hashlib import sha256
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated
 
@@ -73,6 +75,16 @@ class SeasonBook(Struct, frozen=True, kw_only=True):
     """Reason by label, for the bots that could not start."""
     stages: Annotated[tuple[PlannedStage, ...], Meta(min_length=1, max_length=MOST_STAGES)]
 
+    @property
+    def parts(self) -> list[str]:
+        """Folder names of all stages' tournaments, in order."""
+        return parts_of(self.stages)
+
+
+def parts_of(stages: Iterable[PlannedStage]) -> list[str]:
+    """Return the folder names of the tournaments of stages, in order."""
+    return list(chain.from_iterable(map(attrgetter("parts"), stages)))
+
 
 def read_book(folder: Path) -> SeasonBook | None:
     """Return the book of a season's results folder; None if there is none.
@@ -91,8 +103,7 @@ def read_book(folder: Path) -> SeasonBook | None:
         book = msgspec.json.decode(content, type=SeasonBook)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise WrongUse(f"{path}: not as an arena writes it: {error}") from None
-    parts = [part for stage in book.stages for part in stage.parts]
-    if len(set(parts)) < len(parts):
+    if len(set(book.parts)) < len(book.parts):
         raise WrongUse(f"{path}: not as an arena writes it: two stages have one folder")
     if book.schema != SCHEMA:
         raise WrongUse(f"{path}: a season of schema {book.schema}; this arena reads schema {SCHEMA}")
@@ -107,7 +118,9 @@ def is_of_season(folder: Path) -> bool:
 def title_of(folder: Path) -> str:
     """Return the title of the tournament in a results folder: `cup`, or in a season `league: final`."""
     place = folder.resolve()
-    return f"{place.parent.name}: {place.name}" if is_of_season(folder) else place.name
+    if is_of_season(folder):
+        return f"{place.parent.name}: {place.name}"
+    return place.name
 
 
 def write_book(folder: Path, book: SeasonBook) -> None:
@@ -160,11 +173,10 @@ class PartResults(Struct, frozen=True, kw_only=True):
 
     def table_hash(self) -> str:
         """Return a hash of the table and the bots' contents, for provenance."""
-        rows = [
-            [one.label, one.seeding, one.place, one.mean, one.faults, one.played, one.withdrawn]
-            for one in self.finishes
-        ]
-        contents = [self.origins[one.label].content for one in self.finishes]
+        rows, contents = [], []
+        for one in self.finishes:
+            rows.append([one.label, one.seeding, one.place, one.mean, one.faults, one.played, one.withdrawn])
+            contents.append(self.origins[one.label].content)
         return f"sha256:{sha256(msgspec.json.encode([rows, contents])).hexdigest()}"
 
 
@@ -180,12 +192,12 @@ class StageResults(Struct, frozen=True, kw_only=True):
     @property
     def field(self) -> list[tuple[str, int, str]]:
         """Previous tournament, place and label of each bot, in order, for the tournaments that have started."""
-        return [each for part in self.parts for each in field_in(part.results.terms)]
+        return list(chain.from_iterable(field_in(part.results.terms) for part in self.parts))
 
     @property
     def cut(self) -> list[str]:
         """Sentences on how ties at the cut were decided."""
-        return list(dict.fromkeys(text for part in self.parts for text in cut_in(part.results.terms)))
+        return list(dict.fromkeys(chain.from_iterable(cut_in(part.results.terms) for part in self.parts)))
 
     @property
     def finished(self) -> bool:
@@ -247,22 +259,25 @@ def season_in(folder: Path) -> SeasonResults:
     """
     book = _book_in(folder)
     stages = tuple(_stage_in(folder, plan) for plan in book.stages)
-    origins = [part.origins for stage in stages for part in stage.parts]
-    came = {label for each in origins for label in each}
-    came |= {label_of(origin.folder) for each in origins for origin in each.values() if origin.folder}
-    left_out = {label: why for label, why in book.left_out.items() if label not in came}
+    left_out = dict(book.left_out)
+    for part in chain.from_iterable(stage.parts for stage in stages):
+        for label, origin in part.origins.items():
+            left_out.pop(label, None)
+            if origin.folder:
+                left_out.pop(label_of(origin.folder), None)
     return SeasonResults(folder=folder, left_out=left_out, stages=stages)
 
 
 def _stage_in(folder: Path, plan: PlannedStage) -> StageResults:
     """Return the results of a stage; raises the same errors as `season_in`."""
-    parts = {name: part_in(folder / name) for name in plan.parts}
-    waiting = {
-        name: NotBegun(folder / name).text
-        for name, part in parts.items()
-        if part is None and (folder / name / LEDGER).exists()
-    }
-    return StageResults(plan=plan, parts=tuple(part for part in parts.values() if part), waiting=waiting)
+    parts, waiting = [], {}
+    for name in plan.parts:
+        part = part_in(folder / name)
+        if part is not None:
+            parts.append(part)
+        elif (folder / name / LEDGER).exists():
+            waiting[name] = NotBegun(folder / name).text
+    return StageResults(plan=plan, parts=tuple(parts), waiting=waiting)
 
 
 def season_folder(place: Path) -> Path | None:
@@ -272,11 +287,13 @@ def season_folder(place: Path) -> Path | None:
         WrongUse: the file is not valid.
     """
     if place.suffix == ".toml":
-        return read_season(place).results if is_season(place) else None
-    try:
-        return place if (place / BOOK).is_file() else None
-    except OSError:  # For example, the name is too long.
+        if is_season(place):
+            return read_season(place).results
         return None
+    with suppress(OSError):  # For example, the name is too long.
+        if (place / BOOK).is_file():
+            return place
+    return None
 
 
 def parts_in(folder: Path) -> list[Path]:
@@ -286,9 +303,7 @@ def parts_in(folder: Path) -> list[Path]:
         NotBegun: the check of the season's bots failed.
         WrongUse: the folder holds no season, or its file is not valid.
     """
-    book = _book_in(folder)
-    folders = [folder / part for stage in book.stages for part in stage.parts]
-    return [each for each in folders if (each / LEDGER).exists()]
+    return [folder / part for part in _book_in(folder).parts if (folder / part / LEDGER).exists()]
 
 
 def _book_in(folder: Path) -> SeasonBook:
@@ -317,35 +332,51 @@ def part_in(folder: Path) -> PartResults | None:
     results = load_results(path)
     if results.spec is None:
         raise WrongUse(f"{path}: holds no tournament, but a regression test")
-    labels = _labels(results)
-    came = {event.what.label: event.what.folder for event in events if isinstance(event.what, Entered)}
-    closed = (event.what.reason for event in events if isinstance(event.what, Closed) and event.block is not None)
+    came, closed = dict[str, str](), ""
+    for event in events:
+        if isinstance(event.what, Entered):
+            came[event.what.label] = event.what.folder
+        elif isinstance(event.what, Closed) and event.block is not None:
+            closed = closed or event.what.reason
+    origins = {}
+    for number, label in enumerate(_labels(results)):
+        origins[label] = Origin(results.content(number), came.get(label))
     return PartResults(
         name=folder.name,
         folder=folder,
         results=results,
         finishes=finishes_of(results),
-        origins={label: Origin(results.content(number), came.get(label)) for number, label in enumerate(labels)},
+        origins=origins,
         finished=len(results.played) >= (results.total or 0),
-        closed=next(closed, ""),
+        closed=closed,
     )
 
 
 def _labels(results: Results) -> tuple[str, ...]:
     """Return the labels of all entrants, by entrant number."""
-    later = () if results.spec is None else entered(results.spec)
-    return (*results.terms["bots"], *(bot.label for bot in later))
+    labels = list(results.terms["bots"])
+    if results.spec is not None:
+        labels += map(attrgetter("label"), entered(results.spec))
+    return tuple(labels)
 
 
 def finishes_of(results: Results) -> tuple[Finish, ...]:
     """Return the final results of a tournament's bots in the order of the table, without replaced versions."""
-    spec, contest, labels = results.spec, results.contest, _labels(results)
-    changes = () if spec is None else spec.changes
-    replaced = {event.what.predecessor for event in changes if isinstance(event.what, Entered)}
-    gone = {event.what.entrant for event in changes if isinstance(event.what, Withdrawn)}
-    places = {} if contest is None else format_of(contest.spec).places(contest)
-    return tuple(
-        Finish(
+    contest, labels = results.contest, _labels(results)
+    replaced, gone = set(), set()
+    for event in () if results.spec is None else results.spec.changes:
+        if isinstance(event.what, Entered):
+            replaced.add(event.what.predecessor)
+        elif isinstance(event.what, Withdrawn):
+            gone.add(event.what.entrant)
+    places: dict[int, float] = {}
+    if contest is not None:
+        places = format_of(contest.spec).places(contest)
+    found = []
+    for row in results.digest.standings:
+        if row.house or row.entrant in replaced:
+            continue
+        finish = Finish(
             label=labels[row.entrant],
             seeding=row.entrant,
             place=places.get(row.entrant, 0.0),
@@ -355,34 +386,29 @@ def finishes_of(results: Results) -> tuple[Finish, ...]:
             withdrawn=row.entrant in gone,
             against={labels[other]: (score.played, score.points) for other, score in row.against.items()},
         )
-        for row in results.digest.standings
-        if not row.house and row.entrant not in replaced
-    )
+        found.append(finish)
+    return tuple(found)
 
 
 def told_apart(parts: Sequence[PartResults]) -> list[PartResults]:
     """Return the parts with unique labels. A bot that entered later may have the label of one in another group."""
-    taken = {label for part in parts for label, origin in part.origins.items() if origin.folder is None}
+    taken = set[str]()
+    for part in parts:
+        taken.update(label for label, origin in part.origins.items() if origin.folder is None)
     found = []
     for part in parts:
         names = {}
         for label, origin in part.origins.items():
-            names[label] = f"{label} ({part.name})" if origin.folder is not None and label in taken else label
+            names[label] = label
+            if origin.folder is not None and label in taken:
+                names[label] = f"{label} ({part.name})"
         taken |= set(names.values())
-        found.append(
-            replace(
-                part,
-                finishes=tuple(
-                    replace(
-                        one,
-                        label=names[one.label],
-                        against={names[other]: score for other, score in one.against.items()},
-                    )
-                    for one in part.finishes
-                ),
-                origins={names[label]: origin for label, origin in part.origins.items()},
-            )
-        )
+        finishes = []
+        for one in part.finishes:
+            against = dict(zip(map(names.__getitem__, one.against), one.against.values(), strict=True))
+            finishes.append(replace(one, label=names[one.label], against=against))
+        origins = dict(zip(names.values(), part.origins.values(), strict=True))
+        found.append(replace(part, finishes=tuple(finishes), origins=origins))
     return found
 
 
@@ -426,7 +452,7 @@ def _check_place(season: Path, to: Path) -> None:
     book, before = read_book(season), read_book(to)
     if before is not None and book is not None and before.seed != book.seed:
         raise WrongUse(f"{to}: holds a backup of another season, or of one before --fresh; give an empty folder")
-    planned = {part for stage in book.stages for part in stage.parts} if book is not None else set()
+    planned = set() if book is None else set(book.parts)
     if before is None and not names <= {*planned, f"{BOOK}.part"}:
         raise WrongUse(f"{to}: is not empty and holds no backup; give an empty folder")
 
@@ -438,11 +464,14 @@ def check_season_backup(folder: Path, tell: Told) -> Checked:
         WrongUse: there is no season, or a ledger is not valid.
         MachineCannot: a ledger cannot be read now.
     """
-    found = [(part.name, check_backup(part, tell)) for part in parts_in(folder)]
-    return Checked(
-        matches=sum(each.matches for _, each in found),
-        transcripts=sum(each.transcripts for _, each in found),
-        entries=sum(each.entries for _, each in found),
-        elsewhere=sum(each.elsewhere for _, each in found),
-        wrong=tuple(f"{name}/{line}" for name, each in found for line in each.wrong),
-    )
+    whole = Checked(matches=0, transcripts=0, entries=0, elsewhere=0, wrong=())
+    for part in parts_in(folder):
+        found = check_backup(part, tell)
+        whole = Checked(
+            matches=whole.matches + found.matches,
+            transcripts=whole.transcripts + found.transcripts,
+            entries=whole.entries + found.entries,
+            elsewhere=whole.elsewhere + found.elsewhere,
+            wrong=(*whole.wrong, *(f"{part.name}/{line}" for line in found.wrong)),
+        )
+    return whole

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from hashlib import shake_128
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from random import Random
 
@@ -27,6 +29,7 @@ from arena.season.results import (
     PlannedStage,
     SeasonBook,
     part_in,
+    parts_of,
     read_book,
     told_apart,
     write_book,
@@ -56,6 +59,7 @@ FOUND = "stage.found"
 """Term with the folders of a later stage's bots, by label."""
 MOST_NAMED = 30
 
+FINISHES = attrgetter("finishes")
 Play = Callable[[Tournament], object]
 """Plays a tournament to its end and applies changes to its field. Blocks."""
 Check = Callable[[Tournament], Mapping[str, str]]
@@ -83,9 +87,7 @@ def play_season(season: Season, play: Play, *, check: Check, last: str | None = 
         MachineCannot: the season cannot be played to its end now.
         Stopped: a signal stopped the season; another run continues it.
     """
-    names = [stage.name for stage in season.stages]
-    if last is not None and last not in names:
-        raise WrongUse(f"{season.file}: has no stage {last!r}; {did_you_mean(last, names, 'stages')}")
+    _number_of(season, last)
     with held(season.results, transcripts=False):
         book = _begun(season, check)
         for stage in season.stages:
@@ -99,6 +101,16 @@ def play_season(season: Season, play: Play, *, check: Check, last: str | None = 
                     _play_stage(season, stage, book, play)
 
 
+def _number_of(season: Season, stage: str | None) -> int:
+    """Return the number of the stage with this name, from 0; 0 for None. Raise `WrongUse` if there is none."""
+    if stage is None:
+        return 0
+    names = [each.name for each in season.stages]
+    if stage not in names:
+        raise WrongUse(f"{season.file}: has no stage {stage!r}; {did_you_mean(stage, names, 'stages')}")
+    return names.index(stage)
+
+
 def _begun(season: Season, check: Check) -> SeasonBook:
     """Return the book of the season; create it if the season is new, and update its planned stages.
 
@@ -106,9 +118,9 @@ def _begun(season: Season, check: Check) -> SeasonBook:
         WrongUse: the season was begun with another seed, or a folder with results is no longer one of its stages.
     """
     book, given = read_book(season.results), season.form.seed
-    planned = tuple(
-        PlannedStage(name=stage.name, rule=season.rule_text(stage), parts=stage.parts) for stage in season.stages
-    )
+    planned: tuple[PlannedStage, ...] = ()
+    for stage in season.stages:
+        planned = (*planned, PlannedStage(name=stage.name, rule=season.rule_text(stage), parts=stage.parts))
     otherwise = f"{season.file}: has changed since its results in {season.results} were begun"
     anew = "Undo that to go on, or begin anew: --fresh, or another folder with --results"
     if book is None:
@@ -117,11 +129,8 @@ def _begun(season: Season, check: Check) -> SeasonBook:
         book = SeasonBook(seed=seed, left_out=left_out, stages=planned)
     elif given not in {None, book.seed}:
         raise WrongUse(f"{otherwise}: seed was {book.seed}, is {given}. {anew}")
-    known = {part for stage in planned for part in stage.parts}
-    strange = sorted(
-        path.parent.name for path in season.results.glob(f"*/{LEDGER}") if path.parent.name not in known
-    )
-    if strange:
+    with_results = {path.parent.name for path in season.results.glob(f"*/{LEDGER}")}
+    if strange := sorted(with_results.difference(parts_of(planned))):
         raise WrongUse(f"{otherwise}: {strange[0]} has results, but is not one of its stages or groups. {anew}")
     if book.stages != planned or not (season.results / BOOK).exists():
         book = SeasonBook(seed=book.seed, left_out=book.left_out, stages=planned)
@@ -145,16 +154,17 @@ def remote_bots(season: Season) -> tuple[RemoteBot, ...]:
     Raises:
         WrongUse: an entry is not valid; the text names file, line and field.
     """
-    return all_bots(season).remote if any(is_remote(bot) for bot in season.form.bots) else ()
+    if any(map(is_remote, season.form.bots)):
+        return all_bots(season).remote
+    return ()
 
 
 def _bots_of_file(season: Season, left_out: Mapping[str, str]) -> list[StageBot]:
-    bots = zip(season.form.bots, season.labels, strict=True)
-    return [
-        StageBot(label=label, given=given, field=f"bots[{number}]")
-        for number, (given, label) in enumerate(bots)
-        if label not in left_out
-    ]
+    found = []
+    for number, (given, label) in enumerate(zip(season.form.bots, season.labels, strict=True)):
+        if label not in left_out:
+            found.append(StageBot(label=label, given=given, field=f"bots[{number}]"))
+    return found
 
 
 def _play_stage(season: Season, stage: Stage, book: SeasonBook, play: Play) -> None:
@@ -170,15 +180,22 @@ def _play_stage(season: Season, stage: Stage, book: SeasonBook, play: Play) -> N
             field.terms[CUT] = found.results.terms[CUT]
         if found is not None and found.closed and found.finished and _same(found, field):
             continue
-        kept = copies_of_file(folder, withdrawn_only=True)
-        tournament = tournament_of_stage(
-            season, stage, part, field.bots, seed=_seed(book, part), kept=kept, depends_on=field.terms
-        )
+        tournament = _tournament(season, stage, part, book, field)
         if stage.rules.groups is not None:
             labels = [bot.label for bot in field.bots]
             more = f" and {len(labels) - MOST_NAMED} more" if len(labels) > MOST_NAMED else ""
             say(f"{part}: {', '.join(labels[:MOST_NAMED])}{more}")
         play(replace(tournament, ends=_end(season, stage, folder)))
+
+
+def _tournament(
+    season: Season, stage: Stage, part: str, book: SeasonBook, field: _Drawn, *, withdrawn_only: bool = True
+) -> Tournament:
+    """Return a tournament of a stage; for `withdrawn_only` see `copies_of_file`."""
+    kept = copies_of_file(season.folder(part), withdrawn_only=withdrawn_only)
+    return tournament_of_stage(
+        season, stage, part, field.bots, seed=_seed(book, part), kept=kept, depends_on=field.terms
+    )
 
 
 def _end(season: Season, stage: Stage, folder: Path) -> datetime | None:
@@ -198,55 +215,63 @@ def _end(season: Season, stage: Stage, folder: Path) -> datetime | None:
         if begun is None and rules.until <= now():
             raise WrongUse(f"{stage_line(season, stage)}.until: {rules.until} is in the past")
         return rules.until
-    start = now() if begun is None else datetime.fromisoformat(begun)
+    start = now()
+    if begun is not None:
+        start = datetime.fromisoformat(begun)
     return start + timedelta(seconds=seconds_in(rules.how_long or "") or 0)
 
 
 def _same(found: PartResults, field: _Drawn) -> bool:
     """Return whether a part was started with this field. If not, playing it reports the difference."""
     terms = found.results.terms
-    return all(terms.get(key) == value for key, value in field.terms.items())
+    return terms | field.terms == terms
 
 
 def _field(season: Season, stage: Stage, book: SeasonBook) -> list[_Drawn]:
     """Return the field of each of a stage's tournaments."""
     rules = stage.rules
     terms: Terms = {"stage": stage.name, "stage.rule": season.rule_text(stage)}
-    bots: list[tuple[StageBot, str, int]]
+    bots: list[StageBot] = []
+    places: list[tuple[str, int, str]] = []
+    """The terms about each bot: its tournament, its place there and its label."""
     if stage.source is None:
-        places = enumerate(_bots_of_file(season, book.left_out), start=1)
-        bots = [(bot, FILE, place) for place, bot in places]
+        for place, bot in enumerate(_bots_of_file(season, book.left_out), start=1):
+            bots.append(bot)
+            places.append((FILE, place, bot.label))
     else:
         terms |= {"stage.vacant": rules.vacant, "stage.versions": rules.versions}
         parts = _sources(season, stage)
-        goes_on = _going_on(season, stage, parts)
-        bots = [(_stage_bot(season, stage, parts[one.part], one.finish), parts[one.part].name, one.place)
-                for one in goes_on]  # fmt: skip
-        terms[FOUND] = {bot.label: bot.given for bot, _, _ in bots}
-        terms |= {f"table of {part.name}": part.table_hash() for part in parts}
-        taken = {one.finish.label for one in goes_on}
-        terms[CUT] = cut_texts([part.finishes for part in parts], taken)
+        terms[FOUND] = {}
+        for one in _going_on(season, stage, parts):
+            bot = _stage_bot(season, stage, parts[one.part], one.finish)
+            bots.append(bot)
+            places.append((parts[one.part].name, one.place, bot.label))
+            terms[FOUND][bot.label] = bot.given
+        for part in parts:
+            terms[f"table of {part.name}"] = part.table_hash()
+        terms[CUT] = cut_texts(list(map(FINISHES, parts)), terms[FOUND].keys())
     if rules.groups is None:
         groups = [list(range(len(bots)))]
     else:
         terms |= {"stage.groups": rules.groups, "stage.draw": rules.draw}
-        lots = Random(f"{book.seed}/{stage.name}/lots") if rules.draw == "lots" else None
+        lots = None
+        if rules.draw == "lots":
+            lots = Random(f"{book.seed}/{stage.name}/lots")
         groups = drawn(len(bots), rules.groups, lots)
-    return [
-        _Drawn(
-            [bots[number][0] for number in group],
-            terms | {FIELD: [[source, place, bot.label] for bot, source, place in (bots[each] for each in group)]},
-        )
-        for group in groups
-    ]
+    fields = []
+    for group in groups:
+        of_group = list(map(list, map(places.__getitem__, group)))
+        fields.append(_Drawn(list(map(bots.__getitem__, group)), terms | {FIELD: of_group}))
+    return fields
 
 
 def _going_on(season: Season, stage: Stage, parts: Sequence[PartResults]) -> list[Qualified]:
     """Return the bots that a stage's rule selects from the tables of its source stage."""
-    tables = [part.finishes for part in parts]
+    tables = list(map(FINISHES, parts))
     elsewhere: set[str] = set()
-    for other in stage.before if stage.rules.rest else ():
-        elsewhere |= {one.finish.label for one in _taken(season.stages[other], tables, frozenset())}
+    if stage.rules.rest:
+        for other in stage.before:
+            elsewhere.update(one.finish.label for one in _taken(season.stages[other], tables, frozenset()))
     return _taken(stage, tables, frozenset(elsewhere))
 
 
@@ -298,8 +323,10 @@ def _closed(season: Season, stage: Stage, reason: str) -> bool:
 
 def _sources(season: Season, stage: Stage) -> list[PartResults]:
     """Return the results of the tournaments that a stage's field is drawn from."""
-    names = () if stage.source is None else season.stages[stage.source].parts
-    return told_apart([part for name in names if (part := part_in(season.folder(name))) is not None])
+    if stage.source is None:
+        return []
+    parts = map(part_in, map(season.folder, season.stages[stage.source].parts))
+    return told_apart([part for part in parts if part is not None])
 
 
 def _stage_bot(season: Season, stage: Stage, part: PartResults, finish: Finish) -> StageBot:
@@ -332,10 +359,7 @@ def tournament_as_begun(season: Season, stage: Stage, part: str) -> Tournament:
     if book is None or part_in(folder) is None:
         raise WrongUse(f"{folder}: this stage has not begun")
     field = _field(season, stage, book)[stage.parts.index(part)]
-    kept = copies_of_file(folder, withdrawn_only=False)
-    return tournament_of_stage(
-        season, stage, part, field.bots, seed=_seed(book, part), kept=kept, depends_on=field.terms
-    )
+    return _tournament(season, stage, part, book, field, withdrawn_only=False)
 
 
 def _seed(book: SeasonBook, part: str) -> int:
@@ -345,7 +369,10 @@ def _seed(book: SeasonBook, part: str) -> int:
     short one.
     """
     drawn_ = int.from_bytes(shake_128(f"{book.seed}/{part}".encode()).digest(SEED_BYTES))
-    return int(drawn_ % 2 ** (SEED_BITS if book.seed < 2**SEED_BITS else DRAWN_BITS))
+    bits = DRAWN_BITS
+    if book.seed < 2**SEED_BITS:
+        bits = SEED_BITS
+    return int(drawn_ % 2**bits)
 
 
 def begin_anew(season: Season, first: str | None) -> None:
@@ -359,16 +386,14 @@ def begin_anew(season: Season, first: str | None) -> None:
         WrongUse: there is no such stage, or the folder cannot be written.
         MachineCannot: there is no space.
     """
-    names = [stage.name for stage in season.stages]
-    if first is not None and first not in names:
-        raise WrongUse(f"{season.file}: has no stage {first!r}; {did_you_mean(first, names, 'stages')}")
+    earlier = season.stages[: _number_of(season, first)]
     if not season.results.is_dir():
         return
+    stay = set(chain.from_iterable(stage.parts for stage in earlier))
     with held(season.results, transcripts=False):
         for path in sorted(season.results.glob(f"*/{LEDGER}")):
             folder = path.parent
-            owner = next((stage for stage in season.stages if folder.name in stage.parts), None)
-            if first is None or owner is None or owner.number >= names.index(first):
+            if folder.name not in stay:
                 with held(folder):
                     say(f"earlier results are now in {set_aside(folder)}")
         if first is None:
