@@ -176,7 +176,7 @@ def _kept_state(ledger: Ledger, spec: ScheduleSpec, seed: int) -> LadderState | 
         return None
     # A power cut may have removed the ledger's last lines, and other results may have been played since.
     last = ledger.results(state.rated - 1, state.rated) if state.rated else []
-    if ledger.counting(state.rated) != state.matches or (last[-1].head if last else "") != state.head:
+    if ledger.matches(state.rated) != state.matches or (last[-1].head if last else "") != state.head:
         return None
     return state
 

@@ -10,7 +10,7 @@ import os
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from itertools import islice
+from itertools import chain, islice, starmap
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -192,10 +192,7 @@ class Ledger:
 
     def waiting(self) -> bool:
         """Return whether changes wait to be accepted."""
-        with self._errors_as_exits():
-            query = "SELECT EXISTS (SELECT 1 FROM events WHERE block IS NULL AND refused IS NULL)"
-            (found,) = self._db.execute(query).fetchone()
-        return bool(found)
+        return bool(self._read("SELECT 1 FROM events WHERE block IS NULL AND refused IS NULL LIMIT 1"))
 
     def copy_to(self, path: Path, step: Callable[[int, int], None]) -> None:
         """Write a copy of the ledger, readable by its owner alone. Other processes may write the ledger meanwhile.
@@ -223,32 +220,25 @@ class Ledger:
 
     def ended(self, after: int, count: int) -> list[Ended]:
         """Return up to `count` attempts that have ended and have an id greater than `after`, in order."""
-        with self._errors_as_exits():
-            rows = self._db.execute(f"{_ENDED} AND id > ? ORDER BY id LIMIT ?", (after, count))
-            return [msgspec.convert(row, Ended) for row in rows]
+        return self._read(f"{_ENDED} AND id > ? ORDER BY id LIMIT ?", after, count, kind=Ended)
 
     def last_ended(self) -> Ended | None:
         """Return the last attempt that has ended; None if there is none."""
-        with self._errors_as_exits():
-            row = self._db.execute(f"{_ENDED} ORDER BY id DESC LIMIT 1").fetchone()
-            return None if row is None else msgspec.convert(row, Ended)
+        return next(iter(self._read(f"{_ENDED} ORDER BY id DESC LIMIT 1", kind=Ended)), None)
 
-    def matches(self) -> int:
-        """Return the number of matches that count."""
-        with self._errors_as_exits():
-            (count,) = self._db.execute("SELECT count(*) FROM results").fetchone()
+    def matches(self, end: int = LAST) -> int:
+        """Return the number of matches of the blocks before `end` that count."""
+        ((count,),) = self._read("SELECT count(*) FROM results WHERE block < ?", end)
         return int(count)
 
     def damage(self) -> str | None:
         """Read the whole ledger; return the damage that SQLite finds, or None."""
-        with self._errors_as_exits():
-            ((found,),) = self._db.execute("PRAGMA integrity_check(1)")
+        ((found,),) = self._read("PRAGMA integrity_check(1)")
         return None if found == "ok" else str(found)
 
     def settle(self) -> None:
         """Move SQLite's log into the file, unless another process is reading it."""
-        with self._errors_as_exits():
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._read("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def begun(self) -> int:
         """Return the number of blocks that were begun."""
@@ -299,20 +289,8 @@ class Ledger:
 
         Matches of blocks that are not complete yet are included.
         """
-        with self._errors_as_exits():
-            return set(
-                self._db.execute(
-                    "SELECT block, seating FROM attempts"
-                    " WHERE block >= ? AND played IS NOT NULL AND set_aside IS NULL",
-                    (first,),
-                )
-            )
-
-    def counting(self, end: int = LAST) -> int:
-        """Return the number of matches of the blocks before `end` that count."""
-        with self._errors_as_exits():
-            (found,) = self._db.execute("SELECT count(*) FROM results WHERE block < ?", (end,)).fetchone()
-        return int(found)
+        query = "SELECT block, seating FROM attempts WHERE block >= ? AND played IS NOT NULL AND set_aside IS NULL"
+        return set(self._read(query, first))
 
     def try_match(self, match: Match, folder: Path, name: str) -> Attempt:
         """Write that an attempt at a match begins, with the transcript `name` in `folder`."""
@@ -427,13 +405,12 @@ class Ledger:
         None: it has played no match that counts.
         """
         seats = f"(SELECT * FROM attempts WHERE played IS NOT NULL ORDER BY id DESC LIMIT {RECENT}) AS recent"  # noqa: S608 - a number
-        with self._errors_as_exits():
-            ((found,),) = self._db.execute(
-                "SELECT max(coalesce(json_extract(recent.reports, '$[' || seat.key || '].worst_us'), 0))"  # noqa: S608
-                f" FROM {seats} JOIN results ON results.attempt = recent.id"
-                " JOIN json_each(recent.played, '$.entrants') AS seat WHERE seat.value = ?",
-                (entrant,),
-            )
+        ((found,),) = self._read(
+            "SELECT max(coalesce(json_extract(recent.reports, '$[' || seat.key || '].worst_us'), 0))"  # noqa: S608
+            f" FROM {seats} JOIN results ON results.attempt = recent.id"
+            " JOIN json_each(recent.played, '$.entrants') AS seat WHERE seat.value = ?",
+            entrant,
+        )
         return None if found is None else int(found)
 
     def judge_own_doing(self, entrant: int, bots: int) -> tuple[OwnDoing | None, list[int]]:
@@ -485,13 +462,15 @@ class Ledger:
 
     def _steps(self, block: int | None = None) -> list[StepTaken]:
         """Return the steps of a block, and those of all blocks."""
-        all_steps = "SELECT attempt, block, data FROM steps"
-        which, values = ("", ()) if block is None else (" WHERE block = ? OR block IS NULL", (block,))
-        rows = self._db.execute(f"{all_steps}{which} ORDER BY id", values).fetchall()
-        return [
-            msgspec.convert({"attempt": attempt, "block": number, "step": _shallow(data)}, StepTaken)
-            for attempt, number, data in rows
-        ]
+        which, values = "", tuple[int, ...]()
+        if block is not None:
+            which, values = " WHERE block = ? OR block IS NULL", (block,)
+        found = []
+        rows = self._db.execute(f"SELECT attempt, block, data FROM steps{which} ORDER BY id", values)
+        for attempt, number, data in rows:
+            taken = {"attempt": attempt, "block": number, "step": _shallow(data)}
+            found.append(msgspec.convert(taken, StepTaken))
+        return found
 
     def _add_step(self, block: int | None, step: Step, attempt: int | None = None) -> None:
         if attempt is None:
@@ -560,54 +539,47 @@ class Ledger:
 
     def counted(self, heads: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Return block and seating of the matches that count among those with these transcript heads, by head."""
-        with self._errors_as_exits():
-            rows = self._db.execute(
-                f"SELECT head, block, seating FROM results WHERE head IN ({', '.join('?' * len(heads))})",  # noqa: S608 - question marks
-                tuple(heads),
-            ).fetchall()
-            return {head: (block, seating) for head, block, seating in rows}
+        marks = ", ".join("?" * len(heads))
+        rows = self._read(f"SELECT head, block, seating FROM results WHERE head IN ({marks})", *heads)  # noqa: S608 - question marks
+        return {head: (block, seating) for head, block, seating in rows}
 
     def some(self, keys: Iterable[tuple[int, int]]) -> list[Reported]:
         """Return the matches with these blocks and seatings that count, as `reports` does."""
-        found = (self.one(block, seating) for block, seating in keys)
+        found = starmap(self.one, keys)
         return [each for each in found if each is not None]
 
     def times(self) -> LedgerTimes:
         """Return the times of the last `RECENT` attempts: reading all of a large ledger would take too long."""
         recent = f"(SELECT * FROM attempts ORDER BY id DESC LIMIT {RECENT}) AS recent"  # noqa: S608 - a number
-        with self._errors_as_exits():
-            begun = self._db.execute("SELECT started FROM attempts ORDER BY id LIMIT 1").fetchone()
-            ended = self._db.execute(
-                f"SELECT recent.ended FROM {recent} JOIN results ON results.attempt = recent.id"  # noqa: S608
-                " ORDER BY recent.ended"
-            ).fetchall()
-            under_way = self._db.execute(
-                f"SELECT block, seating, started FROM {recent}"  # noqa: S608
-                " WHERE ended IS NULL AND set_aside IS NULL ORDER BY id"
-            ).fetchall()
+        begun = self._read("SELECT started FROM attempts ORDER BY id LIMIT 1")
+        ended = self._read(
+            f"SELECT recent.ended FROM {recent} JOIN results ON results.attempt = recent.id ORDER BY recent.ended"  # noqa: S608
+        )
+        under_way = self._read(
+            f"SELECT block, seating, started FROM {recent} WHERE ended IS NULL AND set_aside IS NULL ORDER BY id"  # noqa: S608
+        )
         return LedgerTimes(
-            begun=begun[0] if begun else None,
-            ended=tuple(each for (each,) in ended),
+            begun=begun[0][0] if begun else None,
+            ended=tuple(chain.from_iterable(ended)),
             under_way=tuple(under_way),
         )
 
     def under_way(self, block: int, seating: int) -> str | None:
         """Return the transcript's name of the latest running attempt at a match; None if there is none."""
-        with self._errors_as_exits():
-            found = self._db.execute(
-                "SELECT transcript FROM attempts WHERE block = ? AND seating = ?"
-                " AND ended IS NULL AND set_aside IS NULL ORDER BY id DESC LIMIT 1",
-                (block, seating),
-            ).fetchone()
-        return None if found is None else str(found[0])
+        found = self._read(
+            "SELECT transcript FROM attempts WHERE block = ? AND seating = ?"
+            " AND ended IS NULL AND set_aside IS NULL ORDER BY id DESC LIMIT 1",
+            block,
+            seating,
+        )
+        return str(found[0][0]) if found else None
 
     def transcripts(self) -> dict[tuple[int, int], str]:
         """Return the transcript's name of every match that counts, by block and seating."""
-        with self._errors_as_exits():
-            rows = self._db.execute(
-                "SELECT results.block, results.seating, transcript FROM results"
-                " JOIN attempts ON attempts.id = results.attempt"
-            ).fetchall()
+        rows = self._read(
+            "SELECT results.block, results.seating, transcript FROM results"
+            " JOIN attempts ON attempts.id = results.attempt"
+        )
         return {(block, seating): name for block, seating, name in rows}
 
     def played(self) -> Iterator[tuple[Played, tuple[SeatReport, ...]]]:
@@ -625,38 +597,34 @@ class Ledger:
 
     def failed(self) -> dict[int, int]:
         """Return the number of finished matches in which an entrant's conduct was not `ok`, by entrant."""
-        with self._errors_as_exits():
-            return dict(
-                self._db.execute(
-                    "SELECT json_extract(played, '$.entrants[' || seat.key || ']') AS entrant,"
-                    " count(DISTINCT attempts.id) FROM attempts JOIN json_each(played, '$.conduct') AS seat"
-                    " WHERE played IS NOT NULL AND set_aside IS NULL AND seat.value != ? GROUP BY entrant",
-                    (Conduct.OK.value,),
-                )
-            )
+        rows = self._read(
+            "SELECT json_extract(played, '$.entrants[' || seat.key || ']') AS entrant,"
+            " count(DISTINCT attempts.id) FROM attempts JOIN json_each(played, '$.conduct') AS seat"
+            " WHERE played IS NOT NULL AND set_aside IS NULL AND seat.value != ? GROUP BY entrant",
+            Conduct.OK.value,
+        )
+        return dict(rows)
 
     def voids(self) -> list[tuple[int, int, str]]:
         """Return block, seating and reason of every void attempt, without interrupted ones."""
-        with self._errors_as_exits():
-            return self._db.execute(
-                "SELECT block, seating, void FROM attempts WHERE void IS NOT NULL AND void != ? ORDER BY id",
-                (INTERRUPTED,),
-            ).fetchall()
+        query = "SELECT block, seating, void FROM attempts WHERE void IS NOT NULL AND void != ? ORDER BY id"
+        return self._read(query, INTERRUPTED)
 
     def lost_with_workers(self) -> list[tuple[int, int, str]]:
         """Return block, seating and the end of the referee process of every attempt that outlived it."""
-        with self._errors_as_exits():
-            return self._db.execute(
-                "SELECT block, seating, worker FROM attempts WHERE worker IS NOT NULL ORDER BY id"
-            ).fetchall()
+        return self._read("SELECT block, seating, worker FROM attempts WHERE worker IS NOT NULL ORDER BY id")
 
     def set_aside(self) -> list[tuple[int, int, str]]:
         """Return block, seating and reason of every match that was played, and played again with its block."""
+        return self._read(
+            "SELECT block, seating, set_aside FROM attempts"
+            " WHERE set_aside IS NOT NULL AND played IS NOT NULL ORDER BY id"
+        )
+
+    def _read(self, query: str, *values: Any, kind: Any = tuple) -> list[Any]:
+        """Return the rows of a query, converted to a type."""
         with self._errors_as_exits():
-            return self._db.execute(
-                "SELECT block, seating, set_aside FROM attempts"
-                " WHERE set_aside IS NOT NULL AND played IS NOT NULL ORDER BY id"
-            ).fetchall()
+            return msgspec.convert(self._db.execute(query, values).fetchall(), list[kind])
 
     def _events(self) -> list[Event]:
         found = self._db.execute("SELECT id, at, block, refused, kind, data FROM events ORDER BY id")

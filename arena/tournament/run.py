@@ -271,7 +271,7 @@ class TournamentRun(Run[PlayerT]):
         tournament = self.tournament
         ladder = Ladder.opened(tournament.results, self._ledger, tournament.spec, self._seed, tournament.labels)
         _give_up_interrupted(self._ledger)
-        done = self._ledger.counting()
+        done = self._ledger.matches()
         isolation = tournament.plan().isolation
         say(f"a ladder without an end, {pluralise(done, 'match')} played before, isolation {isolation}")
         return _Stretch(
