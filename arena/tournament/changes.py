@@ -28,7 +28,7 @@ from arena.schedule import (
 from arena.tournament.aside import Again, BlockSetAside, LeftOut
 from arena.tournament.entries import resolve_changes
 from arena.tournament.ledger import Ledger
-from arena.tournament.results import StartTerms
+from arena.tournament.results import StartTerms, entries_until
 from referee.display_text import did_you_mean, printable_name
 
 LONGEST_LABEL = 900
@@ -66,8 +66,7 @@ class FieldState(Struct, frozen=True):
     @property
     def entries_until(self) -> str | None:
         """Time until which bots may enter; None: to the end."""
-        later = [event.what.entries_until for event in self.events if isinstance(event.what, Deadline)]
-        return later[-1] if later else self.begun.entries_until
+        return entries_until(self.begun.terms, self.events)
 
     def check_deadline(self, now: datetime) -> None:
         """Check that bots may still enter. Raises WrongUse if not."""

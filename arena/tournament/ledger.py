@@ -466,7 +466,7 @@ class Ledger:
         if block is not None:
             which, values = " WHERE block = ? OR block IS NULL", (block,)
         found = []
-        rows = self._db.execute(f"SELECT attempt, block, data FROM steps{which} ORDER BY id", values)
+        rows = self._db.execute(f"SELECT attempt, block, data FROM steps{which} ORDER BY id", values)  # noqa: S608
         for attempt, number, data in rows:
             taken = {"attempt": attempt, "block": number, "step": _shallow(data)}
             found.append(msgspec.convert(taken, StepTaken))

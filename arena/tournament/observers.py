@@ -18,11 +18,11 @@ from rich.progress import ProgressColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from arena.config import Tournament
 from arena.quantities import pluralise
-from arena.schedule import Contest, Entered, Event, Match, Withdrawn, competing, format_of, withdrawn
-from arena.statistics import Played, RunningRating, StandingsRow, digest_of, standings_of
+from arena.schedule import Entered, Event, Match, Withdrawn, competing, withdrawn
+from arena.statistics import Played, StandingsRow, standings_of
 from arena.terminal import Screen, progress_bar
 from arena.tournament.ledger import Ledger, LedgerCall
-from arena.tournament.results import results_that_count
+from arena.tournament.results import CountingMatches, digest_in_order, matches_that_count
 from arena.workers import RemoteSeats
 from protocol.codec import encode
 from protocol.feed import STANDINGS, FeedRow, FeedStandings
@@ -300,9 +300,9 @@ async def tell_remote_seats(
         remote.await_no_more(withdrawing(tournament, events))
         if remote.matches > counted and trio.current_time() >= next_count:
             began, counted = trio.current_time(), remote.matches
-            _, played, running, _ = await write(partial(results_that_count, ledger, tournament.spec, seed))
-            if played:
-                count = partial(standings_by_key, tournament, seed, played, running)
+            counting = await write(partial(matches_that_count, ledger, tournament.spec, seed))
+            if counting.played:
+                count = partial(standings_by_key, tournament, seed, counting)
                 remote.standings = await trio.to_thread.run_sync(count)
             next_count = trio.current_time() + IDLE_SHARE * (trio.current_time() - began)
         await trio.sleep(REMOTE_LOOK_SECONDS)
@@ -327,20 +327,16 @@ def withdrawing(tournament: Tournament, events: Sequence[Event]) -> set[str]:
     return keys
 
 
-def standings_by_key(
-    tournament: Tournament, seed: int, played: list[Played], running: tuple[RunningRating, ...] = ()
-) -> dict[str, TableRow]:
+def standings_by_key(tournament: Tournament, seed: int, counting: CountingMatches) -> dict[str, TableRow]:
     """Return the row of each remote bot in the standings, by its key.
 
     Args:
         tournament: the tournament.
         seed: its seed.
-        played: the matches that count, in schedule order.
-        running: the ratings of an endless ladder; empty for other formats.
+        counting: the matches that count.
     """
-    spec, labels, house = tournament.spec, tournament.shown, tournament.house
-    contest = Contest(spec=spec, labels=labels, house=house, seed=seed, played=played, running=running)
-    digest = digest_of(labels, played, house, partial(format_of(spec).in_order, contest))
+    digest = digest_in_order(counting.contest(tournament.spec, tournament.shown, tournament.house, seed))
+    running = counting.running
     rows = [row for row in digest.standings if not row.house]
     found = {}
     for place, row in enumerate(rows, 1):

@@ -1,9 +1,10 @@
 """The results of a tournament or a regression test, as its ledger has them."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -41,6 +42,9 @@ from referee.sandbox import Isolation
 
 MOST_BOTS = 5_000
 """Most bots of a competition. The values for all pairs of them must fit into memory."""
+
+
+ResultsT = TypeVar("ResultsT", bound="Results")
 
 
 class Results(Struct, frozen=True, kw_only=True):
@@ -109,8 +113,8 @@ class StartTerms(Struct, frozen=True, kw_only=True):
     """Content hashes of these bots."""
     isolation: Isolation
     spec: ScheduleSpec
-    entries_until: str | None = None
-    """Time until which bots may enter, before later changes."""
+    terms: Terms
+    """All terms, as plain values."""
 
 
 def load_start_terms(ledger: Ledger) -> StartTerms:
@@ -138,99 +142,100 @@ def load_start_terms(ledger: Ledger) -> StartTerms:
         contents=texts,
         isolation=isolation,
         spec=spec,
-        entries_until=entries_until(terms, []),
+        terms=terms,
     )
 
 
 def entries_until(terms: Terms, events: Sequence[Event]) -> str | None:
     """Return the time until which bots may enter, by the latest event or the terms; None: to the end."""
-    later = [event.what.entries_until for event in events if isinstance(event.what, Deadline)]
-    found = later[-1] if later else terms.get(UNTIL)
+    found = terms.get(UNTIL)
+    for event in events:
+        if isinstance(event.what, Deadline):
+            found = event.what.entries_until
     return found if isinstance(found, str) else None
 
 
 def load_results(path: Path) -> Results:
-    """Return the results in a ledger.
+    """Return the results in a ledger, which an arena may be writing.
 
     Raises:
         WrongUse: the file is no ledger.
         MachineCannot: it cannot be read.
     """
-    ledger = Ledger(path)
-    try:
+    with closing(Ledger(path)) as ledger:
         terms = ledger.terms()
         of_file = _labels(ledger, terms)
         house = len(of_file) - 1 if terms.get("house") else None
-        endless, first, end = terms.get("endless") is True, 0, ledger.begun()
-        played: list[Played] = [] if endless else ledger.results()
-        running: tuple[RunningRating, ...] = ()
-        pending: tuple[Block, ...] = ()
+        endless, end = terms.get("endless") is True, ledger.begun()
+        counting = CountingMatches()
+        if not endless:
+            counting = CountingMatches(played=ledger.results())
         # Read after the results and the number of begun blocks, as bots enter before their first match.
         events = tuple(ledger.events())
         changes = tuple(event for event in events if event.block is not None)
         labels = (*of_file, *(event.what.label for event in changes if isinstance(event.what, Entered)))
         _check_count(path, len(labels))
-        if endless and (spec := _spec(terms, of_file, house, played)):
-            seed = msgspec.convert(terms["seed"], int, strict=False)
-            first, played, running, pending = results_that_count(ledger, replace(spec, changes=changes), seed, end)
-        voids, set_aside, lost = ledger.voids(), ledger.set_aside(), ledger.lost_with_workers()
-        asides = ledger.asides()
-        if not all(each.fits(len(labels)) and len(each.entrants) == len(played[0].entrants) for each in played):
-            raise WrongUse(f"{path}: holds a result that does not fit a match among its {len(labels)} bots")
-        # Another block may count since the results were read, while the tournament is played.
-        counted = {(each.block, each.seating) for each in played}
-        rows = (row for row in ledger.reports(first=first) if (row[0].block, row[0].seating) in counted)
-        reports = reports_of(len(labels), rows)
-    except (msgspec.ValidationError, KeyError, BadSetupError, BadChangeError) as error:
-        raise WrongUse(f"{path}: is not the ledger of a tournament: {error}") from None
-    finally:
-        ledger.close()
-    try:
-        spec = _spec(terms, of_file, house, played)
-        contest = None
+        contest = total = None
+        try:
+            spec = _spec(terms, of_file, house, counting.played)
+            if spec is not None:
+                spec = replace(spec, changes=changes)
+                if endless:
+                    counting = matches_that_count(ledger, spec, _seed(terms), end)
+            _check_fit(path, counting.played, len(labels))
+            if spec is not None:
+                labels = labels_now(spec, of_file)
+                if counting.played:
+                    contest = counting.contest(spec, labels, house, _seed(terms))
+        except (msgspec.ValidationError, KeyError, BadSetupError, BadChangeError) as error:
+            raise WrongUse(f"{path}: is not the ledger of a tournament: {error}") from None
         if spec is not None:
-            spec = replace(spec, changes=changes)
-            labels = labels_now(spec, of_file)
-        if spec is not None and played:
-            seed = msgspec.convert(terms["seed"], int, strict=False)
-            contest = Contest(spec=spec, labels=labels, house=house, seed=seed, played=played, running=running)
-    except (msgspec.ValidationError, KeyError, BadSetupError, BadChangeError) as error:
-        raise WrongUse(f"{path}: is not the ledger of a tournament: {error}") from None
-    order = tuple if contest is None else partial(format_of(contest.spec).in_order, contest)
-    return Results(
-        terms=terms,
-        digest=digest_of(labels, played, house, order),
-        reports=reports,
-        played=played,
-        spec=spec,
-        contest=contest,
-        voids=voids,
-        set_aside=set_aside,
-        lost=lost,
-        asides=asides,
-        events=events,
-        pending=pending,
-        total=None if spec is None else _total(spec, contest, asides),
-    )
+            total = _total(spec, contest, ledger.asides())
+        digest = digest_of(labels, counting.played, house) if contest is None else digest_in_order(contest)
+        return collect_results(
+            Results,
+            ledger,
+            counting,
+            digest,
+            spec=spec,
+            contest=contest,
+            events=events,
+            pending=counting.pending,
+            total=total,
+        )
 
 
-def results_that_count(
-    ledger: Ledger, spec: ScheduleSpec, seed: int, end: int = LAST
-) -> tuple[int, list[Played], tuple[RunningRating, ...], tuple[Block, ...]]:
-    """Return the results for the table: for an endless ladder, those of the period.
+def _check_fit(path: Path, played: Sequence[Played], bots: int) -> None:
+    for match in played:
+        if not match.fits(bots) or len(match.entrants) != len(played[0].entrants):
+            raise WrongUse(f"{path}: holds a result that does not fit a match among its {bots} bots")
 
-    Args:
-        ledger: the tournament's ledger.
-        spec: its schedule.
-        seed: its seed.
-        end: the number of the block from which on results are ignored.
 
-    Returns:
-        The number of the first block; the results; the ladder's ratings; and its chosen blocks that are not in
-        these ratings yet. The last two are empty for other formats.
-    """
+def _seed(terms: Terms) -> int:
+    return msgspec.convert(terms["seed"], int, strict=False)
+
+
+class CountingMatches(Struct, frozen=True, kw_only=True):
+    """The matches that count for the table: for an endless ladder, those of the period."""
+
+    first: int = 0
+    """Number of the first block."""
+    played: list[Played] = []
+    """The matches, in schedule order."""
+    running: tuple[RunningRating, ...] = ()
+    """Ratings of an endless ladder; empty for other formats."""
+    pending: tuple[Block, ...] = ()
+    """The chosen blocks of an endless ladder that are not in these ratings yet."""
+
+    def contest(self, spec: ScheduleSpec, labels: tuple[str, ...], house: int | None, seed: int) -> Contest:
+        """Return these matches as a format counts them."""
+        return Contest(spec=spec, labels=labels, house=house, seed=seed, played=self.played, running=self.running)
+
+
+def matches_that_count(ledger: Ledger, spec: ScheduleSpec, seed: int, end: int = LAST) -> CountingMatches:
+    """Return the matches of a ledger that count, in blocks before `end`."""
     if not spec.endless:
-        return 0, ledger.results(), (), ()
+        return CountingMatches(played=ledger.results())
     waves = ladder_so_far(ledger, spec, seed, end=end)
     first = waves.period_first
     played = ledger.results(first, end)
@@ -238,7 +243,33 @@ def results_that_count(
         # A period has begun, and no match of it has ended yet.
         first -= waves.period_blocks
         played = ledger.results(first, end)
-    return first, played, waves.ratings(), tuple(waves.pending())
+    return CountingMatches(first=first, played=played, running=waves.ratings(), pending=tuple(waves.pending()))
+
+
+def digest_in_order(contest: Contest) -> Digest:
+    """Return the numbers of a contest, with the standings in the format's order."""
+    order = partial(format_of(contest.spec).in_order, contest)
+    return digest_of(contest.labels, contest.played, contest.house, order)
+
+
+def collect_results(
+    kind: type[ResultsT], ledger: Ledger, counting: CountingMatches, digest: Digest, **more: Any
+) -> ResultsT:
+    """Return results of this kind: these matches, everything else that the ledger has, and fields in `more`."""
+    # Another block may count since the results were read, while the tournament is played.
+    counted = {(each.block, each.seating) for each in counting.played}
+    rows = (row for row in ledger.reports(first=counting.first) if (row[0].block, row[0].seating) in counted)
+    return kind(
+        terms=ledger.terms(),
+        digest=digest,
+        reports=reports_of(len(digest.labels), rows),
+        played=counting.played,
+        voids=ledger.voids(),
+        set_aside=ledger.set_aside(),
+        lost=ledger.lost_with_workers(),
+        asides=ledger.asides(),
+        **more,
+    )
 
 
 def _total(spec: ScheduleSpec, contest: Contest | None, asides: Asides) -> int:

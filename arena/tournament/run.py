@@ -26,10 +26,9 @@ from arena.schedule import (
     blocks_so_far,
     competing,
     design_of,
-    format_of,
     rounds_of,
 )
-from arena.statistics import Played, StandingsRow, digest_of, reports_of
+from arena.statistics import Played, StandingsRow
 from arena.terminal import progress_console, say
 from arena.tournament.endless import Ladder, blocks_played
 from arena.tournament.entries import accept_changes, apply_changes, keep_entry
@@ -37,7 +36,7 @@ from arena.tournament.ledger import Ledger, LedgerThread
 from arena.tournament.notices import Notify, Watch, no_notices
 from arena.tournament.observers import FedStandings, LiveProgress, Observers, Progress, keys_of, tell_remote_seats
 from arena.tournament.provenance import as_begun, begin_or_go_on, left_out_of, names_entered, remedy_of, terms_of
-from arena.tournament.results import Results, results_that_count
+from arena.tournament.results import Results, collect_results, digest_in_order, matches_that_count
 from arena.tournament.results_folder import CHECKS, TRANSCRIPTS, open_ledger
 from arena.tournament.runner import BlockRunner, MatchSetup, Settle
 from arena.workers import RemoteSeats, WorkerPool, workers_kept
@@ -349,27 +348,21 @@ class TournamentRun(Run[PlayerT]):
     def _final_results(self, design: Design | None) -> FinalResults:
         """Return the results at the end; `design` is the schedule's before the last matches, if it was known."""
         tournament, ledger, seed = self.tournament, self._ledger, self._seed
-        spec, labels, house = tournament.spec, tournament.shown, tournament.house
-        first, results, running, _ = results_that_count(ledger, spec, seed)
-        contest = Contest(spec=spec, labels=labels, house=house, seed=seed, played=results, running=running)
-        in_order = partial(format_of(spec).in_order, contest)
+        counting = matches_that_count(ledger, tournament.spec, seed)
+        contest = counting.contest(tournament.spec, tournament.shown, tournament.house, seed)
         if design is None or not isinstance(tournament.schedule, Fixed):
-            design = _design(tournament, seed, results)
-        return FinalResults(
+            design = _design(tournament, seed, counting.played)
+        return collect_results(
+            FinalResults,
+            ledger,
+            counting,
+            digest_in_order(contest),
             tournament=tournament,
-            terms=ledger.terms(),
             design=design,
-            played=results,
-            spec=spec,
+            spec=tournament.spec,
             contest=contest,
-            digest=digest_of(labels, results, house, in_order),
-            reports=reports_of(len(labels), ledger.reports(first=first)),
-            voids=ledger.voids(),
-            set_aside=ledger.set_aside(),
-            lost=ledger.lost_with_workers(),
-            asides=ledger.asides(),
             events=tuple(ledger.events()),
-            total=len(results),
+            total=len(counting.played),
         )
 
 

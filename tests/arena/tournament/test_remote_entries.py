@@ -11,6 +11,7 @@ from arena.errors import DONE, WRONG_USE, WrongUse
 from arena.schedule.fields import Entered
 from arena.statistics import Played, RunningRating
 from arena.tournament.observers import keys_of, standings_by_key, withdrawing
+from arena.tournament.results import CountingMatches
 from arena.tournament.results_folder import ENTRIES, LEDGER
 from referee.host.players import RemoteBot, remote_bot
 from referee.wire.keys import new_pair, write_pair
@@ -155,7 +156,7 @@ def test_a_key_that_comes_back_is_waited_for_and_told_of_its_new_row(file: Path,
     assert [{bob}, {bob}, set(), set()] == seen
     now = results.tournament
     assert bob in keys_of(now, competing_now=True) - keys_of(now, competing_now=False)
-    told = standings_by_key(now, results.contest.seed, results.played)[bob]
+    told = standings_by_key(now, results.contest.seed, CountingMatches(played=results.played))[bob]
     rows = [now.labels[row.entrant] for row in results.standings]
     assert rows.index("bob-again") + 1 == told.place < rows.index("bob") + 1
 
@@ -163,7 +164,7 @@ def test_a_key_that_comes_back_is_waited_for_and_told_of_its_new_row(file: Path,
 def test_an_author_is_told_place_and_rating_as_the_table_has_them(file: Path) -> None:
     results = playing(file, AtOnce())
     played: list[Played] = results.played
-    told = standings_by_key(results.tournament, results.contest.seed, played)
+    told = standings_by_key(results.tournament, results.contest.seed, CountingMatches(played=played))
     for place, row in enumerate(results.standings, 1):
         bot = results.tournament.bots[row.entrant]
         if isinstance(bot, RemoteBot):
@@ -181,7 +182,7 @@ def test_of_a_ladder_without_an_end_an_author_is_told_its_own_rating_and_its_95_
     tournament = read_tournament(file)
     played = [simulated(block, 0, (0, 1 + block % 2), [[0], [1]]) for block in range(6)]
     running = tuple([RunningRating(rating=100.0 * bot, error=10.0 + bot, blocks=4) for bot in range(3)])
-    told = standings_by_key(tournament, 4, played, running)
+    told = standings_by_key(tournament, 4, CountingMatches(played=played, running=running))
     alice, bob = (told[bot.key] for bot in tournament.remote[:2])
     assert (100.0, 78.4, 121.6) == (alice.rating, alice.low, alice.high)
     assert (200.0, 176.5, 223.5) == (bob.rating, bob.low, bob.high)
