@@ -12,7 +12,6 @@ from arena.schedule.blocks import (
     sortable_match_name,
 )
 from arena.schedule.contract import (
-    Blocks,
     Contest,
     Fixed,
     Schedule,
@@ -45,7 +44,7 @@ from arena.schedule.fields import (
     labels_now,
     withdrawn,
 )
-from arena.schedule.formats import FORMATS, TWO, FormatName, complaint, format_of, refusal
+from arena.schedule.formats import TWO, FormatName, complaint, format_of, refusal
 from arena.schedule.knockout import round_title
 from arena.schedule.ladder import EndlessLadder, ladder_json
 from arena.schedule.queue import MatchQueue, NotYetScheduled, Ticket
@@ -56,7 +55,6 @@ from arena.schedule.waves import EndlessLadderState, LadderState, StrangeResultE
 __all__ = [
     "DRAWN_BITS",
     "FILE_FIELDS",
-    "FORMATS",
     "KEY_CONTENT",
     "MOST_BLOCKS",
     "SEED_BITS",
@@ -65,7 +63,6 @@ __all__ = [
     "WITHDRAWN_MARK",
     "BadChangeError",
     "Block",
-    "Blocks",
     "Closed",
     "Contest",
     "Deadline",

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, repeat
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -30,6 +30,9 @@ class Rounds(ABC):
     @abstractmethod
     def advance(self, results: Sequence[Played]) -> None:
         """Accept all results of the current round in schedule order, and go on to the next round."""
+
+
+RoundsT = TypeVar("RoundsT", bound=Rounds)
 
 
 class OneRound(Rounds):
@@ -94,40 +97,41 @@ def rounds_of(rounds: Rounds, results_between: Callable[[int, int], Sequence[Pla
         first = end
 
 
+def advanced(rounds: RoundsT, results: Sequence[Played]) -> RoundsT:
+    """Go on through the rounds that these results complete, and return the rounds."""
+    for _ in _reached(rounds, results):
+        pass
+    return rounds
+
+
 def next_round(rounds: Rounds, results: Sequence[Played]) -> list[Block]:
     """Return the blocks of the first round that lacks a result; an empty list if none does."""
-    for blocks, _, complete in _paired(rounds, results):
-        if not complete:
-            return blocks
-    return []
+    blocks = advanced(rounds, results).blocks
+    return list(blocks()) if blocks is not None else []
 
 
 def blocks_so_far(rounds: Rounds, results: Sequence[Played]) -> Iterator[Block]:
     """Yield every block of the rounds that these results lead to, played or not."""
-    for blocks, _, _ in _paired(rounds, results):
-        yield from blocks
+    return chain.from_iterable(_reached(rounds, results))
 
 
-def _paired(rounds: Rounds, results: Sequence[Played]) -> Iterator[tuple[list[Block], Sequence[Played], bool]]:
-    """Yield each round's blocks, its results, and True if they are complete; stop after an incomplete round."""
+def _reached(rounds: Rounds, results: Sequence[Played]) -> Iterator[list[Block]]:
+    """Yield the blocks of each round that these results lead to; go on to the next one while they are complete."""
     start = 0
     while rounds.blocks is not None:
         blocks = list(rounds.blocks())
+        yield blocks
         end = start + sum(len(block.shifts) for block in blocks)
-        given = results[start:end]
-        yield blocks, given, len(given) == end - start
-        if len(given) < end - start:
+        if len(results) < end:
             return
+        rounds.advance(results[start:end])
         start = end
-        rounds.advance(given)
 
 
 def round_of(pairs: Sequence[tuple[int, int]], *, first: int, turn: int, blocks: int, seed: int) -> list[Block]:
     """Return a round in which each pair plays `blocks` blocks, numbered from `first`."""
-    return [
-        Block(number, turn, pair, SWAPPED, seed)
-        for number, pair in enumerate(chain.from_iterable(repeat(pairs, blocks)), start=first)
-    ]
+    order = enumerate(chain.from_iterable(repeat(pairs, blocks)), start=first)
+    return [Block(number, turn, pair, SWAPPED, seed) for number, pair in order]
 
 
 Complaint = tuple[str, str]
@@ -167,8 +171,10 @@ class Format(ABC):
 
     name: ClassVar[str]
     """Value of `format` in the tournament's file."""
+    for_tables: ClassVar[bool] = False
+    """True for games of more than two seats, otherwise for games of two."""
     uses: ClassVar[tuple[str, ...]] = ()
-    """Fields among `rounds`, `heads` and `fill` that the format accepts in games of two seats."""
+    """Fields among `rounds`, `heads` and, in games of two seats, `fill` that the format accepts."""
     order_text: ClassVar[str] = "By mean points."
     """Description of the order of `places`, as a sentence."""
 

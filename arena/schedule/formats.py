@@ -1,7 +1,8 @@
 """The list of formats, and the checks of a spec and of changes that all formats share. Pure.
 
-A new format needs its file, its test, its part of `docs/tournament.md` and a place in `FORMATS`; no other code
-names a format. A new field of tournament files belongs in `ScheduleSpec` and `TournamentFile`.
+A new format needs its file, its test, its part of `docs/tournament.md` and a place in `_ALL`, whether it is for
+two seats or for tables of more; no other code names a format. A new field of tournament files belongs in
+`ScheduleSpec` and `TournamentFile`.
 """
 
 from collections.abc import Sequence
@@ -19,11 +20,18 @@ from arena.schedule.tables import TablesFormat
 
 TWO = 2
 """Number of seats in games for pairs, and the minimum number of bots in a tournament."""
-_ALL = (RoundRobinFormat(), GauntletFormat(), SwissFormat(), KnockoutFormat(), LadderFormat())
-FORMATS: dict[str, Format] = {each.name: each for each in _ALL}
+_ALL: tuple[Format, ...] = (
+    RoundRobinFormat(),
+    GauntletFormat(),
+    SwissFormat(),
+    KnockoutFormat(),
+    LadderFormat(),
+    TablesFormat(),
+)
+FORMATS: dict[str, Format] = {each.name: each for each in _ALL if not each.for_tables}
 """Formats for two seats, by name."""
-TABLES = TablesFormat()
-"""The only format for more than two seats that has an end."""
+TABLE_FORMATS: dict[str, Format] = {each.name: each for each in _ALL if each.for_tables}
+"""Formats for more than two seats that have an end, by name."""
 ENDLESS = EndlessFormat()
 """The ladder with `endless = true`, for any number of seats."""
 OF_ENDLESS = ("period", "accuracy", "old_versions", "budget_s")
@@ -32,7 +40,7 @@ OF_ENDLESS = ("period", "accuracy", "old_versions", "budget_s")
 if TYPE_CHECKING:
     FormatName = str
 else:
-    FormatName = Literal[tuple(FORMATS)]
+    FormatName = Literal[tuple(FORMATS | TABLE_FORMATS)]
     """Names that a tournament's file may use; parsing refuses all others without a second list."""
 
 
@@ -40,7 +48,9 @@ def format_of(spec: ScheduleSpec) -> Format:
     """Return the format of a spec."""
     if spec.endless:
         return ENDLESS
-    return TABLES if spec.seats > TWO else FORMATS[spec.format]
+    if spec.seats > TWO:
+        return TABLE_FORMATS[spec.format]
+    return FORMATS[spec.format]
 
 
 def complaint(spec: ScheduleSpec, game: str) -> Complaint | None:
@@ -53,10 +63,10 @@ def complaint(spec: ScheduleSpec, game: str) -> Complaint | None:
         if getattr(spec, field) is not None:
             return field, "is for a ladder without an end: endless = true"
     for field in ("rounds", "heads"):
-        if getattr(spec, field) is not None and field not in FORMATS[spec.format].uses:
+        if getattr(spec, field) is not None and field not in _named(spec).uses:
             return field, f"is for format = {_users(field)}, not {spec.format!r}"
-    wrong = _wrong_with_two(spec, game) if spec.seats == TWO else _wrong_with_many(spec, game)
-    return wrong or format_of(spec).complaint(spec, game)
+    wrong_with_seats = _wrong_with_two if spec.seats == TWO else _wrong_with_many
+    return wrong_with_seats(spec, game) or format_of(spec).complaint(spec, game)
 
 
 def refusal(spec: ScheduleSpec, event: Event, game: str) -> str | None:
@@ -99,6 +109,8 @@ def _in_words(wrong: Complaint | None) -> str | None:
 
 
 def _wrong_with_two(spec: ScheduleSpec, game: str) -> Complaint | None:
+    if spec.format not in FORMATS:
+        return "format", f"{spec.format!r} is for games of more than two seats; {game} has two"
     if spec.rotations is not None:
         return "rotations", f"is for games of more than two seats; {game} has two"
     if spec.filled and "fill" not in FORMATS[spec.format].uses:
@@ -107,11 +119,21 @@ def _wrong_with_two(spec: ScheduleSpec, game: str) -> Complaint | None:
 
 
 def _wrong_with_many(spec: ScheduleSpec, game: str) -> Complaint | None:
-    if spec.format == TABLES.name or spec.endless:
+    if spec.format in TABLE_FORMATS or spec.endless:
         return None
-    return "format", f"{spec.format!r} is for games of two seats; {game} has {spec.seats}: {TABLES.name}"
+    others = " or ".join(TABLE_FORMATS)
+    return "format", f"{spec.format!r} is for games of two seats; {game} has {spec.seats}: {others}"
 
 
 def _users(field: str) -> str:
     """Return the names of the formats that accept a field, joined by "or"."""
-    return " or ".join(f'"{name}"' for name, each in FORMATS.items() if field in each.uses)
+    users = [each.name for each in _ALL if field in each.uses]
+    return " or ".join(f'"{name}"' for name in users)
+
+
+def _named(spec: ScheduleSpec) -> Format:
+    """Return the format of this name, for games of two seats if there is none for the game's number of seats."""
+    named = FORMATS | TABLE_FORMATS
+    if spec.seats > TWO:
+        return named[spec.format]
+    return FORMATS.get(spec.format, named[spec.format])

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from arena.quantities import Column, Table
-from arena.schedule.contract import Contest, Format, Rounds, Tie, format_table, next_round, round_of
+from arena.schedule.contract import Contest, Format, Rounds, Tie, advanced, format_table, round_of
 from arena.schedule.fields import Entered, Event, FieldPeriod, ScheduleSpec, fields_of
 from arena.schedule.pairing import SEATINGS, add_points
 from arena.statistics import MEAN_POINTS, RECORD, BotColumn, Played, StandingsRow
@@ -188,9 +188,7 @@ def _decide(
 
 def bracket_of(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list[list[Tie]]:
     """Return the ties of each round that follow from these results."""
-    rounds = Knockout(spec).rounds(seed)
-    next_round(rounds, results)
-    return rounds.bracket
+    return advanced(Knockout(spec).rounds(seed), results).bracket
 
 
 def rounds_of_all(bracket: Sequence[Sequence[Tie]]) -> int:

@@ -13,9 +13,9 @@ from typing import Any
 from msgspec import Struct
 
 from arena.quantities import Column, Table, pluralise, rounded, whole_number
-from arena.schedule.contract import Complaint, Contest, Format, Rounds, at_once, format_table, next_round
-from arena.schedule.fields import Event, Extended, FieldPeriod, RoundSpan, ScheduleSpec, next_round_from
-from arena.schedule.pairing import Byes, Pair, PairedRounds, matches_in, paired_parts, pairs_of
+from arena.schedule.contract import Complaint, Contest, Format, Rounds, advanced, at_once, format_table
+from arena.schedule.fields import Event, Extended, FieldPeriod, RoundSpan, ScheduleSpec
+from arena.schedule.pairing import Byes, Pair, PairedRounds, PairedSchedule, pairs_of
 from arena.schedule.waves import EndlessLadderState
 from arena.statistics import (
     PLAYED,
@@ -76,30 +76,16 @@ class LadderFormat(Format):
         return final_ratings(contest.spec, contest.seed, contest.played)
 
 
-class Ladder(Struct, frozen=True):
+class Ladder(PairedSchedule, frozen=True):
     """Rounds in which every bot plays some blocks against a neighbour in rating.
 
     A new version starts at its predecessor's rating. If the number of bots is odd, one of them plays the house, or
     has a bye if no house fills seats.
     """
 
-    spec: ScheduleSpec
-
-    @property
-    def matches(self) -> int:
-        """See `Schedule`."""
-        return matches_in(self._parts())
-
-    def change_at(self, begun: int) -> int:
-        """See `Schedule`."""
-        return next_round_from(self._parts(), begun)
-
     def rounds(self, seed: int) -> "LadderRounds":
         """See `Schedule`."""
-        return LadderRounds(self.spec, self._parts(), seed)
-
-    def _parts(self) -> list[RoundSpan]:
-        return paired_parts(self.spec, 0)
+        return LadderRounds(self.spec, self.spans, seed)
 
 
 class LadderRounds(PairedRounds):
@@ -157,9 +143,7 @@ def move(results: Iterable[Played], ratings: list[float]) -> None:
 
 def final_ratings(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list[float]:
     """Return the ratings by entrant after these results."""
-    rounds = Ladder(spec).rounds(seed)
-    next_round(rounds, results)
-    return rounds.ratings
+    return advanced(Ladder(spec).rounds(seed), results).ratings
 
 
 class EndlessFormat(Format):

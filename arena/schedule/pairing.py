@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from hashlib import sha256
 
+from msgspec import Struct
+
 from arena.schedule.contract import Rounds, round_of
-from arena.schedule.fields import FieldPeriod, RoundSpan, ScheduleSpec, parts_of
+from arena.schedule.fields import FieldPeriod, RoundSpan, ScheduleSpec, next_round_from, parts_of
 from arena.statistics import Played, points
 
 MayMeet = Callable[[int, int], bool]
@@ -130,14 +132,29 @@ def round_size(spec: ScheduleSpec, field: FieldPeriod) -> int:
     return (bots // 2 + (spec.filled and bots % 2)) * field.blocks
 
 
-def paired_parts(spec: ScheduleSpec, turns: int) -> list[RoundSpan]:
-    """Return the rounds of each field in a format of pairs; `turns` is the total if the file has no `rounds`."""
-    return list(parts_of(spec, lambda field: field.rounds or turns, partial(round_size, spec)))
+class PairedSchedule(Struct, frozen=True):
+    """A schedule of rounds in which every bot plays some blocks against one other."""
 
+    spec: ScheduleSpec
 
-def matches_in(parts: Iterable[RoundSpan]) -> int:
-    """Return the number of matches of two seats in these rounds."""
-    return sum(part.rounds * part.size for part in parts) * SEATINGS
+    @property
+    def turns(self) -> int:
+        """Number of rounds if the file has no `rounds`."""
+        return 0
+
+    @property
+    def spans(self) -> list[RoundSpan]:
+        """Rounds of each field."""
+        return list(parts_of(self.spec, lambda field: field.rounds or self.turns, partial(round_size, self.spec)))
+
+    @property
+    def matches(self) -> int:
+        """See `Schedule`."""
+        return sum(span.rounds * span.size for span in self.spans) * SEATINGS
+
+    def change_at(self, begun: int) -> int:
+        """See `Schedule`."""
+        return next_round_from(self.spans, begun)
 
 
 class PairedRounds(Rounds):

@@ -4,22 +4,22 @@ Bots are ranked by points, then by Buchholz: the sum of their opponents' points.
 """
 
 from collections.abc import Sequence
+from itertools import starmap
 from typing import Any
 
 from msgspec import Struct
 
 from arena.quantities import Column, Table, plain
-from arena.schedule.contract import Complaint, Contest, Format, format_table, next_round
-from arena.schedule.fields import FieldPeriod, RoundSpan, ScheduleSpec, next_round_from
+from arena.schedule.contract import Complaint, Contest, Format, advanced, format_table
+from arena.schedule.fields import FieldPeriod, RoundSpan, ScheduleSpec
 from arena.schedule.pairing import (
     SEATINGS,
     Byes,
     Pair,
     PairedRounds,
+    PairedSchedule,
     add_points,
     drawn,
-    matches_in,
-    paired_parts,
     pairs_of,
 )
 from arena.statistics import POINTS, RECORD, Played, StandingsRow
@@ -62,57 +62,44 @@ class SwissFormat(Format):
         def byes(row: StandingsRow) -> int | None:
             return None if row.house else swiss[row.entrant].byes
 
+        without = Column("byes", byes, meaning="Rounds without an opponent.")
+        if contest.spec.filled:
+            without = Column("house", byes, meaning="Rounds against the house bot.")
         columns = (
             Column("points", points, plain, meaning=POINTS.meaning),
             Column("Buchholz", buchholz, plain, meaning="The sum of the points of the bot's opponents."),
             RECORD,
-            Column("house", byes, meaning="Rounds against the house bot.")
-            if contest.spec.filled
-            else Column("byes", byes, meaning="Rounds without an opponent."),
+            without,
         )
         return format_table(contest.labels, rows, columns)
 
     def as_json(self, contest: Contest) -> dict[str, Any]:
         """See `Format`."""
-        rows = [
-            {"bot": contest.labels[row.entrant], "points": row.points, "buchholz": row.buchholz, "byes": row.byes}
-            for row in self._rows(contest)
-        ]
+        rows = []
+        for row in self._rows(contest):
+            bot = contest.labels[row.entrant]
+            rows.append({"bot": bot, "points": row.points, "buchholz": row.buchholz, "byes": row.byes})
         return {"swiss": rows}
 
     def _rows(self, contest: Contest) -> "list[SwissRow]":
         return swiss_rows(contest.spec, contest.seed, contest.played)
 
 
-def swiss_rounds(entrants: int) -> int:
-    """Return the number of rounds of a knock-out, after which at most one bot is unbeaten."""
-    return (entrants - 1).bit_length()
-
-
-class Swiss(Struct, frozen=True):
+class Swiss(PairedSchedule, frozen=True):
     """Rounds in which every bot plays some blocks against one other.
 
     A bot that enters later starts with no points and no earlier opponents. If the number of bots is odd, one of
     them plays the house, or has a bye, which counts as won, if no house fills seats.
     """
 
-    spec: ScheduleSpec
-
     @property
-    def matches(self) -> int:
-        """See `Schedule`."""
-        return matches_in(self._parts())
-
-    def change_at(self, begun: int) -> int:
-        """See `Schedule`."""
-        return next_round_from(self._parts(), begun)
+    def turns(self) -> int:
+        """See `PairedSchedule`: as many as a knock-out has, after which at most one bot is unbeaten."""
+        return (self.spec.entrants - 1).bit_length()
 
     def rounds(self, seed: int) -> "SwissRounds":
         """See `Schedule`."""
-        return SwissRounds(self.spec, self._parts(), seed)
-
-    def _parts(self) -> list[RoundSpan]:
-        return paired_parts(self.spec, swiss_rounds(self.spec.entrants))
+        return SwissRounds(self.spec, self.spans, seed)
 
 
 class SwissRounds(PairedRounds):
@@ -166,7 +153,7 @@ def _paired(order: Sequence[int], score: "SwissScore") -> tuple[int | None, list
     found = []
     for out in candidates:
         pairs = pairs_of([bot for bot in order if bot != out], may_meet)
-        if all(may_meet(one, other) for one, other in pairs):
+        if all(starmap(may_meet, pairs)):
             return out, pairs
         found.append((out, pairs))
     return found[0]
@@ -201,7 +188,7 @@ class SwissScore(Struct):
         return sum(self.points[other] for other in self.met[bot]) + self.byes.counts[bot] * unpaired
 
 
-class SwissRow(Struct, frozen=True, kw_only=True):
+class SwissRow(Struct, frozen=True):
     """One bot's row in the table of a Swiss tournament."""
 
     entrant: int
@@ -212,17 +199,10 @@ class SwissRow(Struct, frozen=True, kw_only=True):
 
 def swiss_rows(spec: ScheduleSpec, seed: int, results: Sequence[Played]) -> list[SwissRow]:
     """Return the rows without the house, best first, then in the order of the file."""
-    rounds = Swiss(spec).rounds(seed)
-    next_round(rounds, results)
-    score = rounds.score
-    rows = [
-        SwissRow(
-            entrant=bot,
-            points=score.points[bot],
-            buchholz=score.buchholz(bot, spec.house),
-            byes=score.byes.counts[bot],
-        )
-        for bot in range(spec.numbers)
-        if bot != spec.house
-    ]
+    score = advanced(Swiss(spec).rounds(seed), results).score
+    rows = []
+    for bot in range(spec.numbers):
+        if bot != spec.house:
+            buchholz = score.buchholz(bot, spec.house)
+            rows.append(SwissRow(bot, score.points[bot], buchholz, score.byes.counts[bot]))
     return sorted(rows, key=lambda row: (-row.points, -row.buchholz, row.entrant))

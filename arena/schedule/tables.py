@@ -322,6 +322,7 @@ class TablesFormat(Format):
     """See `Format`. In a tournament's file it is the round robin for more than two seats."""
 
     name = "round_robin"
+    for_tables = True
 
     def schedule(self, spec: ScheduleSpec) -> Fixed:
         """See `Format`."""

@@ -14,7 +14,6 @@ from arena.checks import read_refusal
 from arena.config import is_season, read_form, read_season, results_of
 from arena.errors import WrongUse
 from arena.schedule import (
-    FORMATS,
     KEY_CONTENT,
     TWO,
     BadChangeError,
@@ -326,8 +325,10 @@ def _spec(terms: Terms, labels: Sequence[str], house: int | None, played: list[P
     if seats == TWO:
         known["rotations"] = None  # Terms have it for all games, files only for games of more than two seats.
     spec = msgspec.convert(terms | known, ScheduleSpec, strict=False)
-    if spec.format not in FORMATS:
-        raise msgspec.ValidationError(f"there is no format {spec.format!r}")
+    try:
+        format_of(spec)
+    except KeyError:
+        raise msgspec.ValidationError(f"there is no format {spec.format!r}") from None
     return spec
 
 

@@ -6,26 +6,30 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import Struct
 
 from arena.config.tournament_file import read_tournament
 from arena.errors import MachineCannot
 from arena.reports.tournament import print_result, results_json
-from arena.schedule.contract import Contest, rounds_of
-from arena.schedule.fields import ScheduleSpec
-from arena.schedule.formats import format_of
-from arena.schedule.swiss import swiss_rounds
-from arena.statistics.standings import Played, StandingsRow
+from arena.schedule.blocks import Block
+from arena.schedule.contract import Contest, Format, Rounds, advanced, next_round, rounds_of
+from arena.schedule.fields import Event, Extended, ScheduleSpec, fields_of
+from arena.schedule.formats import TABLE_FORMATS, format_of, refusal
+from arena.schedule.swiss import Swiss
+from arena.schedule.tables import shifts_of
+from arena.statistics.standings import Played, StandingsRow, points
 from arena.terminal import Screen
 from arena.tournament.results import load_results
 from arena.tournament.results_folder import LEDGER, PAGE, TABLE
 from arena.tournament.run import FinalResults
 from referee.transcript.chain import TranscriptError
+from tests.arena.schedule.paired import spec
 from tests.arena.simulated import result
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_run import playing
 from tests.long import mostly_slow
 
-BOT = 'name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
+BOT = 'name = "b"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist", "hive-mind"]\n'
 FORMATS = {
     "round_robin": ("round_robin", ()),
     "gauntlet": ("gauntlet", ("heads = 2", "blocks = 2")),
@@ -73,13 +77,13 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return cup(tmp_path, *FORMATS[request.param])
 
 
-def cup(folder: Path, format_: str, more: tuple[str, ...] = (), bots: str = "abcde") -> Path:
+def cup(folder: Path, format_: str, more: tuple[str, ...] = (), bots: str = "abcde", game: str = "mist") -> Path:
     """A tournament's file; each letter of `bots` is one."""
     for name in (*bots, "filler"):
         (folder / name).mkdir()
         (folder / name / "bot.py").write_text("")
         (folder / name / "bot.toml").write_text(BOT)
-    lines = ('game = "mist"', f"bots = {list(bots)}", "seed = 4", f'format = "{format_}"', *more)
+    lines = (f'game = "{game}"', f"bots = {list(bots)}", "seed = 4", f'format = "{format_}"', *more)
     file = folder / "cup.toml"
     file.write_text("\n".join(lines) + "\n")
     return file
@@ -207,7 +211,7 @@ def test_a_knockout_has_its_bracket_above_the_table_and_in_the_json(tmp_path: Pa
 
 
 def test_a_swiss_tournament_has_as_many_rounds_as_a_knockout_unless_it_says() -> None:
-    assert [1, 2, 2, 3, 3, 4, 7] == [swiss_rounds(bots) for bots in (2, 3, 4, 5, 8, 9, 100)]
+    assert [1, 2, 2, 3, 3, 4, 7] == [Swiss(spec("swiss", bots)).turns for bots in (2, 3, 4, 5, 8, 9, 100)]
 
 
 def test_a_house_that_is_not_needed_does_not_play(tmp_path: Path) -> None:
@@ -231,3 +235,76 @@ def test_a_changed_number_of_rounds_is_noticed(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("rounds = 2", "rounds = 3"))
     with pytest.raises(Exception, match="were begun: rounds was 2, is 3"):
         playing(file)
+
+
+class TablesByPoints(Format):
+    """A format for tables of many seats whose rounds depend on results: bots of about as many points meet."""
+
+    name = "swiss"
+    for_tables = True
+    uses = ("rounds",)
+    grows = "rounds"
+
+    def schedule(self, spec: ScheduleSpec) -> "ScheduleByPoints":
+        return ScheduleByPoints(spec)
+
+
+class ScheduleByPoints(Struct, frozen=True):
+    spec: ScheduleSpec
+
+    @property
+    def matches(self) -> int:
+        return (fields_of(self.spec)[-1].rounds or 1) * (self.spec.entrants // self.spec.seats) * self.spec.seats
+
+    def change_at(self, begun: int) -> int:
+        tables = self.spec.entrants // self.spec.seats
+        return -(-begun // tables) * tables
+
+    def rounds(self, seed: int) -> "RoundsByPoints":
+        return RoundsByPoints(self.spec, seed)
+
+
+class RoundsByPoints(Rounds):
+    def __init__(self, spec: ScheduleSpec, seed: int) -> None:
+        self.points = [0.0] * spec.numbers
+        self._spec, self._seed, self._turn = spec, seed, 0
+        self._begin()
+
+    def advance(self, results: Sequence[Played]) -> None:
+        for played in results:
+            for seat, entrant in enumerate(played.entrants):
+                self.points[entrant] += points(played.outcome, seat)
+        self._turn += 1
+        self._begin()
+
+    def _begin(self) -> None:
+        self.blocks = None
+        if self._turn < (fields_of(self._spec)[-1].rounds or 1):
+            seats = self._spec.seats
+            order = sorted(range(self._spec.entrants), key=lambda bot: -self.points[bot])
+            tables = enumerate(zip(*[iter(order)] * seats, strict=True), self._turn * (len(order) // seats))
+            shifts = shifts_of(seats, seats)
+            self.blocks = [Block(n, self._turn, table, shifts, self._seed) for n, table in tables].__iter__
+
+
+def test_a_format_may_be_for_tables_of_many_seats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It plays rounds that depend on results, is stopped and gone on with, is read again, and may be extended."""
+    monkeypatch.setitem(TABLE_FORMATS, "swiss", TablesByPoints())
+    file = cup(tmp_path, "swiss", ("rounds = 3",), bots="abcdefghij", game="hive-mind")
+    with pytest.raises(MachineCannot):
+        playing(file, AtOnce(fails_after=17, failure=TranscriptError("no disk", Path("t"))))
+    results = playing(file)
+    rounds = TablesByPoints().schedule(results.spec or spec("swiss", 2)).rounds(4)
+    assert [0, 1, 2, 3, 4] == list(next_round(rounds, ())[0].entrants)
+    assert 30 == len(results.played) == results.design.matches
+    assert advanced(rounds, results.played).blocks is None
+    by_points = sorted(results.standings, key=lambda row: (-row.points, row.entrant))
+    assert by_points[0].points == max(rounds.points)
+    found = load_results(read_tournament(file).results / LEDGER)
+    assert found.contest is not None
+    assert (results.played, 30) == (found.contest.played, found.total)
+    assert len(shown(file, results)) > 10
+    longer = Event(id=1, at="", block=6, what=Extended(rounds=4))
+    assert refusal(found.contest.spec, longer, "hive-mind") is None
+    shorter = Event(id=1, at="", block=6, what=Extended(rounds=2))
+    assert "rounds: 2 is not more than the present total" == refusal(found.contest.spec, shorter, "hive-mind")
