@@ -27,7 +27,7 @@ CLASSES = {
     r"python (runs|learns)": "run, those of a page as one program: test_docs_examples, arena/learning/test_page",
     r"python rules": "run: test_docs_examples",
     r"python (ten-line|class|early|rules) bot": "plays matches: test_docs_examples",
-    r"python bare bot": "plays a match in the sandbox: real_wire/test_docs_bots",
+    r"python bare bot": "plays a match in the sandbox: real_wire/test_play",
     r"python subscriber": "run beside a feed: real_wire/test_feed",
     r"(python|diff) improves": "put into a new bot, which must win more: test_docs_examples",
     r"(python (file|line)|toml file|js file) \S+": "built, or put into a copy of the house: test_adding_a_game",

@@ -45,7 +45,7 @@ WHERE = "cat /proc/$$/cgroup"
 SERVICE = f"systemd-run --pipe --wait --collect --quiet -p WorkingDirectory={PLACE}"
 USERS_SERVICE = SERVICE.replace("systemd-run", "systemd-run --user")
 TESTS = {
-    "walls": "sandbox/test_walls.py sandbox/test_sharing.py sandbox/test_descriptors.py sandbox/test_ordinary.py",
+    "walls": "sandbox/test_walls.py sandbox/test_descriptors.py sandbox/test_ordinary.py",
     "ends of bots": "sandbox/test_end.py",
     "escapes": "sandbox/test_escapes.py",
     "builds": "sandbox/test_build.py",
@@ -53,7 +53,6 @@ TESTS = {
     "an arena killed": "sandbox/test_arena_killed.py",
     "kept bots": "test_kept_bots.py -k 'not sample_bots'",
     "sample bots kept": "test_kept_bots.py -k sample_bots",
-    "pondering": "test_pondering.py",
     "all killed": "test_killed.py",
     "processor time": "test_processor_time.py",
 }

@@ -1,11 +1,13 @@
 """Whole matches as they are really played: bots in their sandbox, over ZeroMQ, in real time; then proved."""
 
 import gc
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 import trio
+from msgspec import Raw
 
 from protocol.codec import encode
 from protocol.refusals import Conduct
@@ -20,8 +22,11 @@ from referee.transcript.chain import TranscriptError
 from referee.transcript.replayer import replay
 from referee.wire.line import MemoryLine
 from referee.wire.local import open_wire
+from tests.bots.in_process import MIST_VARIANTS
 from tests.builders.bots import write_bot
 from tests.builders.plans import actions_of, mist_plan, records_of
+from tests.builders.programs import start_program
+from tests.docs_pages import blocks
 from tests.real_wire.zoo import bad_bot
 
 
@@ -182,3 +187,51 @@ async def test_a_bot_that_the_kernel_kills_for_memory_has_that_in_its_report(tmp
     assert 0 < other.start_cpu_us <= other.cpu_us
     left = [record for record in records_of(result) if isinstance(record, Left)]
     assert ["killed: memory over 64 MB"] == [record.why for record in left]
+
+
+def shown_bot(info: str, folder: Path) -> SandboxedBot:
+    """The bot of a page, made as its reader would make it."""
+    folder.mkdir()
+    (folder / "bot.py").write_text(blocks(info)[0].text)
+    (folder / "bot.toml").write_text(next(toml.text for toml in blocks("toml bot") if "bot.py" in toml.text))
+    return SandboxedBot(find_bot(str(folder)))
+
+
+@pytest.mark.parametrize("variant", MIST_VARIANTS)
+async def test_the_ten_line_bot_and_the_one_without_the_kit_play_a_match(variant: str, tmp_path: Path) -> None:
+    players = [shown_bot(f"python {name} bot", tmp_path / name.replace("-", "_")) for name in ("ten-line", "bare")]
+    plan = Plan(match="docs", game="mist", variant=variant, seed=3, options=Raw(b'{"max_turns":10}'))
+    with trio.fail_after(120):
+        result = await play(plan, players, transcript=tmp_path / "match.jsonl")
+    assert ((Conduct.OK, Conduct.OK), (0, 0)) == (result.conduct, result.defaults)
+    assert 10 <= sum(result.windows)
+
+
+PROGRAMS = 8
+
+
+@pytest.mark.slow
+def test_eight_matches_begin_at_once_from_an_empty_home(tmp_path: Path) -> None:
+    # Eight matches with forty bots are more than two cores carry in time; that is not the question here.
+    words = [
+        "match",
+        "hive-mind",
+        "hive_mind_counter",
+        "--fill",
+        "hive_mind_random",
+        "--isolation",
+        "none",
+        "--unfair",
+        "note",
+    ]
+    words += ["--main-ms", "20000", "--transcripts", str(tmp_path / "transcripts")]
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": ""}
+    matches = [
+        start_program("arena", *words, env=home, cwd=tmp_path, stderr=subprocess.STDOUT) for _ in range(PROGRAMS)
+    ]
+    said = [match.communicate()[0] for match in matches]
+    assert [0] * PROGRAMS == [match.returncode for match in matches], said
+    assert PROGRAMS == len(list((tmp_path / "transcripts").glob("*.jsonl")))
+    contents = tmp_path / ".cache/mist-arena/contents"
+    assert [] == list(contents.glob("making-*"))
+    assert 2 == len([path for path in contents.iterdir() if path.is_dir()])

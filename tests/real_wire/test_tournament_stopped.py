@@ -1,4 +1,4 @@
-"""Real processes, really stopped: killed at any moment, out of space; run again, the table is the same."""
+"""Real processes, really stopped: killed out of space, backed up; run again, the table is the same."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -18,6 +19,7 @@ import pytest
 from arena.errors import CANNOT, DONE, SIGNALLED
 from arena.tournament.ledger import INTERRUPTED
 from tests.long import cases
+from tests.real_wire.processes import SLOW
 
 pytestmark = pytest.mark.timeout(900)
 STAND_INS = ("-m", "tests.real_wire.stand_in_tournament")
@@ -207,3 +209,59 @@ def test_help_does_not_wait_for_what_it_does_not_need(arguments: list[str], heav
     )
     output, _ = start("-c", code).communicate()
     assert b"[]" == output.splitlines()[-1]
+
+
+BOTS = ("mist_random", "mist_cautious", "mist_hunter", "mist_tracker", "any_random")
+SWISS = f'game = "mist"\nbots = {list(BOTS)}\nseed = 9\nformat = "swiss"\nrounds = 4\nblocks = 4'
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_and_run_again_the_rounds_are_the_same(tmp_path: Path) -> None:
+    """It has some 60 matches, and runs thousands of lines: it never comes to its end before it is killed."""
+    undisturbed = table(start(*STAND_INS, cup(tmp_path / "a", SWISS)))
+    file = cup(tmp_path / "b", SWISS)
+    killed(3, 3_000, 0.002, *STAND_INS[1:], file)
+    assert undisturbed == table(start(*STAND_INS, file))
+    assert interrupted(file) > 0
+
+
+BACKUP = ("-m", "arena", "backup", "--json")
+BLOCKS = 100
+TEXT = MANY_MATCHES.replace("blocks = 20", f"blocks = {BLOCKS}")
+
+
+@pytest.mark.slow
+def test_a_backup_made_while_it_is_played_and_restored_gives_the_same_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every other backup is killed; then the arena is killed, and its results are gone.
+
+    Matches are slow until then: some are left, and some end, also while the slowest machine makes its backups.
+    """
+    slow = tmp_path / "slow"
+    slow.touch()
+    monkeypatch.setenv(SLOW, str(slow))
+    file = cup(tmp_path / "b", TEXT)
+    results, place, rng = file.parent / "runs/cup", tmp_path / "backup", Random(7)
+    playing = start(*STAND_INS, file)
+    while not list(results.glob("ledger.sqlite-wal")):
+        assert playing.poll() is None
+        time.sleep(0.01)
+    counted = []
+    for number in range(4):
+        backup = start(*BACKUP, results, place)
+        if number % 2:
+            time.sleep(rng.uniform(0.3, 1))
+            os.kill(backup.pid, signal.SIGKILL)
+        output, said = backup.communicate()
+        assert backup.returncode in (DONE, -signal.SIGKILL), said.decode()
+        counted += [json.loads(output)["matches"]] if backup.returncode == DONE else []
+    playing.kill()
+    playing.communicate()
+    slow.unlink()
+    assert counted == sorted(counted)
+    assert counted[0] < 2 * BLOCKS
+    shutil.rmtree(results)
+    shutil.copytree(place, results)
+    restored = table(start(*STAND_INS, file))
+    assert table(start(*STAND_INS, cup(tmp_path / "a", TEXT))) == restored

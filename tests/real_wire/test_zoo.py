@@ -29,7 +29,7 @@ from referee.transcript.replayer import replay
 from referee.wire.local import Wire, open_wire
 from tests.builders.plans import mist_plan
 from tests.real_wire import held_up, zoo
-from tests.real_wire.zoo import REFUSALS, TABLE, WINDOWS, bad_bot, processes_of, timeless
+from tests.real_wire.zoo import HOGS, REFUSALS, TABLE, WINDOWS, bad_bot, processes_of, timeless
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/three-turns.jsonl"
 MEGABYTE = 1_000_000
@@ -261,3 +261,27 @@ async def test_all_bad_bots_at_once_leave_honest_matches_beside_them_as_they_are
     assert all(count > 1 for count in played.values())
     assert memory.peak - memory.before < len(TABLE) * PEAK_OF_EACH_BYTES
     assert memory.after - memory.before < LEFT_BY_ALL_BYTES
+
+
+async def against_hog(name: str, folder: Path, isolation: Isolation, main_ms: int, windows: int) -> Result:
+    """A match of a hog, which moves first, under the default policy: by it a void match is played again."""
+    plan = mist_plan(2 * windows, policy={"main_ms": main_ms, "startup_ms": 10_000}, isolation=isolation)
+    players = [SandboxedBot(bad_bot(folder, name)), SandboxedBot(find_bot("mist_random"))]
+    return await play(plan, players, transcript=folder / "match.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("main_ms", "windows"), [(300, 2), (1_000, 2), pytest.param(8_000, 1, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("name", HOGS)
+async def test_who_makes_the_referee_late_pays_for_it_and_nobody_else_does(
+    name: str, main_ms: int, windows: int, isolation: Isolation, tmp_path: Path
+) -> None:
+    with trio.fail_after(120):
+        result = await against_hog(name, tmp_path, isolation, main_ms, windows)
+    assert result.void is None
+    assert {"bot": windows} == result.verdicts[0]
+    assert (windows, 0) == result.defaults
+    assert ({}, Conduct.OK, 0) == (result.verdicts[1], result.conduct[1], result.refused[1])
+    assert result.charged_us[1] < windows * 1_000 * main_ms / 2
+    assert replay(read_transcript(Path(result.transcript))).match.over

@@ -1,4 +1,4 @@
-"""A bot cannot hand a file on to the referee, which would have to free what is behind it in its own time."""
+"""What bots can do with descriptors: hand over no file, lock and watch none; all else still works."""
 
 import socket
 
@@ -37,3 +37,73 @@ async def test_a_deleted_file_of_a_gibibyte_stays_the_bots_own(start: How, lab: 
             assert 0 == await process.wait()
             assert (b"no more", []) == socket.recv_fds(connection, 100, 10)[:2]
     assert f"ENOSYS {GIB}\n" == lab.log.read_text()
+
+
+DESCRIPTORS = """
+import fcntl, json, os
+reading, writing = os.pipe()
+asked = [
+    fcntl.fcntl(writing, fcntl.F_GETFD) == fcntl.FD_CLOEXEC,
+    fcntl.fcntl(writing, fcntl.F_SETFD, 0) == 0,
+    fcntl.fcntl(writing, fcntl.F_SETFL, fcntl.fcntl(writing, fcntl.F_GETFL) | os.O_NONBLOCK) == 0,
+    fcntl.fcntl(writing, fcntl.F_DUPFD, 20) >= 20,
+    fcntl.fcntl(writing, fcntl.F_DUPFD_CLOEXEC, 20) >= 20,
+    fcntl.fcntl(writing, fcntl.F_GETPIPE_SZ) >= 4096,
+]
+print(json.dumps(asked))
+"""
+LOCKS_IN_ITS_SCRATCH = """
+import errno, fcntl, json, os
+told = []
+with open(os.environ["TMPDIR"] + "/own", "w") as file:
+    for lock in (fcntl.flock, fcntl.lockf):
+        try:
+            lock(file, fcntl.LOCK_EX)
+        except OSError as error:
+            told.append(errno.errorcode[error.errno])
+print(json.dumps(told))
+"""
+DATABASES = """
+import json, os, sqlite3
+os.chdir(os.environ["TMPDIR"])
+kept = {}
+for how in ("", "?nolock=1", "?vfs=unix-dotfile"):
+    try:
+        database = sqlite3.connect(f"file:{len(kept)}.db{how}", uri=True)
+        database.executescript("create table kept (move); insert into kept values ('C5')")
+        kept[how] = database.execute("select move from kept").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        kept[how] = str(error)
+kept[":memory:"] = sqlite3.connect(":memory:").execute("select 'C5'").fetchone()[0]
+print(json.dumps(kept))
+"""
+
+SHARED = """
+import fcntl, json, os
+set_before = [fcntl.fcntl(n, fcntl.F_GETFL) & (os.O_NONBLOCK | os.O_APPEND) for n in range(3)]
+for n in range(3):
+    fcntl.fcntl(n, fcntl.F_SETFL, os.O_NONBLOCK | os.O_APPEND)
+print(json.dumps(set_before))
+"""
+
+
+async def test_descriptors_can_be_copied_and_set(start: How, lab: Lab) -> None:
+    assert [True] * 6 == await lab.told(DESCRIPTORS, isolation=start)
+
+
+async def test_there_are_no_locks_for_files(start: How, lab: Lab) -> None:
+    assert ["ENOSYS", "ENOSYS"] == await lab.told(LOCKS_IN_ITS_SCRATCH, isolation=start)
+
+
+async def test_sqlite_works_with_nolock_with_dot_files_and_in_memory(start: How, lab: Lab) -> None:
+    told = await lab.told(DATABASES, isolation=start)
+    assert {"": "disk I/O error", "?nolock=1": "C5", "?vfs=unix-dotfile": "C5", ":memory:": "C5"} == told
+
+
+async def test_there_are_no_terminals(start: How, lab: Lab) -> None:
+    program = 'import json, os\nprint(json.dumps([os.listdir("/dev/pts"), os.path.exists("/dev/ptmx")]))'
+    assert [[], False] == await lab.told(program, isolation=start)
+
+
+async def test_what_a_bot_sets_of_its_descriptors_the_next_one_does_not_find(start: How, lab: Lab) -> None:
+    assert [[0, 0, 0]] * 2 == [await lab.told(SHARED, isolation=start) for _ in range(2)]
