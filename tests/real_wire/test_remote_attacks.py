@@ -34,22 +34,21 @@ async def comes_and_plays(door: Door, client: Client) -> None:
     await door.serves(bot)
 
 
-async def test_a_reset_makes_room_whenever_it_comes() -> None:
-    async with open_door() as door:
-        door.line.begin(door.bell, "t")
-        for said in (b"", curve_client.GREETING[:20], curve_client.GREETING):
-            connection = raw(door)
-            connection.send(said)
-            reset(connection)
-        for _ in range(3):
-            connection, bot = await by_hand(door)
-            connection.send(bot.message(b"words"))
-            assert b"words" == await door.frame()
-            reset(connection)
-            with trio.fail_after(30):
-                await door.line.missing(0)
-        with clients() as client:
-            await comes_and_plays(door, client)
+async def test_a_reset_makes_room_whenever_it_comes(door: Door) -> None:
+    door.line.begin(door.bell, "t")
+    for said in (b"", curve_client.GREETING[:20], curve_client.GREETING):
+        connection = raw(door)
+        connection.send(said)
+        reset(connection)
+    for _ in range(3):
+        connection, bot = await by_hand(door)
+        connection.send(bot.message(b"words"))
+        assert b"words" == await door.frame()
+        reset(connection)
+        with trio.fail_after(30):
+            await door.line.missing(0)
+    with clients() as client:
+        await comes_and_plays(door, client)
 
 
 async def test_a_reset_while_the_inbox_is_full_is_seen_when_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,60 +75,59 @@ async def test_a_reset_while_the_inbox_is_full_is_seen_when_there_is_room(monkey
             await comes_and_plays(door, client)
 
 
-async def test_one_that_says_no_more_has_left_and_one_that_takes_nothing_is_heard_on() -> None:
-    async with open_door() as door:
-        door.line.begin(door.bell, "t")
-        connection, bot = await by_hand(door)
-        async with resting():
-            connection.shutdown(kernel.SHUT_RD)
-            for n in range(5):
-                door.line.send(b"window", timed=True)
-                connection.send(bot.message(b"%d" % n))
-                assert b"%d" % n == await door.frame()
-        async with resting():
-            connection.send(bot.message(b"last words"))
-            connection.shutdown(kernel.SHUT_WR)
-            assert b"last words" == await door.frame()
-            with trio.fail_after(30):
-                await door.line.missing(0)
-        connection.close()
+async def test_one_that_says_no_more_has_left_and_one_that_takes_nothing_is_heard_on(door: Door) -> None:
+    door.line.begin(door.bell, "t")
+    connection, bot = await by_hand(door)
+    async with resting():
+        connection.shutdown(kernel.SHUT_RD)
+        for n in range(5):
+            door.line.send(b"window", timed=True)
+            connection.send(bot.message(b"%d" % n))
+            assert b"%d" % n == await door.frame()
+    async with resting():
+        connection.send(bot.message(b"last words"))
+        connection.shutdown(kernel.SHUT_WR)
+        assert b"last words" == await door.frame()
+        with trio.fail_after(30):
+            await door.line.missing(0)
+    connection.close()
 
 
-async def test_urgent_bytes_harm_nobody() -> None:
+async def test_urgent_bytes_harm_nobody(door: Door) -> None:
     """TCP carries them beside the others."""
-    async with open_door() as door:
-        door.line.begin(door.bell, "t")
-        connection, bot = await by_hand(door)
-        async with resting():
-            connection.send(b"!", kernel.MSG_OOB)
-        connection.send(bot.message(b"words"))
-        assert b"words" == await door.frame()
-        connection.close()
+    door.line.begin(door.bell, "t")
+    connection, bot = await by_hand(door)
+    async with resting():
+        connection.send(b"!", kernel.MSG_OOB)
+    connection.send(bot.message(b"words"))
+    assert b"words" == await door.frame()
+    connection.close()
 
 
-async def test_where_no_descriptor_is_to_be_had_who_knocks_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with open_door() as door:
-        door.line.begin(door.bell, "t")
-        accept, refused = kernel.socket.accept, list[int]()
+async def test_where_no_descriptor_is_to_be_had_who_knocks_waits(
+    monkeypatch: pytest.MonkeyPatch, door: Door
+) -> None:
+    door.line.begin(door.bell, "t")
+    accept, refused = kernel.socket.accept, list[int]()
 
-        def exhausted(listener: kernel.socket) -> Any:
-            refused.append(1)
-            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+    def exhausted(listener: kernel.socket) -> Any:
+        refused.append(1)
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
-        with clients() as client:
-            with monkeypatch.context() as scarcity:
-                scarcity.setattr(kernel.socket, "accept", exhausted)
-                bot = client(door.lobby.endpoint, door.host.public, door.bot)
-                async with resting():
-                    pass
-                assert 1 < len(refused) < 20
-            # It may be the bot that the match waits for: nobody knows yet.
-            told = door.line.receive_nowait()
-            assert isinstance(told, OutOf)
-            assert os.strerror(errno.EMFILE) in told.what
-            assert accept is kernel.socket.accept
-            assert INVITED == await hear(bot)
-            await door.serves(bot)
+    with clients() as client:
+        with monkeypatch.context() as scarcity:
+            scarcity.setattr(kernel.socket, "accept", exhausted)
+            bot = client(door.lobby.endpoint, door.host.public, door.bot)
+            async with resting():
+                pass
+            assert 1 < len(refused) < 20
+        # It may be the bot that the match waits for: nobody knows yet.
+        told = door.line.receive_nowait()
+        assert isinstance(told, OutOf)
+        assert os.strerror(errno.EMFILE) in told.what
+        assert accept is kernel.socket.accept
+        assert INVITED == await hear(bot)
+        await door.serves(bot)
 
 
 async def test_whatever_strangers_and_the_bot_do_the_port_lives(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 import select
 import socket as kernel
-from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
@@ -15,18 +14,12 @@ from referee.wire.keys import new_pair
 from referee.wire.line import INBOX_FRAMES, MAX_TAKEN_BYTES, HandedOver, NotReading
 from referee.wire.socket_line import LoopProbe
 from referee.wire.zmtp import COMMAND_BYTES, COMMANDS_AT_ONCE
-from tests.real_wire.remote import Client, Door, clients, open_door
+from tests.real_wire.remote import Client, Door, open_door
 from tests.real_wire.seat import hear
 from tests.referee.wire import curve_client
 from tests.referee.wire.curve_client import commands
 
 INVITED = b'{"type":"invited","token":"t"}'
-
-
-@pytest.fixture
-def client() -> Iterator[Client]:
-    with clients() as connected:
-        yield connected
 
 
 def raw(door: Door) -> kernel.socket:
@@ -66,82 +59,78 @@ async def by_hand(door: Door) -> tuple[kernel.socket, curve_client.Client]:
 
 
 class TestKeys:
-    async def test_a_bot_with_a_known_key_is_let_in_invited_and_served(self, client: Client) -> None:
-        async with open_door() as door:
-            socket = client(door.lobby.endpoint, door.host.public, door.bot)
-            with trio.fail_after(30):
-                await door.line.present()
-            door.line.begin(door.bell, "t")
-            assert INVITED == await hear(socket)
-            await door.serves(socket)
+    async def test_a_bot_with_a_known_key_is_let_in_invited_and_served(self, client: Client, door: Door) -> None:
+        socket = client(door.lobby.endpoint, door.host.public, door.bot)
+        with trio.fail_after(30):
+            await door.line.present()
+        door.line.begin(door.bell, "t")
+        assert INVITED == await hear(socket)
+        await door.serves(socket)
 
-    async def test_a_key_that_is_not_known_does_not_get_in_and_is_told_so(self, client: Client) -> None:
-        async with open_door() as door:
-            door.line.begin(door.bell, "t")
-            stranger = client(None, door.host.public, new_pair())
-            news = stranger.get_monitor_socket(zmq.EVENT_HANDSHAKE_FAILED_AUTH)
-            stranger.connect(door.lobby.endpoint)
-            stranger.send(b"let me in")
-            assert "its key is not known here" in await door.turned_away()
-            with trio.fail_after(30):
-                while not news.poll(0):  # noqa: ASYNC110 - libzmq tells no event of trio's
-                    await trio.sleep(0.01)
-            assert not door.line.connected
-            assert not door.line.has_more()
-            stranger.disable_monitor()
-            news.close()
+    async def test_a_key_that_is_not_known_does_not_get_in_and_is_told_so(
+        self, client: Client, door: Door
+    ) -> None:
+        door.line.begin(door.bell, "t")
+        stranger = client(None, door.host.public, new_pair())
+        news = stranger.get_monitor_socket(zmq.EVENT_HANDSHAKE_FAILED_AUTH)
+        stranger.connect(door.lobby.endpoint)
+        stranger.send(b"let me in")
+        assert "its key is not known here" in await door.turned_away()
+        with trio.fail_after(30):
+            while not news.poll(0):  # noqa: ASYNC110 - libzmq tells no event of trio's
+                await trio.sleep(0.01)
+        assert not door.line.connected
+        assert not door.line.has_more()
+        stranger.disable_monitor()
+        news.close()
 
-    async def test_no_key_no_entry(self, client: Client) -> None:
-        async with open_door() as door:
-            client(door.lobby.endpoint).send(b"let me in")
-            connection = raw(door)
-            connection.send(curve_client.GREETING.replace(b"CURVE", b"NULL\0"))
-            assert "another mechanism of ZeroMQ" == await door.turned_away()
-            await ended(connection)
-            connection.close()
-            assert not door.line.connected
+    async def test_no_key_no_entry(self, client: Client, door: Door) -> None:
+        client(door.lobby.endpoint).send(b"let me in")
+        connection = raw(door)
+        connection.send(curve_client.GREETING.replace(b"CURVE", b"NULL\0"))
+        assert "another mechanism of ZeroMQ" == await door.turned_away()
+        await ended(connection)
+        connection.close()
+        assert not door.line.connected
 
-    async def test_who_takes_us_for_another_host_does_not_get_in(self, client: Client) -> None:
-        async with open_door() as door:
-            client(door.lobby.endpoint, new_pair().public, door.bot)
-            assert "expects a different host key" in await door.turned_away()
-            assert not door.line.connected
+    async def test_who_takes_us_for_another_host_does_not_get_in(self, client: Client, door: Door) -> None:
+        client(door.lobby.endpoint, new_pair().public, door.bot)
+        assert "expects a different host key" in await door.turned_away()
+        assert not door.line.connected
 
     async def test_a_second_connection_with_the_key_gets_nowhere_until_the_first_has_gone(
-        self, client: Client
+        self, client: Client, door: Door
     ) -> None:
-        async with open_door() as door:
-            door.line.begin(door.bell, "t")
-            first = client(door.lobby.endpoint, door.host.public, door.bot)
-            assert INVITED == await hear(first)
-            second = client(door.lobby.endpoint, door.host.public, door.bot)
-            second.send(b"me, too")
-            await door.serves(first)
-            await trio.sleep(0.3)
-            assert not second.poll(0)
-            first.close()
-            assert INVITED == await hear(second)
-            assert b"me, too" == await door.frame()
+        door.line.begin(door.bell, "t")
+        first = client(door.lobby.endpoint, door.host.public, door.bot)
+        assert INVITED == await hear(first)
+        second = client(door.lobby.endpoint, door.host.public, door.bot)
+        second.send(b"me, too")
+        await door.serves(first)
+        await trio.sleep(0.3)
+        assert not second.poll(0)
+        first.close()
+        assert INVITED == await hear(second)
+        assert b"me, too" == await door.frame()
 
-    async def test_a_recorded_connection_said_again_gets_nowhere(self) -> None:
-        async with open_door() as door:
-            door.line.begin(door.bell, "t")
-            connection, bot = await by_hand(door)
-            connection.send(said := bot.message(b"words"))
-            assert b"words" == await door.frame()
-            connection.close()
-            with trio.fail_after(30):
-                await door.line.missing(0)
-            again = raw(door)
-            client = curve_client.Client(door.host.public, keys=door.bot, short=bot.short)
-            again.send(curve_client.GREETING + client.hello())
-            await heard(again)
-            client.server_short, client.cookie = bot.server_short, bot.cookie
-            again.send(client.initiate() + said)
-            assert "not this connection's cookie" == await door.turned_away()
-            await ended(again)
-            again.close()
-            assert not door.line.has_more()
+    async def test_a_recorded_connection_said_again_gets_nowhere(self, door: Door) -> None:
+        door.line.begin(door.bell, "t")
+        connection, bot = await by_hand(door)
+        connection.send(said := bot.message(b"words"))
+        assert b"words" == await door.frame()
+        connection.close()
+        with trio.fail_after(30):
+            await door.line.missing(0)
+        again = raw(door)
+        client = curve_client.Client(door.host.public, keys=door.bot, short=bot.short)
+        again.send(curve_client.GREETING + client.hello())
+        await heard(again)
+        client.server_short, client.cookie = bot.server_short, bot.cookie
+        again.send(client.initiate() + said)
+        assert "not this connection's cookie" == await door.turned_away()
+        await ended(again)
+        again.close()
+        assert not door.line.has_more()
 
 
 class TestStrangers:
@@ -157,27 +146,26 @@ class TestStrangers:
                 connection.close()
 
     async def test_no_more_of_them_are_held_than_is_said_and_a_bot_that_is_in_is_served_meanwhile(
-        self, client: Client
+        self, client: Client, door: Door
     ) -> None:
-        async with open_door() as door:
-            door.line.begin(door.bell, "t")
-            bot = client(door.lobby.endpoint, door.host.public, door.bot)
-            assert INVITED == await hear(bot)
-            before = resident_bytes()
-            strangers = []
-            for _ in range(remote.BACKLOG):
-                with suppress(OSError):
-                    strangers.append(raw(door))
-                    strangers[-1].send(curve_client.GREETING)
-                await trio.lowlevel.checkpoint()
-            for _ in range(20):
-                await door.serves(bot)
-                assert door.lobby._strangers.total() <= remote.STRANGERS_OF_ONE
-                await trio.sleep(0.02)
-            assert door.lobby._strangers.total() == remote.STRANGERS_OF_ONE
-            assert resident_bytes() - before < 20_000_000
-            for each in strangers:
-                each.close()
+        door.line.begin(door.bell, "t")
+        bot = client(door.lobby.endpoint, door.host.public, door.bot)
+        assert INVITED == await hear(bot)
+        before = resident_bytes()
+        strangers = []
+        for _ in range(remote.BACKLOG):
+            with suppress(OSError):
+                strangers.append(raw(door))
+                strangers[-1].send(curve_client.GREETING)
+            await trio.lowlevel.checkpoint()
+        for _ in range(20):
+            await door.serves(bot)
+            assert door.lobby._strangers.total() <= remote.STRANGERS_OF_ONE
+            await trio.sleep(0.02)
+        assert door.lobby._strangers.total() == remote.STRANGERS_OF_ONE
+        assert resident_bytes() - before < 20_000_000
+        for each in strangers:
+            each.close()
 
     @pytest.mark.parametrize(
         "said",
@@ -188,24 +176,22 @@ class TestStrangers:
             curve_client.GREETING + b"\6" + (1 << 62).to_bytes(8, "big") + bytes(5_000),
         ],
     )
-    async def test_garbage_is_hung_up_on(self, said: bytes) -> None:
-        async with open_door() as door:
-            connection = raw(door)
-            with suppress(OSError):
-                connection.send(said)
-            await ended(connection)
-            connection.close()
-            assert await door.turned_away()
+    async def test_garbage_is_hung_up_on(self, said: bytes, door: Door) -> None:
+        connection = raw(door)
+        with suppress(OSError):
+            connection.send(said)
+        await ended(connection)
+        connection.close()
+        assert await door.turned_away()
 
-    async def test_who_is_in_and_speaks_before_it_is_invited_is_cut_off(self, client: Client) -> None:
-        async with open_door() as door:
-            connection, bot = await by_hand(door)
-            connection.send(bot.message(b"hello?"))
-            await ended(connection)
-            connection.close()
-            assert not door.line.has_more()
-            door.line.begin(door.bell, "t")
-            assert INVITED == await hear(client(door.lobby.endpoint, door.host.public, door.bot))
+    async def test_who_is_in_and_speaks_before_it_is_invited_is_cut_off(self, client: Client, door: Door) -> None:
+        connection, bot = await by_hand(door)
+        connection.send(bot.message(b"hello?"))
+        await ended(connection)
+        connection.close()
+        assert not door.line.has_more()
+        door.line.begin(door.bell, "t")
+        assert INVITED == await hear(client(door.lobby.endpoint, door.host.public, door.bot))
 
 
 class TestWhoIsIn:
@@ -228,50 +214,49 @@ class TestWhoIsIn:
             assert resident_bytes() - before < 30_000_000
             assert frames == [await door.frame() for _ in frames]
 
-    async def test_a_bot_that_never_reads_is_called_so_and_no_more_is_kept_for_it(self) -> None:
-        async with open_door() as door:
-            door.line.begin(door.bell, "t")
-            connection, _ = await by_hand(door)
-            said, sent, before = None, 0, resident_bytes()
-            while not isinstance(said, NotReading):
-                assert sent < 1_000
-                door.line.send(bytes(60_000), timed=True)
-                sent += 1
-                await trio.lowlevel.checkpoint()
-                while door.line.has_more():
-                    said = door.line.receive_nowait()
-                    if isinstance(said, NotReading):
-                        break
-            assert isinstance(door.line.receive_nowait(), HandedOver), "of the frame that was one too many"
-            assert (0, False) == (len(door.line._outbox), door.line.has_more())
-            assert resident_bytes() - before < 30_000_000
-            door.line.send(b"window", timed=True)
-            assert isinstance(door.line.receive_nowait(), HandedOver), "the host's clock does not wait for it"
-            connection.close()
+    async def test_a_bot_that_never_reads_is_called_so_and_no_more_is_kept_for_it(self, door: Door) -> None:
+        door.line.begin(door.bell, "t")
+        connection, _ = await by_hand(door)
+        said, sent, before = None, 0, resident_bytes()
+        while not isinstance(said, NotReading):
+            assert sent < 1_000
+            door.line.send(bytes(60_000), timed=True)
+            sent += 1
+            await trio.lowlevel.checkpoint()
+            while door.line.has_more():
+                said = door.line.receive_nowait()
+                if isinstance(said, NotReading):
+                    break
+        assert isinstance(door.line.receive_nowait(), HandedOver), "of the frame that was one too many"
+        assert (0, False) == (len(door.line._outbox), door.line.has_more())
+        assert resident_bytes() - before < 30_000_000
+        door.line.send(b"window", timed=True)
+        assert isinstance(door.line.receive_nowait(), HandedOver), "the host's clock does not wait for it"
+        connection.close()
 
-    async def test_what_had_arrived_is_there_after_settle_and_bears_the_time_of_the_last_look(self) -> None:
-        async with open_door() as door:
-            door.line.begin(door.bell, "t")
-            connection, bot = await by_hand(door)
-            await trio.sleep(0.05)
-            connection.send(b"".join(bot.message(b"%d" % n) for n in range(10)))
-            current = door.line._connection
-            assert current is not None
-            select.select([current.socket], [], [])  # a busy kernel takes its time, also on one machine
-            looked = trio.current_time()
-            await door.line.settle()
-            items = [door.line.receive_nowait() for _ in range(10)]
-            assert [b"%d" % n for n in range(10)] == [getattr(item, "frame", b"") for item in items]
-            assert all(item.at <= looked for item in items)
-            connection.close()
+    async def test_what_had_arrived_is_there_after_settle_and_bears_the_time_of_the_last_look(
+        self, door: Door
+    ) -> None:
+        door.line.begin(door.bell, "t")
+        connection, bot = await by_hand(door)
+        await trio.sleep(0.05)
+        connection.send(b"".join(bot.message(b"%d" % n) for n in range(10)))
+        current = door.line._connection
+        assert current is not None
+        select.select([current.socket], [], [])  # a busy kernel takes its time, also on one machine
+        looked = trio.current_time()
+        await door.line.settle()
+        items = [door.line.receive_nowait() for _ in range(10)]
+        assert [b"%d" % n for n in range(10)] == [getattr(item, "frame", b"") for item in items]
+        assert all(item.at <= looked for item in items)
+        connection.close()
 
-    async def test_a_message_that_is_too_large_costs_its_sender_the_connection(self) -> None:
-        async with open_door() as door:
-            door.line.begin(door.bell, "t")
-            connection, bot = await by_hand(door)
-            connection.send(bot.message(bytes(MAX_TAKEN_BYTES + 1))[:100])
-            await ended(connection)
-            connection.close()
+    async def test_a_message_that_is_too_large_costs_its_sender_the_connection(self, door: Door) -> None:
+        door.line.begin(door.bell, "t")
+        connection, bot = await by_hand(door)
+        connection.send(bot.message(bytes(MAX_TAKEN_BYTES + 1))[:100])
+        await ended(connection)
+        connection.close()
 
     async def test_pings_without_end_from_one_who_does_not_read_make_nothing_grow(
         self, monkeypatch: pytest.MonkeyPatch
@@ -360,18 +345,17 @@ class TestACutLine:
             assert first is door.line._connection is not None
             await door.serves(bot)
 
-    async def test_the_last_frame_goes_out_before_the_line_is_closed(self, client: Client) -> None:
-        async with open_door() as door:
-            door.line.begin(door.bell, "t")
-            bot = client(door.lobby.endpoint, door.host.public, door.bot)
-            assert INVITED == await hear(bot)
-            bot.send(b"something that nobody reads any more")
-            for _ in range(100):
-                door.line.send(bytes(10_000))
-            door.line.send(b"over")
-            door.line.hang_up()
-            assert [bytes(10_000)] * 100 == [await hear(bot) for _ in range(100)]
-            assert b"over" == await hear(bot)
+    async def test_the_last_frame_goes_out_before_the_line_is_closed(self, client: Client, door: Door) -> None:
+        door.line.begin(door.bell, "t")
+        bot = client(door.lobby.endpoint, door.host.public, door.bot)
+        assert INVITED == await hear(bot)
+        bot.send(b"something that nobody reads any more")
+        for _ in range(100):
+            door.line.send(bytes(10_000))
+        door.line.send(b"over")
+        door.line.hang_up()
+        assert [bytes(10_000)] * 100 == [await hear(bot) for _ in range(100)]
+        assert b"over" == await hear(bot)
 
 
 class TestAddresses:

@@ -28,19 +28,13 @@ from referee.wire.remote import Address, open_lobby
 from tests.builders.plans import actions_of, mist_plan, records_of
 from tests.builders.programs import start_program
 from tests.real_wire.processes import PATIENCE_SECONDS
-from tests.real_wire.remote import HERE, Client, CutLine, Door, clients, open_door
+from tests.real_wire.remote import HERE, Client, CutLine, Door, open_door
 from tests.real_wire.seat import BotSocket, hear
 from tests.real_wire.test_stdio import PLACES, shell_bot
 
 ROOT = Path(__file__).parents[2]
 HUNTER = ROOT / "bots" / "mist_hunter"
 OPTIONS = encode({"first": 0, "max_turns": 40})
-
-
-@pytest.fixture
-def client() -> Iterator[Client]:
-    with clients() as connected:
-        yield connected
 
 
 def plan(*, match: str = "test", **policy: object) -> Plan:
@@ -124,28 +118,27 @@ async def test_over_a_line_that_stands_the_bot_is_started_for_each_match_until_i
 
 @pytest.mark.usefixtures("same_seeds")
 async def test_a_remote_bot_plays_as_it_would_here_and_the_transcript_says_that_it_was_remote(
-    tmp_path: Path,
+    tmp_path: Path, door: Door
 ) -> None:
-    async with open_door() as door:
-        with author(door, tmp_path, door.lobby.endpoint, HUNTER) as process:
-            result = await hosted(door, tmp_path, plan())
-            code, said = await end_of(process)
-        assert (0, ["connected to the host", "the match begins"]) == (code, said.splitlines()[1:3])
-        # On a busy machine the kit also says how long its start took.
-        place, windows = (line for line in said.splitlines()[3:] if not line.startswith("kit: "))
-        assert result.outcome is not None
-        assert f"seat 0: place {1 + (0 not in result.outcome.ranking[0])} of 2" in place
-        assert windows.startswith(f"{result.windows[0]} windows, 0 decided by default; the longest took ")
-        assert ((Conduct.OK, Conduct.OK), (0,)) == (result.conduct, result.remote)
-        assert await locally(tmp_path) == actions_of(result)
-        records = records_of(result)
-        replayed = replay(records).match.ended
-        assert replayed is not None
-        assert encode(result.outcome) == encode(replayed.outcome)
-        assert isinstance(records[0], Header)
-        alice, local = (encode(bot) for bot in records[0].bots)
-        assert b'"remote":' + encode(z85(door.bot.public)) in alice
-        assert b'"remote"' not in local
+    with author(door, tmp_path, door.lobby.endpoint, HUNTER) as process:
+        result = await hosted(door, tmp_path, plan())
+        code, said = await end_of(process)
+    assert (0, ["connected to the host", "the match begins"]) == (code, said.splitlines()[1:3])
+    # On a busy machine the kit also says how long its start took.
+    place, windows = (line for line in said.splitlines()[3:] if not line.startswith("kit: "))
+    assert result.outcome is not None
+    assert f"seat 0: place {1 + (0 not in result.outcome.ranking[0])} of 2" in place
+    assert windows.startswith(f"{result.windows[0]} windows, 0 decided by default; the longest took ")
+    assert ((Conduct.OK, Conduct.OK), (0,)) == (result.conduct, result.remote)
+    assert await locally(tmp_path) == actions_of(result)
+    records = records_of(result)
+    replayed = replay(records).match.ended
+    assert replayed is not None
+    assert encode(result.outcome) == encode(replayed.outcome)
+    assert isinstance(records[0], Header)
+    alice, local = (encode(bot) for bot in records[0].bots)
+    assert b'"remote":' + encode(z85(door.bot.public)) in alice
+    assert b'"remote"' not in local
 
 
 @pytest.mark.usefixtures("same_seeds")
@@ -301,13 +294,12 @@ def test_host_and_author_play_a_match_by_their_two_commands_and_its_reports_say_
     [({"ponder": False}, "cannot be kept from thinking"), ({}, "there is no line")],
 )
 async def test_what_cannot_be_had_with_a_remote_seat_is_refused(
-    tmp_path: Path, changed: dict[str, object], why: str
+    tmp_path: Path, changed: dict[str, object], why: str, door: Door
 ) -> None:
-    async with open_door() as door:
-        if not changed:
-            door.lobby.lines.clear()
-        with pytest.raises(WrongPlayersError, match=why):
-            await hosted(door, tmp_path, plan(**changed))  # type: ignore[arg-type]
+    if not changed:
+        door.lobby.lines.clear()
+    with pytest.raises(WrongPlayersError, match=why):
+        await hosted(door, tmp_path, plan(**changed))  # type: ignore[arg-type]
 
 
 async def test_an_author_knocks_again_until_the_key_is_known_and_no_more_once_it_was(

@@ -1,6 +1,6 @@
 """A line that stands: one connection for match after match, and nothing of one match in the next."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 import trio
@@ -9,19 +9,13 @@ from protocol.codec import encode
 from protocol.messages import PROTOCOL, Hello, Invited, Undo
 from referee.wire import remote, socket_line
 from referee.wire.line import Bell, NotReading
-from tests.real_wire.remote import Client, Door, clients, open_door
+from tests.real_wire.remote import Client, Door, open_door
 from tests.real_wire.seat import BotSocket, hear
 from tests.real_wire.test_remote_door import by_hand, heard
 
 OLD = encode(Undo(window=3))
 STUCK = 30_000_000
 """More bytes than the kernel takes for a bot that reads nothing."""
-
-
-@pytest.fixture
-def client() -> Iterator[Client]:
-    with clients() as connected:
-        yield connected
 
 
 @pytest.fixture

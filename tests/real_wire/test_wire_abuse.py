@@ -49,17 +49,16 @@ def refuses_descriptors() -> bool:
 
 
 @pytest.mark.skipif(not refuses_descriptors(), reason="this kernel passes descriptors to every socket")
-async def test_no_descriptor_can_be_sent(tmp_path: Path) -> None:
+async def test_no_descriptor_can_be_sent(seat: Seat) -> None:
     """Neither before the connection is accepted nor later: whoever receives one has to free what is behind it."""
-    async with open_seat(tmp_path) as seat:
-        with kernel.socket(kernel.AF_UNIX) as connection:
-            connection.connect(str(seat.line.path))
-            for _ in range(2):
-                with pytest.raises(PermissionError):
-                    kernel.send_fds(connection, [b"x"], [connection.fileno()])
-                connection.sendall(GREETING)
-                connection.settimeout(5)
-                assert await trio.to_thread.run_sync(connection.recv, 1)
+    with kernel.socket(kernel.AF_UNIX) as connection:
+        connection.connect(str(seat.line.path))
+        for _ in range(2):
+            with pytest.raises(PermissionError):
+                kernel.send_fds(connection, [b"x"], [connection.fileno()])
+            connection.sendall(GREETING)
+            connection.settimeout(5)
+            assert await trio.to_thread.run_sync(connection.recv, 1)
 
 
 async def test_a_path_that_is_too_long_is_an_error_of_its_own(tmp_path: Path) -> None:
@@ -70,148 +69,139 @@ async def test_a_path_that_is_too_long_is_an_error_of_its_own(tmp_path: Path) ->
 
 @pytest.mark.parametrize("size", [100, 60_000])
 async def test_a_bot_that_never_reads_is_called_so_and_no_more_is_kept_for_it(
-    tmp_path: Path, bot: Bot, size: int
+    seat: Seat, bot: Bot, size: int
 ) -> None:
-    async with open_seat(tmp_path) as seat:
-        socket = bot(seat.line.endpoint, holds=64)
-        socket.send(b"hello")
-        await seat.frame()
-        said = None
-        before, sent = resident_bytes(), 0
-        while not isinstance(said, NotReading):
-            assert sent * size < 30_000_000
-            for _ in range(100):
-                seat.line.send(bytes(size))
-            sent += 100
-            await trio.sleep(0.001)
-            with suppress(trio.WouldBlock):
-                said = seat.line.receive_nowait()
-        for _ in range(1000):
+    socket = bot(seat.line.endpoint, holds=64)
+    socket.send(b"hello")
+    await seat.frame()
+    said = None
+    before, sent = resident_bytes(), 0
+    while not isinstance(said, NotReading):
+        assert sent * size < 30_000_000
+        for _ in range(100):
             seat.line.send(bytes(size))
-        assert 0 == len(seat.line._outbox)
-        assert resident_bytes() - before < 60_000_000, "what the bot has not read is in this process, too"
-        seat.line.send(b"window", timed=True)
-        assert isinstance(seat.line.receive_nowait(), HandedOver), "the host's clock does not wait for it"
-        socket.send(b"words that nobody wants any more")
-        await seat.line.settle()
-        with pytest.raises(trio.WouldBlock):
-            seat.line.receive_nowait()
+        sent += 100
+        await trio.sleep(0.001)
+        with suppress(trio.WouldBlock):
+            said = seat.line.receive_nowait()
+    for _ in range(1000):
+        seat.line.send(bytes(size))
+    assert 0 == len(seat.line._outbox)
+    assert resident_bytes() - before < 60_000_000, "what the bot has not read is in this process, too"
+    seat.line.send(b"window", timed=True)
+    assert isinstance(seat.line.receive_nowait(), HandedOver), "the host's clock does not wait for it"
+    socket.send(b"words that nobody wants any more")
+    await seat.line.settle()
+    with pytest.raises(trio.WouldBlock):
+        seat.line.receive_nowait()
 
 
-async def test_a_flood_stays_with_its_sender_and_nothing_of_it_is_lost(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        socket = bot(seat.line.endpoint)
-        sent = 0
-        while socket.poll(50, zmq.POLLOUT):
-            socket.send(b"%d" % sent)
-            sent += 1
-            if sent % 100 == 0:
-                await trio.lowlevel.checkpoint()
-        with trio.fail_after(60):
-            while len(seat.line._inbox._items) < INBOX_FRAMES:  # noqa: ASYNC110 - libzmq's thread may be slow to begin
-                await trio.sleep(0.01)
-        assert INBOX_FRAMES == len(seat.line._inbox._items)
-        assert [b"%d" % n for n in range(sent)] == [await seat.frame() for _ in range(sent)]
-        await serves(seat, socket)
-
-
-async def test_a_flood_of_large_frames_is_held_to_the_inbox_bytes(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        socket = bot(seat.line.endpoint)
-        sent = 0
-        while socket.poll(50, zmq.POLLOUT):
-            socket.send(bytes(MAX_FRAME_BYTES))
-            sent += 1
+async def test_a_flood_stays_with_its_sender_and_nothing_of_it_is_lost(seat: Seat, bot: Bot) -> None:
+    socket = bot(seat.line.endpoint)
+    sent = 0
+    while socket.poll(50, zmq.POLLOUT):
+        socket.send(b"%d" % sent)
+        sent += 1
+        if sent % 100 == 0:
             await trio.lowlevel.checkpoint()
-        held = sum(len(item.frame) for item in seat.line._inbox._items if isinstance(item, Arrived))
-        assert 0 < held <= INBOX_BYTES + MAX_TAKEN_BYTES
-        for _ in range(sent):
-            assert MAX_FRAME_BYTES == len(await seat.frame())
+    with trio.fail_after(60):
+        while len(seat.line._inbox._items) < INBOX_FRAMES:  # noqa: ASYNC110 - libzmq's thread may be slow to begin
+            await trio.sleep(0.01)
+    assert INBOX_FRAMES == len(seat.line._inbox._items)
+    assert [b"%d" % n for n in range(sent)] == [await seat.frame() for _ in range(sent)]
+    await serves(seat, socket)
 
 
-async def test_an_oversized_frame_is_handed_up_to_be_refused_by_name(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        socket = bot(seat.line.endpoint)
-        for size in (MAX_FRAME_BYTES + 1, MAX_TAKEN_BYTES):
-            socket.send(bytes(size))
-            frame = await seat.frame()
-            assert size == len(frame)
-            with pytest.raises(Refused) as refused:
-                decode_client_message(frame)
-            assert Refusal.OVERSIZED == refused.value.refusal
-        await serves(seat, socket)
+async def test_a_flood_of_large_frames_is_held_to_the_inbox_bytes(seat: Seat, bot: Bot) -> None:
+    socket = bot(seat.line.endpoint)
+    sent = 0
+    while socket.poll(50, zmq.POLLOUT):
+        socket.send(bytes(MAX_FRAME_BYTES))
+        sent += 1
+        await trio.lowlevel.checkpoint()
+    held = sum(len(item.frame) for item in seat.line._inbox._items if isinstance(item, Arrived))
+    assert 0 < held <= INBOX_BYTES + MAX_TAKEN_BYTES
+    for _ in range(sent):
+        assert MAX_FRAME_BYTES == len(await seat.frame())
 
 
-async def test_a_huge_frame_costs_its_sender_the_connection(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        before = resident_bytes()
-        with raw_pair(seat.line.path) as connection:
-            connection.sendall(b"\x02" + (1 << 40).to_bytes(8, "big"))
-            with suppress(ConnectionResetError):
-                while await trio.to_thread.run_sync(connection.recv, 4096):
-                    pass
-        assert resident_bytes() - before < 60_000_000, "what the bot has not read is in this process, too"
-        await serves(seat, bot(seat.line.endpoint))
+async def test_an_oversized_frame_is_handed_up_to_be_refused_by_name(seat: Seat, bot: Bot) -> None:
+    socket = bot(seat.line.endpoint)
+    for size in (MAX_FRAME_BYTES + 1, MAX_TAKEN_BYTES):
+        socket.send(bytes(size))
+        frame = await seat.frame()
+        assert size == len(frame)
+        with pytest.raises(Refused) as refused:
+            decode_client_message(frame)
+        assert Refusal.OVERSIZED == refused.value.refusal
+    await serves(seat, socket)
 
 
-async def test_a_message_of_several_parts_is_one_frame_that_does_not_decode(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        socket = bot(seat.line.endpoint)
-        for parts in (2, 3, MOST_PARTS):
-            socket.send_multipart([b'{"type":"undo","window":1}', *[b""] * (parts - 1)])
-            frame = await seat.frame()
-            assert b"(a message of %d parts)" % parts == frame
-            with pytest.raises(Refused) as refused:
-                decode_client_message(frame)
-            assert Refusal.MALFORMED == refused.value.refusal
-        await serves(seat, socket)
+async def test_a_huge_frame_costs_its_sender_the_connection(seat: Seat, bot: Bot) -> None:
+    before = resident_bytes()
+    with raw_pair(seat.line.path) as connection:
+        connection.sendall(b"\x02" + (1 << 40).to_bytes(8, "big"))
+        with suppress(ConnectionResetError):
+            while await trio.to_thread.run_sync(connection.recv, 4096):
+                pass
+    assert resident_bytes() - before < 60_000_000, "what the bot has not read is in this process, too"
+    await serves(seat, bot(seat.line.endpoint))
+
+
+async def test_a_message_of_several_parts_is_one_frame_that_does_not_decode(seat: Seat, bot: Bot) -> None:
+    socket = bot(seat.line.endpoint)
+    for parts in (2, 3, MOST_PARTS):
+        socket.send_multipart([b'{"type":"undo","window":1}', *[b""] * (parts - 1)])
+        frame = await seat.frame()
+        assert b"(a message of %d parts)" % parts == frame
+        with pytest.raises(Refused) as refused:
+            decode_client_message(frame)
+        assert Refusal.MALFORMED == refused.value.refusal
+    await serves(seat, socket)
 
 
 async def test_a_message_that_never_ends_costs_its_sender_the_connection_and_us_nothing(
-    tmp_path: Path, bot: Bot
+    seat: Seat, bot: Bot
 ) -> None:
-    async with open_seat(tmp_path) as seat:
-        for part in (raw_frame(b"", more=True), raw_frame(b"x" * 1000, more=True)):
-            before, sent = resident_bytes(), 0
-            with raw_pair(seat.line.path) as connection:
-                connection.sendall(raw_frame(b"hello"))
-                assert b"hello" == await seat.frame()
-                connection.setblocking(False)
-                with suppress(ConnectionError), trio.fail_after(5):
-                    while sent < 100_000_000:
-                        with suppress(BlockingIOError):
-                            sent += connection.send(part * 50)
-                        await trio.lowlevel.checkpoint()
-            assert sent < 10_000_000
-            assert resident_bytes() - before < 20_000_000
-            await trio.sleep(0.05)  # the door opens for the next when this one has left
-        await serves(seat, bot(seat.line.endpoint))
+    for part in (raw_frame(b"", more=True), raw_frame(b"x" * 1000, more=True)):
+        before, sent = resident_bytes(), 0
+        with raw_pair(seat.line.path) as connection:
+            connection.sendall(raw_frame(b"hello"))
+            assert b"hello" == await seat.frame()
+            connection.setblocking(False)
+            with suppress(ConnectionError), trio.fail_after(5):
+                while sent < 100_000_000:
+                    with suppress(BlockingIOError):
+                        sent += connection.send(part * 50)
+                    await trio.lowlevel.checkpoint()
+        assert sent < 10_000_000
+        assert resident_bytes() - before < 20_000_000
+        await trio.sleep(0.05)  # the door opens for the next when this one has left
+    await serves(seat, bot(seat.line.endpoint))
 
 
-async def test_a_ping_of_a_bot_is_answered(tmp_path: Path) -> None:
+async def test_a_ping_of_a_bot_is_answered(seat: Seat) -> None:
     """As bots ask for that set ZeroMQ's heartbeats."""
-    async with open_seat(tmp_path) as seat:
-        context: zmq.Context[BotSocket] = zmq.Context()
-        with context, context.socket(zmq.PAIR) as socket:
-            socket.set(zmq.LINGER, 0)
-            socket.set(zmq.HEARTBEAT_IVL, 20)
-            socket.set(zmq.HEARTBEAT_TIMEOUT, 100)
-            socket.connect(seat.line.endpoint)
-            await serves(seat, socket)
-            await trio.sleep(0.5)
-            await serves(seat, socket)
-            assert 1 == seat.line.connections
-
-
-async def test_half_a_message_and_gone_is_nothing(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        for whole in (raw_frame(b"part", more=True), raw_frame(b"x" * 1000)[:500], raw_frame(b"")[:4]):
-            with raw_pair(seat.line.path) as connection:
-                connection.sendall(raw_frame(b"hello") + whole)
-                assert b"hello" == await seat.frame()
-            await trio.sleep(0.05)  # the door opens for the next when this one has left
-        socket = bot(seat.line.endpoint)
+    context: zmq.Context[BotSocket] = zmq.Context()
+    with context, context.socket(zmq.PAIR) as socket:
+        socket.set(zmq.LINGER, 0)
+        socket.set(zmq.HEARTBEAT_IVL, 20)
+        socket.set(zmq.HEARTBEAT_TIMEOUT, 100)
+        socket.connect(seat.line.endpoint)
         await serves(seat, socket)
+        await trio.sleep(0.5)
+        await serves(seat, socket)
+        assert 1 == seat.line.connections
+
+
+async def test_half_a_message_and_gone_is_nothing(seat: Seat, bot: Bot) -> None:
+    for whole in (raw_frame(b"part", more=True), raw_frame(b"x" * 1000)[:500], raw_frame(b"")[:4]):
+        with raw_pair(seat.line.path) as connection:
+            connection.sendall(raw_frame(b"hello") + whole)
+            assert b"hello" == await seat.frame()
+        await trio.sleep(0.05)  # the door opens for the next when this one has left
+    socket = bot(seat.line.endpoint)
+    await serves(seat, socket)
 
 
 async def test_raw_bytes_on_the_socket_harm_nobody(tmp_path: Path, bot: Bot) -> None:
@@ -232,32 +222,30 @@ async def test_raw_bytes_on_the_socket_harm_nobody(tmp_path: Path, bot: Bot) -> 
         await serves(seat, bot(seat.line.endpoint))
 
 
-async def test_further_connections_wait_with_the_kernel_and_cost_no_descriptor(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        socket = bot(seat.line.endpoint)
-        await serves(seat, socket)
-        before = descriptors()
-        others = [kernel.socket(kernel.AF_UNIX, kernel.SOCK_STREAM | kernel.SOCK_NONBLOCK) for _ in range(20)]
-        for other in others:
-            with suppress(BlockingIOError):
-                other.connect(str(seat.line.path))
-        await trio.sleep(0.02)
-        assert descriptors() == before + len(others), "our ends of none of them"
-        await serves(seat, socket)
-        for other in others:
-            other.close()
-        await serves(seat, socket)
+async def test_further_connections_wait_with_the_kernel_and_cost_no_descriptor(seat: Seat, bot: Bot) -> None:
+    socket = bot(seat.line.endpoint)
+    await serves(seat, socket)
+    before = descriptors()
+    others = [kernel.socket(kernel.AF_UNIX, kernel.SOCK_STREAM | kernel.SOCK_NONBLOCK) for _ in range(20)]
+    for other in others:
+        with suppress(BlockingIOError):
+            other.connect(str(seat.line.path))
+    await trio.sleep(0.02)
+    assert descriptors() == before + len(others), "our ends of none of them"
+    await serves(seat, socket)
+    for other in others:
+        other.close()
+    await serves(seat, socket)
 
 
-async def test_a_line_takes_two_descriptors(tmp_path: Path) -> None:
-    async with open_seat(tmp_path) as seat:
-        (tmp_path / "other").mkdir()
-        before = descriptors()
-        other = seat.wire.open_line(seat.nursery, seat.bell, tmp_path / "other")
-        await trio.sleep(0.01)
-        with raw_pair(other.path):
-            await trio.sleep(0.05)
-            assert before + 2 + 1 == descriptors(), "and one at the bot's end"
+async def test_a_line_takes_two_descriptors(tmp_path: Path, seat: Seat) -> None:
+    (tmp_path / "other").mkdir()
+    before = descriptors()
+    other = seat.wire.open_line(seat.nursery, seat.bell, tmp_path / "other")
+    await trio.sleep(0.01)
+    with raw_pair(other.path):
+        await trio.sleep(0.05)
+        assert before + 2 + 1 == descriptors(), "and one at the bot's end"
 
 
 async def test_a_connection_that_says_nothing_keeps_others_out_for_a_while_only(
@@ -286,32 +274,31 @@ async def test_a_connection_that_keeps_nobody_out_may_take_its_time(
             assert answer.startswith(b"\xff"), "ZeroMQ's greeting, late as it is"
 
 
-async def test_lines_do_not_wait_for_one_that_is_flooded(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        (tmp_path / "other").mkdir()
-        other = seat.wire.open_line(seat.nursery, seat.bell, tmp_path / "other")
-        stop = threading.Event()
+async def test_lines_do_not_wait_for_one_that_is_flooded(tmp_path: Path, bot: Bot, seat: Seat) -> None:
+    (tmp_path / "other").mkdir()
+    other = seat.wire.open_line(seat.nursery, seat.bell, tmp_path / "other")
+    stop = threading.Event()
 
-        def flood() -> None:
-            socket = bot(other.endpoint)
-            while not stop.is_set():
-                if socket.poll(10, zmq.POLLOUT):
-                    socket.send(b"junk" * 1000)
-            socket.close(linger=0)
+    def flood() -> None:
+        socket = bot(other.endpoint)
+        while not stop.is_set():
+            if socket.poll(10, zmq.POLLOUT):
+                socket.send(b"junk" * 1000)
+        socket.close(linger=0)
 
-        thread = threading.Thread(target=flood)
-        thread.start()
-        try:
-            socket = bot(seat.line.endpoint)
-            for _ in range(50):
-                with suppress(trio.WouldBlock):
-                    while True:
-                        other.receive_nowait()
-                with trio.fail_after(60):
-                    await serves(seat, socket)
-        finally:
-            stop.set()
-            await trio.to_thread.run_sync(thread.join)
+    thread = threading.Thread(target=flood)
+    thread.start()
+    try:
+        socket = bot(seat.line.endpoint)
+        for _ in range(50):
+            with suppress(trio.WouldBlock):
+                while True:
+                    other.receive_nowait()
+            with trio.fail_after(60):
+                await serves(seat, socket)
+    finally:
+        stop.set()
+        await trio.to_thread.run_sync(thread.join)
 
 
 async def test_a_storm_of_connections_hinders_neither_the_loop_nor_the_line_s_end(tmp_path: Path) -> None:

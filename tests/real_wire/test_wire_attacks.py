@@ -70,85 +70,79 @@ def fill(connection: kernel.socket, *, frames: int) -> None:
 
 
 class TestHalfClosed:
-    async def test_one_that_says_no_more_has_left_once_all_it_said_is_read(self, tmp_path: Path, bot: Bot) -> None:
+    async def test_one_that_says_no_more_has_left_once_all_it_said_is_read(self, seat: Seat, bot: Bot) -> None:
         """ZeroMQ ends a connection as a whole: nobody hears without speaking."""
-        async with open_seat(tmp_path) as seat:
-            with raw_pair(seat.line.path) as connection:
-                async with resting():
-                    connection.sendall(raw_frame(b"last words"))
-                    connection.shutdown(kernel.SHUT_WR)
-                    assert b"last words" == await seat.frame()
-                    await ended(connection)
-                await serves(seat, bot(seat.line.endpoint))
-
-    async def test_one_that_takes_nothing_more_is_heard_on(self, tmp_path: Path, bot: Bot) -> None:
-        async with open_seat(tmp_path) as seat:
-            with raw_pair(seat.line.path) as connection:
-                await hello(seat, connection)
-                async with resting():
-                    connection.shutdown(kernel.SHUT_RD)
-                    for n in range(10):
-                        seat.line.send(b"window", timed=True)
-                        await next_handed_over(seat.line)
-                        connection.sendall(raw_frame(b"%d" % n))
-                        assert b"%d" % n == await seat.frame()
+        with raw_pair(seat.line.path) as connection:
+            async with resting():
+                connection.sendall(raw_frame(b"last words"))
+                connection.shutdown(kernel.SHUT_WR)
+                assert b"last words" == await seat.frame()
+                await ended(connection)
             await serves(seat, bot(seat.line.endpoint))
+
+    async def test_one_that_takes_nothing_more_is_heard_on(self, seat: Seat, bot: Bot) -> None:
+        with raw_pair(seat.line.path) as connection:
+            await hello(seat, connection)
+            async with resting():
+                connection.shutdown(kernel.SHUT_RD)
+                for n in range(10):
+                    seat.line.send(b"window", timed=True)
+                    await next_handed_over(seat.line)
+                    connection.sendall(raw_frame(b"%d" % n))
+                    assert b"%d" % n == await seat.frame()
+        await serves(seat, bot(seat.line.endpoint))
 
     async def test_one_that_is_gone_with_the_inbox_full_is_heard_to_the_end_when_there_is_room(
-        self, tmp_path: Path, bot: Bot
+        self, seat: Seat, bot: Bot
     ) -> None:
-        async with open_seat(tmp_path) as seat:
-            for way in (None, kernel.SHUT_RD, kernel.SHUT_WR, kernel.SHUT_RDWR):
-                with raw_pair(seat.line.path) as connection:
-                    fill(connection, frames=3 * INBOX_FRAMES)
-                    await trio.sleep(0.05)
-                    async with resting():
-                        if way is not None:
-                            connection.shutdown(way)
-                        else:
-                            connection.close()
-                        seat.line.send(b"window", timed=True)  # the kernel says then that nobody takes it
-                frames = [b"%d" % n for n in range(3 * INBOX_FRAMES)]
-                assert frames == [await seat.frame() for _ in frames]
-                await trio.sleep(0.05)
-            await serves(seat, bot(seat.line.endpoint))
-
-    async def test_the_same_while_something_is_on_its_way_to_it(self, tmp_path: Path, bot: Bot) -> None:
-        async with open_seat(tmp_path) as seat:
+        for way in (None, kernel.SHUT_RD, kernel.SHUT_WR, kernel.SHUT_RDWR):
             with raw_pair(seat.line.path) as connection:
                 fill(connection, frames=3 * INBOX_FRAMES)
                 await trio.sleep(0.05)
-                for _ in range(10):
-                    seat.line.send(bytes(50_000))  # more than the kernel takes
                 async with resting():
-                    connection.close()
-            for _ in range(3 * INBOX_FRAMES):
-                await seat.frame()
-            await serves(seat, bot(seat.line.endpoint))
-
-    async def test_what_comes_together_with_the_end_is_read(self, tmp_path: Path) -> None:
-        """Before the referee has looked even once: the greeting, words, and half a message."""
-        async with open_seat(tmp_path) as seat:
-            for n in range(20):
-                with raw_pair(seat.line.path) as connection:
-                    connection.sendall(raw_frame(b"%d" % n) + raw_frame(b"half")[:6])
-                assert b"%d" % n == await seat.frame()
-
-    async def test_bytes_out_of_band_are_nothing(self, tmp_path: Path, bot: Bot) -> None:
-        """The kernel holds them beside the others, and tells of them."""
-        async with open_seat(tmp_path) as seat:
-            with raw_pair(seat.line.path) as connection:
-                await hello(seat, connection)
-                async with resting():
-                    with suppress(OSError):  # where this kernel has none for local sockets
-                        connection.send(b"!", kernel.MSG_OOB)
-                    await seat.line.settle()
-                    connection.sendall(raw_frame(b"words"))
+                    if way is not None:
+                        connection.shutdown(way)
+                    else:
+                        connection.close()
+                    seat.line.send(b"window", timed=True)  # the kernel says then that nobody takes it
+            frames = [b"%d" % n for n in range(3 * INBOX_FRAMES)]
+            assert frames == [await seat.frame() for _ in frames]
             await trio.sleep(0.05)
-            await seat.line.settle()
-            while seat.line.has_more():
-                seat.line.receive_nowait()
-            await serves(seat, bot(seat.line.endpoint))
+        await serves(seat, bot(seat.line.endpoint))
+
+    async def test_the_same_while_something_is_on_its_way_to_it(self, seat: Seat, bot: Bot) -> None:
+        with raw_pair(seat.line.path) as connection:
+            fill(connection, frames=3 * INBOX_FRAMES)
+            await trio.sleep(0.05)
+            for _ in range(10):
+                seat.line.send(bytes(50_000))  # more than the kernel takes
+            async with resting():
+                connection.close()
+        for _ in range(3 * INBOX_FRAMES):
+            await seat.frame()
+        await serves(seat, bot(seat.line.endpoint))
+
+    async def test_what_comes_together_with_the_end_is_read(self, seat: Seat) -> None:
+        """Before the referee has looked even once: the greeting, words, and half a message."""
+        for n in range(20):
+            with raw_pair(seat.line.path) as connection:
+                connection.sendall(raw_frame(b"%d" % n) + raw_frame(b"half")[:6])
+            assert b"%d" % n == await seat.frame()
+
+    async def test_bytes_out_of_band_are_nothing(self, seat: Seat, bot: Bot) -> None:
+        """The kernel holds them beside the others, and tells of them."""
+        with raw_pair(seat.line.path) as connection:
+            await hello(seat, connection)
+            async with resting():
+                with suppress(OSError):  # where this kernel has none for local sockets
+                    connection.send(b"!", kernel.MSG_OOB)
+                await seat.line.settle()
+                connection.sendall(raw_frame(b"words"))
+        await trio.sleep(0.05)
+        await seat.line.settle()
+        while seat.line.has_more():
+            seat.line.receive_nowait()
+        await serves(seat, bot(seat.line.endpoint))
 
 
 class TestGreeting:
@@ -167,25 +161,23 @@ class TestGreeting:
         ids=["1.0", "2.0", "mechanism", "push", "hasty", "huge command", "huge message", "no kind"],
     )
     async def test_what_is_no_zmtp_3_of_a_pair_socket_is_hung_up_on(
-        self, tmp_path: Path, bot: Bot, said: bytes
+        self, seat: Seat, bot: Bot, said: bytes
     ) -> None:
-        async with open_seat(tmp_path) as seat:
-            with raw_connection(seat.line.path) as connection:
-                connection.sendall(said)
-                await ended(connection)
-            assert not seat.line.has_more()
-            await serves(seat, bot(seat.line.endpoint))
+        with raw_connection(seat.line.path) as connection:
+            connection.sendall(said)
+            await ended(connection)
+        assert not seat.line.has_more()
+        await serves(seat, bot(seat.line.endpoint))
 
     @pytest.mark.parametrize("minor", [b"\x00", b"\x01", b"\x09"])
     async def test_zmtp_3_of_any_minor_version_is_spoken_with_also_byte_by_byte(
-        self, tmp_path: Path, minor: bytes
+        self, seat: Seat, minor: bytes
     ) -> None:
-        async with open_seat(tmp_path) as seat:
-            with raw_connection(seat.line.path) as connection:
-                for byte in GREETING[:11] + minor + GREETING[12:] + READY + raw_frame(b"hello"):
-                    connection.sendall(bytes([byte]))
-                    await trio.lowlevel.checkpoint()
-                assert b"hello" == await seat.frame()
+        with raw_connection(seat.line.path) as connection:
+            for byte in GREETING[:11] + minor + GREETING[12:] + READY + raw_frame(b"hello"):
+                connection.sendall(bytes([byte]))
+                await trio.lowlevel.checkpoint()
+            assert b"hello" == await seat.frame()
 
     async def test_many_that_end_in_the_midst_of_it_harm_nobody(self, tmp_path: Path, bot: Bot) -> None:
         said = GREETING + READY + raw_frame(b"hello")
@@ -198,16 +190,13 @@ class TestGreeting:
             await serves(seat, bot(seat.line.endpoint))
             assert descriptors() <= before + 20, "a bot's socket, its ZeroMQ, and ours"
 
-    async def test_the_last_connection_that_is_let_in_may_be_used_and_no_other(
-        self, tmp_path: Path, bot: Bot
-    ) -> None:
-        async with open_seat(tmp_path) as seat:
-            for _ in range(local.MAX_CONNECTIONS - 1):
-                with raw_pair(seat.line.path) as connection:
-                    await hello(seat, connection)
-            await serves(seat, bot(seat.line.endpoint))
-            with pytest.raises(FileNotFoundError):
-                raw_connection(seat.line.path)
+    async def test_the_last_connection_that_is_let_in_may_be_used_and_no_other(self, seat: Seat, bot: Bot) -> None:
+        for _ in range(local.MAX_CONNECTIONS - 1):
+            with raw_pair(seat.line.path) as connection:
+                await hello(seat, connection)
+        await serves(seat, bot(seat.line.endpoint))
+        with pytest.raises(FileNotFoundError):
+            raw_connection(seat.line.path)
 
     async def test_a_process_that_is_killed_in_its_greeting_makes_room(self, tmp_path: Path, bot: Bot) -> None:
         program = (
@@ -230,116 +219,110 @@ class TestGreeting:
 class TestScarcity:
     @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM])
     async def test_where_the_machine_has_run_out_the_host_is_told_once_and_the_loop_rests(
-        self, tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch, number: int
+        self, seat: Seat, bot: Bot, monkeypatch: pytest.MonkeyPatch, number: int
     ) -> None:
         """The match is void then: its bot waits in vain. But between two matches one may still get in."""
-        async with open_seat(tmp_path) as seat:
-            listener, refused = seat.line._listener, list[int]()
+        listener, refused = seat.line._listener, list[int]()
 
-            class Exhausted:
-                def accept(self) -> Any:
-                    refused.append(1)
-                    raise OSError(number, os.strerror(number))
+        class Exhausted:
+            def accept(self) -> Any:
+                refused.append(1)
+                raise OSError(number, os.strerror(number))
 
-                def __getattr__(self, name: str) -> Any:
-                    return getattr(listener, name)
+            def __getattr__(self, name: str) -> Any:
+                return getattr(listener, name)
 
-            with monkeypatch.context() as scarcity:
-                scarcity.setattr(seat.line, "_listener", Exhausted())
-                socket = bot(seat.line.endpoint)
-                async with resting():
-                    await seat.line.settle()
-                assert 1 < len(refused) < 20
-            told = seat.line.receive_nowait()
-            assert isinstance(told, OutOf)
-            assert f"the machine has run out of something: {os.strerror(number)}" in told.what
-            assert not seat.line.has_more()
-            await serves(seat, socket)
+        with monkeypatch.context() as scarcity:
+            scarcity.setattr(seat.line, "_listener", Exhausted())
+            socket = bot(seat.line.endpoint)
+            async with resting():
+                await seat.line.settle()
+            assert 1 < len(refused) < 20
+        told = seat.line.receive_nowait()
+        assert isinstance(told, OutOf)
+        assert f"the machine has run out of something: {os.strerror(number)}" in told.what
+        assert not seat.line.has_more()
+        await serves(seat, socket)
 
     @pytest.mark.parametrize("call", ["recv", "send"])
     async def test_a_connection_for_which_the_kernel_has_no_memory_is_not_its_bot_s_to_lose(
-        self, tmp_path: Path, bot: Bot, call: str
+        self, seat: Seat, bot: Bot, call: str
     ) -> None:
-        async with open_seat(tmp_path) as seat:
-            socket = bot(seat.line.endpoint)
-            await seat.join(socket)
-            connection = seat.line._connection
-            assert connection is not None
-            there_is = connection.socket
+        socket = bot(seat.line.endpoint)
+        await seat.join(socket)
+        connection = seat.line._connection
+        assert connection is not None
+        there_is = connection.socket
 
-            class Exhausted:
-                def __getattr__(self, name: str) -> Any:
-                    if name == call:
-                        raise OSError(errno.ENOBUFS, os.strerror(errno.ENOBUFS))
-                    return getattr(there_is, name)
+        class Exhausted:
+            def __getattr__(self, name: str) -> Any:
+                if name == call:
+                    raise OSError(errno.ENOBUFS, os.strerror(errno.ENOBUFS))
+                return getattr(there_is, name)
 
-            connection.socket = Exhausted()  # type: ignore[assignment]
-            socket.send(b"answer")
-            seat.line.send(b"window")
-            told = await out_of(seat)
-            assert os.strerror(errno.ENOBUFS) in told.what
+        connection.socket = Exhausted()  # type: ignore[assignment]
+        socket.send(b"answer")
+        seat.line.send(b"window")
+        told = await out_of(seat)
+        assert os.strerror(errno.ENOBUFS) in told.what
 
     async def test_where_the_kernel_watches_no_more_sockets_the_host_is_told(
-        self, tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch
+        self, seat: Seat, bot: Bot, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        async with open_seat(tmp_path) as seat:
-            await trio.sleep(0.05)
-            watch = seat.line._poll.watch
+        await trio.sleep(0.05)
+        watch = seat.line._poll.watch
 
-            def no_more(descriptor: int, events: int, ready: Any) -> None:
-                if events:
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                watch(descriptor, events, ready)
+        def no_more(descriptor: int, events: int, ready: Any) -> None:
+            if events:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            watch(descriptor, events, ready)
 
-            monkeypatch.setattr(seat.line._poll, "watch", no_more)
-            bot(seat.line.endpoint)
-            told = await out_of(seat)
-            assert os.strerror(errno.ENOSPC) in told.what
+        monkeypatch.setattr(seat.line._poll, "watch", no_more)
+        bot(seat.line.endpoint)
+        told = await out_of(seat)
+        assert os.strerror(errno.ENOSPC) in told.what
 
     async def test_a_connection_that_was_let_in_meanwhile_keeps_its_time(
-        self, tmp_path: Path, bot: Bot, monkeypatch: pytest.MonkeyPatch
+        self, seat: Seat, bot: Bot, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """To try again is for when nobody is in."""
-        async with open_seat(tmp_path) as seat:
-            with raw_connection(seat.line.path) as slow, raw_connection(seat.line.path):
-                await trio.sleep(0.05)
-                seat.line._nursery.start_soon(seat.line._listen_again)
-                await trio.sleep(2 * local.NO_DESCRIPTORS_SECONDS)
-                slow.sendall(GREETING + READY + raw_frame(b"hello"))
-                assert b"hello" == await seat.frame()
+        with raw_connection(seat.line.path) as slow, raw_connection(seat.line.path):
+            await trio.sleep(0.05)
+            seat.line._nursery.start_soon(seat.line._listen_again)
+            await trio.sleep(2 * local.NO_DESCRIPTORS_SECONDS)
+            slow.sendall(GREETING + READY + raw_frame(b"hello"))
+            assert b"hello" == await seat.frame()
 
 
 class TestReading:
     async def test_one_that_reads_a_byte_now_and_then_is_given_up_as_one_that_reads_nothing(
-        self, tmp_path: Path
+        self, seat: Seat
     ) -> None:
-        async with open_seat(tmp_path) as seat:
-            with raw_pair(seat.line.path) as connection:
-                await hello(seat, connection)
-                said: object = None
-                sent = 0
-                while not isinstance(said, NotReading):
-                    assert sent < 1_000
-                    seat.line.send(bytes(5_000))
-                    sent += 1
-                    assert connection.recv(1)
-                    await trio.lowlevel.checkpoint()
-                    with suppress(trio.WouldBlock):
-                        said = seat.line.receive_nowait()
-                assert 0 == len(seat.line._outbox)
+        with raw_pair(seat.line.path) as connection:
+            await hello(seat, connection)
+            said: object = None
+            sent = 0
+            while not isinstance(said, NotReading):
+                assert sent < 1_000
+                seat.line.send(bytes(5_000))
+                sent += 1
+                assert connection.recv(1)
+                await trio.lowlevel.checkpoint()
+                with suppress(trio.WouldBlock):
+                    said = seat.line.receive_nowait()
+            assert 0 == len(seat.line._outbox)
 
-    async def test_one_that_reads_slowly_and_all_of_it_gets_all_of_it(self, tmp_path: Path) -> None:
-        async with open_seat(tmp_path) as seat:
-            with raw_pair(seat.line.path) as connection:
-                await hello(seat, connection)
-                frames = [bytes([n]) * 5_000 for n in range(100)]  # more than the kernel takes
-                for frame in frames:
-                    seat.line.send(frame)
-                expected = b"".join(map(raw_frame, frames))
-                came = b""
-                while len(came) < len(GREETING) + len(READY) + len(expected):
-                    came += await trio.to_thread.run_sync(connection.recv, 3_000)
-                assert came.endswith(expected)
+    async def test_one_that_reads_slowly_and_all_of_it_gets_all_of_it(self, seat: Seat) -> None:
+        with raw_pair(seat.line.path) as connection:
+            await hello(seat, connection)
+            frames = [bytes([n]) * 5_000 for n in range(100)]  # more than the kernel takes
+            for frame in frames:
+                seat.line.send(frame)
+            expected = b"".join(map(raw_frame, frames))
+            came = b""
+            while len(came) < len(GREETING) + len(READY) + len(expected):
+                came += await trio.to_thread.run_sync(connection.recv, 3_000)
+            assert came.endswith(expected)
 
 
 class TestHangingUp:
@@ -348,18 +331,17 @@ class TestHangingUp:
             while seat.line._connection is not None or seat.line._listener.fileno() >= 0:  # noqa: ASYNC110
                 await trio.sleep(0.01)
 
-    async def test_on_one_that_floods_and_reads_nothing_takes_bounded_time(self, tmp_path: Path) -> None:
-        async with open_seat(tmp_path) as seat:
-            with raw_pair(seat.line.path) as connection:
-                connection.setblocking(False)
-                async with trio.open_nursery() as nursery:
-                    nursery.start_soon(flood, connection, BIG)
-                    assert 60_000 == len(await seat.frame())
-                    for _ in range(10):
-                        seat.line.send(bytes(50_000))
-                    seat.line.hang_up()
-                    await self.ended_in_time(seat)
-                    nursery.cancel_scope.cancel()
+    async def test_on_one_that_floods_and_reads_nothing_takes_bounded_time(self, seat: Seat) -> None:
+        with raw_pair(seat.line.path) as connection:
+            connection.setblocking(False)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(flood, connection, BIG)
+                assert 60_000 == len(await seat.frame())
+                for _ in range(10):
+                    seat.line.send(bytes(50_000))
+                seat.line.hang_up()
+                await self.ended_in_time(seat)
+                nursery.cancel_scope.cancel()
 
     async def test_one_that_is_not_heard_any_more_cannot_hold_up_what_settles_all_lines(
         self, tmp_path: Path
@@ -398,12 +380,11 @@ class TestHangingUp:
                 assert (await ended(connection)).endswith(b"over")
             await self.ended_in_time(seat)
 
-    async def test_on_one_that_does_not_speak_zeromq_yet(self, tmp_path: Path) -> None:
-        async with open_seat(tmp_path) as seat:
-            with raw_connection(seat.line.path):
-                await trio.sleep(0.05)
-                seat.line.hang_up()
-                await self.ended_in_time(seat)
+    async def test_on_one_that_does_not_speak_zeromq_yet(self, seat: Seat) -> None:
+        with raw_connection(seat.line.path):
+            await trio.sleep(0.05)
+            seat.line.hang_up()
+            await self.ended_in_time(seat)
 
 
 async def flood(connection: kernel.socket, said: bytes) -> None:

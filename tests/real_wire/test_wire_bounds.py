@@ -71,67 +71,63 @@ async def test_the_loop_rests_while_somebody_waits_to_be_let_in(
             waits.close()
 
 
-async def test_what_was_said_before_a_line_is_turned_to_another_match_is_heard_there(tmp_path: Path) -> None:
-    async with open_seat(tmp_path) as seat:
-        with raw_pair(seat.line.path) as connection:
-            connection.sendall(raw_frame(b"early"))
-            with trio.fail_after(60):
-                await seat.bell.wait()
-            another = Bell()
-            seat.line.turn_to(another)
-            with trio.fail_after(60):
-                await another.wait()
-            assert [b"early"] == [item.frame for item in received(seat) if isinstance(item, Arrived)]
-            # With nothing there, nobody is woken.
-            seat.line.turn_to(third := Bell())
-            with trio.move_on_after(0.05) as waiting:
-                await third.wait()
-            assert waiting.cancelled_caught
+async def test_what_was_said_before_a_line_is_turned_to_another_match_is_heard_there(seat: Seat) -> None:
+    with raw_pair(seat.line.path) as connection:
+        connection.sendall(raw_frame(b"early"))
+        with trio.fail_after(60):
+            await seat.bell.wait()
+        another = Bell()
+        seat.line.turn_to(another)
+        with trio.fail_after(60):
+            await another.wait()
+        assert [b"early"] == [item.frame for item in received(seat) if isinstance(item, Arrived)]
+        # With nothing there, nobody is woken.
+        seat.line.turn_to(third := Bell())
+        with trio.move_on_after(0.05) as waiting:
+            await third.wait()
+        assert waiting.cancelled_caught
 
 
 @pytest.mark.parametrize(("frames", "size"), [(OUTBOX_FRAMES, 0), (8, OUTBOX_BYTES // 8)], ids=["frames", "bytes"])
 async def test_only_one_that_leaves_more_unread_than_is_kept_counts_as_not_reading(
-    tmp_path: Path, frames: int, size: int
+    seat: Seat, frames: int, size: int
 ) -> None:
     """What is forgotten takes no room."""
-    async with open_seat(tmp_path) as seat:
-        with raw_pair(seat.line.path) as connection:
-            connection.sendall(raw_frame(b"hello"))
-            assert b"hello" == await seat.frame()
-            seat.line.send(STUCK)
-            for _ in range(2):
-                seat.line.send_burst([(bytes(size), False)] * frames)
-                assert [] == received(seat)
-                seat.line.forget_unsent()
+    with raw_pair(seat.line.path) as connection:
+        connection.sendall(raw_frame(b"hello"))
+        assert b"hello" == await seat.frame()
+        seat.line.send(STUCK)
+        for _ in range(2):
             seat.line.send_burst([(bytes(size), False)] * frames)
             assert [] == received(seat)
-            seat.line.send(b"one more")
-            assert [NotReading] == [type(item) for item in received(seat)]
+            seat.line.forget_unsent()
+        seat.line.send_burst([(bytes(size), False)] * frames)
+        assert [] == received(seat)
+        seat.line.send(b"one more")
+        assert [NotReading] == [type(item) for item in received(seat)]
 
 
-async def test_settling_takes_in_no_more_than_there_is_room_for(tmp_path: Path) -> None:
-    async with open_seat(tmp_path) as seat:
-        with raw_pair(seat.line.path) as connection:
-            connection.sendall(raw_frame(b"hello"))
-            assert b"hello" == await seat.frame()
-            connection.sendall(raw_frame(b"x") * INBOX_FRAMES)
-            await seat.line.settle()
-            connection.sendall(b"\0\1y")
-            await seat.line.settle()
-            assert INBOX_FRAMES == len(received(seat))
-            assert b"y" == await seat.frame()
+async def test_settling_takes_in_no_more_than_there_is_room_for(seat: Seat) -> None:
+    with raw_pair(seat.line.path) as connection:
+        connection.sendall(raw_frame(b"hello"))
+        assert b"hello" == await seat.frame()
+        connection.sendall(raw_frame(b"x") * INBOX_FRAMES)
+        await seat.line.settle()
+        connection.sendall(b"\0\1y")
+        await seat.line.settle()
+        assert INBOX_FRAMES == len(received(seat))
+        assert b"y" == await seat.frame()
 
 
-async def test_settling_reads_until_nothing_is_with_the_kernel(tmp_path: Path) -> None:
+async def test_settling_reads_until_nothing_is_with_the_kernel(seat: Seat) -> None:
     """However many reads that takes."""
-    async with open_seat(tmp_path) as seat:
-        with raw_pair(seat.line.path) as connection:
-            connection.sendall(raw_frame(b"hello"))
-            assert b"hello" == await seat.frame()
-            connection.setblocking(False)
-            frame = raw_frame(bytes(READ_BYTES // 16))
-            said = frame * 64
-            sent = connection.send(said)
-            assert sent > 2 * READ_BYTES
-            await seat.line.settle()
-            assert sent // len(frame) == len(received(seat))
+    with raw_pair(seat.line.path) as connection:
+        connection.sendall(raw_frame(b"hello"))
+        assert b"hello" == await seat.frame()
+        connection.setblocking(False)
+        frame = raw_frame(bytes(READ_BYTES // 16))
+        said = frame * 64
+        sent = connection.send(said)
+        assert sent > 2 * READ_BYTES
+        await seat.line.settle()
+        assert sent // len(frame) == len(received(seat))

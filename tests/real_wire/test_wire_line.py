@@ -13,103 +13,96 @@ from referee.wire import local
 from referee.wire.line import FAREWELL_SECONDS, INBOX_FRAMES, Arrived, Bell
 from referee.wire.local import LocalLine, open_wire
 from tests.real_wire.peer import raw_connection, raw_frame, raw_pair
-from tests.real_wire.seat import BotSocket, hear, hear_next, open_seat
+from tests.real_wire.seat import BotSocket, Seat, hear, hear_next, open_seat
 from tests.real_wire.stress import next_handed_over, next_item
 
 Bot = Callable[[str], BotSocket]
 
 
-async def test_frames_go_both_ways_in_order(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        socket = bot(seat.line.endpoint)
-        await seat.join(socket)
-        for n in range(100):
-            seat.line.send(b"to %d" % n)
-            socket.send(b"from %d" % n)
-        assert b"to 0" == await hear_next(socket)
-        assert [b"to %d" % n for n in range(1, 100)] == [await hear(socket) for _ in range(1, 100)]
-        assert [b"from %d" % n for n in range(100)] == [await seat.frame() for _ in range(100)]
+async def test_frames_go_both_ways_in_order(seat: Seat, bot: Bot) -> None:
+    socket = bot(seat.line.endpoint)
+    await seat.join(socket)
+    for n in range(100):
+        seat.line.send(b"to %d" % n)
+        socket.send(b"from %d" % n)
+    assert b"to 0" == await hear_next(socket)
+    assert [b"to %d" % n for n in range(1, 100)] == [await hear(socket) for _ in range(1, 100)]
+    assert [b"from %d" % n for n in range(100)] == [await seat.frame() for _ in range(100)]
 
 
-async def test_a_timed_frame_is_handed_over_once_the_transport_has_it(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        socket = bot(seat.line.endpoint)
-        socket.send(b"hello")
-        await seat.frame()
-        before = trio.current_time()
-        seat.line.send(b"event")
-        seat.line.send(b"window", timed=True)
-        item = await next_handed_over(seat.line)
-        assert before <= item.at <= trio.current_time()
-        assert [b"event", b"window"] == [await hear(socket), await hear(socket)]
+async def test_a_timed_frame_is_handed_over_once_the_transport_has_it(seat: Seat, bot: Bot) -> None:
+    socket = bot(seat.line.endpoint)
+    socket.send(b"hello")
+    await seat.frame()
+    before = trio.current_time()
+    seat.line.send(b"event")
+    seat.line.send(b"window", timed=True)
+    item = await next_handed_over(seat.line)
+    assert before <= item.at <= trio.current_time()
+    assert [b"event", b"window"] == [await hear(socket), await hear(socket)]
 
 
 async def test_a_timed_frame_for_a_bot_that_is_not_there_is_said_handed_over_and_not_kept_for_it(
-    tmp_path: Path, bot: Bot
+    seat: Seat, bot: Bot
 ) -> None:
     """What one bot was to be told is no business of the next one, which is started in its place."""
-    async with open_seat(tmp_path) as seat:
-        with trio.fail_after(60):
-            for n in range(3):
-                seat.line.send(b"window %d" % n, timed=True)
-                await next_handed_over(seat.line)
+    with trio.fail_after(60):
+        for n in range(3):
+            seat.line.send(b"window %d" % n, timed=True)
+            await next_handed_over(seat.line)
+    socket = bot(seat.line.endpoint)
+    socket.send(b"hello")
+    assert b"hello" == await seat.frame()
+    seat.line.send(b"welcome")
+    assert b"welcome" == await hear(socket)
+
+
+async def test_what_is_forgotten_is_never_sent(seat: Seat, bot: Bot) -> None:
+    seat.line.send(b"old event")
+    seat.line.send(b"old window", timed=True)
+    seat.line.forget_unsent()
+    await next_handed_over(seat.line)
+    socket = bot(seat.line.endpoint)
+    socket.send(b"hello")
+    await seat.frame()
+    seat.line.send(b"welcome")
+    assert b"welcome" == await hear(socket)
+
+
+async def test_a_bot_may_go_and_come_back_often(seat: Seat, bot: Bot) -> None:
+    for n in range(15):
         socket = bot(seat.line.endpoint)
-        socket.send(b"hello")
-        assert b"hello" == await seat.frame()
-        seat.line.send(b"welcome")
-        assert b"welcome" == await hear(socket)
+        await seat.join(socket)
+        seat.line.send(b"window %d" % n)
+        assert b"window %d" % n == await hear_next(socket)
+        socket.close()
 
 
-async def test_what_is_forgotten_is_never_sent(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        seat.line.send(b"old event")
-        seat.line.send(b"old window", timed=True)
-        seat.line.forget_unsent()
-        await next_handed_over(seat.line)
+async def test_a_bot_that_comes_back_in_a_stall_of_the_loop_gets_in(seat: Seat, bot: Bot) -> None:
+    for n in range(5):
         socket = bot(seat.line.endpoint)
-        socket.send(b"hello")
-        await seat.frame()
-        seat.line.send(b"welcome")
-        assert b"welcome" == await hear(socket)
-
-
-async def test_a_bot_may_go_and_come_back_often(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        for n in range(15):
-            socket = bot(seat.line.endpoint)
-            await seat.join(socket)
-            seat.line.send(b"window %d" % n)
-            assert b"window %d" % n == await hear_next(socket)
-            socket.close()
-
-
-async def test_a_bot_that_comes_back_in_a_stall_of_the_loop_gets_in(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        for n in range(5):
-            socket = bot(seat.line.endpoint)
-            await seat.join(socket)
-            socket.close()
-            again = bot(seat.line.endpoint)
-            time.sleep(0.02)  # noqa: ASYNC251 - the loop is to be held up
-            await seat.join(again)
-            seat.line.send(b"window %d" % n)
-            assert b"window %d" % n == await hear_next(again)
-            again.close()
-
-
-async def test_a_bot_that_comes_back_before_all_it_said_was_read_gets_in_then(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        socket = bot(seat.line.endpoint)
-        for n in range(100):
-            socket.send(b"%d" % n)
-        await trio.sleep(0.02)
+        await seat.join(socket)
         socket.close()
         again = bot(seat.line.endpoint)
-        await trio.sleep(0.3)
-        assert [b"%d" % n for n in range(100)] == [await seat.frame() for _ in range(100)]
+        time.sleep(0.02)  # noqa: ASYNC251 - the loop is to be held up
         await seat.join(again)
-        seat.line.send(b"window")
-        assert b"window" == await hear_next(again)
+        seat.line.send(b"window %d" % n)
+        assert b"window %d" % n == await hear_next(again)
+        again.close()
+
+
+async def test_a_bot_that_comes_back_before_all_it_said_was_read_gets_in_then(seat: Seat, bot: Bot) -> None:
+    socket = bot(seat.line.endpoint)
+    for n in range(100):
+        socket.send(b"%d" % n)
+    await trio.sleep(0.02)
+    socket.close()
+    again = bot(seat.line.endpoint)
+    await trio.sleep(0.3)
+    assert [b"%d" % n for n in range(100)] == [await seat.frame() for _ in range(100)]
+    await seat.join(again)
+    seat.line.send(b"window")
+    assert b"window" == await hear_next(again)
 
 
 async def test_a_bot_that_connects_without_end_gets_no_other_connection(
@@ -129,87 +122,81 @@ async def test_a_bot_that_connects_without_end_gets_no_other_connection(
         assert b"still in" == await seat.frame()
 
 
-async def test_what_a_bot_said_before_it_went_still_arrives(tmp_path: Path) -> None:
-    async with open_seat(tmp_path) as seat:
-        frames = [b"%d" % n + bytes(1_000) for n in range(INBOX_FRAMES)]
-        with raw_pair(seat.line.path) as connection:
-            connection.sendall(b"".join(map(raw_frame, frames)))
-        time.sleep(0.02)  # noqa: ASYNC251 - the loop is held up while the bot leaves
-        assert frames == [await seat.frame() for _ in frames]
+async def test_what_a_bot_said_before_it_went_still_arrives(seat: Seat) -> None:
+    frames = [b"%d" % n + bytes(1_000) for n in range(INBOX_FRAMES)]
+    with raw_pair(seat.line.path) as connection:
+        connection.sendall(b"".join(map(raw_frame, frames)))
+    time.sleep(0.02)  # noqa: ASYNC251 - the loop is held up while the bot leaves
+    assert frames == [await seat.frame() for _ in frames]
 
 
-async def test_so_does_more_than_there_is_room_for(tmp_path: Path) -> None:
-    async with open_seat(tmp_path) as seat:
-        frames = [b"%d" % n for n in range(5 * INBOX_FRAMES)]
-        with raw_pair(seat.line.path) as connection:
-            connection.sendall(b"".join(map(raw_frame, frames)))
-        await trio.sleep(0.05)
-        assert frames == [await seat.frame() for _ in frames]
+async def test_so_does_more_than_there_is_room_for(seat: Seat) -> None:
+    frames = [b"%d" % n for n in range(5 * INBOX_FRAMES)]
+    with raw_pair(seat.line.path) as connection:
+        connection.sendall(b"".join(map(raw_frame, frames)))
+    await trio.sleep(0.05)
+    assert frames == [await seat.frame() for _ in frames]
 
 
-async def test_and_what_it_said_is_heard_although_it_takes_nothing_any_more(tmp_path: Path) -> None:
-    async with open_seat(tmp_path) as seat:
-        with raw_pair(seat.line.path) as connection:
-            connection.sendall(raw_frame(b"hello"))
-            await seat.frame()
-            connection.sendall(raw_frame(b"last words"))
-        seat.line.send(b"window", timed=True)
-        await next_handed_over(seat.line)
-        assert b"last words" == await seat.frame()
-
-
-async def test_what_one_bot_was_to_be_told_the_next_one_does_not_hear(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        with raw_pair(seat.line.path) as connection:
-            connection.sendall(raw_frame(b"hello"))
-            await seat.frame()
-            for _ in range(40):
-                seat.line.send(b"for the first" + bytes(10_000))  # more than the kernel takes
-        await trio.sleep(0.05)
-        seat.line.send(b"for the first")
-        socket = bot(seat.line.endpoint)
-        socket.send(b"hello")
+async def test_and_what_it_said_is_heard_although_it_takes_nothing_any_more(seat: Seat) -> None:
+    with raw_pair(seat.line.path) as connection:
+        connection.sendall(raw_frame(b"hello"))
         await seat.frame()
-        seat.line.send(b"welcome")
-        assert b"welcome" == await hear(socket)
+        connection.sendall(raw_frame(b"last words"))
+    seat.line.send(b"window", timed=True)
+    await next_handed_over(seat.line)
+    assert b"last words" == await seat.frame()
 
 
-async def test_a_second_bot_is_kept_out_until_the_first_has_gone(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        first = bot(seat.line.endpoint)
-        first.send(b"first")
-        assert b"first" == await seat.frame()
-        second = bot(seat.line.endpoint)
-        second.send(b"me too")
-        await trio.sleep(0.3)
-        seat.line.send(b"for the first")
-        assert b"for the first" == await hear(first)
-        assert 0 == second.poll(0), "the second hears nothing of it"
-        first.send(b"still there")
-        assert b"still there" == await seat.frame()
-        first.close()
-        await seat.join(second)
-        seat.line.send(b"for the second")
-        assert b"for the second" == await hear_next(second)
-
-
-async def test_hanging_up_lets_the_last_frames_out_first(tmp_path: Path, bot: Bot) -> None:
-    async with open_seat(tmp_path) as seat:
-        socket = bot(seat.line.endpoint)
-        socket.send(b"hello")
+async def test_what_one_bot_was_to_be_told_the_next_one_does_not_hear(seat: Seat, bot: Bot) -> None:
+    with raw_pair(seat.line.path) as connection:
+        connection.sendall(raw_frame(b"hello"))
         await seat.frame()
-        for n in range(300):
-            seat.line.send(b"%d" % n)
-        seat.line.send(b"fault")
-        seat.line.hang_up()
-        seat.line.hang_up()
-        seat.line.send(b"too late")
-        heard = [await hear(socket) for _ in range(301)]
-        assert [b"%d" % n for n in range(300)] + [b"fault"] == heard
-        await trio.sleep(0.05)
-        assert 0 == socket.poll(0)
-        with pytest.raises(ConnectionRefusedError):
-            raw_connection(seat.line.path)
+        for _ in range(40):
+            seat.line.send(b"for the first" + bytes(10_000))  # more than the kernel takes
+    await trio.sleep(0.05)
+    seat.line.send(b"for the first")
+    socket = bot(seat.line.endpoint)
+    socket.send(b"hello")
+    await seat.frame()
+    seat.line.send(b"welcome")
+    assert b"welcome" == await hear(socket)
+
+
+async def test_a_second_bot_is_kept_out_until_the_first_has_gone(seat: Seat, bot: Bot) -> None:
+    first = bot(seat.line.endpoint)
+    first.send(b"first")
+    assert b"first" == await seat.frame()
+    second = bot(seat.line.endpoint)
+    second.send(b"me too")
+    await trio.sleep(0.3)
+    seat.line.send(b"for the first")
+    assert b"for the first" == await hear(first)
+    assert 0 == second.poll(0), "the second hears nothing of it"
+    first.send(b"still there")
+    assert b"still there" == await seat.frame()
+    first.close()
+    await seat.join(second)
+    seat.line.send(b"for the second")
+    assert b"for the second" == await hear_next(second)
+
+
+async def test_hanging_up_lets_the_last_frames_out_first(seat: Seat, bot: Bot) -> None:
+    socket = bot(seat.line.endpoint)
+    socket.send(b"hello")
+    await seat.frame()
+    for n in range(300):
+        seat.line.send(b"%d" % n)
+    seat.line.send(b"fault")
+    seat.line.hang_up()
+    seat.line.hang_up()
+    seat.line.send(b"too late")
+    heard = [await hear(socket) for _ in range(301)]
+    assert [b"%d" % n for n in range(300)] + [b"fault"] == heard
+    await trio.sleep(0.05)
+    assert 0 == socket.poll(0)
+    with pytest.raises(ConnectionRefusedError):
+        raw_connection(seat.line.path)
 
 
 async def test_the_last_frame_goes_out_even_if_the_match_is_cancelled_right_after(
@@ -235,42 +222,39 @@ async def test_hanging_up_on_a_bot_that_is_gone_takes_bounded_time(tmp_path: Pat
         assert trio.current_time() - began < FAREWELL_SECONDS + 0.5
 
 
-async def test_settling_brings_in_all_that_had_reached_this_machine(tmp_path: Path) -> None:
-    async with open_seat(tmp_path) as seat:
-        with raw_pair(seat.line.path) as connection:
-            connection.sendall(raw_frame(b"hello"))
-            await seat.frame()
-            for n, body in enumerate([b"x", b"x" * 60_000, b"x" * 3000] * 30):
-                connection.sendall(raw_frame(b"%d" % n + body))
+async def test_settling_brings_in_all_that_had_reached_this_machine(seat: Seat) -> None:
+    with raw_pair(seat.line.path) as connection:
+        connection.sendall(raw_frame(b"hello"))
+        await seat.frame()
+        for n, body in enumerate([b"x", b"x" * 60_000, b"x" * 3000] * 30):
+            connection.sendall(raw_frame(b"%d" % n + body))
+            await seat.line.settle()
+            item = seat.line.receive_nowait()
+            assert isinstance(item, Arrived)
+            assert b"%d" % n + body == item.frame
+        connection.sendall(b"".join(raw_frame(b"%d" % n + bytes(2000)) for n in range(40)))
+        await seat.line.settle()
+        for n in range(40):
+            item = seat.line.receive_nowait()
+            assert isinstance(item, Arrived)
+            assert b"%d" % n + bytes(2000) == item.frame
+
+
+async def test_a_settling_broken_off_leaves_nothing_behind(seat: Seat) -> None:
+    with raw_pair(seat.line.path) as connection:
+        for n in range(200):
+            with trio.move_on_after(0.000_01 * (n % 20)):
+                connection.sendall(raw_frame(b"%d" % n))
                 await seat.line.settle()
-                item = seat.line.receive_nowait()
-                assert isinstance(item, Arrived)
-                assert b"%d" % n + body == item.frame
-            connection.sendall(b"".join(raw_frame(b"%d" % n + bytes(2000)) for n in range(40)))
-            await seat.line.settle()
-            for n in range(40):
-                item = seat.line.receive_nowait()
-                assert isinstance(item, Arrived)
-                assert b"%d" % n + bytes(2000) == item.frame
+            assert b"%d" % n == await seat.frame()
 
 
-async def test_a_settling_broken_off_leaves_nothing_behind(tmp_path: Path) -> None:
-    async with open_seat(tmp_path) as seat:
-        with raw_pair(seat.line.path) as connection:
-            for n in range(200):
-                with trio.move_on_after(0.000_01 * (n % 20)):
-                    connection.sendall(raw_frame(b"%d" % n))
-                    await seat.line.settle()
-                assert b"%d" % n == await seat.frame()
-
-
-async def test_settling_a_line_that_was_hung_up_on_ends(tmp_path: Path) -> None:
-    async with open_seat(tmp_path) as seat:
-        with trio.fail_after(60):
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(seat.line.settle)
-                seat.line.hang_up()
-            await seat.line.settle()
+async def test_settling_a_line_that_was_hung_up_on_ends(seat: Seat) -> None:
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(seat.line.settle)
+            seat.line.hang_up()
+        await seat.line.settle()
 
 
 async def test_the_socket_file_is_its_owners_alone(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import trio
 import zmq
 
 from tests.real_wire.peer import raw_pair
-from tests.real_wire.seat import Seat, open_seat
+from tests.real_wire.seat import Seat
 
 pytestmark = pytest.mark.xdist_group("peers")
 
@@ -120,44 +120,41 @@ async def first_frame(seat: Seat) -> bytes:
                 return await seat.frame()
 
 
-async def test_messages_of_every_length_go_both_ways_in_order(tmp_path: Path, start: Start) -> None:
-    async with open_seat(tmp_path) as seat:
-        start(seat)
-        assert b"hello" == await first_frame(seat)
-        frames = [bytes([size % 251]) * size for size in SIZES] * 3
-        for frame in frames:
-            seat.line.send(frame)
-        assert frames == [await seat.frame() for _ in frames]
-        for n in range(1_000):
-            seat.line.send(b"%d" % n)
-        assert [b"%d" % n for n in range(1_000)] == [await seat.frame() for _ in range(1_000)]
+async def test_messages_of_every_length_go_both_ways_in_order(seat: Seat, start: Start) -> None:
+    start(seat)
+    assert b"hello" == await first_frame(seat)
+    frames = [bytes([size % 251]) * size for size in SIZES] * 3
+    for frame in frames:
+        seat.line.send(frame)
+    assert frames == [await seat.frame() for _ in frames]
+    for n in range(1_000):
+        seat.line.send(b"%d" % n)
+    assert [b"%d" % n for n in range(1_000)] == [await seat.frame() for _ in range(1_000)]
 
 
-async def test_one_whose_connection_was_closed_connects_again_by_itself(tmp_path: Path, start: Start) -> None:
-    async with open_seat(tmp_path) as seat:
-        start(seat)
-        assert b"hello" == await first_frame(seat)
-        for n in range(3):
-            first = seat.line._connection
-            assert first is not None
-            seat.line._end(first)
-            with trio.fail_after(60):
-                while seat.line._connection is None or not seat.line._connection.conversation.open:  # noqa: ASYNC110
-                    await trio.sleep(0.01)
-            assert first is not seat.line._connection
-            seat.line.send(b"again %d" % n)
-            assert b"again %d" % n == await seat.frame()
+async def test_one_whose_connection_was_closed_connects_again_by_itself(seat: Seat, start: Start) -> None:
+    start(seat)
+    assert b"hello" == await first_frame(seat)
+    for n in range(3):
+        first = seat.line._connection
+        assert first is not None
+        seat.line._end(first)
+        with trio.fail_after(60):
+            while seat.line._connection is None or not seat.line._connection.conversation.open:  # noqa: ASYNC110
+                await trio.sleep(0.01)
+        assert first is not seat.line._connection
+        seat.line.send(b"again %d" % n)
+        assert b"again %d" % n == await seat.frame()
 
 
-async def test_its_heartbeats_are_answered(tmp_path: Path, start: Start) -> None:
+async def test_its_heartbeats_are_answered(seat: Seat, start: Start) -> None:
     """It waits two seconds for an answer to its first, and would leave then."""
-    async with open_seat(tmp_path) as seat:
-        start(seat, 100)
-        assert b"hello" == await first_frame(seat)
-        await trio.sleep(2.5)
-        seat.line.send(b"still there?")
-        assert b"still there?" == await seat.frame()
-        assert 1 == seat.line.connections
+    start(seat, 100)
+    assert b"hello" == await first_frame(seat)
+    await trio.sleep(2.5)
+    seat.line.send(b"still there?")
+    assert b"still there?" == await seat.frame()
+    assert 1 == seat.line.connections
 
 
 @pytest.mark.parametrize(
@@ -170,12 +167,11 @@ async def test_its_heartbeats_are_answered(tmp_path: Path, start: Start) -> None
         (b"\x04PING\0\0" + b"x" * 30, b"\x04PONG" + b"x" * 16),
     ],
 )
-async def test_a_ping_is_answered_with_its_context(tmp_path: Path, ping: bytes, pong: bytes) -> None:
+async def test_a_ping_is_answered_with_its_context(seat: Seat, ping: bytes, pong: bytes) -> None:
     """Which has 16 bytes at most (rfc.zeromq.org/spec/37)."""
-    async with open_seat(tmp_path) as seat:
-        with raw_pair(seat.line.path) as connection:
-            connection.sendall(b"\4%c%b" % (len(ping), ping))
-            expected = b"\4%c%b" % (len(pong), pong)
-            came = b""
-            while not came.endswith(expected):
-                came += await trio.to_thread.run_sync(connection.recv, 1_000)
+    with raw_pair(seat.line.path) as connection:
+        connection.sendall(b"\4%c%b" % (len(ping), ping))
+        expected = b"\4%c%b" % (len(pong), pong)
+        came = b""
+        while not came.endswith(expected):
+            came += await trio.to_thread.run_sync(connection.recv, 1_000)

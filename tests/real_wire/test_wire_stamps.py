@@ -40,97 +40,88 @@ def said_during_a_stall(
     return sent[0], trio.current_time()
 
 
-async def test_a_frame_that_wakes_a_quiet_loop_is_stamped_when_it_came(tmp_path: Path) -> None:
-    async with open_seat(tmp_path) as seat:
-        with raw_pair(seat.line.path) as connection:
-            offset = trio.current_time() - time.perf_counter()
-            differences, sent = [], list[float]()
+async def test_a_frame_that_wakes_a_quiet_loop_is_stamped_when_it_came(seat: Seat) -> None:
+    with raw_pair(seat.line.path) as connection:
+        offset = trio.current_time() - time.perf_counter()
+        differences, sent = [], list[float]()
 
-            def send() -> None:
-                sent.append(time.perf_counter() + offset)
-                connection.sendall(raw_frame(b"answer"))
+        def send() -> None:
+            sent.append(time.perf_counter() + offset)
+            connection.sendall(raw_frame(b"answer"))
 
-            for _ in range(20):
-                threading.Timer(0.02, send).start()
-                arrival = await seat.arrival()
-                assert arrival.at <= trio.current_time()
-                differences.append(abs(arrival.at - sent[-1]))
-            # Not all: where the machine holds up the thread that sends, nobody knows when it was sent.
-            assert sorted(differences)[5] < 0.005
-
-
-async def test_a_frame_that_came_in_a_stall_is_not_stamped_after_it(tmp_path: Path) -> None:
-    async with open_seat(tmp_path) as seat:
-        with raw_pair(seat.line.path) as connection:
-            connection.sendall(raw_frame(b"hello"))
-            await seat.frame()
-            for _ in range(3):
-                await trio.sleep(0.01)
-                began = trio.current_time()
-                sent, _ = said_during_a_stall(
-                    seat, lambda: connection.sendall(raw_frame(b"a")), after=0.1, stall=0.2
-                )
-                arrival = await seat.arrival()
-                assert began - 0.02 <= arrival.at <= sent
+        for _ in range(20):
+            threading.Timer(0.02, send).start()
+            arrival = await seat.arrival()
+            assert arrival.at <= trio.current_time()
+            differences.append(abs(arrival.at - sent[-1]))
+        # Not all: where the machine holds up the thread that sends, nobody knows when it was sent.
+        assert sorted(differences)[5] < 0.005
 
 
-async def test_the_same_when_the_frame_is_found_by_settling(tmp_path: Path) -> None:
-    async with open_seat(tmp_path) as seat:
-        with raw_pair(seat.line.path) as connection:
-            connection.sendall(raw_frame(b"hello"))
-            await seat.frame()
-            for _ in range(3):
-                await trio.sleep(0.01)
-                sent, _ = said_during_a_stall(
-                    seat, lambda: connection.sendall(raw_frame(b"a")), after=0.1, stall=0.2
-                )
-                await seat.line.settle()
-                assert seat.line.receive_nowait().at <= sent
+async def test_a_frame_that_came_in_a_stall_is_not_stamped_after_it(seat: Seat) -> None:
+    with raw_pair(seat.line.path) as connection:
+        connection.sendall(raw_frame(b"hello"))
+        await seat.frame()
+        for _ in range(3):
+            await trio.sleep(0.01)
+            began = trio.current_time()
+            sent, _ = said_during_a_stall(seat, lambda: connection.sendall(raw_frame(b"a")), after=0.1, stall=0.2)
+            arrival = await seat.arrival()
+            assert began - 0.02 <= arrival.at <= sent
 
 
-async def test_an_answer_is_never_stamped_before_its_window_was_handed_over(tmp_path: Path) -> None:
-    async with open_seat(tmp_path) as seat:
-        with raw_pair(seat.line.path) as connection:
-            connection.sendall(raw_frame(b"hello"))
-            await seat.frame()
-            for _ in range(50):
-                seat.line.send(b"window", timed=True)
-                handed_over = await next_handed_over(seat.line)
-                connection.sendall(raw_frame(b"answer"))
-                time.sleep(0.001)  # noqa: ASYNC251 - the loop is to be held up
-                arrival = await seat.arrival()
-                assert handed_over.at <= arrival.at <= trio.current_time()
+async def test_the_same_when_the_frame_is_found_by_settling(seat: Seat) -> None:
+    with raw_pair(seat.line.path) as connection:
+        connection.sendall(raw_frame(b"hello"))
+        await seat.frame()
+        for _ in range(3):
+            await trio.sleep(0.01)
+            sent, _ = said_during_a_stall(seat, lambda: connection.sendall(raw_frame(b"a")), after=0.1, stall=0.2)
+            await seat.line.settle()
+            assert seat.line.receive_nowait().at <= sent
 
 
-async def test_a_bot_cannot_get_an_old_stamp_by_keeping_its_line_full(tmp_path: Path, bot: Bot) -> None:
+async def test_an_answer_is_never_stamped_before_its_window_was_handed_over(seat: Seat) -> None:
+    with raw_pair(seat.line.path) as connection:
+        connection.sendall(raw_frame(b"hello"))
+        await seat.frame()
+        for _ in range(50):
+            seat.line.send(b"window", timed=True)
+            handed_over = await next_handed_over(seat.line)
+            connection.sendall(raw_frame(b"answer"))
+            time.sleep(0.001)  # noqa: ASYNC251 - the loop is to be held up
+            arrival = await seat.arrival()
+            assert handed_over.at <= arrival.at <= trio.current_time()
+
+
+async def test_a_bot_cannot_get_an_old_stamp_by_keeping_its_line_full(seat: Seat, bot: Bot) -> None:
     """What finds no room stays with the sender, and arrives when there is room."""
-    async with open_seat(tmp_path) as seat:
-        stop = threading.Event()
+    stop = threading.Event()
 
-        def flood() -> None:
-            socket = bot(seat.line.endpoint)
-            while not stop.is_set():
-                if socket.poll(10, 2):
-                    socket.send(b"junk" * 100)
-            socket.close(linger=0)
+    def flood() -> None:
+        socket = bot(seat.line.endpoint)
+        while not stop.is_set():
+            if socket.poll(10, 2):
+                socket.send(b"junk" * 100)
+        socket.close(linger=0)
 
-        thread = threading.Thread(target=flood)
-        thread.start()
-        try:
-            asked: list[float] = []
-            for number in range(2000):
-                asked.append(trio.current_time())
-                arrival = await seat.arrival()
-                assert number < 2 * INBOX_FRAMES or asked[number - 2 * INBOX_FRAMES] <= arrival.at
-            await trio.sleep(0.3)  # the host is slow: so many frames have come, the rest must wait
-            room = trio.current_time()
-            held = [await seat.arrival() for _ in range(2 * INBOX_FRAMES)]
-            assert held[0].at < room - 0.2
-            later = await seat.arrival()
-            assert room <= later.at
-        finally:
-            stop.set()
-            await trio.to_thread.run_sync(thread.join)
+    thread = threading.Thread(target=flood)
+    thread.start()
+    try:
+        asked: list[float] = []
+        for number in range(2000):
+            asked.append(trio.current_time())
+            arrival = await seat.arrival()
+            assert number < 2 * INBOX_FRAMES or asked[number - 2 * INBOX_FRAMES] <= arrival.at
+        await trio.sleep(0.3)  # the host is slow: so many frames have come, the rest must wait
+        room = trio.current_time()
+        held = [await seat.arrival() for _ in range(2 * INBOX_FRAMES)]
+        assert held[0].at < room - 0.2
+        later = await seat.arrival()
+        assert room <= later.at
+    finally:
+        stop.set()
+        await trio.to_thread.run_sync(thread.join)
 
 
 class Scripted(ThreadCounters):
@@ -152,19 +143,18 @@ def never_overslept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_only_a_look_that_slept_counts_as_the_time_of_coming(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    seat: Seat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_seat(tmp_path) as seat:
-        probe = seat.line._probe
-        monkeypatch.setattr(probe, "_thread", Scripted(waits=0.0))
-        never_overslept(monkeypatch)
-        await trio.sleep(0.01)
-        assert probe.came == probe.looked, "it slept until the timer"
-        last = probe.looked
-        time.sleep(0.02)  # noqa: ASYNC251 - the loop is to be held up
-        await trio.lowlevel.checkpoint()
-        assert last == probe.came, "it did not sleep: what it found may have come since the look before"
-        assert probe.looked >= last + 0.02
+    probe = seat.line._probe
+    monkeypatch.setattr(probe, "_thread", Scripted(waits=0.0))
+    never_overslept(monkeypatch)
+    await trio.sleep(0.01)
+    assert probe.came == probe.looked, "it slept until the timer"
+    last = probe.looked
+    time.sleep(0.02)  # noqa: ASYNC251 - the loop is to be held up
+    await trio.lowlevel.checkpoint()
+    assert last == probe.came, "it did not sleep: what it found may have come since the look before"
+    assert probe.looked >= last + 0.02
 
 
 async def slept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, waits: float) -> tuple[float, float, float]:

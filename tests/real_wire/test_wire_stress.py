@@ -10,18 +10,17 @@ from referee.wire.local import LocalLine
 from referee.wire.socket_line import LoopProbe
 from tests.long import cases
 from tests.real_wire import peer, stress
-from tests.real_wire.seat import open_seat
+from tests.real_wire.seat import Seat, open_seat
 
 MESSAGES = cases(20_000, 50_000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("impatient", [False, True], ids=["patient", "waits-broken-off"])
-async def test_bursts_both_ways_lose_nothing_and_never_stall(tmp_path: Path, impatient: bool) -> None:
-    async with open_seat(tmp_path) as seat:
-        with peer.start("stress", seat.line.endpoint, MESSAGES, 7) as process:
-            await stress.stress(seat.line, seat.bell, MESSAGES, 7, impatient=impatient)
-            await stress.ended_well(process)
+async def test_bursts_both_ways_lose_nothing_and_never_stall(seat: Seat, impatient: bool) -> None:
+    with peer.start("stress", seat.line.endpoint, MESSAGES, 7) as process:
+        await stress.stress(seat.line, seat.bell, MESSAGES, 7, impatient=impatient)
+        await stress.ended_well(process)
 
 
 def reads_once_a_wake(line: LocalLine) -> None:
