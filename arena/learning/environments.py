@@ -63,11 +63,14 @@ def info_of(episode: Episode, seat: int, *, text: bool) -> dict[str, Any]:
     `window` is the index of the window's name among the game's window names, or -1 if the seat owes no action.
     `refused` counts its refused choices in this match.
     """
-    window = episode.window
-    name = window.name if window is not None and seat in episode.drafts else ""
-    number = list(episode.game.actions).index(name) if name else NO_WINDOW
+    name, number = "", NO_WINDOW
+    if episode.window is not None and seat in episode.drafts:
+        name = episode.window.name
+        number = list(episode.game.actions).index(name)
     info: dict[str, Any] = {"window": number, "refused": episode.refused[seat]}
-    return info | {"window_name": name} if text else info
+    if text:
+        info["window_name"] = name
+    return info
 
 
 def metadata(episode: Episode, *, parallel: bool) -> dict[str, Any]:
@@ -130,7 +133,9 @@ def rendered(episode: Episode, mode: str | None, seat: int | None = None) -> str
         return None
     view = episode.game.host_view(episode.table.state) if seat is None else episode.view(seat)
     board = drawing_of(episode.game.name).board
-    return board(view, (), plain=True).plain if mode == "ansi" else pixels(board(view, (), plain=False))
+    if mode == "ansi":
+        return board(view, (), plain=True).plain
+    return pixels(board(view, (), plain=False))
 
 
 def pixels(text: Picture) -> Pixels:

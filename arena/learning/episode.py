@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from operator import index
 from random import Random
-from typing import Any, Literal, SupportsIndex, TypedDict, get_args
+from typing import Any, Literal, SupportsIndex, TypedDict, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -118,48 +118,33 @@ class EnvironmentSpec(Struct, frozen=True, kw_only=True):
 
     def episode(self, on_refused: OnRefused = "ask") -> "Episode":
         """Create an episode, with a default for `on_refused`. Raise ValueError if a value is wrong."""
-        episode = Episode(
-            self.game,
-            variant=self.variant,
-            options=self.options,
-            setup=self.setup,
-            reward=self.reward,
-            max_windows=self.max_windows,
-            encoder=self.encoder,
-        )
-        if self.on_refused is not None:
-            on_refused = self.on_refused
-        episode.refusals = Refusals(on_refused, self.max_refused)
+        episode = Episode(self)
+        episode.refusals = Refusals(self.on_refused or on_refused, self.max_refused)
         return episode
 
 
 class Episode:
     """A match that is played choice by choice, and the next one after each `reset`."""
 
-    def __init__(
-        self,
-        game: str,
-        *,
-        variant: str | None = None,
-        options: Given = None,
-        setup: Given = None,
-        reward: Reward = "rank",
-        max_windows: int | None = None,
-        encoder: Encoder | None = None,
-    ) -> None:
+    def __init__(self, game: str | EnvironmentSpec, **arguments: Unpack[EpisodeArguments]) -> None:
         """Prepare the episode. `reset` deals the first match.
+
+        Args:
+            game: name of the game, or what defines the whole episode.
+            arguments: `variant`, `options`, `setup`, `reward`, `max_windows` and `encoder`: see `EnvironmentSpec`.
 
         Raises:
             ValueError: the game, variant or reward does not exist, or options or setup break the game's rules.
         """
-        table = new_table(game, variant, 0, options, setup)
-        if encoder is None and game not in ENCODERS:
-            raise ValueError(f"encoder: {game} has none of its own; give one")
+        spec = EnvironmentSpec(game=game, **arguments) if isinstance(game, str) else game
+        table = new_table(spec.game, spec.variant, 0, spec.options, spec.setup)
+        if spec.encoder is None and spec.game not in ENCODERS:
+            raise ValueError(f"encoder: {spec.game} has none of its own; give one")
         self.game = table.game
         self.variant = table.deal.variant
         self.seats = table.seats
-        self.max_windows = None if max_windows is None else require_int("max_windows", max_windows, 1)
-        self.encoder = encoder or ENCODERS[game]
+        self.max_windows = None if spec.max_windows is None else require_int("max_windows", spec.max_windows, 1)
+        self.encoder = spec.encoder or ENCODERS[spec.game]
         self.pass_choice = len(table.game.choices)
         """The last choice, the only one of a seat that owes no action."""
         self.choices = self.pass_choice + 1
@@ -168,7 +153,7 @@ class Episode:
         self.refused = [0] * self.seats
         """Number of choices refused in this match; indexed by seat."""
         self._deal = table.deal
-        self._reward = _reward(reward)
+        self._reward = _reward(spec.reward)
         self._mask_bytes = (self.choices + 7) // 8
         self._pass_mask = 1 << self.pass_choice
         self._rng = Random()
@@ -316,8 +301,9 @@ class Episode:
 
     def mask_bits(self, seat: int) -> int:
         """Return the seat's mask as an integer: bit `n` is set if the seat may choose `n` next."""
-        draft = self.drafts.get(seat)
-        return draft.mask if draft is not None and draft.mask else self._pass_mask
+        if self.owed(seat):
+            return self.drafts[seat].mask
+        return self._pass_mask
 
     def mask(self, seat: int) -> Mask:
         """Return the seat's mask as an array of 0 and 1, of length `choices`."""
@@ -326,12 +312,14 @@ class Episode:
 
     def observation(self, seat: int) -> npt.NDArray[Any]:
         """Encode the seat's view and its choices so far."""
-        draft = self.drafts.get(seat)
         if seat not in self._frames:
-            view = self.view(seat)
-            memory = self._memory[seat] if draft else self.encoder.remember(self._memory[seat], view)
+            view, memory = self.view(seat), self._memory[seat]
+            if seat not in self.drafts:
+                memory = self.encoder.remember(memory, view)
             self._frames[seat] = self.encoder.frame(memory, view)
-        return self.encoder.encode(self._frames[seat], draft.choices if draft and draft.mask else ())
+        if self.owed(seat):
+            return self.encoder.encode(self._frames[seat], self.drafts[seat].choices)
+        return self.encoder.encode(self._frames[seat], ())
 
     def observe(self, seat: int) -> dict[str, npt.NDArray[Any]]:
         """Return the seat's `observation` and `action_mask`."""
@@ -353,11 +341,12 @@ class Episode:
         table.state = state
         table.window = self.game.window(state)
         table.journal, table.submitted = [], {}
-        memory, chosen = self._memory[seat], self.drafts[seat].choices if seat in self.drafts else ()
-        other._memory = [memory if each == seat else None for each in range(self.seats)]  # noqa: SLF001 - a copy
+        other._memory = [None] * self.seats  # noqa: SLF001 - a copy
+        other._memory[seat] = self._memory[seat]  # noqa: SLF001 - a copy
         other._open(keep=seat)  # noqa: SLF001 - a copy
-        for choice in chosen:
-            other.choose(seat, choice)
+        if seat in self.drafts:
+            for choice in self.drafts[seat].choices:
+                other.choose(seat, choice)
         return other
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Episode":
@@ -366,7 +355,7 @@ class Episode:
     def __getstate__(self) -> dict[str, Any]:
         # Drafts are generators, which cannot be copied: they are rebuilt from their choices.
         drafts = {seat: (draft.choices, draft.mask == 0) for seat, draft in self.drafts.items()}
-        own = {name: value.copy() for name, value in self.__dict__.items() if name in _OWN}
+        own = {name: self.__dict__[name].copy() for name in _OWN}
         return self.__dict__ | own | {"table": self.table.fork(), "drafts": drafts}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -380,7 +369,9 @@ class Episode:
     def rewards(self) -> list[float]:
         """Return the rewards, indexed by seat; all 0 before there is an outcome."""
         outcome = self.outcome
-        return [0.0 if outcome is None else self._reward(outcome, seat) for seat in range(self.seats)]
+        if outcome is None:
+            return [0.0] * self.seats
+        return [self._reward(outcome, seat) for seat in range(self.seats)]
 
     def _why_illegal(self, choice: int) -> str:
         names = self.game.choices
@@ -390,9 +381,9 @@ class Episode:
 
     def _end_without(self, losers: Sequence[int]) -> None:
         """End the match with these seats as its losers."""
-        others = tuple(seat for seat in range(self.seats) if seat not in losers)
+        others = tuple(sorted(set(range(self.seats)) - set(losers)))
         self._forfeit = Outcome(
-            ranking=tuple(group for group in (others, tuple(losers)) if group),
+            ranking=tuple(filter(None, (others, tuple(losers)))),
             winners=others,
             eliminated=losers[0] if len(losers) == 1 else None,
             scores=None,

@@ -23,7 +23,7 @@ from protocol.codec import encode
 from protocol.games.pointing import FEWEST_SEATS, MOST_SEATS
 from protocol.words import MOST, Event, Setup
 from referee.games import ENCODERS, GAMES
-from referee.rules import Addressed, Table, drawn
+from referee.rules import Addressed, Table, audience, drawn
 
 PREFIX = "python_arena_"
 SEEDS = {"hive-mind": 1_000}
@@ -124,7 +124,7 @@ class ArenaGame(pyspiel.Game):  # type: ignore[misc] # it has no types
         most = 1.0 if is_rank else float(MOST)
         info = pyspiel.GameInfo(
             num_distinct_actions=self.start.pass_choice,
-            max_chance_outcomes=len(self.deals) if self.has_chance else 0,
+            max_chance_outcomes=len(self.deals) * self.has_chance,
             num_players=self.start.seats,
             min_utility=-most,
             max_utility=most,
@@ -137,7 +137,7 @@ class ArenaGame(pyspiel.Game):  # type: ignore[misc] # it has no types
         """Return the state at the start of a match."""
         return ArenaState(self)
 
-    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> "Observer | TextObserver":
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> "TextObserver":
         """Return a `TextObserver` for information states, and an `Observer` otherwise."""
         if iig_obs_type is not None and iig_obs_type.perfect_recall:
             return TextObserver()
@@ -167,7 +167,9 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
         """Return the player that chooses next."""
         if not self.dealt:
             return int(pyspiel.PlayerId.CHANCE)
-        return int(pyspiel.PlayerId.TERMINAL) if self.episode.over else self.episode.choosing[0]
+        if self.episode.over:
+            return int(pyspiel.PlayerId.TERMINAL)
+        return self.episode.choosing[0]
 
     def _legal_actions(self, player: int) -> list[int]:
         mask = self.episode.mask_bits(player)
@@ -188,9 +190,10 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
         Raises:
             ValueError: this state was itself drawn, no player is to move, or no world was found.
         """
-        if self.is_world or not self.dealt or self.episode.over:
-            why = "was drawn itself" if self.is_world else "is no decision"
-            raise ValueError(f"resample_from_infostate: this state {why}")
+        if self.is_world:
+            raise ValueError("resample_from_infostate: this state was drawn itself")
+        if not self.dealt or self.episode.over:
+            raise ValueError("resample_from_infostate: this state is no decision")
         if player_id not in self.worlds.streams:
             self.worlds.streams[player_id] = self._worlds_of(player_id, Random(rng()))
         return next(self.worlds.streams[player_id])
@@ -207,10 +210,8 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
             state = ArenaState(self.get_game())
             state.is_world = state.dealt = True
             state.episode = episode = here.in_world(world, player, rng.getrandbits(31))
-            state.heard = [
-                self.heard[seat] if seat == player else "\n" + encode(episode.view(seat)).decode()
-                for seat in range(episode.seats)
-            ]
+            state.heard = ["\n" + encode(episode.view(seat)).decode() for seat in range(episode.seats)]
+            state.heard[player] = self.heard[player]
             for seat in episode.choosing:
                 while seat != player and not here.owed(seat) and episode.owed(seat):
                     episode.choose(seat, drawn(episode.mask_bits(seat), rng))
@@ -231,7 +232,9 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
     def _action_to_string(self, player: int, action: int) -> str:
         if player == pyspiel.PlayerId.CHANCE:
             deal = self.deals[action]
-            return f"seed {deal}" if isinstance(deal, int) else encode(deal).decode()
+            if isinstance(deal, int):
+                return f"seed {deal}"
+            return encode(deal).decode()
         return self.episode.game.choices[action]
 
     def is_terminal(self) -> bool:
@@ -257,12 +260,11 @@ class ArenaState(pyspiel.State):  # type: ignore[misc] # it has no types
     def _hear(self) -> None:
         """Add the new events, and the window that opens, to the texts of the seats."""
         for each in self.episode.told:
-            line = "\n" + encode(each.event).decode()
-            for seat in range(self.episode.seats) if each.seat is None else (each.seat,):
-                self.heard[seat] += line
-        window = self.episode.window
-        for seat in self.episode.drafts:
-            self.heard[seat] += f"\n{window.name if window else ''}:"
+            for seat in audience(each, self.episode.seats):
+                self.heard[seat] += "\n" + encode(each.event).decode()
+        if self.episode.window is not None:
+            for seat in self.episode.drafts:
+                self.heard[seat] += f"\n{self.episode.window.name}:"
 
 
 class _Worlds:
@@ -284,7 +286,7 @@ def _events(table: Table, seat: int) -> list[Event]:
     told: list[Addressed] = list(replayed.start)
     for move in table.journal:
         told += replayed.apply(move)
-    return [each.event for each in told if each.seat is None or each.seat == seat]
+    return [each.event for each in told if each.seat in (None, seat)]
 
 
 class TextObserver:
@@ -303,15 +305,16 @@ class TextObserver:
         return f"seat {player}{state.heard[player]}"
 
 
-class Observer:
+class Observer(TextObserver):
     """Observation of a player: the encoder's array, flat. As text: all its events and choices, in order.
 
     The text is the same for information states and observations: both contain everything the seat has received.
     """
 
     def __init__(self, game: ArenaGame) -> None:
+        super().__init__()
         shape = game.start.encoder.shape
-        self.tensor: npt.NDArray[np.float32] = np.zeros(int(np.prod(shape)), np.float32)
+        self.tensor = np.zeros(int(np.prod(shape)), np.float32)
         self.dict = {"observation": self.tensor.reshape(shape)}
 
     def set_from(self, state: ArenaState, player: int) -> None:
@@ -320,10 +323,6 @@ class Observer:
             self.dict["observation"][:] = state.episode.observation(player)
         else:
             self.tensor[:] = 0
-
-    def string_from(self, state: ArenaState, player: int) -> str:
-        """Return the player's text."""
-        return f"seat {player}{state.heard[player]}"
 
 
 def _type(name: str, *, is_zero_sum: bool = True) -> Any:

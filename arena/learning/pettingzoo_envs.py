@@ -25,7 +25,53 @@ from arena.learning.episode import EnvironmentArguments, EnvironmentSpec, Episod
 from arena.quantities import require_int
 
 
-class AecArena(AECEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it has no types
+class _Environment:
+    """What both environments have in common: the episode, its spaces and pictures."""
+
+    def __init__(self, episode: Episode, render_mode: str | None, *, parallel: bool, info_text: bool) -> None:
+        super().__init__()
+        self.episode = episode
+        self.render_mode = checked_mode(render_mode)
+        self.info_text = info_text
+        self.metadata = metadata(episode, parallel=parallel)
+        self.state_space = state_space(episode)
+        self.possible_agents = agents_of(episode)
+        self.agents: list[str] = []
+        self.observation_spaces: dict[str, Dict] = {}
+        self.action_spaces: dict[str, Discrete] = {}
+        for agent in self.possible_agents:
+            self.observation_spaces[agent] = observation_space(episode)
+            self.action_spaces[agent] = Discrete(episode.choices)
+
+    def observation_space(self, agent: str) -> Dict:
+        """Return the space of `observation` (see `docs/learning.md`) and of `action_mask`, a flag per choice."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete:
+        """Return the space of `Game.choices`; the last choice is `pass`."""
+        return self.action_spaces[agent]
+
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """Render the match with its secrets: text for `ansi`, an array (height, width, 3) for `rgb_array`."""
+        return rendered(self.episode, self.render_mode)
+
+    def state(self) -> npt.NDArray[Any]:
+        """Return the observations of all seats as one vector, in order of seats."""
+        return state_of(self.episode)
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to close."""
+
+    def _infos(self) -> dict[str, dict[str, Any]]:
+        """Return the infos of all agents that may step."""
+        infos = {}
+        for seat, agent in enumerate(self.possible_agents):
+            if agent in self.agents:
+                infos[agent] = info_of(self.episode, seat, text=self.info_text)
+        return infos
+
+
+class AecArena(_Environment, AECEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it has no types
     """A match that is played choice by choice. A seat is selected again until its action is complete.
 
     Seats that owe an action in the same window choose one after the other; none sees the choices of another.
@@ -33,26 +79,9 @@ class AecArena(AECEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it
 
     def __init__(self, episode: Episode, render_mode: str | None = None, *, info_text: bool = False) -> None:
         """Create the environment. Raises ValueError if `render_mode` does not exist."""
-        super().__init__()
-        self.episode = episode
-        self.render_mode = checked_mode(render_mode)
-        self.info_text = info_text
-        self.metadata = metadata(episode, parallel=False)
-        self.state_space = state_space(episode)
-        self.possible_agents = agents_of(episode)
-        self.agents: list[str] = []
+        super().__init__(episode, render_mode, parallel=False, info_text=info_text)
         self.agent_selection = self.possible_agents[0]
-        self._seat = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self.observation_spaces = {agent: observation_space(episode) for agent in self.possible_agents}
-        self.action_spaces = {agent: Discrete(episode.choices) for agent in self.possible_agents}
-
-    def observation_space(self, agent: str) -> Dict:
-        """Return the space of `observation` (see `docs/learning.md`) and of `action_mask`, a flag per choice."""
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> Discrete:
-        """Return the space of `Game.choices`; the last choice, `pass`, is never allowed here."""
-        return self.action_spaces[agent]
+        self._seat = dict(zip(self.possible_agents, range(episode.seats), strict=True))
 
     def reset(self, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a match: that of the seed, or the next one. `options` are not used."""
@@ -98,7 +127,7 @@ class AecArena(AECEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it
         episode, seat = self.episode, self._seat[agent]
         self._cumulative_rewards[agent] = 0.0
         if not episode.attempt(seat, require_int("choice", action)):
-            self.infos[agent] = self._info(agent)
+            self.infos[agent] = info_of(episode, seat, text=self.info_text)
         elif episode.owed(seat):
             return
         closed = episode.close()
@@ -109,33 +138,18 @@ class AecArena(AECEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it
         elif not episode.owed(seat):
             self.agent_selection = self.possible_agents[episode.choosing[0]]
 
-    def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """Render the match with its secrets: text for `ansi`, an array (height, width, 3) for `rgb_array`."""
-        return rendered(self.episode, self.render_mode)
-
-    def state(self) -> npt.NDArray[Any]:
-        """Return the observations of all seats as one vector, in order of seats."""
-        return state_of(self.episode)
-
-    def close(self) -> None:
-        """Do nothing: there is nothing to close."""
-
-    def _info(self, agent: str) -> dict[str, Any]:
-        return info_of(self.episode, self._seat[agent], text=self.info_text)
-
     def _select(self) -> None:
         """Select the first agent of a new window."""
-        owed = self.episode.drafts
-        self.infos = {agent: self._info(agent) for agent in self.agents}
-        self.agent_selection = self.possible_agents[next(iter(owed))]
+        self.infos = self._infos()
+        self.agent_selection = self.possible_agents[next(iter(self.episode.drafts))]
 
     def _end(self) -> None:
         rewards = self.episode.rewards()
         for agent in self.agents:
             self.rewards[agent] = rewards[self._seat[agent]]
-        ends = self.terminations if self.episode.over else self.truncations
-        ends.update(dict.fromkeys(self.agents, True))
-        self.infos = {agent: self._info(agent) for agent in self.agents}
+        self.terminations = dict.fromkeys(self.agents, self.episode.over)
+        self.truncations = dict.fromkeys(self.agents, not self.episode.over)
+        self.infos = self._infos()
         self._accumulate_rewards()
         self.agent_selection = self.agents[0]
 
@@ -143,7 +157,7 @@ class AecArena(AECEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it
 Stepped = tuple[dict[str, Observed], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
 
 
-class ParallelArena(ParallelEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it has no types
+class ParallelArena(_Environment, ParallelEnv[str, Observed, SupportsIndex]):  # type: ignore[misc] # it has no types
     """A match in which each step is a choice of every agent; those that owe no action pass.
 
     Libraries step this environment without looking at masks. The episode decides the effect of a choice that is
@@ -159,25 +173,9 @@ class ParallelArena(ParallelEnv[str, Observed, SupportsIndex]):  # type: ignore[
         info_text: bool = False,
     ) -> None:
         """Create the environment. Raises ValueError if `render_mode` or `max_cycles` is wrong."""
-        self.episode = episode
-        self.render_mode = checked_mode(render_mode)
+        super().__init__(episode, render_mode, parallel=True, info_text=info_text)
         self.max_cycles = None if max_cycles is None else require_int("max_cycles", max_cycles, 1)
         """Number of steps after which the match is truncated; None for no limit."""
-        self.info_text = info_text
-        self.metadata = metadata(episode, parallel=True)
-        self.state_space = state_space(episode)
-        self.possible_agents = agents_of(episode)
-        self.agents: list[str] = []
-        self.observation_spaces = {agent: observation_space(episode) for agent in self.possible_agents}
-        self.action_spaces = {agent: Discrete(episode.choices) for agent in self.possible_agents}
-
-    def observation_space(self, agent: str) -> Dict:
-        """Return the space of `observation` and `action_mask`."""
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> Discrete:
-        """Return the space of `Game.choices` and, as the last, `pass`."""
-        return self.action_spaces[agent]
 
     def reset(
         self, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
@@ -214,23 +212,6 @@ class ParallelArena(ParallelEnv[str, Observed, SupportsIndex]):  # type: ignore[
         if over or truncated:
             self.agents = []
         return stepped
-
-    def render(self) -> str | npt.NDArray[np.uint8] | None:
-        """Render the match with its secrets: text for `ansi`, an array (height, width, 3) for `rgb_array`."""
-        return rendered(self.episode, self.render_mode)
-
-    def state(self) -> npt.NDArray[Any]:
-        """Return the observations of all seats as one vector, in order of seats."""
-        return state_of(self.episode)
-
-    def close(self) -> None:
-        """Do nothing: there is nothing to close."""
-
-    def _infos(self) -> dict[str, dict[str, Any]]:
-        return {
-            agent: info_of(self.episode, seat, text=self.info_text)
-            for seat, agent in enumerate(self.possible_agents)
-        }
 
     def _observed(self) -> dict[str, Observed]:
         return {agent: self.episode.observe(seat) for seat, agent in enumerate(self.possible_agents)}

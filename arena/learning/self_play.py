@@ -13,6 +13,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
+from itertools import chain, starmap
 from pathlib import Path
 from random import Random
 from typing import IO, Any, Self, Unpack
@@ -142,10 +143,13 @@ def _column(path: Path, file: Any, name: str) -> npt.NDArray[Any]:
 
 def _checked(path: Path, columns: dict[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
     for name, column in columns.items():
-        first = columns["played" if name in _BY_MATCH else "choices"]
+        rows = columns["choices"]
+        if name in _BY_MATCH:
+            rows = columns["played"]
         wanted = _DIMENSIONS.get(name, 1)
-        fits = column.ndim >= wanted if name == "observations" else column.ndim == wanted
-        if not fits or column.shape[:1] != first.shape[:1]:
+        if name == "observations":
+            wanted = max(wanted, column.ndim)
+        if column.ndim != wanted or column.shape[:1] != rows.shape[:1]:
             raise ShardError(f"{path}: {name} has shape {column.shape}, which does not fit the others")
     return columns
 
@@ -195,8 +199,10 @@ class SelfPlayReport(Struct, frozen=True, kw_only=True):
     def __str__(self) -> str:
         """Return the report in one line."""
         rate = self.steps / self.seconds if self.seconds else 0.0
-        kept = f", {self.kept:,} matches kept" if self.kept else ""
-        return f"{self.matches:,} matches, {self.steps:,} steps in {self.seconds:.1f} s: {rate:,.0f} steps/s{kept}"
+        text = f"{self.matches:,} matches, {self.steps:,} steps in {self.seconds:.1f} s: {rate:,.0f} steps/s"
+        if self.kept:
+            text += f", {self.kept:,} matches kept"
+        return text
 
 
 class Played(Struct, frozen=True):
@@ -282,38 +288,35 @@ class SelfPlay:
         sent = _pickled(policies, self._spec)
         folder = Path(folder)
         self._claim(folder, matches, seed, sent)
-        shards = range(-(-matches // self._at_once))
-        due = [shard for shard in shards if not (folder / _name(shard)).exists()]
+        due = []
+        kept = 0
+        for shard, first in enumerate(range(0, matches, self._at_once)):
+            numbers, path = range(first, min(matches, first + self._at_once)), folder / f"shard-{shard:06d}.npz"
+            if path.exists():
+                kept += len(numbers)
+            else:
+                due.append((sent, numbers, seed, shard, path))
         began = time.monotonic()
-        done: list[Played] = []
+        played, steps, cpu_seconds = 0, 0, 0.0
         with progress_bar(progress_console(), Words(), TimeElapsedColumn(), transient=True) as bar:
             task = bar.add_task("matches", total=matches, visible=progress)
-            kept = matches - sum(len(self._numbers(shard, matches)) for shard in due)
             bar.advance(task, kept)
-            parts = [(shard, self._numbers(shard, matches)) for shard in due]
-            for played in self._played(sent, parts, folder, seed):
-                done.append(played)
-                rate = sum(each.steps for each in done) / (time.monotonic() - began)
+            for each in self._played(due):
+                played += each.matches
+                steps += each.steps
+                cpu_seconds += each.cpu_seconds
+                rate = steps / (time.monotonic() - began)
                 bar.update(task, description=f"matches, {rate:,.0f} steps/s")
-                bar.advance(task, played.matches)
-        return SelfPlayReport(
-            matches=sum(each.matches for each in done),
-            steps=sum(each.steps for each in done),
-            kept=kept,
-            seconds=time.monotonic() - began,
-            cpu_seconds=sum(each.cpu_seconds for each in done),
-        )
+                bar.advance(task, each.matches)
+        seconds = time.monotonic() - began
+        return SelfPlayReport(matches=played, steps=steps, kept=kept, seconds=seconds, cpu_seconds=cpu_seconds)
 
-    def _numbers(self, shard: int, matches: int) -> range:
-        """Return the numbers of a shard's matches."""
-        return range(shard * self._at_once, min(matches, (shard + 1) * self._at_once))
-
-    def _played(self, sent: bytes, due: Sequence[tuple[int, range]], folder: Path, seed: int) -> Iterator[Played]:
-        given = [(sent, numbers, seed, shard, folder / _name(shard)) for shard, numbers in due]
+    def _played(self, due: Sequence[tuple[bytes, range, int, int, Path]]) -> Iterator[Played]:
+        """Play shards, here or in the pool, with these arguments of `_play_shard`."""
         if self._pool is None:
-            yield from (_play_shard(*each) for each in given)
+            yield from starmap(_play_shard, due)
             return
-        futures = [self._pool.submit(_play_shard, *each) for each in given]
+        futures = [self._pool.submit(_play_shard, *each) for each in due]
         try:
             for future in as_completed(futures):
                 yield future.result()
@@ -367,10 +370,6 @@ def _not_importable(error: Exception) -> ValueError:
     return ValueError(f"{what}: put them into a module, at its top level ({error})")
 
 
-def _name(shard: int) -> str:
-    return f"shard-{shard:06d}.npz"
-
-
 @contextmanager
 def _one_thread() -> Iterator[None]:
     """Limit processes that start in this block to one thread, unless the user has set another number."""
@@ -419,7 +418,7 @@ def _step(
         for seat in episode.choosing:
             due[(seat + number) % len(policies)].append((number, seat))
     if all(policy is policies[0] for policy in policies):
-        due = [[asked for part in due for asked in part]]
+        due = [list(chain.from_iterable(due))]
     for index, asked in enumerate(due):
         if not asked:
             continue
@@ -452,7 +451,7 @@ def _legal(choices: Any, masks: npt.NDArray[np.int8]) -> list[int]:
         raise ValueError(f"policy: it gave {given}; expected one whole number for each of {len(masks)} rows")
     if chosen.min() < 0 or chosen.max() >= masks.shape[1] or not masks[np.arange(len(masks)), chosen].all():
         raise ValueError("policy: it chose an action that its mask does not allow")
-    return [int(choice) for choice in chosen]
+    return list(map(int, chosen))
 
 
 class _Rows:
@@ -515,5 +514,6 @@ class _Rows:
 
 def _scores(episode: Episode) -> list[float]:
     outcome = episode.table.outcome
-    scores = (outcome.scores if outcome else None) or {}
-    return [float(scores.get(str(seat), np.nan)) for seat in range(episode.seats)]
+    if outcome is None or outcome.scores is None:
+        return [np.nan] * episode.seats
+    return [float(outcome.scores.get(str(seat), np.nan)) for seat in range(episode.seats)]

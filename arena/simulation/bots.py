@@ -84,7 +84,9 @@ def source_of(game: str, given: BotGiven, *, fresh: bool = False) -> Source:
         return _from_folder(game, str(given))
     if isinstance(given, Bot):
         name = type(given).__name__
-        return Source(name, "", "", partial(_copied, name, given) if fresh else lambda: given)
+        if fresh:
+            return Source(name, "", "", partial(_copied, name, given))
+        return Source(name, "", "", lambda: given)
     if isinstance(given, type):
         if issubclass(given, Bot):
             return Source(given.__name__, "", "", given)
@@ -318,7 +320,8 @@ class Player:
 
     def hear_any(self, message: ServerMessage) -> None:
         """Pass any message to the bot, including the opening of a window, which `ask` makes itself."""
-        self._window = message.window if isinstance(message, Opened) else self._window
+        if isinstance(message, Opened):
+            self._window = message.window
         self.hear(message)
 
     def take(self) -> list[ClientMessage]:
@@ -345,7 +348,7 @@ class Player:
         self._window = name
         self.windows += 1
         try:
-            self._action = session.decide(opened, own if takes_it else self._converted(own))
+            self._action = session.decide(opened, own if takes_it else convert(own, session.view_type))
             self._frame = encode(self._action)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a stranger's method raises
             self._raised(error)
@@ -377,10 +380,7 @@ class Player:
             reply = self._reply(table, self.said.pop(0))
             if reply is not None:
                 self.hear(reply)
-        return self._taken()
-
-    def _taken(self) -> Action | None:
-        return None if self.gone else self._standing
+        return self._standing
 
     def _reply(self, table: Table, message: ClientMessage) -> ServerMessage | None:
         """Handle a message like a referee without delays; return the reply."""
@@ -432,9 +432,6 @@ class Player:
         failed = BotError(self.seat, self._window, error_text(error))
         if self.rules.on_error != "forfeit":
             raise failed from error
-        self.gone = True
+        self.gone, self._standing = True, None
         self.said.clear()
         self.notes.append(str(failed))
-
-    def _converted(self, view: Any) -> Any:
-        return convert(view, self._session.view_type)

@@ -3,6 +3,7 @@
 import io
 from collections.abc import Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +49,8 @@ class Script(Bot[Any, Any]):
 
     def decide(self, window: Window[Any]) -> Any:
         """Return the action of this window; request the default where it was used."""
-        taken = self._taken[window.id] if window.id < len(self._taken) else ResolvedAction(None, by_default=True)
-        if not taken.by_default:
-            return taken.action
+        if window.id < len(self._taken) and not self._taken[window.id].by_default:
+            return self._taken[window.id].action
         if window.id + 1 == self._windows:
             raise ForfeitError
         window.submit(None)
@@ -70,14 +70,16 @@ def page(table: Table, forfeits: Mapping[int, int], names: Sequence[str]) -> str
     closed = [move.taken for move in table.journal if isinstance(move, WindowClosed)]
     sources = []
     for seat, name in enumerate(names):
-        taken = [each for parts in closed if (each := parts[seat]) is not None]
+        taken = list(filter(None, map(itemgetter(seat), closed)))
         known = name.encode(errors="replace").decode()[:LONGEST_NAME]
         sources.append(Source(known, "", "", partial(Script, taken, forfeits.get(seat))))
     again = Table(table.game, table.deal)
-    policy = Policy(fault="forfeit") if forfeits else Policy()
-    rules = Rules(on_error="forfeit" if forfeits else "raise")
+    policy, rules = Policy(), Rules()
+    windows: int | None = len(closed)
+    if forfeits:
+        policy, rules, windows = Policy(fault="forfeit"), Rules(on_error="forfeit"), None
     referee = VirtualReferee(again, sources, rules, terms_of(again, policy, None), policy)
-    referee.play_windows(None if forfeits else len(closed))
+    referee.play_windows(windows)
     # Decoding gives records as read from a transcript, with actions as JSON.
     lines = [decode(encode(record), type=AnyRecord) for record in (referee.header, *referee.records)]
     return page_of(recorded(lines, Path(NAME), unfinished=True))

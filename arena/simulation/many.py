@@ -114,19 +114,26 @@ class Results(Sequence[Result[None]]):
         """Summaries by bot, in the order of the argument; empty without matches."""
         if not self.results:
             return ()
-        return tuple(self._summary(bot) for bot in range(len(self.bots)))
+        return tuple(map(self._summary, range(len(self.bots))))
 
     def _summary(self, bot: int) -> BotSummary:
-        pairs = list(zip(self.results, self.sittings, strict=True))
-        seats = [(result, sitting.seed, sitting.bots.index(bot)) for result, sitting in pairs]
+        points: list[tuple[int, float]] = []
+        wins = windows = defaults = illegal = 0
+        for result, sitting in zip(self.results, self.sittings, strict=True):
+            seat = sitting.bots.index(bot)
+            points.append((sitting.seed, result.points[seat]))
+            wins += seat in result.ranking[0]
+            windows += result.windows[seat]
+            defaults += result.defaults[seat]
+            illegal += result.illegal[seat]
         return BotSummary(
             bot=self.bots[bot],
-            played=len(seats),
-            points=mean_points([(seed, result.points[seat]) for result, seed, seat in seats]),
-            wins=sum(seat in result.ranking[0] for result, _, seat in seats),
-            windows=sum(result.windows[seat] for result, _, seat in seats),
-            defaults=sum(result.defaults[seat] for result, _, seat in seats),
-            illegal=sum(result.illegal[seat] for result, _, seat in seats),
+            played=len(points),
+            points=mean_points(points),
+            wins=wins,
+            windows=windows,
+            defaults=defaults,
+            illegal=illegal,
         )
 
     def __str__(self) -> str:
@@ -194,11 +201,9 @@ def play_many(
     sources = [source_of(game, each, fresh=True) for each in bots]
     processes = min(workers or len(os.sched_getaffinity(0)), matches)
     parts = _parts(sittings, processes)
-    done = (
-        (_play_part(terms, sources, part) for part in parts)
-        if processes == 1
-        else _pooled(terms, bots, parts, processes)
-    )
+    done = (_play_part(terms, sources, part) for part in parts)
+    if processes > 1:
+        done = _pooled(terms, bots, parts, processes)
     results: list[Result[None]] = []
     # If a match fails, the generator is closed at once, without waiting for other matches.
     with closing(done), progress_bar(progress_console(), TimeElapsedColumn(), transient=True) as bar:
@@ -213,10 +218,12 @@ def _sittings(seed: int, seats: int, matches: int) -> list[Sitting]:
     """Return the deals and seatings, which equal those of a tournament's blocks."""
     from arena.schedule import Block  # noqa: PLC0415 - it needs NumPy, as statistics do
 
-    blocks = range(-(-matches // seats))
-    every, shifts = tuple(range(seats)), tuple(range(seats))
-    made = (each for number in blocks for each in Block(number, 0, every, shifts, seed).matches)
-    return [Sitting(match.seed, match.seating, match.entrants) for match in made][:matches]
+    every = tuple(range(seats))
+    sittings: list[Sitting] = []
+    for number in range(-(-matches // seats)):
+        matches_of_block = Block(number, 0, every, every, seed).matches
+        sittings += [Sitting(match.seed, match.seating, match.entrants) for match in matches_of_block]
+    return sittings[:matches]
 
 
 def _parts(sittings: Sequence[Sitting], processes: int) -> list[Sequence[Sitting]]:

@@ -1,6 +1,7 @@
 """A match played step by step: the caller submits the actions of every seat. And the result of a match."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from secrets import randbits
 from typing import Any, Generic, Literal, Self, SupportsIndex, TypedDict, TypeVar, Unpack, overload
 
@@ -53,7 +54,9 @@ def new_table(game: str, variant: str | None, seed: SupportsIndex | None, option
 
 def seed_of(seed: SupportsIndex | None) -> int:
     """Return the seed, or a random one for None. Raise ValueError if it is not a whole number or too large."""
-    drawn = randbits(SEED_BITS) if seed is None else require_int("seed", seed)
+    if seed is None:
+        return randbits(SEED_BITS)
+    drawn = require_int("seed", seed)
     if drawn.bit_length() > MOST_SEED_BITS:
         raise ValueError(f"seed: it has {drawn.bit_length():,} bits; at most {MOST_SEED_BITS:,}")
     return drawn
@@ -191,7 +194,7 @@ class Match(Generic[ViewT]):
     def events(self, seat: int | None = SPECTATOR) -> tuple[Event, ...]:
         """Return all events of a seat so far, in order; for None, the public ones. Raise as `view`."""
         own = self._seat(seat)
-        return tuple(defensive_copy(each.event) for each in self._told if each.seat is None or each.seat == own)
+        return tuple(defensive_copy(each.event) for each in self._told if each.seat in (None, own))
 
     def default(self, seat: int) -> Action | None:
         """Return the current default action, which is used for a seat that submits None."""
@@ -245,8 +248,10 @@ class Match(Generic[ViewT]):
         return page(self._table, self._forfeits, names or [f"seat {seat}" for seat in range(self.seats)])
 
     def _seat(self, given: int | None) -> int | None:
-        seat = SPECTATOR if given is SPECTATOR else require_int("seat", given, 0)
-        if seat is not SPECTATOR and seat >= self.seats:
+        if given is SPECTATOR:
+            return SPECTATOR
+        seat = require_int("seat", given, 0)
+        if seat >= self.seats:
             raise ValueError(f"seat: {seat}; there are {self.seats}, the first is 0")
         return seat
 
@@ -259,7 +264,9 @@ class Match(Generic[ViewT]):
 
     def __repr__(self) -> str:
         """Return the game, the seed and the open window as text."""
-        stands = f"window {self.window.name!r}, owed by {list(self.owed)}" if self.window else "over"
+        stands = "over"
+        if self.window is not None:
+            stands = f"window {self.window.name!r}, owed by {list(self.owed)}"
         return f"<Match of {self.game.name} {self.variant}, seed {self.seed}: {stands}>"
 
     def _repr_html_(self) -> str:
@@ -316,7 +323,7 @@ class Result(Struct, Generic[MatchT], frozen=True, kw_only=True):
     @property
     def points(self) -> tuple[float, ...]:
         """Share of the other seats ranked below; a tie counts half. With two seats it is 1, 0.5 or 0."""
-        return tuple(points(self.outcome, seat) for seat in range(len(self.bots)))
+        return tuple(map(partial(points, self.outcome), range(len(self.bots))))
 
     def __repr__(self) -> str:
         """Return the game, the seed and the ranking as text."""
@@ -363,6 +370,7 @@ def result_of(
     transcript: str | None = None,
 ) -> PlayedResult:
     """Return the result of a finished match."""
+    forfeits = {player.seat: player.windows for player in players if player.gone}
     return Result(
         game=table.game.name,
         variant=table.deal.variant,
@@ -374,5 +382,5 @@ def result_of(
         illegal=tuple(player.illegal for player in players),
         notes=tuple(tuple(player.notes) for player in players),
         transcript=transcript,
-        match=Match(Position(table, told, {player.seat: player.windows for player in players if player.gone})),
+        match=Match(Position(table, told, forfeits)),
     )

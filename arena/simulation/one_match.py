@@ -338,7 +338,9 @@ def play(
         return play_table(table, sources, rules, terms)
     referee = VirtualReferee(table, sources, rules, terms, policy, think_ms=think_ms)
     result = referee.play()
-    return result if transcript is None else replace(result, transcript=referee.write(Path(transcript)))
+    if transcript is None:
+        return result
+    return replace(result, transcript=referee.write(Path(transcript)))
 
 
 def messages_to_seats(
@@ -350,7 +352,7 @@ def messages_to_seats(
         table, sources_of(game, bots, table.seats), Rules(), terms_of(table, Policy(), None), Policy()
     )
     referee.play()
-    return [referee.messages_to(seat) for seat in range(table.seats)]
+    return list(map(referee.messages_to, range(table.seats)))
 
 
 def play_table(
@@ -372,7 +374,7 @@ def play_table(
             outcome = _forfeited(players)
     if outcome is None:
         assert table.outcome is not None  # noqa: S101 - the loop has ended
-        outcome = with_forfeits(table.outcome, frozenset(player.seat for player in players if player.gone))
+        outcome = with_forfeits(table.outcome, _gone(players))
     for player in players:
         player.hear(Over(defensive_copy(outcome)))
     return result_of(table, sources, players, outcome, told)
@@ -428,7 +430,11 @@ def _forfeited(players: Sequence[Player]) -> Outcome | None:
     """Return the outcome if at most one seat has not forfeited, otherwise None."""
     if players[0].rules.on_error != "forfeit":
         return None
-    return forfeited_at_once(len(players), frozenset(player.seat for player in players if player.gone))
+    return forfeited_at_once(len(players), _gone(players))
+
+
+def _gone(players: Sequence[Player]) -> frozenset[int]:
+    return frozenset(player.seat for player in players if player.gone)
 
 
 class Opponents:
