@@ -1,12 +1,20 @@
 """Episodes played at random."""
 
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from arena.learning import Episode
 from referee.rules import drawn
+
+DealtT = TypeVar("DealtT")
+
+
+def dealt(environment: DealtT, seed: int = 1) -> DealtT:
+    """An environment or an episode with the match of this seed."""
+    environment.reset(seed=seed)  # type: ignore[attr-defined]
+    return environment
 
 
 def choose_randomly(episode: Episode, seed: int, windows: int | None = None) -> None:

@@ -16,7 +16,7 @@ from referee.games import GAMES
 from referee.games.mist.encoder import PLANES
 from referee.rules import Answered, drawn
 from referee.rules.table import replay
-from tests.arena.learning.playing import choose_randomly
+from tests.arena.learning.playing import choose_randomly, dealt
 from tests.games import WITH_ENCODER
 
 MIST = GAMES["mist"].choices
@@ -38,8 +38,7 @@ def plane(observation: Any, name: str) -> set[str]:
 
 
 def test_planes_of_mist_tell_what_the_seat_was_told() -> None:
-    episode = Episode("mist", options={"first": 0}, variant="heaven-and-hell")
-    episode.reset(1)
+    episode = dealt(Episode("mist", options={"first": 0}, variant="heaven-and-hell"))
     assert plane(episode.observation(0), PLANES[-1]) == set()
     for choice in ("C3", "stop"):
         episode.choose(0, MIST.index(choice))
@@ -116,8 +115,7 @@ def test_every_plane_of_mist_says_what_its_name_says() -> None:
 
 
 def test_a_swap_turns_what_is_remembered() -> None:
-    episode = Episode("mist", options={"first": 0}, variant="heaven-and-hell")
-    episode.reset(1)
+    episode = dealt(Episode("mist", options={"first": 0}, variant="heaven-and-hell"))
     for seat, choice in ((0, "C3"), (0, "stop"), (1, "swap")):
         episode.choose(seat, MIST.index(choice))
         episode.close()
@@ -159,8 +157,7 @@ def test_nothing_that_a_seat_cannot_know_changes_its_observation(game: str) -> N
 
 @pytest.mark.parametrize("game", ["hive-mind", "pointing", "fight-for-a-name", "runes-to-ruins"])
 def test_what_others_choose_in_a_window_shows_when_it_closes(game: str) -> None:
-    episode = Episode(game)
-    episode.reset(4)
+    episode = dealt(Episode(game), 4)
     windows = changed = 0
     rng = Random(4)
     while not episode.over and windows < 30:
@@ -181,8 +178,7 @@ def test_what_others_choose_in_a_window_shows_when_it_closes(game: str) -> None:
 
 @pytest.mark.parametrize("game", WITH_ENCODER)
 def test_a_disguise_of_the_secrets_is_not_seen_through(game: str) -> None:
-    episode = Episode(game)
-    episode.reset(2)
+    episode = dealt(Episode(game), 2)
     choose_randomly(episode, 2, 2)
     for seat in range(episode.seats):
         other = episode.copy()
@@ -269,8 +265,7 @@ RARE = {
     ],
 )
 def test_what_is_rare_is_told_too(game: str, given: dict[str, Any], told: dict[str, list[int]]) -> None:
-    episode = Episode(game)
-    episode.reset(1)
+    episode = dealt(Episode(game))
     encoder = ENCODERS[game]
     assert isinstance(encoder, VectorEncoder)
     row = encoder.encode(encoder.frame(None, replace(episode.view(0), **given)))
@@ -280,8 +275,7 @@ def test_what_is_rare_is_told_too(game: str, given: dict[str, Any], told: dict[s
 
 
 def test_an_option_without_bounds_is_cut_off() -> None:
-    episode = Episode("hive-mind", options={"garnets": 10**100})
-    episode.reset(1)
+    episode = dealt(Episode("hive-mind", options={"garnets": 10**100}))
     encoder = ENCODERS["hive-mind"]
     assert isinstance(encoder, VectorEncoder)
     assert episode.observation(0)[encoder.places["garnets left / 16"][0]] == 1

@@ -23,7 +23,7 @@ from protocol.games.mist import Turn
 from protocol.words import Outcome
 from referee.games import GAMES
 from referee.rules import IllegalChoiceError
-from tests.arena.learning.playing import choose_randomly
+from tests.arena.learning.playing import choose_randomly, dealt
 from tests.games import WITH_ENCODER, with_variants
 
 VARIANTS = with_variants(WITH_ENCODER)
@@ -77,8 +77,7 @@ def test_a_seed_is_a_match_and_more_follow_from_it(game: str) -> None:
 
 
 def test_rewards_come_at_the_end_and_once() -> None:
-    env = aec_env("pointing", options={"seats": 4})
-    env.reset(seed=3)
+    env = dealt(aec_env("pointing", options={"seats": 4}), 3)
     total = dict.fromkeys(env.possible_agents, 0.0)
     for agent in env.agent_iter():
         observation, reward, terminated, truncated, _ = env.last()
@@ -97,8 +96,7 @@ def test_rewards_are_as_asked() -> None:
         return outcome.ranking[0][0] + seat / 2
 
     for reward in ("win", "rank", first_and_half_a_seat):
-        env = parallel_env("mist", reward=reward, options={"first": 0, "max_turns": 3})
-        env.reset(seed=1)
+        env = dealt(parallel_env("mist", reward=reward, options={"first": 0, "max_turns": 3}))
         choose_randomly(env.episode, seed=4)
         outcome = env.episode.table.outcome
         assert outcome is not None
@@ -108,8 +106,7 @@ def test_rewards_are_as_asked() -> None:
 
 
 def test_a_choice_that_the_mask_does_not_hold_changes_nothing() -> None:
-    aec = aec_env("mist", options={"first": 0})
-    aec.reset(seed=1)
+    aec = dealt(aec_env("mist", options={"first": 0}))
     before = aec.last()[0]
     e5 = GAMES["mist"].choices.index("E5")
     for choice in (e5 + 1000, -1, aec.episode.pass_choice):
@@ -137,8 +134,7 @@ def test_a_choice_that_the_mask_does_not_hold_changes_nothing() -> None:
 
 
 def test_a_match_is_truncated_after_so_many_windows() -> None:
-    env = aec_env("mist", options={"first": 0}, max_windows=2)
-    env.reset(seed=1)
+    env = dealt(aec_env("mist", options={"first": 0}, max_windows=2))
     agents = []
     for agent in env.agent_iter():
         observation, reward, terminated, truncated, _ = env.last()
@@ -148,8 +144,7 @@ def test_a_match_is_truncated_after_so_many_windows() -> None:
     assert agents[-2:] == ["seat_0", "seat_1"]
     assert env.episode.table.number == 2
 
-    alone = gym_env("mist", options={"first": 0}, max_windows=1)
-    alone.reset(seed=1)
+    alone = dealt(gym_env("mist", options={"first": 0}, max_windows=1))
     stop = GAMES["mist"].choices.index("stop")
     alone.step(0)
     assert alone.step(stop)[2:4] == (False, True)
@@ -162,8 +157,7 @@ def test_opponents_are_bots_as_play_takes_them() -> None:
         heard.append(window.name)
         return Turn(cells=("A1" if window.view["turn"] == 2 else "I5",))
 
-    env = gym_env("mist", 0, [north], options={"first": 0}, render_mode="ansi")
-    env.reset(seed=1)
+    env = dealt(gym_env("mist", 0, [north], options={"first": 0}, render_mode="ansi"))
     choices = GAMES["mist"].choices
     env.step(choices.index("C3"))
     observation, *_ = env.step(choices.index("stop"))
@@ -178,8 +172,7 @@ def test_opponents_are_bots_as_play_takes_them() -> None:
 
 
 def test_a_gymnasium_match_that_is_over_must_be_reset() -> None:
-    env = gym_env("pointing", 0)
-    env.reset(seed=2)
+    env = dealt(gym_env("pointing", 0), 2)
     while not env.step(env.episode.pass_choice - 1)[2]:
         pass
     with pytest.raises(ResetNeeded):
@@ -235,8 +228,7 @@ def test_seeds_are_whole_numbers_of_numpy_too() -> None:
 
 @pytest.mark.parametrize("game", WITH_ENCODER)
 def test_matches_can_be_drawn(game: str) -> None:
-    env = aec_env(game, render_mode="rgb_array")
-    env.reset(seed=1)
+    env = dealt(aec_env(game, render_mode="rgb_array"))
     first: Any = env.render()
     choose_randomly(env.episode, seed=1)
     last: Any = env.render()

@@ -9,14 +9,13 @@ import pytest
 from arena.learning import Episode
 from referee.rules import drawn
 from referee.rules.table import replay
-from tests.arena.learning.playing import choose_randomly
+from tests.arena.learning.playing import choose_randomly, dealt
 from tests.games import WITH_ENCODER
 
 
 @pytest.mark.parametrize("game", WITH_ENCODER)
 def test_what_is_played_is_a_match_of_the_rules(game: str) -> None:
-    episode = Episode(game)
-    episode.reset(7)
+    episode = dealt(Episode(game), 7)
     choose_randomly(episode, 7)
     again = replay(episode.game, episode.table.deal, episode.table.journal)
     assert again.outcome == episode.table.outcome is not None
@@ -44,8 +43,7 @@ def test_whole_actions_and_choices_come_to_the_same(game: str) -> None:
 
 @pytest.mark.parametrize("game", WITH_ENCODER)
 def test_a_copy_stands_where_its_original_does_and_goes_its_own_way(game: str) -> None:
-    episode = Episode(game)
-    episode.reset(2)
+    episode = dealt(Episode(game), 2)
     choose_randomly(episode, 2, 1)
     first = episode.choosing[0]
     episode.choose(first, drawn(episode.mask_bits(first), Random(1)))
@@ -60,8 +58,7 @@ def test_a_copy_stands_where_its_original_does_and_goes_its_own_way(game: str) -
 
 
 def test_a_default_is_what_the_rules_take() -> None:
-    episode = Episode("mist", options={"first": 0})
-    episode.reset(1)
+    episode = dealt(Episode("mist", options={"first": 0}))
     episode.submit(0, None)
     assert episode.close()
     assert episode.taken[0] is not None

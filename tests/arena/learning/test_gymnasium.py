@@ -16,6 +16,7 @@ from arena.learning import aec_env, gym_env, parallel_env
 from bots.kit import Bot, Window
 from protocol.games.mist import Turn
 from referee.games import GAMES
+from tests.arena.learning.playing import dealt
 from tests.games import WITH_ENCODER
 
 IDS = {
@@ -160,8 +161,7 @@ def test_a_copy_goes_on_as_the_environment_does_opponents_too(opponents: Any, co
 
 @pytest.mark.parametrize("game", WITH_ENCODER)
 def test_opponents_of_all_games_follow_a_pickled_match(game: str) -> None:
-    env = gym_env(game, opponents=f"{game.replace('-', '_')}_random", max_windows=6)
-    env.reset(seed=2)
+    env = dealt(gym_env(game, opponents=f"{game.replace('-', '_')}_random", max_windows=6), 2)
     play_on(env, 10)
     copy = pickle.loads(pickle.dumps(env))  # noqa: S301 - our own
     np.testing.assert_equal(play_on(copy, 30), play_on(env, 30))

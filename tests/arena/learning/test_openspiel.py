@@ -13,6 +13,7 @@ from open_spiel.python.observation import make_observation
 
 from arena.learning import Episode, openspiel_game
 from arena.learning.openspiel import ArenaState
+from tests.arena.learning.playing import dealt
 
 
 @pytest.mark.parametrize(
@@ -65,8 +66,7 @@ def test_a_choice_is_hidden_from_those_that_choose_after_it() -> None:
 
 def test_a_match_is_the_same_as_in_an_episode() -> None:
     state: ArenaState = openspiel_game("mist", options={"first": 0}).new_initial_state()
-    episode = Episode("mist", options={"first": 0})
-    episode.reset(0)
+    episode = dealt(Episode("mist", options={"first": 0}), 0)
     rng = Random(1)
     while not state.is_terminal():
         seat, choice = state.current_player(), rng.choice(state.legal_actions())

@@ -8,6 +8,7 @@ from arena.learning import Episode, aec_env, gym_env, parallel_env
 from arena.learning.episode import MOST_REFUSED
 from referee.games import GAMES
 from referee.rules import IllegalChoiceError
+from tests.arena.learning.playing import dealt
 
 FIRST: dict[str, Any] = {"options": {"first": 0}}
 CHOICES = GAMES["mist"].choices
@@ -16,8 +17,7 @@ NEVER = len(CHOICES)
 
 
 def test_a_learner_that_looks_at_no_mask_loses_after_so_many_refused_choices() -> None:
-    env = gym_env("mist", **FIRST)
-    env.reset(seed=1)
+    env = dealt(gym_env("mist", **FIRST))
     for number in range(1, MOST_REFUSED):
         assert env.step(NEVER)[1:] == (0, False, False, {"window": 1, "refused": number})
     assert env.step(NEVER)[1:] == (-1, True, False, {"window": -1, "refused": MOST_REFUSED})
@@ -25,15 +25,13 @@ def test_a_learner_that_looks_at_no_mask_loses_after_so_many_refused_choices() -
 
 
 def test_without_a_bound_it_is_asked_for_ever() -> None:
-    env = gym_env("mist", max_refused=None, **FIRST)
-    env.reset(seed=1)
+    env = dealt(gym_env("mist", max_refused=None, **FIRST))
     assert all(not env.step(NEVER)[2] for _ in range(2 * MOST_REFUSED))
 
 
 @pytest.mark.parametrize(("reward", "others"), [("rank", 1 / 3), ("win", 1)])
 def test_the_seat_that_loses_stands_below_all_others(reward: Any, others: float) -> None:
-    env = parallel_env("pointing", options={"seats": 4}, on_refused="lose", reward=reward)
-    env.reset(seed=1)
+    env = dealt(parallel_env("pointing", options={"seats": 4}, on_refused="lose", reward=reward))
     chosen = {"seat_0": 1, "seat_1": 0, "seat_2": NEVER, "seat_3": 0}
     _, rewards, over, truncated, infos = env.step(chosen)
     assert rewards == pytest.approx({"seat_0": others, "seat_1": others, "seat_2": -1, "seat_3": others})
@@ -47,14 +45,12 @@ def test_the_seat_that_loses_stands_below_all_others(reward: Any, others: float)
 
 
 def test_seats_that_lose_together_are_tied() -> None:
-    env = parallel_env("pointing", options={"seats": 3}, on_refused="lose")
-    env.reset(seed=1)
+    env = dealt(parallel_env("pointing", options={"seats": 3}, on_refused="lose"))
     assert set(env.step(dict.fromkeys(env.agents, NEVER))[1].values()) == {0}
 
 
 def test_an_aec_environment_raises_or_asks_or_lets_the_agent_lose() -> None:
-    env = aec_env("mist", **FIRST)
-    env.reset(seed=1)
+    env = dealt(aec_env("mist", **FIRST))
     most = env.action_space("seat_0").n - 1
     with pytest.raises(IllegalChoiceError, match=rf"^choice 999 does not exist: mist has 0 to {most}$"):
         env.step(999)
@@ -62,8 +58,7 @@ def test_an_aec_environment_raises_or_asks_or_lets_the_agent_lose() -> None:
         env.step(NEVER)
     assert env.infos["seat_0"] == {"window": 1, "refused": 0}
 
-    env = aec_env("mist", on_refused="ask", max_refused=3, **FIRST)
-    env.reset(seed=1)
+    env = dealt(aec_env("mist", on_refused="ask", max_refused=3, **FIRST))
     for number in (1, 2):
         env.step(NEVER)
         assert env.agent_selection == "seat_0"
@@ -74,16 +69,14 @@ def test_an_aec_environment_raises_or_asks_or_lets_the_agent_lose() -> None:
     env.step(NEVER)
     assert env.rewards == {"seat_0": 0, "seat_1": 0}
 
-    env = aec_env("mist", on_refused="lose", **FIRST)
-    env.reset(seed=1)
+    env = dealt(aec_env("mist", on_refused="lose", **FIRST))
     env.step(NEVER)
     assert env.terminations == {"seat_0": True, "seat_1": True}
     assert env.rewards == {"seat_0": -1, "seat_1": 1}
 
 
 def test_conversions_of_pettingzoo_ask() -> None:
-    env = aec_env("mist", max_cycles=3, **FIRST)
-    env.reset(seed=1)
+    env = dealt(aec_env("mist", max_cycles=3, **FIRST))
     for _ in env.agent_iter():
         *_, terminated, truncated, info = env.last()
         env.step(None if terminated or truncated else NEVER)
@@ -92,16 +85,14 @@ def test_conversions_of_pettingzoo_ask() -> None:
 
 
 def test_where_refusals_raise_nothing_is_counted() -> None:
-    together = parallel_env("mist", on_refused="raise", **FIRST)
-    together.reset(seed=1)
+    together = dealt(parallel_env("mist", on_refused="raise", **FIRST))
     with pytest.raises(IllegalChoiceError):
         together.step(dict.fromkeys(together.agents, NEVER))
     assert [0, 0] == together.episode.refused
 
 
 def test_a_lost_match_owes_nothing_more() -> None:
-    episode = Episode("mist", **FIRST)
-    episode.reset(1)
+    episode = dealt(Episode("mist", **FIRST))
     for _ in range(MOST_REFUSED):
         assert not episode.attempt(0, NEVER)
     assert episode.close()

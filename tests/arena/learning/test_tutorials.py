@@ -16,7 +16,7 @@ import pytest
 from arena.learning import Episode
 from referee.games import GAMES
 from referee.rules import ResolvedAction
-from tests.arena.learning.playing import needs
+from tests.arena.learning.playing import dealt, needs
 from tests.docs_pages import HOUSE, page
 
 TUTORIALS = HOUSE / "docs/examples/learning"
@@ -59,8 +59,7 @@ def test_is_mcts_wins_where_the_second_seat_always_can(run: Run) -> None:
 
 
 def test_the_second_seat_has_a_winning_answer_to_each_first_turn() -> None:
-    episode = Episode("mist", options={"first": 0, "max_turns": 2})
-    episode.reset(1)
+    episode = dealt(Episode("mist", options={"first": 0, "max_turns": 2}))
     table, rng = episode.table, Random(1)
     firsts = list(GAMES["mist"].legal_actions(table.state, 0))
     assert 1_414 == len(firsts)
