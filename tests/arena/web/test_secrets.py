@@ -34,7 +34,7 @@ from tests.arena.commands.test_report import cup
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_run import TEXT
 from tests.long import cases
-from tests.referee.proofs.planted_feed_leaks import private_events
+from tests.referee.proofs.planted_leaks import private_events
 
 SEEDS = {
     "mist": 2,

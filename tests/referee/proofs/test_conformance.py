@@ -1,5 +1,9 @@
 """The test of the tests: a sound game passes, and every planted leak and fault is caught and named."""
 
+import subprocess
+import sys
+
+import msgspec
 import pytest
 
 from referee.proofs import conformance
@@ -7,8 +11,7 @@ from referee.proofs.conformance import ConformanceError, check_game
 from referee.proofs.conformance.sitting import difference
 from referee.rules import AnyGame
 from tests.referee.proofs.planted_faults import FAULTS
-from tests.referee.proofs.planted_feed_leaks import FEED_LEAKS, FeedLeak
-from tests.referee.proofs.planted_leaks import LEAKS
+from tests.referee.proofs.planted_leaks import FEED_LEAKS, LEAKS, FeedLeak
 from tests.referee.proofs.planting import assert_caught
 from tests.referee.toy import Cups
 
@@ -70,3 +73,30 @@ def test_the_same_seeds_find_the_same_fault() -> None:
 def test_a_difference_is_told_by_its_place_and_both_sizes() -> None:
     assert "from byte 3 of 4 and 5: …abcd… but …abcef…" == difference(b"abcd", b"abcef")
     assert "from byte 2 of 2 and 3: …ab… but …abc…" == difference(b"ab", b"abc")
+
+
+def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "referee.proofs.conformance", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own module
+
+
+@pytest.mark.slow
+def test_a_sound_game_gives_a_report_for_each_variant() -> None:
+    done = run("tests.referee.toy:Cups", "0", "1", "2", "3")
+    assert (0, "") == (done.returncode, done.stderr)
+    assert ["plain", "blind"] == [msgspec.json.decode(line)["variant"] for line in done.stdout.splitlines()]
+
+
+def test_a_broken_game_gives_exit_code_1_and_one_line() -> None:
+    done = run("tests.referee.proofs.planted_faults:LosesASeat", "0", "1")
+    assert (1, "") == (done.returncode, done.stdout)
+    assert done.stderr.startswith("the ranking partitions the seats (plain, seed 0): ")
+    assert 1 == done.stderr.count("\n")
+
+
+def test_an_unknown_game_gives_exit_code_2_and_the_names_there_are() -> None:
+    done = run("chess")
+    assert 2 == done.returncode
+    assert 'there is no game "chess"; there are mist' in done.stderr
+    assert 2 == run("tests.referee.toy:Chess").returncode
+    assert 2 == run("tests.no_such:Chess").returncode
