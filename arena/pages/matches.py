@@ -191,10 +191,7 @@ def _seatings(overview: Overview, matches: Iterable[Reported]) -> PageTable:
     columns: tuple[Column[Reported], ...] = (
         _match_column(_name),
         Column(
-            "seats",
-            lambda match: seats_cell(match.played.entrants, digest),
-            meaning=SEATS_MEANING,
-            is_text=True,
+            "seats", lambda match: seats_cell(match.played.entrants, digest), meaning=SEATS_MEANING, is_text=True
         ),
         _result_column(digest),
     )

@@ -272,11 +272,7 @@ def _day(at: str) -> str:
 CHANGES: tuple[Column[dict[str, Any]], ...] = (
     Column("change", _change_text, is_text=True),
     Column("asked for", lambda change: _day(change["at"]), meaning="When the host requested it.", is_text=True),
-    Column(
-        "from match",
-        _from,
-        meaning="The first match that it affects; waits: not in effect yet.",
-    ),
+    Column("from match", _from, meaning="The first match that it affects; waits: not in effect yet."),
 )
 
 

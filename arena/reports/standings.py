@@ -357,10 +357,7 @@ def usage_columns(reports: Sequence[BotReport]) -> list[BotColumn]:
 
 def _of_entrant(column: Column[SeatReport], reports: Sequence[BotReport]) -> BotColumn:
     return Column(
-        column.heading,
-        lambda row: column.value(reports[row.entrant].total),
-        column.text,
-        meaning=column.meaning,
+        column.heading, lambda row: column.value(reports[row.entrant].total), column.text, meaning=column.meaning
     )
 
 

@@ -118,11 +118,7 @@ class CompetitionWatcher:
     """All competitions and feeds that are followed."""
 
     def __init__(
-        self,
-        places: Sequence[Path],
-        endpoints: Sequence[str],
-        nursery: trio.Nursery,
-        log: Logger = SILENT,
+        self, places: Sequence[Path], endpoints: Sequence[str], nursery: trio.Nursery, log: Logger = SILENT
     ) -> None:
         self._log = log
         self.show: Callable[[dict[str, ServedCompetition]], None] = lambda _: None

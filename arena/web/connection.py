@@ -169,11 +169,7 @@ class Connection:
                 self._nursery.cancel_scope.cancel()
 
     async def spawn_app(
-        self,
-        application: AsgiApplication,
-        config: Config,
-        scope: Any,
-        send: Callable[[Any], Awaitable[None]],
+        self, application: AsgiApplication, config: Config, scope: Any, send: Callable[[Any], Awaitable[None]]
     ) -> Callable[[Any], Awaitable[None]]:
         """See `hypercorn.typing.TaskGroup`."""
         if scope["http_version"] == "1.1":  # Older ones know no chunks.

@@ -336,10 +336,7 @@ def _headers(found: Kept) -> dict[str, str]:
     page = found.page
     own = _OWN_POLICY.search(page.body, 0, OWN_POLICY_WITHIN) if page.kind.startswith("text/html") else None
     policy = POLICY if own is None else own[1].decode()
-    return ALWAYS | {
-        "content-type": page.kind,
-        "content-security-policy": f"{policy}; frame-ancestors 'none'",
-    }
+    return ALWAYS | {"content-type": page.kind, "content-security-policy": f"{policy}; frame-ancestors 'none'"}
 
 
 def _takes_gzip(accepted: str) -> bool:
