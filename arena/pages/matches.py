@@ -12,9 +12,9 @@ from arena.pages.contents import replay_path, transcript_path
 from arena.pages.tables import Cell, PageTable, in_line, listed, table
 from arena.pages.template import MATCHES_A_PAGE, Page, PageMaker, name, newest_first, page_count
 from arena.quantities import MISSING, Column, duration, ordinal, pluralise
-from arena.reports import USAGE, causes_of, unusual_end
+from arena.reports import USAGE, SeatListed, match_listed, unusual_end
 from arena.schedule import TWO, Block, match_name, match_of
-from arena.statistics import Digest, Played, Reported, places_by_seat, points
+from arena.statistics import Digest, Played, Reported, places_by_seat
 from protocol.refusals import Conduct
 from referee.match import SeatReport
 
@@ -37,22 +37,11 @@ MOST_VOIDS = 10
 START_UP: Column[SeatReport] = Column("start-up", lambda report: report.hello_us, duration)
 
 
-class SeatOnPage(Struct, frozen=True, kw_only=True):
+class SeatOnPage(Struct, frozen=True):
     """Result and statistics of one seat in a match."""
 
-    seat: int
-    label: str
-    entrant: int
+    result: SeatListed
     place: str
-    points: str
-    conduct: str
-    sentences: list[str]
-    """Descriptions of what went wrong."""
-    charged: str
-    a_window: str
-    windows: int
-    defaults: int
-    refused: int
     used: list[tuple[str, str]]
     """Heading and value of each measured resource."""
     scores: list[tuple[str, str]]
@@ -356,28 +345,11 @@ def _conducts(played: Played, digest: Digest) -> str:
 
 def seats_of(match: Reported, labels: Sequence[str]) -> list[SeatOnPage]:
     """Return the seats of a match, from seat 0."""
-    return [_seat(match, seat, labels) for seat in range(len(match.played.entrants))]
-
-
-def _seat(match: Reported, seat: int, labels: Sequence[str]) -> SeatOnPage:
     played = match.played
-    windows, charged = played.windows[seat], played.charged_us[seat]
-    return SeatOnPage(
-        seat=seat,
-        label=labels[played.entrants[seat]],
-        entrant=played.entrants[seat],
-        place=_place(played, seat),
-        points=f"{points(played.outcome, seat):.3g}",
-        conduct=played.conduct[seat].value.replace("_", " "),
-        sentences=causes_of(match, seat),
-        charged=duration(charged),
-        a_window=duration(charged / windows) if windows else MISSING,
-        windows=windows,
-        defaults=played.defaults[seat],
-        refused=played.refused[seat],
-        used=_used(match, seat),
-        scores=_scores(played, seat),
-    )
+    return [
+        SeatOnPage(each, _place(played, each.seat), _used(match, each.seat), _scores(played, each.seat))
+        for each in match_listed(match, labels).seats
+    ]
 
 
 def _used(match: Reported, seat: int) -> list[tuple[str, str]]:

@@ -21,7 +21,7 @@ from msgspec import Struct
 from arena.pages.competition import Competition, Overview
 from arena.pages.tables import BETWEEN, GLOSSARY_PATH, OF_COLUMNS, Cell, PageTable, anchor
 from arena.pages.words import state_of
-from arena.quantities import Column
+from arena.quantities import Column, duration
 from arena.terminal import LONGEST_CELL, shortened
 from referee import __version__
 from referee.bot_folder import CacheError, cache_folder, private
@@ -150,6 +150,7 @@ def _environment() -> Environment:
     environment.globals["words_of_columns"] = OF_COLUMNS
     environment.globals["version"] = __version__
     environment.filters |= {
+        "duration": duration,
         "name": name,
         "said": said,
         "foldable": foldable,

@@ -218,8 +218,11 @@ class _MatchSteps(_Steps):
             case _ as unreachable:
                 assert_never(unreachable)
 
+    def _fact(self, seat: int, text: str, kind: FactKind) -> Fact:
+        return Fact(f"{seat_text(seat, self.names)}: {text}", seat, kind)
+
     def _say(self, seat: int, text: str, kind: FactKind) -> None:
-        self._pending.append(Fact(f"{seat_text(seat, self.names)}: {text}", seat, kind))
+        self._pending.append(self._fact(seat, text, kind))
 
     def _note(self, record: In) -> None:
         if record.closed:
@@ -260,8 +263,7 @@ class _MatchSteps(_Steps):
         self._pending.clear()
         for seat, times in self._notes.items():
             if times > NOTES_KEPT:
-                text = f"{seat_text(seat, self.names)}: {pluralise(times - NOTES_KEPT, 'more note')}"
-                step.facts.append(Fact(text, seat, "note"))
+                step.facts.append(self._fact(seat, pluralise(times - NOTES_KEPT, "more note"), "note"))
         self._notes.clear()
         for part in window.seats:
             number = self._windows[part.seat]
@@ -271,7 +273,7 @@ class _MatchSteps(_Steps):
             if part.by_default and not self._measured:
                 self._due[part.seat, number] = window.at - window.lateness
             kind: FactKind = "default" if part.by_default else "taken"
-            step.facts.append(Fact(f"{seat_text(part.seat, self.names)}: {self._part(part)}", part.seat, kind))
+            step.facts.append(self._fact(part.seat, self._part(part), kind))
             main_ms = self._main_ms.get(window.window, 0)
             step.clocks.append(SeatClock(part.seat, main_ms, _used(part) / MICROSECONDS_PER_MS, part.reserve_ms))
             self._asked.discard(part.seat)
@@ -292,8 +294,8 @@ class _MatchSteps(_Steps):
         """Report an answer after its window. In a measured match the verdict reports the delay."""
         due = self._due.pop((out.seat, number), None)
         if due is not None:
-            text = f"{seat_text(out.seat, self.names)}: the answer came {duration(max(0, out.at - due))} too late"
-            self._closed[out.seat, number].facts.append(Fact(text, out.seat, "late"))
+            text = f"the answer came {duration(max(0, out.at - due))} too late"
+            self._closed[out.seat, number].facts.append(self._fact(out.seat, text, "late"))
 
     def _refusals(self, replayed: Replayed) -> list[Fact]:
         facts: list[Fact] = []
@@ -316,8 +318,7 @@ class _MatchSteps(_Steps):
             what = f"{duration(evidence.reserve)} of the reserve were used"
         elif evidence.late_by is not None:
             what = f"the answer came {duration(evidence.late_by)} too late"
-        who = seat_text(judged.seat, self.names)
-        step.facts.append(Fact(f"{who}: {what}; verdict: {judged.verdict.value}", judged.seat, "verdict"))
+        step.facts.append(self._fact(judged.seat, f"{what}; verdict: {judged.verdict.value}", "verdict"))
 
     def _end(self, ended: Ended, replayed: Replayed) -> None:
         if not self.steps:

@@ -231,7 +231,7 @@ def matches_listed(ledger: Ledger, labels: Sequence[str]) -> Iterator[MatchListe
             if not row.played.fits(len(labels)):
                 text = f"holds a result that does not fit a match among its {len(labels)} bots"
                 raise WrongUse(f"{ledger.path}: {text}")
-            yield _listed(row, labels)
+            yield match_listed(row, labels)
 
 
 def batches_of(ledger: Path, after: Callable[[int, int, int], list[Reported]]) -> Iterator[list[Reported]]:
@@ -253,11 +253,15 @@ def batches_of(ledger: Path, after: Callable[[int, int, int], list[Reported]]) -
         last = newest
 
 
-def _listed(row: Reported, labels: Sequence[str]) -> MatchListed:
+def match_listed(row: Reported, labels: Sequence[str]) -> MatchListed:
+    """Return a match as lists show it. `labels` are those of all entrants, by number."""
     match = row.played
     places = places_by_seat(match.outcome)
     seats = []
     for seat, entrant in enumerate(match.entrants):
+        windows, refused, causes = match.windows[seat], match.refused[seat], list[str]()
+        if row.reports:
+            causes = sentences(row.reports[seat], windows=windows, refused=refused)
         seats.append(
             SeatListed(
                 seat=seat,
@@ -266,11 +270,11 @@ def _listed(row: Reported, labels: Sequence[str]) -> MatchListed:
                 place=places[seat],
                 points=points(match.outcome, seat),
                 conduct=match.conduct[seat],
-                windows=match.windows[seat],
+                windows=windows,
                 defaults=match.defaults[seat],
-                refused=match.refused[seat],
+                refused=refused,
                 charged_us=match.charged_us[seat],
-                causes=tuple(causes_of(row, seat)),
+                causes=tuple(causes),
             )
         )
     return MatchListed(
@@ -281,13 +285,6 @@ def _listed(row: Reported, labels: Sequence[str]) -> MatchListed:
         transcript=row.transcript,
         head=match.head,
     )
-
-
-def causes_of(match: Reported, seat: int) -> list[str]:
-    """Return what went wrong for a seat's bot, as phrases; empty if the ledger has no reports of the match."""
-    if not match.reports:
-        return []
-    return sentences(match.reports[seat], windows=match.played.windows[seat], refused=match.played.refused[seat])
 
 
 SeatRow = tuple[MatchListed, SeatListed]

@@ -263,21 +263,18 @@ class CompetitionWatcher:
 
     async def _find_feeds(self, competitions: Sequence[ServedCompetition]) -> None:
         """Subscribe to the feed of each competition that has a feed socket in its folder; leave the others."""
-        there = await self._in_thread(lambda: [_socket_in(each.folder) for each in competitions])
-        for slug in self._sockets.keys() - {each.slug for each in competitions}:
+        there = await self._in_thread(
+            lambda: {each.slug: each.folder for each in competitions if _socket_in(each.folder)}
+        )
+        for slug in self._sockets.keys() - there.keys():
             number = self._sockets.pop(slug)
             del self._feeds[number]
             self._subscriber.leave(number)
-        for competition, is_there in zip(competitions, there, strict=True):
-            slug = competition.slug
-            if is_there and slug not in self._sockets:
+        for slug, folder in there.items():
+            if slug not in self._sockets:
                 number = max(self._feeds, default=-1) + 1
                 self._feeds[number], self._sockets[slug] = slug, number
-                self._subscriber.hear(number, f"ipc://{competition.folder / FEED_SOCKET}")
-            elif not is_there and slug in self._sockets:
-                number = self._sockets.pop(slug)
-                del self._feeds[number]
-                self._subscriber.leave(number)
+                self._subscriber.hear(number, f"ipc://{folder / FEED_SOCKET}")
 
     async def _count(self, competition: ServedCompetition) -> None:
         """Publish the results of matches whose blocks count now."""

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from arena.live import with_names
 from arena.schedule import match_name
+from arena.statistics import places_by_seat
 from arena.viewer import runes_of
 from protocol.codec import MAX_NESTING, encode, is_deeper
 from protocol.feed import (
@@ -169,7 +170,9 @@ class LiveMatch:
         self._window: FeedWindow | None = None
         self._opened_at = 0.0
         self._stopped = 0.0
-        self._paused: tuple[str, float] | None = None
+        self._paused: str | None = None
+        """Reason of the pause, if the match is paused."""
+        self._paused_at = 0.0
         self._view: Fields | None = None
         self._held: deque[str] = deque(maxlen=MOST_HELD)
         """Descriptions of events since the last window, not yet published."""
@@ -182,15 +185,18 @@ class LiveMatch:
 
     def summary(self) -> Fields:
         """Return the players, the state and, once published, the places."""
-        return {
+        summary: Fields = {
             "id": self.id,
             "game": self.game,
             "variant": self._variant,
             "players": self.players,
             "state": self.state,
-            **({"link": self.link} if self.link else {}),
-            **({"places": self._end["places"]} if "places" in self._end else {}),
         }
+        if self.link:
+            summary["link"] = self.link
+        if "places" in self._end:
+            summary["places"] = self._end["places"]
+        return summary
 
     def everything(self) -> Fields:
         """Return all public fields of the match."""
@@ -241,7 +247,7 @@ class LiveMatch:
         """Open a window and release the events before it: as the match continues, they do not reveal its end."""
         self._window = msgspec.structs.replace(window, view=None)
         self._opened_at, self._stopped = self._now() - elapsed, 0.0
-        self._paused = None if self._paused is None else (self._paused[0], self._now())
+        self._paused_at = self._now()
         self._view = self._reader.view(window.view)
         return self._release() | self._clock() | {"view": self._view}
 
@@ -305,19 +311,21 @@ class LiveMatch:
         return self.summary() | self._clock()
 
     def _pause(self, reason: str) -> None:
-        self._paused = reason, self._now() if self._paused is None else self._paused[1]
+        if self._paused is None:
+            self._paused_at = self._now()
+        self._paused = reason
 
     def _resume(self) -> None:
         if self._paused is not None:
-            self._stopped += self._now() - self._paused[1]
+            self._stopped += self._now() - self._paused_at
             self._paused = None
 
     def _clock(self) -> Fields:
         """Return the open window with the time passed in it, and the reason for a pause."""
         window = self._window
         if window is None:
-            return {"window": None, "paused": None if self._paused is None else self._paused[0]}
-        until = self._now() if self._paused is None else self._paused[1]
+            return {"window": None, "paused": self._paused}
+        until = self._now() if self._paused is None else self._paused_at
         seats = list(dict.fromkeys(seat for seat in window.seats or () if 0 <= seat < len(self.players)))
         return {
             "window": {
@@ -327,7 +335,7 @@ class LiveMatch:
                 "reserve_ms": {str(seat): window.reserve_ms.get(str(seat)) for seat in seats},
                 "passed_ms": max(0, round((until - self._opened_at - self._stopped) * 1_000)),
             },
-            "paused": None if self._paused is None else self._paused[0],
+            "paused": self._paused,
         }
 
 
@@ -337,12 +345,7 @@ def _fits(outcome: Outcome, seats: int) -> bool:
 
 
 def _result(outcome: Outcome) -> Fields:
-    places = {}
-    place = 1
-    for group in outcome.ranking:
-        for seat in group:
-            places[str(seat)] = place
-        place += len(group)
+    places = {str(seat): place for seat, place in places_by_seat(outcome).items()}
     scores = {seat: score for seat, score in (outcome.scores or {}).items() if seat in places}
     return {"places": places, "scores": scores, "reason": printable(outcome.reason)[:NAME]}
 
@@ -387,25 +390,17 @@ class LiveFeed:
 
     def snapshot(self) -> Fields:
         """Return a snapshot message of all matches."""
-        return {
-            "type": "all",
-            "matches": [
-                match.everything() if name in self._stage else match.summary()
-                for name, match in self._matches.items()
-            ],
-            "stage": self._stage_ids(),
-            "runes": self._runes(),
-        }
+        matches = []
+        for name, match in self._matches.items():
+            matches.append(match.everything() if name in self._stage else match.summary())
+        return {"type": "all", "matches": matches, "stage": self._stage_ids(), "runes": self._runes()}
 
     def snapshot_of(self, id_: str) -> Fields:
         """Return a snapshot message of one match."""
         match = self.match(id_)
-        return {
-            "type": "all",
-            "matches": [] if match is None else [match.everything()],
-            "stage": [] if match is None else [id_],
-            "runes": self._runes(),
-        }
+        if match is None:
+            return NO_MATCHES | {"runes": self._runes()}
+        return {"type": "all", "matches": [match.everything()], "stage": [id_], "runes": self._runes()}
 
     def match(self, id_: str) -> LiveMatch | None:
         """Return the match with that id, or None."""
