@@ -81,28 +81,97 @@ async def play_evening(
     return Evening(result, screen.getvalue(), [part.taken for part in parts], [part.charged_ms for part in parts])
 
 
-@pytest.mark.parametrize(
-    ("line", "taken"),
-    [
-        ("C3", {"cells": ["C3"]}),
-        ("f3 d7", {"cells": ["D7", "F3"]}),
-        ("/submit A4 G5", {"cells": ["A4", "G5"]}),
-        ("c3,e7", {"cells": ["C3", "E7"]}),
-        ("none", {"cells": []}),
-        ('{"cells": ["B2"]}', {"cells": ["B2"]}),
-    ],
-)
-async def test_what_is_typed_is_submitted(
-    tmp_path: Path, autojump_clock: object, line: str, taken: object
-) -> None:
-    evening = await play_evening(tmp_path, (1, line), (1, "/done"), STAY)
-    assert [taken] == evening.taken
+def cells(*names: str) -> dict[str, list[str]]:
+    return {"cells": list(names)}
 
 
-async def test_until_time_is_up_another_action_replaces_the_first(tmp_path: Path, autojump_clock: object) -> None:
-    evening = await play_evening(tmp_path, (10, "C3"), (40, "D7"), STAY)
-    assert ([{"cells": ["D7"]}], [50_000]) == (evening.taken, evening.charged_ms)
-    assert "submitted: C3; an empty line lets it stand, another action replaces it" in evening.screen
+ASKED = "0 to 2 cells that do not touch, not E5, or none. If you submit nothing, you place no piece."
+NEXT_TO = "not accepted: C4 is next to another cell of this turn"
+Case = tuple[list[Line], dict[str, Any], list[Any], list[int] | None, list[str]]
+"""What is typed, how the match is played, what is taken, the milliseconds charged, and what the screen says."""
+EVENINGS: dict[str, Case] = {
+    "a cell": ([(1, "C3"), (1, "/done")], {}, [cells("C3")], None, []),
+    "cells in any order": ([(1, "f3 d7"), (1, "/done")], {}, [cells("D7", "F3")], None, []),
+    "submit": ([(1, "/submit A4 G5"), (1, "/done")], {}, [cells("A4", "G5")], None, []),
+    "commas": ([(1, "c3,e7"), (1, "/done")], {}, [cells("C3", "E7")], None, []),
+    "none": ([(1, "none"), (1, "/done")], {}, [cells()], None, []),
+    "json": ([(1, '{"cells": ["B2"]}'), (1, "/done")], {}, [cells("B2")], None, []),
+    "until time is up another action replaces the first": (
+        [(10, "C3"), (40, "D7")], {}, [cells("D7")], [50_000],
+        ["submitted: C3; an empty line lets it stand, another action replaces it"],
+    ),
+    "done lets it stand at once": ([(10, "C3"), (5, "/done"), (5, "D7")], {}, [cells("C3")], [15_000], []),
+    "an empty line, too": ([(10, "C3"), (5, ""), (5, "D7")], {}, [cells("C3")], [15_000], []),
+    "with an exclamation mark it stands at once": ([(10, "C3!")], {}, [cells("C3")], [10_000], []),
+    "done before anything takes the default, and an empty line only says so": (
+        [(10, ""), (10, "/done")], {}, [cells()], [20_000],
+        ["nothing is submitted; /done takes the default: none (you place no piece)"],
+    ),
+    # R11: nothing is submitted when the minute ends, so the first submission in the reserve is taken at once.
+    "undo goes back to the default, and then the reserve runs": (
+        [(10, "C3"), (10, "/undo"), (100, "D7")], {}, [cells("D7")], [120_000], ["withdrawn: back to the default"]
+    ),
+    "a refusal is shown, and the earlier submission stands": (
+        [(10, "C3"), (10, "C3 C4")], {}, [cells("C3")], None, [NEXT_TO]
+    ),
+    "what stands is not what was refused last": (
+        [(10, "C3"), (10, "C3 C4"), (5, "/done")], {}, [cells("C3")], [25_000], []
+    ),
+    "nor with an empty line": ([(10, "C3"), (10, "C3 C4"), (5, "")], {}, [cells("C3")], [25_000], []),
+    "done means what is on its way": ([(10, "C3"), (0, "/done")], {}, [cells("C3")], [10_000], []),
+    # R5: on the second player's first turn only.
+    "a swap": (
+        [(1, "swap!")], {"first": 1, "turns": 2}, [{"swap": True}], None,
+        ["seat 0 swaps: the pieces on the board change owner", "you have the vision that came with the pieces"],
+    ),
+    "a swap that may not be": (
+        [(1, "swap"), (1, "none!")], {}, [cells()], None, ["not accepted: this turn may not be a swap"]
+    ),
+    "a pause stops the clocks": (
+        [(10, "/pause"), (400, "C3!")], {"policy": Policy(pauses=1, pause_ms=500_000)}, [cells("C3")], [10_000],
+        ["paused (seat 0): the clocks stand still"],
+    ),
+    "a pause that is not granted": (
+        [(10, "/pause"), (1, "C3!")], {}, [cells("C3")], None, ["not accepted: no pause is to be had now"]
+    ),
+    "what is typed ahead waits for its window": (
+        [(0, "C3!"), (0, "D7!")], {"turns": 3}, [cells("C3"), cells("D7")], None, []
+    ),
+    "lines from a pipe stand at once, and a wrong one does not cost the window": (
+        [(0, "C3"), (0, ""), (0, "Z9"), (0, "D7")], {"live": False, "turns": 3},
+        [cells("C3"), cells("D7")], [0, 0], [],
+    ),
+    "increments are told": (
+        [(2, "c3!")], {"clock": ClockTable(budget_ms=10_000, increment_ms=100)}, [cells("C3")], [2_000],
+        ["time: first 0 s, turn 0 s, reserve 10 s, 0.1 s more after each window."],
+    ),
+    "where processor time counts, a person thinks all the time": (
+        [(4, "c3!")], {"clock": ClockTable(kind="cpu", main_ms=60_000)}, [cells("C3")], [4_000], []
+    ),
+    "commands in any case, and a line that is too long": (
+        [(1, "/SUBMIT c3"), (1, "D" * 4_001), (1, "/Done")], {}, [cells("C3")], None,
+        ["a line of 4001 characters; 4000 are read"],
+    ),
+    "a refusal is followed by what may be typed": (
+        [(1, "J9"), (1, "C3 C4"), (1, "none!")], {}, [cells()], None,
+        [f"not sent: J9 is no cell: rows are A to I, from A1 to A5 and E1 to E9\n{ASKED}", f"{NEXT_TO}\n{ASKED}"],
+    ),
+    "the board, what may be typed and the end are shown": (
+        [(3.5, "/help"), (1, "/board"), (1, "C3!")], {}, [cells("C3")], None,
+        [ASKED, "/undo          withdraw what is submitted", *["turn 1, seat 0 to move (as seat 0, O)"] * 2,
+         "seat 0 opens the match with C3", "over (turn_limit)"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", EVENINGS.values(), ids=EVENINGS)
+async def test_what_is_typed_does_what_it_says(tmp_path: Path, autojump_clock: object, case: Case) -> None:
+    lines, how, taken, charged_ms, said = case
+    evening = await play_evening(tmp_path, *lines, STAY, **how)
+    assert taken == evening.taken
+    assert charged_ms in (None, evening.charged_ms)
+    assert [] == [text for text in said if evening.screen.count(text) < said.count(text)]
+    assert "$" not in evening.screen
 
 
 @pytest.mark.parametrize(
@@ -121,69 +190,6 @@ async def test_at_a_terminal_lines_break_between_words_and_elsewhere_not_at_all(
     assert max(map(len, lines)) <= longest
 
 
-@pytest.mark.parametrize("line", ["/done", ""])
-async def test_done_or_an_empty_line_lets_it_stand_at_once(
-    tmp_path: Path, autojump_clock: object, line: str
-) -> None:
-    evening = await play_evening(tmp_path, (10, "C3"), (5, line), (5, "D7"), STAY)
-    assert [{"cells": ["C3"]}] == evening.taken
-
-
-async def test_an_action_with_an_exclamation_mark_stands_at_once(tmp_path: Path, autojump_clock: object) -> None:
-    evening = await play_evening(tmp_path, (10, "C3!"), STAY)
-    assert ([{"cells": ["C3"]}], [10_000]) == (evening.taken, evening.charged_ms)
-
-
-async def test_done_before_anything_is_submitted_takes_the_default_and_an_empty_line_only_says_so(
-    tmp_path: Path, autojump_clock: object
-) -> None:
-    evening = await play_evening(tmp_path, (10, ""), (10, "/done"), STAY)
-    assert "nothing is submitted; /done takes the default: none (you place no piece)" in evening.screen
-    assert ([{"cells": []}], [20_000]) == (evening.taken, evening.charged_ms)
-
-
-async def test_undo_goes_back_to_the_default_and_then_the_reserve_runs(
-    tmp_path: Path, autojump_clock: object
-) -> None:
-    """R11: with nothing submitted when the minute ends, the first submission in the reserve is taken at once."""
-    evening = await play_evening(tmp_path, (10, "C3"), (10, "/undo"), (100, "D7"), STAY)
-    assert "withdrawn: back to the default" in evening.screen
-    assert ([{"cells": ["D7"]}], [120_000]) == (evening.taken, evening.charged_ms)
-
-
-async def test_a_refusal_is_shown_with_its_reason_and_the_earlier_submission_stands(
-    tmp_path: Path, autojump_clock: object
-) -> None:
-    evening = await play_evening(tmp_path, (10, "C3"), (10, "C3 C4"), STAY)
-    assert "not accepted: C4 is next to another cell of this turn" in evening.screen
-    assert [{"cells": ["C3"]}] == evening.taken
-
-
-@pytest.mark.parametrize("line", ["/done", ""])
-async def test_what_stands_is_not_what_was_refused_last(tmp_path: Path, autojump_clock: object, line: str) -> None:
-    evening = await play_evening(tmp_path, (10, "C3"), (10, "C3 C4"), (5, line), STAY)
-    assert ([{"cells": ["C3"]}], [25_000]) == (evening.taken, evening.charged_ms)
-
-
-async def test_done_means_what_is_on_its_way(tmp_path: Path, autojump_clock: object) -> None:
-    evening = await play_evening(tmp_path, (10, "C3"), (0, "/done"), STAY)
-    assert ([{"cells": ["C3"]}], [10_000]) == (evening.taken, evening.charged_ms)
-
-
-async def test_a_swap_is_typed_as_swap(tmp_path: Path, autojump_clock: object) -> None:
-    """R5: on the second player's first turn."""
-    evening = await play_evening(tmp_path, (1, "swap!"), STAY, first=1, turns=2)
-    assert [{"swap": True}] == evening.taken
-    assert "seat 0 swaps: the pieces on the board change owner" in evening.screen
-    assert "you have the vision that came with the pieces" in evening.screen
-
-
-async def test_a_swap_that_may_not_be_is_refused(tmp_path: Path, autojump_clock: object) -> None:
-    """R5."""
-    evening = await play_evening(tmp_path, (1, "swap"), (1, "none!"), STAY)
-    assert "not accepted: this turn may not be a swap" in evening.screen
-
-
 async def test_who_goes_first_is_typed_as_first_and_a_seat(tmp_path: Path, autojump_clock: object) -> None:
     """R6."""
     screen = io.StringIO()
@@ -194,34 +200,6 @@ async def test_who_goes_first_is_typed_as_first_and_a_seat(tmp_path: Path, autoj
     await play(plan, [person, draws("bot")], transcript=tmp_path / "m.jsonl")
     assert "type first 0 or first 1" in screen.getvalue()
     assert "seat 1 goes first" in screen.getvalue()
-
-
-async def test_a_pause_stops_the_clocks(tmp_path: Path, autojump_clock: object) -> None:
-    policy = Policy(pauses=1, pause_ms=500_000)
-    evening = await play_evening(tmp_path, (10, "/pause"), (400, "C3!"), STAY, policy=policy)
-    assert "paused (seat 0): the clocks stand still" in evening.screen
-    assert ([{"cells": ["C3"]}], [10_000]) == (evening.taken, evening.charged_ms)
-
-
-async def test_a_pause_that_is_not_granted_is_said_and_play_goes_on(
-    tmp_path: Path, autojump_clock: object
-) -> None:
-    evening = await play_evening(tmp_path, (10, "/pause"), (1, "C3!"), STAY)
-    assert "not accepted: no pause is to be had now" in evening.screen
-    assert [{"cells": ["C3"]}] == evening.taken
-
-
-async def test_what_is_typed_ahead_waits_for_its_window(tmp_path: Path, autojump_clock: object) -> None:
-    evening = await play_evening(tmp_path, (0, "C3!"), (0, "D7!"), STAY, turns=3)
-    assert [{"cells": ["C3"]}, {"cells": ["D7"]}] == evening.taken
-
-
-async def test_lines_from_a_pipe_stand_at_once_and_a_wrong_one_does_not_cost_the_window(
-    tmp_path: Path, autojump_clock: object
-) -> None:
-    lines = [(0.0, line) for line in ("C3", "", "Z9", "D7")]
-    evening = await play_evening(tmp_path, *lines, STAY, live=False, turns=3)
-    assert ([{"cells": ["C3"]}, {"cells": ["D7"]}], [0, 0]) == (evening.taken, evening.charged_ms)
 
 
 async def test_who_quits_has_left_and_the_match_goes_on_with_defaults(
@@ -235,18 +213,6 @@ async def test_who_quits_has_left_and_the_match_goes_on_with_defaults(
 async def test_when_the_pipe_ends_what_was_typed_is_played_first(tmp_path: Path, autojump_clock: object) -> None:
     evening = await play_evening(tmp_path, (0, "C3"), (0, "D7"), live=False, turns=5)
     assert [{"cells": ["C3"]}, {"cells": ["D7"]}, {"cells": []}] == evening.taken
-
-
-async def test_the_board_what_may_be_typed_and_the_clock_are_shown(tmp_path: Path, autojump_clock: object) -> None:
-    evening = await play_evening(tmp_path, (3.5, "/help"), (1, "/board"), (1, "C3!"), STAY)
-    assert 2 == evening.screen.count("turn 1, seat 0 to move (as seat 0, O)")
-    assert (
-        "0 to 2 cells that do not touch, not E5, or none. If you submit nothing, you place no piece."
-        in evening.screen
-    )
-    assert "/undo          withdraw what is submitted" in evening.screen
-    assert "seat 0 opens the match with C3" in evening.screen
-    assert "over (turn_limit)" in evening.screen
 
 
 def test_the_clock_shows_main_time_then_the_reserve_and_stands_in_a_pause() -> None:
@@ -286,20 +252,6 @@ async def test_lines_are_read_from_a_file_to_its_last_even_without_an_end_of_lin
     file.write_bytes(b"C3\n\xff\nD7")
     with file.open("rb") as moves:
         assert ["C3", "\ufffd", "D7"] == [line async for line in lines_typed(moves.fileno())]
-
-
-async def test_a_person_is_told_of_increments_and_delays(tmp_path: Path, autojump_clock: object) -> None:
-    fischer = ClockTable(budget_ms=10_000, increment_ms=100)
-    evening = await play_evening(tmp_path, (2, "c3!"), clock=fischer)
-    assert "time: first 0 s, turn 0 s, reserve 10 s, 0.1 s more after each window." in evening.screen
-    assert [2_000] == evening.charged_ms
-
-
-async def test_where_processor_time_counts_a_person_thinks_all_the_time(
-    tmp_path: Path, autojump_clock: object
-) -> None:
-    evening = await play_evening(tmp_path, (4, "c3!"), clock=ClockTable(kind="cpu", main_ms=60_000))
-    assert [4_000] == evening.charged_ms
 
 
 class SilentEditor(LineEditor):
@@ -361,19 +313,3 @@ async def test_what_is_entered_before_a_window_is_kept_said_and_dropped_by_undo(
     assert "kept for your next window: C3; /undo drops it" in evening.screen
     assert "dropped: C3" in evening.screen
     assert [{"cells": ["B2"]}, {"cells": ["D7"]}] == evening.taken
-
-
-async def test_commands_are_read_in_any_case_and_a_line_too_long_is_not(
-    tmp_path: Path, autojump_clock: object
-) -> None:
-    evening = await play_evening(tmp_path, (1, "/SUBMIT c3"), (1, "D" * 4_001), (1, "/Done"), STAY)
-    assert [{"cells": ["C3"]}] == evening.taken
-    assert "a line of 4001 characters; 4000 are read" in evening.screen
-
-
-async def test_a_refusal_is_followed_by_what_may_be_typed(tmp_path: Path, autojump_clock: object) -> None:
-    evening = await play_evening(tmp_path, (1, "J9"), (1, "C3 C4"), (1, "none!"), STAY)
-    cells = "0 to 2 cells that do not touch, not E5, or none. If you submit nothing, you place no piece."
-    assert f"not sent: J9 is no cell: rows are A to I, from A1 to A5 and E1 to E9\n{cells}" in evening.screen
-    assert f"not accepted: C4 is next to another cell of this turn\n{cells}" in evening.screen
-    assert "$" not in evening.screen
