@@ -1,7 +1,7 @@
 """The operator's log: one event a line, for those who keep an arena running. Matches never wait for it.
 
 Lines go to a bounded queue, from which a thread writes them in batches. When nobody takes them, they are dropped
-and counted. `referee.host.match_log` says which events a match has; none holds a secret. structlog is imported
+and counted. `referee.host.observers` says which events a match has; none holds a secret. structlog is imported
 when there is a log: its import takes half as long as all else that a referee process imports.
 """
 

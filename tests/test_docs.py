@@ -18,8 +18,8 @@ from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, ClientMessag
 from protocol.refusals import Conduct, Fault, Refusal
 from referee.bot_folder.manifest import BotFile, Limits
 from referee.games.registry import GAMES
-from referee.host.feed import MAX_TOLD_BYTES
 from referee.host.host import SNAPSHOT_SECONDS
+from referee.host.observers import MAX_TOLD_BYTES
 from referee.match.records import AnyRecord
 from referee.match.seat import HELLOS_PER_MATCH
 from referee.match.terms import WALL_FACTOR, ClockTable, Policy, clock_terms

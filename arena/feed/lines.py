@@ -1,6 +1,6 @@
 """The arena's ends of live feeds: it publishes one and receives others, each by way of a process of its own.
 
-`referee.host.feed` builds the messages. The processes (`process`) are apart so that subscribers and untrusted
+`referee.host.observers` builds the messages. The processes (`process`) are apart so that subscribers and untrusted
 publishers can neither slow nor grow the process whose clocks count. One Unix socket, which workers share, leads to
 the publishing process: when its kernel buffer is full, messages are dropped. A receiving process may end at any
 time, and is then started again. Nothing here decodes a feed's messages, and each feed gets a share of the
@@ -65,7 +65,7 @@ class FeedLine:
         return self._line.fileno()
 
     def publish(self, topic: str, message: bytes) -> None:
-        """Send a message, or drop it. See `referee.host.feed.Publish`."""
+        """Send a message, or drop it. See `referee.host.observers.Publish`."""
         # No match waits or fails for a full buffer, a message too large for it, or a publisher that has ended.
         with suppress(OSError):
             self._line.send(topic.encode() + SEPARATOR + message, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)

@@ -333,16 +333,7 @@ def asking(head: BotFolder, plan: Plan) -> OpenAsking:
         async with open_wire() as wire:
 
             async def of_head(transcript: Path, seat: int, *, log: Path) -> Interviewed:
-                return await ask(
-                    head,
-                    read_transcript(transcript),
-                    seat,
-                    policy=plan.policy,
-                    isolation=plan.isolation,
-                    warm=plan.warm,
-                    log=log,
-                    wire=wire,
-                )
+                return await ask(head, read_transcript(transcript), seat, plan, log=log, wire=wire)
 
             yield of_head
 

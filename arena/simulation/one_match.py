@@ -50,6 +50,7 @@ from referee.match import (
     Handed,
     Header,
     Left,
+    MatchTerms,
     Out,
     Policy,
     Record,
@@ -120,7 +121,8 @@ class VirtualReferee:
         self._bots = tuple(_identity(source, table.deal.seed, seat) for seat, source in enumerate(sources))
         self._started = datetime.now(UTC).isoformat(timespec="milliseconds")
         self._io = _Surroundings()
-        self._match = RefereeMatch(NAME, table, terms=terms, policy=policy, bots=self._bots, io=self._io)
+        match_terms = MatchTerms(match=NAME, clock=terms, policy=policy, bots=self._bots)
+        self._match = RefereeMatch(table, match_terms, io=self._io)
         self._coming: list[tuple[int, int, int, ClientMessage]] = []
         """Heap of the bots' messages: arrival time, order, seat, message."""
         self._count = 0

@@ -14,8 +14,7 @@ import trio
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from referee.host.feed import Feed
-from referee.host.match_log import MatchLog
+from referee.host.observers import Feed, MatchLog, Observer
 from referee.linux.processes import MICROSECONDS
 from referee.match import (
     BLOCKING_US,
@@ -138,7 +137,9 @@ class SeatState:
 
     def rest(self, now: float) -> float:
         """Return for how many seconds its bot has been frozen in this match."""
-        return self.rested + (now - self.frozen_since if self.frozen else 0.0)
+        if not self.frozen:
+            return self.rested
+        return self.rested + (now - self.frozen_since)
 
 
 class Alarm:
@@ -238,7 +239,6 @@ class Host:
         self._bell = io.bell
         self._seats = [SeatState(line) for line in io.lines]
         self._feed = io.feed
-        self._log = io.log if io.log is not None and io.log.enabled else None
         self._ponder, self._counts_cpu, self._measured = io.ponder, io.counts_cpu, io.measured
         self._stale = STALE_SECONDS
         self._paused_at: float | None = None
@@ -255,9 +255,16 @@ class Host:
         """Evidence to be read later, each with its time."""
         self._begun: set[int] = set()
         """Seats that were sent a window whose starting counters are not read yet."""
-        also = [each.record for each in (io.feed, self._log) if each is not None]
-        self.record = partial(_record_for_all, [io.record, *also]) if also else io.record
+        self._observers: list[Observer] = []
+        if io.feed is not None:
+            self._observers.append(io.feed)
+        if io.log is not None and io.log.enabled:
+            self._observers.append(io.log)
+        self.record = io.record
         """See `MatchIO`."""
+        if self._observers:
+            takers = [io.record, *(observer.record for observer in self._observers)]
+            self.record = partial(_record_for_all, takers)
 
     # Calls from the match.
 
@@ -294,8 +301,8 @@ class Host:
     def told(self, told: tuple[Addressed, ...]) -> None:
         """See `MatchIO`."""
         self._io.told(told)
-        if self._feed is not None:
-            self._feed.told(told)
+        for observer in self._observers:
+            observer.told(told)
 
     def paused(self, reason: str) -> None:
         """See `MatchIO`."""
@@ -303,18 +310,14 @@ class Host:
             self._paused_at = self._now()
             for number, seat in enumerate(self._seats):
                 seat.at_pause = self._read(number, self._paused_at)
-        if self._feed is not None:
-            self._feed.paused(reason)
-        if self._log is not None:
-            self._log.paused(reason)
+        for observer in self._observers:
+            observer.paused(reason)
 
     def resumed(self) -> None:
         """See `MatchIO`."""
         self._leave_out_pause()
-        if self._feed is not None:
-            self._feed.resumed()
-        if self._log is not None:
-            self._log.resumed()
+        for observer in self._observers:
+            observer.resumed()
 
     def _leave_out_pause(self) -> None:
         """Exclude from the open windows all that bots did during the pause that just ended."""
@@ -337,7 +340,10 @@ class Host:
     def started(self, seat: int) -> None:
         """Note that a seat's bot runs now. It is measured from here on."""
         self._starting.discard(seat)
-        self._start_counting(seat, self._io.measure(seat) if self._measured else NOTHING)
+        reading = NOTHING
+        if self._measured:
+            reading = self._io.measure(seat)
+        self._start_counting(seat, reading)
         self._input(lambda at: Started(at=at, seat=seat))
 
     def _start_counting(self, seat: int, reading: Reading = NOTHING) -> None:
@@ -425,7 +431,9 @@ class Host:
         due = match.next_deadline()
         if due is not None and self._micros(self._now()) >= due:
             return True
-        deadline = math.inf if due is None else self._zero + due / MICROSECONDS
+        deadline = math.inf
+        if due is not None:
+            deadline = self._zero + due / MICROSECONDS
         # Evidence that is read again may be due after evidence further back in the list.
         alarm.set(min([deadline, *(looked_at for looked_at, _ in self._later)]))
         return False
@@ -591,28 +599,32 @@ class Host:
         # The counters restart at 0 if the bot was restarted during the window.
         cpu, waited = max(0, reading.cpu - before.cpu), max(0, reading.waited - before.waited)
         is_start = pending.closed.number == START
-        active = None if is_start or math.isinf(uncounted) else reading.active(before)
-        until = now - uncounted if pending.answered is None else pending.answered
         rested = max(0.0, self._seats[seat].rest(now) - pending.rested)
-        match.apply(
-            Used(
-                at=self._micros(now),
-                seat=seat,
-                number=pending.closed.number,
-                cpu=cpu,
-                waited=waited,
-                withheld=reading.withheld(before, now - pending.start.read_at, starting=is_start),
-                throttled=max(0, reading.throttled - before.throttled),
-                behind=_to_micros(pending.behind),
-                stopped=_to_micros(pending.stopped),
-                taken=wasted[seat] if wasted else 0,
-                blocking_seats=blocking_seats,
-                blocked_us=sum([wasted[other] for other in blocking_seats]),
-                active=UNSET if active is None else active,
-                after=0 if active is None else _to_micros(max(0.0, until - pending.ended - rested)),
-                rested=_to_micros(rested),
-            )
+        taken = 0
+        if wasted:
+            taken = wasted[seat]
+        used = Used(
+            at=self._micros(now),
+            seat=seat,
+            number=pending.closed.number,
+            cpu=cpu,
+            waited=waited,
+            withheld=reading.withheld(before, now - pending.start.read_at, starting=is_start),
+            throttled=max(0, reading.throttled - before.throttled),
+            behind=_to_micros(pending.behind),
+            stopped=_to_micros(pending.stopped),
+            taken=taken,
+            blocking_seats=blocking_seats,
+            blocked_us=sum([wasted[other] for other in blocking_seats]),
+            rested=_to_micros(rested),
         )
+        if not (is_start or math.isinf(uncounted)) and (active := reading.active(before)) is not None:
+            until = pending.answered
+            if until is None:
+                until = now - uncounted
+            after = _to_micros(max(0.0, until - pending.ended - rested))
+            used = replace(used, active=active, after=after)
+        match.apply(used)
 
     def _set_running(self, owes: Sequence[bool], *, to: bool) -> None:
         for number, runs in enumerate(owes):
@@ -650,7 +662,7 @@ class Host:
             match: the match.
             processed: the number of frames processed before, indexed by seat. This call adds its own.
         """
-        processed = [0] * len(self._seats) if processed is None else processed
+        processed = processed or [0] * len(self._seats)
         turn = TURN_SECONDS / len(self._seats)
         more = False
         for seat, state in enumerate(self._seats):
@@ -671,8 +683,9 @@ class Host:
         while self._inputs:
             match.apply(self._inputs.popleft()(self._micros(self._now())))
         if self._all_processed:
-            for seat in [seat for seat in self._all_processed if not self._seats[seat].line.has_more()]:
-                self._all_processed.pop(seat).set()
+            for seat in list(self._all_processed):
+                if not self._seats[seat].line.has_more():
+                    self._all_processed.pop(seat).set()
         return more
 
     def _receive(self, match: Match, seat: int) -> float:
@@ -704,15 +717,9 @@ class Host:
 
     def _note_answer(self, seat: int, at: float) -> None:
         """Note that a seat answered whose evidence is not read yet, so that this step reads it."""
-        self._later = [
-            (
-                due,
-                replace(pending, answered=at)
-                if pending.closed.seat == seat and pending.answered is None
-                else pending,
-            )
-            for due, pending in self._later
-        ]
+        for place, (due, pending) in enumerate(self._later):
+            if pending.closed.seat == seat and pending.answered is None:
+                self._later[place] = due, replace(pending, answered=at)
 
     def _micros(self, time: float) -> int:
         return round((time - self._zero) * MICROSECONDS)

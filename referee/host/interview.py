@@ -11,8 +11,8 @@ an answer is legal. The other seats are empty: their players leave at the start.
 ends it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from itertools import chain, zip_longest
 from typing import Annotated, Any, assert_never, cast
 
 import msgspec
@@ -113,8 +113,8 @@ def questions_of(records: Iterable[AnyRecord], seat: int | None = None) -> Quest
     if isinstance(header, SeatHeader):
         seat, walk = _own_seat(header, seat), ((record, None) for record in records)
     else:
-        walk = _replayed(chain([] if header is None else [header], records))
-        if isinstance(header, Header) and (seat is None or not 0 <= seat < len(header.bots)):
+        walk = _replayed(chain(filter(None, [header]), records))
+        if isinstance(header, Header) and seat not in range(len(header.bots)):
             raise Differs(1, f"which seat? The seats are 0 to {len(header.bots) - 1}")
     collector: _Collector | None = None
     for number, (record, state) in enumerate(walk, start=2):
@@ -129,7 +129,9 @@ def questions_of(records: Iterable[AnyRecord], seat: int | None = None) -> Quest
                 collector.take(record.frame, message, state)
         except (msgspec.MsgspecError, ValueError) as error:
             raise Differs(number, str(error)) from None
-    return None if collector is None else collector.found
+    if collector is None:
+        return None
+    return collector.found
 
 
 def _own_seat(header: SeatHeader, seat: int | None) -> int:
@@ -166,12 +168,14 @@ class _Collector:
     def __init__(self, welcome: Welcome) -> None:
         self.found = Questionnaire(welcome=msgspec.structs.replace(welcome, told=()))
         self._by_id: dict[int | None, Question] = {}
+        self._told = self.found.told
+        """The messages sent since its latest window; a list of the questionnaire's."""
         self._events = 0
         """Number of events sent to it."""
 
     def take(self, frame: Raw, message: _Message, state: Any) -> None:
         questions = self.found.questions
-        told = questions[-1].told if questions else self.found.told
+        told = self._told
         match message.type:
             case "welcome":
                 # A later `welcome` adds only events that the seat had not been sent.
@@ -206,6 +210,7 @@ class _Collector:
             # Otherwise it is the same window, sent again to a bot that reconnected.
             self._by_id[opened.id] = question = Question(opened=opened, state=state)
             questions.append(question)
+            self._told = question.told
 
 
 class Interview(Game[int, Options, Setup, View]):
@@ -316,15 +321,10 @@ def interviewed(asked: Questionnaire, records: Iterable[AnyRecord]) -> Interview
     heard = _Heard(asked.welcome.seat)
     for record in records:
         heard.take(record)
-    answers: Sequence[BotAnswer | None] = heard.answers
-    answers = [*answers, *[None] * (len(asked.questions) - len(answers))]
-    return Interviewed(
-        tuple(
-            AnsweredQuestion(opened=question.opened, closed=question.closed, answer=answer)
-            for question, answer in zip(asked.questions, answers, strict=True)
-        ),
-        heard.gone,
-    )
+    found: list[AnsweredQuestion] = []
+    for question, answer in zip_longest(asked.questions, heard.answers):
+        found.append(AnsweredQuestion(opened=question.opened, closed=question.closed, answer=answer))
+    return Interviewed(tuple(found), heard.gone)
 
 
 class _Heard:
@@ -363,14 +363,15 @@ class _Heard:
 
     def _close(self, window: WindowTime) -> None:
         (part,) = window.seats
-        action = None if part.by_default else part.taken
-        if self.gone and action is None:
+        refused = tuple(self._refused)
+        if not part.by_default:
+            self.answers.append(BotAnswer(action=part.taken, refused=refused))
+        elif self.gone:
             self.answers.append(None)
+        elif self._chosen:
+            self.answers.append(BotAnswer(action=None, chosen=True, refused=refused))
         else:
-            chosen = action is None and self._chosen
-            illegal = "" if action is not None or chosen else self._illegal
-            refused = tuple(self._refused)
-            self.answers.append(BotAnswer(action=action, illegal=illegal, chosen=chosen, refused=refused))
+            self.answers.append(BotAnswer(action=None, illegal=self._illegal, refused=refused))
         self._illegal, self._chosen, self._refused = "", False, []
 
     def _said(self, frame: bytes) -> None:
@@ -392,11 +393,15 @@ class _Heard:
             else:
                 self._chosen = False
         elif isinstance(message, Faulted):
-            text = message.text if message.reason is Fault.NO_HELLO else f"{message.reason.value}: {message.text}"
+            text = message.text
+            if message.reason is not Fault.NO_HELLO:
+                text = f"{message.reason.value}: {text}"
             self.gone = self.gone or text
 
 
 def _ended(exit_code: int | None) -> str:
     if exit_code is None:
         return "it leaves unread what it is sent"
-    return f"ended by signal {-exit_code}" if exit_code < 0 else f"ended with exit code {exit_code}"
+    if exit_code < 0:
+        return f"ended by signal {-exit_code}"
+    return f"ended with exit code {exit_code}"

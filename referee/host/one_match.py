@@ -11,7 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 
 import trio
-from msgspec import UNSET, Raw, to_builtins
+from msgspec import UNSET, Raw, Struct, to_builtins
 from msgspec.structs import replace
 
 from protocol.codec import encode
@@ -21,16 +21,15 @@ from protocol.refusals import Conduct
 from referee import __version__
 from referee.display_text import printable
 from referee.games import GAMES
-from referee.host.feed import Feed, FeedTerms, Publish
 from referee.host.host import Host, MatchHooks
 from referee.host.kept_bots import KeptBots
-from referee.host.match_log import MatchLog
+from referee.host.observers import Feed, FeedTerms, MatchLog, Publish
 from referee.host.plan import Plan, Result
 from referee.host.players import (
-    LocalSeat,
+    ConsoleSeat,
     Player,
     ProcessSeat,
-    RemoteBot,
+    RemoteSeat,
     SandboxedBot,
     SeatDriver,
     check_players,
@@ -38,7 +37,7 @@ from referee.host.players import (
 )
 from referee.linux.shortage import shortage_in, shortage_text, unwrapped
 from referee.log import SILENT, Logger
-from referee.match import FORMAT, TEXT, Ended, Header, Match, SeatReport, clock_terms
+from referee.match import FORMAT, TEXT, Ended, Header, Match, MatchTerms, SeatReport, clock_terms
 from referee.rules import Addressed, Deal, Table
 from referee.sandbox import Reading, Terminal
 from referee.transcript import open_transcript
@@ -96,11 +95,20 @@ async def play(
         async with AsyncExitStack() as own:
             if wire is None and any(isinstance(player, SandboxedBot) for player in players):
                 wire = await own.enter_async_context(open_wire())
-            one = RecordedMatch(
-                plan, players, table, transcript, wire, kept=kept, remote=remote or {}, publish=publish,
-                watch=watch, logger=log,
-            )  # fmt: skip
+            drivers = seated(plan, players, transcript=transcript, wire=wire, remote=remote or {})
+            audience = Audience(watch=watch, publish=publish, log=log)
+            one = RecordedMatch(plan, table, drivers, transcript, audience)
+            one.kept = kept
+            one.loop = wire or next(iter((remote or {}).values()), None)
             return await one.play(operator)
+
+
+class Audience(Struct, frozen=True, kw_only=True):
+    """The parties to whom a match is shown; see `play`."""
+
+    watch: Watch | None
+    publish: Publish | None
+    log: Logger
 
 
 class LocalMatch(MatchHooks):
@@ -135,6 +143,8 @@ class LocalMatch(MatchHooks):
             if operator is not None:
                 self.nursery.start_soon(self._obey, operator)
             await self._judge()
+            for player in self.players:
+                player.line.on_cut = None
             async with trio.open_nursery() as ending:
                 ending.start_soon(close)
                 await self._dismiss()
@@ -145,36 +155,29 @@ class LocalMatch(MatchHooks):
         self.bell = Bell()
         self.lines = [player.open_line(self.nursery, self.bell) for player in self.players]
         self.host = Host(self)
-        self.match = Match(
-            self.plan.match,
-            self.table,
-            terms=self.terms,
+        terms = MatchTerms(
+            match=self.plan.match,
+            clock=self.terms,
             policy=self.plan.policy,
             bots=tuple(player.identity for player in self.players),
-            io=self.host,
             measured=self.measured,
             unexcused=self.plan.unexcused,
         )
-        self._hear_of_cuts(self.host)
+        self.match = Match(self.table, terms, io=self.host)
+        for player in self.players:
+            # The host is notified when a bot's connection is closed because of its messages.
+            player.line.on_cut = partial(self.host.cut_off, player.seat)
         for player in self.players:
             player.go_on(self.host, self.log)
-
-    def _hear_of_cuts(self, host: Host | None) -> None:
-        """Notify a host when a bot's connection is closed because of its messages; None: no host."""
-        for player in self.players:
-            player.line.on_cut = None if host is None else partial(host.cut_off, player.seat)
 
     async def _judge(self) -> None:
         """Run the match. A fault of the referee itself voids it, since no bot may lose by one."""
         try:
             await self.host.run(self.match)
         except Exception as error:  # noqa: BLE001 - no such error is a bot's
-            short = shortage_in(error)
-            why = (
-                f"fault in the referee: {traceback.format_exc(limit=-3)}"
-                if short is None
-                else shortage_text(short)
-            )
+            why = f"fault in the referee: {traceback.format_exc(limit=-3)}"
+            if (short := shortage_in(error)) is not None:
+                why = shortage_text(short)
             self.match.apply(Ended.by_fault(self.match.now, why))
 
     # Hooks for the host; see `MatchHooks`.
@@ -224,7 +227,6 @@ class LocalMatch(MatchHooks):
 
         A bot that is still being started ends with the match's nursery.
         """
-        self._hear_of_cuts(None)
         invited = self._invite_again()
         ended = self.match.ended
         is_told = ended is not None and ended.outcome is not None
@@ -289,34 +291,22 @@ async def _debugged_to_the_end(player: SeatDriver, terminal: Terminal) -> None:
 class RecordedMatch(LocalMatch):
     """A match in progress with its transcript and feed."""
 
+    loop: Wire | RemoteLine | None = None
+    """The source of the event loop's stalls; None: unknown."""
+
     def __init__(
-        self,
-        plan: Plan,
-        players: Sequence[Player],
-        table: Table,
-        transcript: Path,
-        wire: Wire | None,
-        *,
-        kept: KeptBots | None,
-        remote: Mapping[str, RemoteLine],
-        publish: Publish | None,
-        watch: Watch | None,
-        logger: Logger,
+        self, plan: Plan, table: Table, players: Sequence[SeatDriver], transcript: Path, audience: Audience
     ) -> None:
         terms = clock_terms(table.game, plan.variant, plan.policy, plan.clock)
-        here = seated(plan, players, transcript=transcript, wire=wire, remote=remote)
-        self.names = tuple(player.identity.name for player in here)
-        log: MatchLog = MatchLog(logger, plan, self.names)
-        super().__init__(plan, table, here, terms, log)
+        self.names = tuple(player.identity.name for player in players)
+        log: MatchLog = MatchLog(audience.log, plan, self.names)
+        super().__init__(plan, table, players, terms, log)
         self.path = transcript
-        self.wire = wire
-        self.kept = kept
-        self.remote = remote
-        self.watch = watch
-        self.remote_seats = tuple(n for n, player in enumerate(players) if isinstance(player, RemoteBot))
+        self.watch = audience.watch
         self.started = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self.feed = None if publish is None else self._feed(publish)
-        self.measured = not all(isinstance(player, LocalSeat) for player in players)
+        if audience.publish is not None:
+            self.feed = self._feed(audience.publish)
+        self.measured = not all(isinstance(player, ConsoleSeat) for player in players)
 
     async def play(self, operator: trio.MemoryReceiveChannel[bool] | None) -> Result:
         """Play the match, then break reference cycles so that its memory is freed at once."""
@@ -361,13 +351,15 @@ class RecordedMatch(LocalMatch):
 
     def behind(self, since: float) -> float:
         """See `MatchHooks`."""
-        source = self.wire or next(iter(self.remote.values()), None)
-        return 0.0 if source is None else source.behind(since)
+        if self.loop is None:
+            return 0.0
+        return self.loop.behind(since)
 
     def stopped(self, since: float) -> float:
         """See `MatchHooks`."""
-        source = self.wire or next(iter(self.remote.values()), None)
-        return 0.0 if source is None else source.stopped(since)
+        if self.loop is None:
+            return 0.0
+        return self.loop.stopped(since)
 
     def _feed(self, publish: Publish) -> Feed:
         """Return the match's feed for spectators."""
@@ -416,7 +408,7 @@ class RecordedMatch(LocalMatch):
             windows=tuple(seat.windows for seat in seats),
             defaults=tuple(seat.defaults for seat in seats),
             refused=tuple(seat.refused.total() for seat in seats),
-            remote=self.remote_seats,
+            remote=tuple(player.seat for player in self.players if isinstance(player, RemoteSeat)),
             debugged=tuple(player.seat for player in self.players if player.terminal is not None),
             reports=tuple(map(self._report, self.players)),
             verdicts=tuple(dict(seat.verdicts) for seat in seats),
@@ -426,19 +418,19 @@ class RecordedMatch(LocalMatch):
 
     def _report(self, player: SeatDriver) -> SeatReport:
         cpu_us, peak_bytes = player.usage()
-        report = self.match.seats[player.seat].report()
-        quoted = report.loss or report.asked_default
-        last_line = printable(player.last_line)[:TEXT] if quoted else ""
-        return replace(
-            report,
+        report = replace(
+            self.match.seats[player.seat].report(),
             cpu_us=cpu_us,
             start_cpu_us=player.start_cpu_us,
             peak_bytes=peak_bytes,
             unlogged_bytes=player.unlogged_bytes(),
             output_wait_us=player.output_wait_us(),
-            stuck_at=printable(player.stuck_at())[:TEXT] if report.late or report.unanswered else "",
-            last_line=last_line,
         )
+        if report.loss or report.asked_default:
+            report = replace(report, last_line=printable(player.last_line)[:TEXT])
+        if report.late or report.unanswered:
+            report = replace(report, stuck_at=printable(player.stuck_at())[:TEXT])
+        return report
 
 
 @cache

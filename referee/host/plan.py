@@ -101,7 +101,9 @@ class Result(Struct, frozen=True, kw_only=True):
 
     def report(self, seat: int) -> SeatReport:
         """Return the report on the bot of a seat, or an empty one where none was made."""
-        return self.reports[seat] if self.reports else SeatReport()
+        if not self.reports:
+            return SeatReport()
+        return self.reports[seat]
 
 
 def files_needed(matches: int, seats: int) -> int:
@@ -112,7 +114,9 @@ def files_needed(matches: int, seats: int) -> int:
 def files_allowed() -> int | None:
     """Return how many files a process may have open here; None: there is no bound."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    return None if hard == resource.RLIM_INFINITY else hard
+    if hard == resource.RLIM_INFINITY:
+        return None
+    return hard
 
 
 def processes_needed(matches: int, seats: int, workers: int, of_bot: int) -> int:
@@ -155,7 +159,9 @@ def too_long_for_sockets(*, of_worker: bool) -> str | None:
         OSError: there is no folder for temporary files.
     """
     folder = tempfile.gettempdir()
-    most = PATH_BYTES - len(f"{_MADE}/{SOCKET_NAME}") - (len(_MADE) if of_worker else 0)
+    most = PATH_BYTES - len(f"{_MADE}/{SOCKET_NAME}")
+    if of_worker:
+        most -= len(_MADE)
     size = len(os.fsencode(Path(folder).absolute()))
     if size <= most:
         return None

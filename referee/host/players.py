@@ -21,7 +21,7 @@ from referee import sandbox
 from referee.bot_folder import REMOTE, BotFolder
 from referee.host.host import Host
 from referee.host.kept_bots import KeptBot, KeptBots, Kind, can_stay
-from referee.host.match_log import MatchLog
+from referee.host.observers import MatchLog
 from referee.host.plan import Plan
 from referee.linux.processes import MICROSECONDS, most_cores
 from referee.match import BotIdentity, bot_seed, remote_bot_seed
@@ -90,7 +90,9 @@ def answered_window(frame: bytes) -> int | None:
         message = decode_client_message(frame)
     except Refused:
         return None
-    return message.window if isinstance(message, Submit) else None
+    if isinstance(message, Submit):
+        return message.window
+    return None
 
 
 def remote_bot(name: str, content: str) -> RemoteBot:
@@ -306,16 +308,17 @@ class ProcessSeat(SeatDriver):
     def go_on(self, host: Host, log: MatchLog) -> None:
         """See `SeatDriver`."""
         # Its `hello` to this match has been received already.
-        process = None if self.kept is None else self.kept.process
-        if process is not None and not process.has_ended:
-            self._goes_on = True
-            process.begin_match(self._next_log())
-            log.started(self.seat, "kept")
-            self._cpu_before = -process.cpu_us()
-            self._unlogged_before = -process.unlogged_bytes()
-            self._output_wait_before = -process.output_wait_us()
-            self._runs(host, process)
-            process.thaw()
+        if self.kept is None or self.kept.process is None or self.kept.process.has_ended:
+            return
+        process = self.kept.process
+        self._goes_on = True
+        process.begin_match(self._next_log())
+        log.started(self.seat, "kept")
+        self._cpu_before = -process.cpu_us()
+        self._unlogged_before = -process.unlogged_bytes()
+        self._output_wait_before = -process.output_wait_us()
+        self._runs(host, process)
+        process.thaw()
 
     async def run(self, host: Host, log: MatchLog) -> None:
         """See `SeatDriver`."""
@@ -337,12 +340,16 @@ class ProcessSeat(SeatDriver):
         """See `SeatDriver`."""
         if self.process is None:
             return 0, 1
-        cores = most_cores(self._folder.limits.cpus if self.process.has_group else None)
-        return self._cpu_before + self.process.cpu_us(), cores
+        bound = None
+        if self.process.has_group:
+            bound = self._folder.limits.cpus
+        return self._cpu_before + self.process.cpu_us(), most_cores(bound)
 
     def usage(self) -> tuple[int | None, int | None]:
         """See `SeatDriver`."""
-        return self.cpu_time()[0], None if self.process is None else self.process.peak_bytes()
+        if self.process is None:
+            return 0, None
+        return self.cpu_time()[0], self.process.peak_bytes()
 
     def note_start_up(self) -> None:
         """See `SeatDriver`."""
@@ -350,24 +357,36 @@ class ProcessSeat(SeatDriver):
 
     def unlogged_bytes(self) -> int:
         """See `SeatDriver`."""
-        return self._unlogged_before + (0 if self.process is None else self.process.unlogged_bytes())
+        if self.process is None:
+            return 0
+        return self._unlogged_before + self.process.unlogged_bytes()
 
     def output_wait_us(self) -> int:
         """See `SeatDriver`."""
-        return self._output_wait_before + (0 if self.process is None else self.process.output_wait_us())
+        if self.process is None:
+            return 0
+        return self._output_wait_before + self.process.output_wait_us()
 
     def stuck_at(self) -> str:
         """See `SeatDriver`."""
-        return "" if self.process is None else self.process.stuck_at()
+        if self.process is None:
+            return ""
+        return self.process.stuck_at()
 
     def measure(self) -> Reading:
         """See `SeatDriver`."""
-        return NOTHING if self._meter is None else self._meter.read()
+        if self._meter is None:
+            return NOTHING
+        return self._meter.read()
 
     def let_run(self, *, runs: bool) -> None:
         """See `SeatDriver`."""
-        if self.process is not None and self.terminal is None:
-            (self.process.thaw if runs else self.process.freeze)()
+        if self.process is None or self.terminal is not None:
+            return
+        if runs:
+            self.process.thaw()
+        else:
+            self.process.freeze()
 
     async def ended(self) -> None:
         """See `SeatDriver`."""
@@ -452,11 +471,10 @@ class ProcessSeat(SeatDriver):
             self._folder,
             line=self.line.path,
             token=self.identity.token,
-            isolation=self._plan.isolation,
+            isolation=self.terminal or self._plan.isolation,
             log=self._next_log(),
             warm=self._plan.warm,
             kept=self.kept is not None,
-            terminal=self.terminal,
         )
         log.started(self.seat, process.how, trio.current_time() - began)
         if self.process is not None:
@@ -482,7 +500,9 @@ class ProcessSeat(SeatDriver):
     def _next_log(self) -> Path:
         """Return the file for its output. A bot that is started again gets a new one."""
         self._starts += 1
-        return self._log.with_suffix(f".start-{self._starts}.log") if self._starts > 1 else self._log
+        if self._starts == 1:
+            return self._log
+        return self._log.with_suffix(f".start-{self._starts}.log")
 
 
 def seated(
@@ -529,25 +549,23 @@ def identity(plan: Plan, seat: int, player: Player, *, seats: int) -> BotIdentit
     Its name is the plan's label of the seat, if there are labels.
     """
     place = plan.seating * seats + seat
-    seed = remote_bot_seed(plan.seed, place) if isinstance(player, RemoteBot) else bot_seed(plan.seed, place)
-    label = plan.labels[seat] if plan.labels else ""
+    seed = bot_seed(plan.seed, place)
+    label = ""
+    if plan.labels:
+        label = plan.labels[seat]
     if isinstance(player, LocalSeat):
         return BotIdentity(name=label or player.name, version="", content="", seed=seed, token="")
     token = secrets.token_hex(16)
     if isinstance(player, RemoteBot):
-        name = label or player.name
+        seed, name = remote_bot_seed(plan.seed, place), label or player.name
         return BotIdentity(name=name, version="", content="", seed=seed, token=token, remote=player.key)
     bot = player.folder
-    debugged = UNSET if player.terminal is None else True
-    return BotIdentity(
-        name=label or bot.name,
-        version=bot.version,
-        content=bot.content,
-        seed=seed,
-        token=token,
-        debugged=debugged,
-        manifest=UNSET if label in {"", bot.name} else bot.name,
-    )
+    who = BotIdentity(name=label or bot.name, version=bot.version, content=bot.content, seed=seed, token=token)
+    if player.terminal is not None:
+        who = replace(who, debugged=True)
+    if who.name != bot.name:
+        who = replace(who, manifest=bot.name)
+    return who
 
 
 def check_players(plan: Plan, players: Sequence[Player], seats: int, remote: Collection[str]) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from referee.bot_folder import BotFolder
 from referee.host.interview import ALL_ASKED, Interview, Interviewed, Questionnaire, interviewed, questions_of
-from referee.host.match_log import MatchLog
+from referee.host.observers import MatchLog
 from referee.host.one_match import LocalMatch
 from referee.host.plan import Plan
 from referee.host.players import ConsoleSeat, ProcessSeat, SeatDriver
@@ -25,16 +25,7 @@ from referee.wire import MemoryLine, Wire
 
 
 async def ask(
-    bot: BotFolder,
-    records: Iterable[AnyRecord],
-    seat: int | None,
-    *,
-    policy: Policy,
-    isolation: Isolation,
-    warm: bool,
-    log: Path,
-    wire: Wire,
-    unlimited: bool = False,
+    bot: BotFolder, records: Iterable[AnyRecord], seat: int | None, terms: Plan, *, log: Path, wire: Wire
 ) -> Interviewed:
     """Put all windows of a seat to a bot. A seat whose bot never sent `hello` has none.
 
@@ -42,12 +33,10 @@ async def ask(
         bot: the bot.
         records: see `interview.questions_of`.
         seat: the seat; see `interview.questions_of`.
-        policy: the source of the start-up time, the bounds on messages, and whether bots may ponder.
-        isolation: see `sandbox.start`.
-        warm: see `sandbox.start`.
+        terms: the plan of a match under whose terms the bot is started: its isolation, and of its policy the
+            start-up time, the bounds on messages, and whether bots may ponder.
         log: see `sandbox.start`.
         wire: the process's wire.
-        unlimited: whether no window runs out of time, whatever times the bot is shown.
 
     Raises:
         Differs: the rules contradict the transcript, or it has no such seat.
@@ -59,10 +48,10 @@ async def ask(
     asked = await trio.to_thread.run_sync(questions_of, records, seat)
     if asked is None:
         return Interviewed(())
-    plan = _plan(asked, policy=policy, isolation=isolation, warm=warm)
+    plan = _plan(asked, policy=terms.policy, isolation=terms.isolation, warm=terms.warm)
     who = stand_in(asked, secrets.token_hex(16))
     player = ProcessSeat(asked.welcome.seat, who, bot, plan=plan, wire=wire, log=log)
-    return await reask(asked, player, plan, unlimited=unlimited)
+    return await reask(asked, player, plan)
 
 
 async def ask_at_terminal(
@@ -99,7 +88,10 @@ def stand_in(asked: Questionnaire, token: str) -> BotIdentity:
 
 
 async def reask(asked: Questionnaire, player: SeatDriver, plan: Plan, *, unlimited: bool = False) -> Interviewed:
-    """Put all windows to a player; see `ask`. It has the original's seat and its `stand_in` identity."""
+    """Put all windows to a player; see `ask`. It has the original's seat and its `stand_in` identity.
+
+    If `unlimited`, no window runs out of time, whatever times the bot is shown.
+    """
     policy = replace(plan.policy, pauses=0, fault="default", unfair="note")
     if unlimited:
         policy = replace(policy, startup_ms=LONGEST_MS)
@@ -120,8 +112,7 @@ class _Asking(LocalMatch):
         table = Table(Interview(asked, unlimited=unlimited), Deal(plan.variant, plan.seed))
         players = [ConsoleSeat(seat, stand_in(asked, ""), _leave) for seat in range(table.seats)]
         here = [*players[: player.seat], player, *players[player.seat + 1 :]]
-        names = ["" for _ in here]
-        super().__init__(plan, table, here, asked.welcome.clock, MatchLog(SILENT, plan, names))
+        super().__init__(plan, table, here, asked.welcome.clock, MatchLog(SILENT, plan, [""] * table.seats))
         self.records: list[Record] = []
         self.record = self.records.append
 

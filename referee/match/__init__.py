@@ -47,6 +47,7 @@ from referee.match.terms import (
     MOST_WALL_FACTOR,
     BadClockError,
     ClockTable,
+    MatchTerms,
     NotNegative,
     Policy,
     Positive,

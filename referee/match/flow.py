@@ -3,8 +3,6 @@
 `match` interprets bots' messages; `window` decides which submission counts.
 """
 
-from msgspec import UNSET
-
 from protocol.codec import encode
 from protocol.messages import ClockTerms, Closed, Opened, Paused, Resumed
 from referee.match.records import SeatTime, WindowTime
@@ -37,7 +35,9 @@ class Flow:
 
     def seat_window(self, number: int) -> SeatWindow | None:
         """Return the open seat window of a seat, if it has one."""
-        return self._open.seat_windows.get(number) if self._open else None
+        if self._open is None:
+            return None
+        return self._open.seat_windows.get(number)
 
     def begin(self) -> None:
         """Send the events of the deal, and open the first window."""
@@ -105,14 +105,19 @@ class Flow:
 
     def _read_anew(self) -> None:
         """Have all processor times read again, since time counts differently from here on."""
-        for seat_window in () if self._open is None else self._open.seat_windows.values():
-            if seat_window.account is not None:
-                seat_window.account.stale = True
+        if self._open is not None:
+            for seat_window in self._open.seat_windows.values():
+                if seat_window.account is not None:
+                    seat_window.account.stale = True
 
     def next_change(self) -> int | None:
         """Return the next time at which the open window may change without input; None: never."""
-        change = self._open.next_change() if self._open else None
-        return None if change is None else self.stopwatch.when(change)
+        if self._open is None:
+            return None
+        change = self._open.next_change()
+        if change is None:
+            return None
+        return self.stopwatch.when(change)
 
     def pass_time(self) -> None:
         """Settle the seat windows whose time has run out. All frames that have arrived must have been applied."""
@@ -165,8 +170,7 @@ class Flow:
             seat = self._seats[number]
             seat.windows += 1
             seat.allowance.renew()
-            message = self.opened(seat) if seat.present else None
-            if message is not None:
+            if seat.present and (message := self.opened(seat)) is not None:
                 seat_window.ends_by = reading + self._shortest(window, seat)
                 self._outbox.send(seat, message, timed=True)
             elif seat.gone:
@@ -179,10 +183,10 @@ class Flow:
     def _clock(self, window: Window, seat: Seat, seat_window: SeatWindow, at: int) -> SeatClock:
         asked_again = window.retold is not None and window.retold.unlimited
         return SeatClock(
-            opened=self.stopwatch.reading(at) + (0 if seat.bot.credit_us is UNSET else seat.bot.credit_us),
+            opened=self.stopwatch.reading(at) + (seat.bot.credit_us or 0),
             main=self._main_ms(window) * MICROSECONDS_PER_MS,
             reserve=seat.reserve,
-            wall_factor=1 if self._terms.wall_factor is UNSET else self._terms.wall_factor,
+            wall_factor=self._terms.wall_factor or 1,
             account=seat_window.account,
             stands=asked_again or seat.bot.debugged is True,
         )
@@ -192,7 +196,9 @@ class Flow:
         return self._main_ms(window) * MICROSECONDS_PER_MS or seat.reserve
 
     def _main_ms(self, window: Window) -> int:
-        return self._terms.main_ms[window.name] if window.retold is None else window.retold.main_ms
+        if window.retold is not None:
+            return window.retold.main_ms
+        return self._terms.main_ms[window.name]
 
     def _close(self, opened: OpenWindow) -> None:
         taken: list[ResolvedAction | None] = [None] * self.table.seats

@@ -10,8 +10,9 @@ for byte (`transcript.replayer`). Times (`at`) are whole microseconds since the 
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
+from itertools import filterfalse
 from typing import assert_never
 
 from msgspec import UNSET
@@ -22,7 +23,6 @@ from protocol.messages import (
     MAX_NOTE_CHARACTERS,
     PROTOCOL,
     ClientMessage,
-    ClockTerms,
     Faulted,
     Hello,
     Note,
@@ -41,7 +41,6 @@ from referee.match.records import (
     LINE_BYTES,
     START,
     AnyRecord,
-    BotIdentity,
     Cpu,
     Ended,
     Footer,
@@ -64,7 +63,7 @@ from referee.match.records import (
 )
 from referee.match.seat import HELLOS_PER_MATCH, MatchIO, Outbox, Seat, wrong_hello
 from referee.match.seat_report import CLOSED
-from referee.match.terms import Policy
+from referee.match.terms import MatchTerms
 from referee.match.verdicts import ClosedSeatWindow, HeldUp, held_up_of, is_unfair, judge
 from referee.match.window import WHY_NOT, SeatWindow, take, undo, why_not
 from referee.rules import Illegal, Table
@@ -80,49 +79,21 @@ MOST_CLOSED = 20
 class Match:
     """A match in progress. It is `over` once it has an outcome or is void."""
 
-    def __init__(
-        self,
-        name: str,
-        table: Table,
-        *,
-        terms: ClockTerms,
-        policy: Policy,
-        bots: tuple[BotIdentity, ...],
-        io: MatchIO,
-        measured: bool = False,
-        unexcused: Collection[int] = (),
-    ) -> None:
-        """Set up a match.
-
-        Args:
-            name: the match's name, unique in its tournament.
-            table: the table of the game.
-            terms: the terms of the clock.
-            policy: the treatment of time and faults.
-            bots: the bots, indexed by seat.
-            io: receives messages and records.
-            measured: whether a `Used` follows each seat window that is over.
-            unexcused: the seats whose bots stalled alone so often that it counts as their own doing: a verdict
-            `host`
-                on their windows does not void the match.
-        """
-        self.name = name
+    def __init__(self, table: Table, terms: MatchTerms, io: MatchIO) -> None:
+        """Set up a match. `io` receives messages and records."""
         self.table = table
-        self.seats = [Seat(number, bot, terms, policy) for number, bot in enumerate(bots)]
+        self.terms = terms
+        self.seats = [Seat(number, bot, terms) for number, bot in enumerate(terms.bots)]
         self.over = False
         """True if the match accepts no more input."""
         self.ended: Ended | None = None
         self.held_up: HeldUp | None = None
         """The bot that voided the match by stalling; None: the match is not void, or for another reason."""
-        self._unexcused = frozenset(unexcused)
-        self._terms = terms
-        self._policy = policy
         self._io = io
         self._outbox = Outbox(io, self.seats)
-        self._flow = Flow(table, terms, self.seats, self._outbox)
-        self._pauses = MatchPauses(self._flow, self._outbox, terms)
+        self._flow = Flow(table, terms.clock, self.seats, self._outbox)
+        self._pauses = MatchPauses(self._flow, self._outbox, terms.clock)
         self._playing = False
-        self._measured = measured
         self._outcome: Outcome | None = None
         """The outcome of the game, while evidence of its last window is still expected."""
 
@@ -190,7 +161,7 @@ class Match:
         message = _message(seat, came)
         before, sent = seat.refusals, self._outbox.size
         is_refused = isinstance(message, Refused)
-        record = In.of(came, message if isinstance(message, Refused) else None)
+        record = In.of(came, message)
         self._write(record)
         was_awaited = _speaks(message) and seat.program.speaks()
         if not isinstance(message, Refused):
@@ -230,8 +201,7 @@ class Match:
             text, why = "you leave unread what you are sent", "it did not read what it was sent"
             self._hang_up(seat, Conduct.DISCONNECTED, Fault.NOT_READING, text, why)
         else:
-            why = f"it exited with code {record.exit}" if record.why is UNSET else record.why
-            self._lost(seat, record.exit, why)
+            self._lost(seat, record.exit, record.why or f"it exited with code {record.exit}")
         self._advance()
 
     def _wake(self, record: Woke) -> None:
@@ -271,7 +241,9 @@ class Match:
 
     def counted(self, *, stale: bool = False) -> list[int]:
         """Return the seats whose processor time counts now; with `stale`, only those to be read at once."""
-        return [] if self.over else self._flow.counted(stale=stale)
+        if self.over:
+            return []
+        return self._flow.counted(stale=stale)
 
     def silent(self, at: int) -> list[int]:
         """Return the seats whose bot has no time left for its `hello` at a time.
@@ -284,11 +256,8 @@ class Match:
         """Remove the bots that have sent no `hello` in time."""
         for number in self.silent(at):
             seat = self.seats[number]
-            if not seat.start_up.prolong(at):
-                why = seat.start_up.why_out()
-                text = "no hello within the start-up time"
-                self._hang_up(seat, Conduct.NEVER_STARTED, Fault.NO_HELLO, text, why)
-            elif seat.start_up.is_kept() and number in self._unexcused:
+            is_prolonged = seat.start_up.prolong(at)
+            if not is_prolonged or (seat.start_up.is_kept() and number in self.terms.unexcused):
                 text = "no hello within the start-up time"
                 self._hang_up(seat, Conduct.NEVER_STARTED, Fault.NO_HELLO, text, seat.start_up.why_out())
             elif seat.start_up.is_kept():
@@ -299,11 +268,7 @@ class Match:
 
     def closed(self) -> list[ClosedSeatWindow]:
         """Return the seat windows that have closed since the last call, for `Used`."""
-        cases = self._flow.cases
-        if not cases.closed:
-            return []
-        closed, cases.closed = cases.closed, []
-        return closed
+        return self._flow.cases.take_closed()
 
     def _end_once_measured(self) -> None:
         if self._outcome is not None and not self.over and not self._flow.cases.unmeasured:
@@ -325,7 +290,7 @@ class Match:
                     self._put_out(self.seats[blocking])
             else:
                 nobodys = nobodys or judged
-        if nobodys is not None and self._policy.unfair == "void" and not self.over:
+        if nobodys is not None and self.terms.policy.unfair == "void" and not self.over:
             why = f"the {nobodys.verdict.value} is at fault"
             why = f"{why}: window {nobodys.number} of seat {nobodys.seat} took the default"
             self.held_up = held_up_of(nobodys)
@@ -333,7 +298,7 @@ class Match:
 
     def _is_own_doing(self, judged: Judged) -> bool:
         """Return whether a verdict `host` is no excuse, because the bot has stalled alone too often before."""
-        return judged.verdict is Verdict.HOST and judged.seat in self._unexcused
+        return judged.verdict is Verdict.HOST and judged.seat in self.terms.unexcused
 
     def _put_out(self, seat: Seat) -> None:
         """Forfeit a bot that kept the referee so busy that another bot lost a window, whatever the policy."""
@@ -360,17 +325,17 @@ class Match:
     @property
     def shortest(self) -> float:
         """The shortest main time of a window in seconds, without windows that have none; infinity if none has."""
-        return min([ms for ms in self._terms.main_ms.values() if ms], default=math.inf) / MS_PER_SECOND
+        return min([ms for ms in self.terms.clock.main_ms.values() if ms], default=math.inf) / MS_PER_SECOND
 
     def next_deadline(self) -> int | None:
         """Return the time at which the match must be woken if there is no input before; None: never."""
         soonest = self._flow.next_change()
-        starts = [seat.start_up.ends for seat in self.seats]
-        unheard = [seat.program.heard_by for seat in self.seats] if self._outcome is None else []
-        for moment in (self._pauses.ends, *starts, *unheard):
-            if moment is not None and (soonest is None or moment < soonest):
-                soonest = moment
-        return soonest
+        moments = [soonest, self._pauses.ends]
+        for seat in self.seats:
+            moments.append(seat.start_up.ends)
+            if self._outcome is None:
+                moments.append(seat.program.heard_by)
+        return min([moment for moment in moments if moment is not None], default=None)
 
     # Messages from bots.
 
@@ -398,8 +363,11 @@ class Match:
     def _hello(self, seat: Seat, hello: Hello) -> None:
         wrong = wrong_hello(hello, seat.bot.token)
         if wrong is not None:
-            conduct = Conduct.MISBEHAVED if wrong[0] is Fault.WRONG_TOKEN else Conduct.NEVER_STARTED
-            self._hang_up(seat, conduct, *wrong, f"refused at its hello: {wrong[1]}")
+            fault, text = wrong
+            conduct = Conduct.NEVER_STARTED
+            if fault is Fault.WRONG_TOKEN:
+                conduct = Conduct.MISBEHAVED
+            self._hang_up(seat, conduct, fault, text, f"refused at its hello: {text}")
             return
         seat.hellos += 1
         if seat.hellos > HELLOS_PER_MATCH:
@@ -414,13 +382,13 @@ class Match:
         seat.start_up.end()
         welcome = Welcome(
             protocol=PROTOCOL,
-            match=self.name,
+            match=self.terms.match,
             game=self.table.game.name,
             variant=self.table.deal.variant,
             seat=seat.number,
             seats=self.table.seats,
             options=self.table.options,
-            clock=self._terms,
+            clock=self.terms.clock,
             seed=seat.bot.seed,
             told=tuple(seat.told),
         )
@@ -475,8 +443,8 @@ class Match:
 
     def _limit_refusals(self, seat: Seat) -> None:
         """Disconnect a bot if too many of its messages were refused."""
-        if seat.refusals > self._policy.refusals_per_match:
-            most = self._policy.refusals_per_match
+        most = self.terms.policy.refusals_per_match
+        if seat.refusals > most:
             text = f"more than {most} of your messages had to be refused"
             why = f"more than {most} of its messages had to be refused"
             self._hang_up(seat, Conduct.MISBEHAVED, Fault.MISBEHAVED, text, why)
@@ -490,11 +458,15 @@ class Match:
 
     def _lost(self, seat: Seat, exit_code: int, why: str) -> None:
         """Handle the exit of a bot's process before the match is over."""
-        seat.lost(f"{CLOSED}{seat.closed_for}; {why}" if seat.closed_for else why, self.now)
+        if seat.closed_for:
+            why = f"{CLOSED}{seat.closed_for}; {why}"
+        seat.lost(why, self.now)
         if not seat.started:
             self._blame(seat, Conduct.NEVER_STARTED)
+        elif exit_code:
+            self._blame(seat, Conduct.CRASHED)
         else:
-            self._blame(seat, Conduct.CRASHED if exit_code else Conduct.DISCONNECTED)
+            self._blame(seat, Conduct.DISCONNECTED)
         if seat.restarts_left == 0:
             self._gone(seat)
             return
@@ -510,7 +482,7 @@ class Match:
     def _gone(self, seat: Seat) -> None:
         seat.gone = True
         seat.start_up.end()
-        seat.forfeited = seat.forfeited or (self._policy.fault == "forfeit" and self._outcome is None)
+        seat.forfeited = seat.forfeited or (self.terms.policy.fault == "forfeit" and self._outcome is None)
         self._io.hang_up(seat.number)
         if not self._decided_by_forfeits():
             self._flow.give_up(seat)
@@ -552,7 +524,7 @@ class Match:
         if is_over and not self.over:
             assert self.table.outcome is not None  # noqa: S101 - `Flow.advance` returned True
             self._outcome = self.table.outcome
-            if not self._measured:
+            if not self.terms.measured:
                 self._flow.cases.unmeasured.clear()
             self._end_once_measured()
 
@@ -591,11 +563,13 @@ def _speaks(message: ClientMessage | Refused) -> bool:
 def _message(seat: Seat, came: Frame) -> ClientMessage | Refused:
     """Return the message in a frame, or the refusal of it."""
     refused = seat.allowance.count_message(came.size) or oversized(came.size)
-    if refused is None and came.complaint is not None:
-        printed = seat.program.bridged and came.refusal == Refusal.NO_MESSAGE
-        refused = Refused(Refusal.NO_MESSAGE if printed else Refusal.MALFORMED, came.complaint)
     if refused is not None:
         return refused
+    if came.complaint is not None:
+        refusal = Refusal.MALFORMED
+        if seat.program.bridged and came.refusal == Refusal.NO_MESSAGE:
+            refusal = Refusal.NO_MESSAGE
+        return Refused(refusal, came.complaint)
     try:
         return decode_client_message(came.frame)
     except Refused as malformed:
@@ -608,12 +582,14 @@ def _message(seat: Seat, came: Frame) -> ClientMessage | Refused:
 
 def forfeited_at_once(seats: int, forfeited: frozenset[int]) -> Outcome | None:
     """Return the outcome if at most one seat has not forfeited; None if the match can continue."""
-    left = tuple(seat for seat in range(seats) if seat not in forfeited)
+    left = tuple(sorted(set(range(seats)) - forfeited))
     if len(left) > 1 or not forfeited:
         return None
     lost = tuple(sorted(forfeited))
-    ranking = (left, lost) if left else (lost,)
-    eliminated = min(forfeited) if len(forfeited) == 1 else None
+    ranking = tuple(filter(None, (left, lost)))
+    eliminated = None
+    if len(lost) == 1:
+        (eliminated,) = lost
     return Outcome(ranking=ranking, winners=left, eliminated=eliminated, scores=None, reason="forfeit")
 
 
@@ -621,18 +597,16 @@ def with_forfeits(outcome: Outcome, forfeited: frozenset[int]) -> Outcome:
     """Return the outcome of a match that continued without some seats: they are last, tied, and win nothing."""
     if not forfeited:
         return outcome
-    groups: list[tuple[int, ...]] = []
-    for group in outcome.ranking:
-        kept = tuple(seat for seat in group if seat not in forfeited)
-        if kept:
-            groups.append(kept)
-    ranking = (*groups, tuple(sorted(forfeited)))
-    winners = tuple(seat for seat in outcome.winners if seat not in forfeited)
+    groups = [tuple(filterfalse(forfeited.__contains__, group)) for group in outcome.ranking]
+    ranking = (*filter(None, groups), tuple(sorted(forfeited)))
+    eliminated = outcome.eliminated
+    if eliminated not in forfeited:
+        eliminated = min(forfeited)
     return replace(
         outcome,
         ranking=ranking,
-        winners=winners or ranking[0],
-        eliminated=outcome.eliminated if outcome.eliminated in forfeited else min(forfeited),
+        winners=tuple(filterfalse(forfeited.__contains__, outcome.winners)) or ranking[0],
+        eliminated=eliminated,
         tokens={seat: n for seat, n in outcome.tokens.items() if int(seat) not in forfeited},
         garnets={seat: n for seat, n in outcome.garnets.items() if int(seat) not in forfeited},
     )

@@ -11,10 +11,9 @@ from hashlib import pbkdf2_hmac, sha256
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
-from msgspec.structs import replace
 
 from protocol.codec import Refused
-from protocol.messages import ClockTerms
+from protocol.messages import ClientMessage, ClockTerms
 from protocol.refusals import Conduct, Refusal
 from protocol.words import Outcome
 
@@ -90,7 +89,9 @@ class BotIdentity(Struct, frozen=True, kw_only=True):
     @property
     def manifest_text(self) -> str:
         """The name and version in its bot.toml, shown after its label; empty: the name is the label."""
-        return "" if self.manifest is UNSET else f"{self.manifest} {self.version}"
+        if self.manifest is UNSET:
+            return ""
+        return f"{self.manifest} {self.version}"
 
 
 class Header(Struct, frozen=True, kw_only=True, tag="header", tag_field="kind"):
@@ -159,15 +160,14 @@ class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_def
     """The reason why the bot's connection was closed, for a record that replaces bytes which are no frame."""
 
     @classmethod
-    def of(cls, came: Frame, refused: Refused | None = None) -> "In":
-        """Return the record of a frame. A refused one is cut to its first bytes; see `kept_of`."""
-        kept = len(came.frame) if refused is None else kept_of(refused.refusal)
-        cut = refused is not None and came.size > min(len(came.frame), kept)
-        text, octets = _as_text(came.frame[:kept] if cut else came.frame)
-        record = cls(at=came.at, seat=came.seat, frame=text, octets=octets)
-        if not cut or refused is None:
-            return record
-        return replace(record, cut=came.size, refused=refused.refusal.value, text=refused.text)
+    def of(cls, came: Frame, message: ClientMessage | Refused | None = None) -> "In":
+        """Return the record of a frame with a message. A refused one is cut to its first bytes; see `kept_of`."""
+        if isinstance(message, Refused) and came.size > min(len(came.frame), kept_of(message.refusal)):
+            text, octets = _as_text(came.frame[: kept_of(message.refusal)])
+            cut, refused, why = came.size, message.refusal.value, message.text
+            return cls(at=came.at, seat=came.seat, frame=text, octets=octets, cut=cut, refused=refused, text=why)
+        text, octets = _as_text(came.frame)
+        return cls(at=came.at, seat=came.seat, frame=text, octets=octets)
 
     def came(self) -> Frame:
         """Return the frame of this record."""
@@ -185,12 +185,16 @@ class In(Struct, frozen=True, kw_only=True, tag="in", tag_field="kind", omit_def
 
     def raw(self) -> bytes:
         """Return the frame, or the part of it that was kept."""
-        return base64.b64decode(self.octets) if self.octets else self.frame.encode()
+        if self.octets:
+            return base64.b64decode(self.octets)
+        return self.frame.encode()
 
 
 def kept_of(refusal: Refusal) -> int:
     """Return how many bytes are kept of a longer frame that was refused."""
-    return 0 if refusal is Refusal.TOO_MUCH else KEPT_OF_REFUSED
+    if refusal is Refusal.TOO_MUCH:
+        return 0
+    return KEPT_OF_REFUSED
 
 
 class Out(Struct, frozen=True, kw_only=True, tag="out", tag_field="kind"):

@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec import Raw
 
 from protocol.codec import Refused, encode
-from protocol.messages import PROTOCOL, ClockTerms, Hello, NoAction
+from protocol.messages import PROTOCOL, Hello, NoAction
 from protocol.messages import ServerMessage as Message
 from protocol.refusals import Conduct, Fault, Refusal
 from referee.match.records import OUT_BYTES, BotIdentity, Judged, Out, Record, Used
@@ -24,7 +24,7 @@ from referee.match.seat_report import (
     quoted,
     spread_of,
 )
-from referee.match.terms import LONGEST_MS, Policy
+from referee.match.terms import LONGEST_MS, MatchTerms, Policy
 from referee.match.window import MICROSECONDS_PER_MS
 from referee.rules import Addressed, Quoted, reveal
 
@@ -80,8 +80,11 @@ class StartUp:
         The delays follow from `used`, and are refunded once.
         """
         used, self.used = self.used, None
-        self._cpu = None if used is None else used.cpu
-        if used is None or used.flooded:
+        self._cpu = None
+        if used is None:
+            return False
+        self._cpu = used.cpu
+        if used.flooded:
             return False
         taken = used.withheld + used.behind
         more, self._prolonged = taken - self._prolonged, taken
@@ -243,7 +246,8 @@ class LateAnswers:
 class Seat:
     """A seat of a match."""
 
-    def __init__(self, number: int, bot: BotIdentity, terms: ClockTerms, policy: Policy) -> None:
+    def __init__(self, number: int, bot: BotIdentity, terms: MatchTerms) -> None:
+        policy = terms.policy
         self.number = number
         self.bot = bot
         self.welcomed = False
@@ -256,7 +260,9 @@ class Seat:
         self.conduct = Conduct.OK
         """The bot's first fault, which it keeps after a restart."""
         self.forfeited = False
-        startup_ms = LONGEST_MS if bot.debugged is True else policy.startup_ms
+        startup_ms = policy.startup_ms
+        if bot.debugged is True:
+            startup_ms = LONGEST_MS
         self.start_up = StartUp(startup_ms * MICROSECONDS_PER_MS)
         self.told: list[Raw] = []
         self.windows = 0
@@ -266,8 +272,8 @@ class Seat:
         """Numbers of refused messages, keyed by `Refusal`."""
         self.refusals = 0
         self.pauses_left = policy.pauses
-        self.restarts_left = policy.restarts if policy.fault == "restart" else 0
-        self.reserve = terms.reserve_ms * MICROSECONDS_PER_MS
+        self.restarts_left = self._restarts = policy.restarts * (policy.fault == "restart")
+        self.reserve = terms.clock.reserve_ms * MICROSECONDS_PER_MS
         """Reserve left for the match, in microseconds."""
         self.charged = 0
         """Time charged over all its windows, in microseconds."""
@@ -290,7 +296,6 @@ class Seat:
         self._no_action: Counter[NoAction] = Counter()
         self._refusals_before = 0
         """Number of refusals when the last window closed."""
-        self._restarts = policy.restarts if policy.fault == "restart" else 0
 
     def closed(self, charged: int, *, by_default: bool, asked: bool, no_action: NoAction | None = None) -> None:
         """Count a closed window.
@@ -341,10 +346,13 @@ class Seat:
 
     def report(self) -> SeatReport:
         """Return the report on its bot, as far as the match knows."""
+        hello_us = self.hello_us
+        if self.conduct is Conduct.NEVER_STARTED:
+            hello_us = None
         return SeatReport(
             loss=self.loss,
             closed_for=self.closed_for,
-            hello_us=None if self.conduct is Conduct.NEVER_STARTED else self.hello_us,
+            hello_us=hello_us,
             restarts=self._restarts - self.restarts_left,
             late=len(self._late),
             worst_late_us=max(self._late, default=0),
@@ -453,10 +461,11 @@ class Outbox:
         self.io.told(told)
 
     def _quote(self, quoted: Quoted, number: int | None) -> None:
-        for seat in self._seats if number is None else (self._seats[number],):
-            self.send(seat, quoted.frame)
-            if quoted.event is not None:
-                seat.told.append(quoted.event)
+        for seat in self._seats:
+            if number in (None, seat.number):
+                self.send(seat, quoted.frame)
+                if quoted.event is not None:
+                    seat.told.append(quoted.event)
 
     def _send(self, seat: Seat, message: Message | Raw, *, timed: bool = False) -> None:
         frame = encode(message)

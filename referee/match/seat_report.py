@@ -144,7 +144,9 @@ class SeatReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def quoted(line: bytes) -> str:
     """Return the start of a line by a bot for display: at most `QUOTED` printable characters."""
     text = printable(line[: 4 * QUOTED].decode(errors="backslashreplace").strip())
-    return text if len(text) <= QUOTED else f"{text[: QUOTED - 1]}…"
+    if len(text) > QUOTED:
+        text = f"{text[: QUOTED - 1]}…"
+    return text
 
 
 def bucket(microseconds: int) -> int:
@@ -154,11 +156,7 @@ def bucket(microseconds: int) -> int:
 
 def spread_of(times: Iterable[int]) -> Spread:
     """Return the histogram of times in microseconds."""
-    found: Spread = {}
-    for each in times:
-        key = str(bucket(each))
-        found[key] = found.get(key, 0) + 1
-    return found
+    return dict(Counter(str(bucket(each)) for each in times))
 
 
 def percentile(spread: Spread, share: float) -> int | None:
@@ -176,11 +174,10 @@ def percentile(spread: Spread, share: float) -> int | None:
 
 def merged(spreads: Iterable[Spread]) -> Spread:
     """Return the sum of the histograms of several matches."""
-    found: Spread = {}
+    found: Counter[str] = Counter()
     for spread in spreads:
-        for key, count in spread.items():
-            found[key] = found.get(key, 0) + count
-    return found
+        found.update(spread)
+    return dict(found)
 
 
 def summed(reports: Sequence[SeatReport]) -> SeatReport:
@@ -224,23 +221,14 @@ def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
         windows: the number of its windows.
         refused: the number of its refused messages.
     """
-    said = [report.loss] if report.loss else []
+    said: list[str] = []
+    if report.loss:
+        said.append(report.loss)
     if report.closed_for and not report.loss.startswith(CLOSED):
         said.append(f"{CLOSED}{report.closed_for}")
     if report.restarts:
         said.append(f"started again {_times(report.restarts)}")
-    if report.late:
-        worst = report.worst_late_us / MICROSECONDS_PER_MS
-        said.append(f"{report.late} of {windows} windows late, worst {worst:,.0f} ms")
-    if report.unanswered:
-        said.append(f"{report.unanswered} of {windows} windows unanswered{_worked(report)}")
-        if (later := report.refused_late - report.late) > 0:
-            said.append(f"{later} messages came later still" if later > 1 else "1 message came later still")
-    if report.unlogged_bytes >= FLOOD_BYTES:
-        megabytes = report.unlogged_bytes / BYTES_PER_MEGABYTE
-        waited = f"{report.output_wait_us / MICROSECONDS:,.1f} s of its own time"
-        cost = f", and it waited for that, up to {waited}" if report.output_wait_us else ""
-        said.append(f"it printed {megabytes:,.1f} MB more than its log keeps: they were thrown away{cost}")
+    said += _of_time(report, windows)
     said += _of_lines(report, windows)
     others = refused - report.refused_late - report.printed_windows
     if others > 0:
@@ -248,6 +236,29 @@ def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
     said += _by_choice(report, windows)
     if report.last_line and (report.loss or report.raised or _mostly_by_choice(report, windows)):
         said.append(f"its last line of output: {report.last_line}")
+    return said
+
+
+def _of_time(report: SeatReport, windows: int) -> list[str]:
+    """Return sentences on late and missing answers, and on what kept the bot from answering."""
+    said: list[str] = []
+    if report.late:
+        worst = report.worst_late_us / MICROSECONDS_PER_MS
+        said.append(f"{report.late} of {windows} windows late, worst {worst:,.0f} ms")
+    if report.unanswered:
+        said.append(f"{report.unanswered} of {windows} windows unanswered{_worked(report)}")
+        later = report.refused_late - report.late
+        if later == 1:
+            said.append("1 message came later still")
+        elif later > 1:
+            said.append(f"{later} messages came later still")
+    if report.unlogged_bytes >= FLOOD_BYTES:
+        megabytes = report.unlogged_bytes / BYTES_PER_MEGABYTE
+        lost = f"it printed {megabytes:,.1f} MB more than its log keeps: they were thrown away"
+        if report.output_wait_us:
+            waited = f"{report.output_wait_us / MICROSECONDS:,.1f} s of its own time"
+            lost = f"{lost}, and it waited for that, up to {waited}"
+        said.append(lost)
     return said
 
 
@@ -289,7 +300,9 @@ def _of_lines(report: SeatReport, windows: int) -> list[str]:
 
 def _in_windows(some: int, windows: int) -> str:
     """Return the number of windows as text. Lines before the first window count as in a window too."""
-    return f"in {min(some, windows)} of {windows} windows" if windows else "before its first window"
+    if not windows:
+        return "before its first window"
+    return f"in {min(some, windows)} of {windows} windows"
 
 
 def _most(values: Iterable[int | None]) -> int | None:
@@ -298,7 +311,9 @@ def _most(values: Iterable[int | None]) -> int | None:
 
 def _worked(report: SeatReport) -> str:
     """Return as text whether a bot without an answer was computing or waiting: in a loop, or for a message."""
-    place = f", at {report.stuck_at}" if report.stuck_at else ""
+    place = ""
+    if report.stuck_at:
+        place = f", at {report.stuck_at}"
     if report.cpu_us is None:
         return place
     cpu, charged = f"{report.cpu_us / MICROSECONDS:.1f} s", _charged(report.spread)
@@ -320,8 +335,12 @@ def _complaints(report: SeatReport, refused: int) -> str:
     others = refused - sum(each.times for each in shown)
     if shown and others > 0:
         kinds.append(f"others ({_times(others)})")
-    messages = "1 message refused" if refused == 1 else f"{refused:,} messages refused"
-    return f"{messages}: {'; '.join(kinds)}" if kinds else messages
+    messages = f"{refused:,} messages refused"
+    if refused == 1:
+        messages = "1 message refused"
+    if kinds:
+        messages = f"{messages}: {'; '.join(kinds)}"
+    return messages
 
 
 def _times(count: int) -> str:

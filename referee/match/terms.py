@@ -4,12 +4,14 @@ The `[clock]` table of a host's file replaces all times of the variant's rules: 
 apply. `window` implements the times; pauses and pacing belong to the policy.
 """
 
+from collections.abc import Collection
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct
 from msgspec.structs import replace
 
 from protocol.messages import ClockTerms
+from referee.match.records import BotIdentity
 from referee.rules import AnyGame, TimeTerms
 
 LONGEST_MS = 10**12
@@ -73,23 +75,24 @@ def terms_of(table: ClockTable, time: TimeTerms) -> ClockTerms:
     bank = table.budget_ms or table.reserve_ms or 0
     for window, main_ms in main.items():
         if main_ms + bank == 0:
-            where = "clock.main_ms" + (f".{window}" if isinstance(table.main_ms, dict) else "")
+            where = "clock.main_ms"
+            if isinstance(table.main_ms, dict):
+                where += f".{window}"
             raise BadClockError(where, f"no time at all for {window}: neither main time nor a reserve")
-    cpu = table.kind == "cpu"
-    return ClockTerms(
-        main_ms=main,
-        reserve_ms=bank,
-        kind="cpu" if cpu else UNSET,
-        wall_factor=table.wall_factor or WALL_FACTOR if cpu else UNSET,
-        increment_ms=table.increment_ms or UNSET,
-        bronstein_ms=table.delay_ms or UNSET if table.delay == "bronstein" else UNSET,
-    )
+    terms = ClockTerms(main_ms=main, reserve_ms=bank, increment_ms=table.increment_ms or UNSET)
+    if table.kind == "cpu":
+        terms = replace(terms, kind="cpu", wall_factor=table.wall_factor or WALL_FACTOR)
+    if table.delay == "bronstein":
+        terms = replace(terms, bronstein_ms=table.delay_ms or UNSET)
+    return terms
 
 
 def _main(table: ClockTable, time: TimeTerms) -> dict[str, int]:
     given = table.main_ms
-    if given is None:
-        return dict.fromkeys(time.main_ms, 0 if table.delay == "bronstein" else table.delay_ms or 0)
+    if given is None and table.delay == "bronstein":
+        given = 0
+    elif given is None:
+        given = table.delay_ms or 0
     if isinstance(given, int):
         return dict.fromkeys(time.main_ms, given)
     windows = ", ".join(time.main_ms)
@@ -156,6 +159,22 @@ class Policy(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Refused messages per match. With one more, the bot is disconnected."""
 
 
+class MatchTerms(Struct, frozen=True, kw_only=True):
+    """The terms of one match."""
+
+    match: str
+    """The match's name, unique in its tournament."""
+    clock: ClockTerms
+    policy: Policy
+    bots: tuple[BotIdentity, ...]
+    """The bots, indexed by seat."""
+    measured: bool = False
+    """True if a `Used` follows each seat window that is over."""
+    unexcused: Collection[int] = ()
+    """The seats whose bots stalled alone so often that it counts as their own doing: a verdict `host` on their
+    windows does not void the match."""
+
+
 def clock_terms(game: AnyGame, variant: str, policy: Policy, table: ClockTable | None = None) -> ClockTerms:
     """Return the terms of a match's clock: those of the table, or the variant's, as changed by the policy.
 
@@ -164,9 +183,11 @@ def clock_terms(game: AnyGame, variant: str, policy: Policy, table: ClockTable |
     """
     time = game.variant(variant).time
     if table is None:
-        main_ms = time.main_ms if policy.main_ms is None else dict.fromkeys(time.main_ms, policy.main_ms)
-        reserve_ms = time.reserve_ms if policy.reserve_ms is None else policy.reserve_ms
-        terms = ClockTerms(main_ms=main_ms, reserve_ms=reserve_ms)
+        terms = ClockTerms(main_ms=time.main_ms, reserve_ms=time.reserve_ms)
+        if policy.main_ms is not None:
+            terms = replace(terms, main_ms=dict.fromkeys(time.main_ms, policy.main_ms))
+        if policy.reserve_ms is not None:
+            terms = replace(terms, reserve_ms=policy.reserve_ms)
     else:
         for field in ("main_ms", "reserve_ms"):
             if getattr(policy, field) is not None:

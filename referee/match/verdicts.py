@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
 from protocol.refusals import Refusal
 from referee.match.records import LARGEST, Evidence, Judged, Used, Verdict
@@ -69,12 +70,19 @@ class OpenCases:
     def __init__(self, seats: list[Seat]) -> None:
         self._seats = seats
         self._cases: dict[tuple[int, int], Case] = {}  # by seat and number, in the order of the windows
-        self.closed: list[ClosedSeatWindow] = []
-        """Closed seat windows to be measured, which `Match.closed` returns."""
+        self._closed: list[ClosedSeatWindow] = []
+        """Closed seat windows to be measured."""
         self.unmeasured: set[tuple[int, int]] = set()
         """Seat and number of the seat windows that are not measured yet."""
         self._newest: dict[int, int] = {}
         """The number of the latest closed window, keyed by seat."""
+
+    def take_closed(self) -> list[ClosedSeatWindow]:
+        """Return the seat windows that have closed since the last call."""
+        closed = self._closed
+        if closed:
+            self._closed = []
+        return closed
 
     def close(self, seat: int, seat_window: SeatWindow, lateness: int) -> None:
         """Add a closed seat window."""
@@ -87,7 +95,7 @@ class OpenCases:
             self._cases[seat, seat_window.number] = Case(seat_window, gone=gone, lateness=lateness)
         if defaulted or overdrawn or seat_window.charged >= LONG_US:
             self.unmeasured.add((seat, seat_window.number))
-            self.closed.append(ClosedSeatWindow(seat, seat_window.number, is_missed=defaulted and not gone))
+            self._closed.append(ClosedSeatWindow(seat, seat_window.number, is_missed=defaulted and not gone))
 
     def late(self, seat: int, number: int, reading: int, refusal: Refusal) -> None:
         """Note a refused submission. If it was for the window of an open case, it shows the delay."""
@@ -111,7 +119,9 @@ class OpenCases:
             newest = self._newest[seat]
             case = self._cases.get((seat, newest))
             waits = case is not None and case.by_default and not case.gone
-            judged += self.judge(seat, at, before=newest if waits else newest + 1)
+            if not waits:
+                newest += 1
+            judged += self.judge(seat, at, before=newest)
         return judged
 
     def judge(self, seat: int, at: int, *, before: int | None = None) -> list[Judged]:
@@ -128,15 +138,16 @@ class OpenCases:
 
 def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
     clock = case.seat_window.clock
+    assert clock is not None  # noqa: S101 - a seat window closes on its clock
     # A bot waits in wall time, so the comparison is with wall time.
-    scale = 1 if clock is None else clock.wall_factor
+    scale = clock.wall_factor
     behind = max(used.behind, case.lateness)
     # Summed: many bots that each take a little make the referee as late as one that takes much.
     brought_about = used.blocking_seats and used.blocked_us * MOSTLY >= behind
     time = case.seat_window.charged * scale
     evidence = Evidence(
         gone=case.gone,
-        own=used.flooded or (clock is not None and clock.own(case.seat_window.charged)),
+        own=used.flooded or clock.own(case.seat_window.charged),
         time=time,
         reserve=case.seat_window.reserve_used * scale,
         by_default=case.by_default,
@@ -144,11 +155,12 @@ def _judged(seat: int, number: int, at: int, case: Case, used: Used) -> Judged:
         behind=behind,
         withheld=used.withheld,
         slept=_slept(time, case, used),
-        after=UNSET if used.active is UNSET else used.after,
-        rested=UNSET if used.active is UNSET else used.rested or UNSET,
         stopped=used.stopped or UNSET,
-        blocking_seats=used.blocking_seats if brought_about else UNSET,
     )
+    if used.active is not UNSET:
+        evidence = replace(evidence, after=used.after, rested=used.rested or UNSET)
+    if brought_about:
+        evidence = replace(evidence, blocking_seats=used.blocking_seats)
     return Judged(at=at, seat=seat, number=number, verdict=judge(evidence), evidence=evidence)
 
 
@@ -164,7 +176,9 @@ def _slept(time: int, case: Case, used: Used) -> int | UnsetType:
         return UNSET
     if case.by_default:
         late_by = case.seat_window.late_by
-        time += used.after if late_by is None else min(late_by, used.after)
+        if late_by is None:
+            late_by = used.after
+        time += min(late_by, used.after)
     return max(0, time - used.active)
 
 
@@ -176,7 +190,9 @@ def is_unfair(judged: Judged) -> bool:
 def held_up_of(judged: Judged) -> HeldUp:
     """Return the bot of a verdict that voids the attempt."""
     found = judged.evidence
-    late = "no answer came" if found.late_by is None else f"{_ms(found.late_by)} late"
+    late = "no answer came"
+    if found.late_by is not None:
+        late = f"{_ms(found.late_by)} late"
     text = f"{late} after {_ms(found.time)}; withheld {_ms(found.withheld)}, referee behind {_ms(found.behind)}"
     return HeldUp(
         seat=judged.seat, verdict=judged.verdict, window=judged.number, evidence=text, allowed=found.time
@@ -222,4 +238,6 @@ def judge(evidence: Evidence) -> Verdict:
         return Verdict.REFEREE
     if evidence.slept is not UNSET and evidence.slept >= min(short, evidence.time // ENOUGH) + NAP:
         return Verdict.BOT
-    return Verdict.HOST if short <= behind + evidence.withheld else Verdict.BOT
+    if short <= behind + evidence.withheld:
+        return Verdict.HOST
+    return Verdict.BOT

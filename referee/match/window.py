@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from enum import Enum
 
-from msgspec import UNSET, Raw, Struct
+from msgspec import Raw, Struct
 
 from protocol.messages import Accepted, ClockTerms, NoAction, Submit
 from protocol.refusals import Refusal
@@ -76,7 +76,9 @@ class Stopwatch:
 
     def when(self, reading: int) -> int | None:
         """Return the time at which it will show a reading, from its last start on; None while it is stopped."""
-        return None if self.paused else reading + self._lengths[-1]
+        if self.paused:
+            return None
+        return reading + self._lengths[-1]
 
 
 class _Point(Struct, frozen=True):
@@ -127,7 +129,9 @@ class Account:
     @property
     def total(self) -> int:
         """The time used up to the last reading."""
-        return self._points[-1].used if self._points else 0
+        if not self._points:
+            return 0
+        return self._points[-1].used
 
     def next_look(self, goal: int) -> int:
         """Return the time of the last reading if it reached a goal, else the earliest at which one could."""
@@ -187,7 +191,9 @@ class SeatClock(Struct, frozen=True):
         used = self.used(reading)
         if self.stands or used < self.main:
             return ClockStage.MAIN
-        return ClockStage.RESERVE if used < self.main + self.reserve else ClockStage.OVER
+        if used < self.main + self.reserve:
+            return ClockStage.RESERVE
+        return ClockStage.OVER
 
     def reserve_used(self, used: int) -> int:
         """Return the part of the used time that is from the reserve."""
@@ -216,28 +222,31 @@ class SeatClock(Struct, frozen=True):
         """
         if self.stands:
             return None
-        latest = self.deadline if into_reserve else self.main_ends
+        time = self.main
+        if into_reserve:
+            time += self.reserve
+        latest = self.opened + time * self.wall_factor
         if self.account is None:
             return latest
-        return min(latest, self.account.next_look(self.main + self.reserve if into_reserve else self.main))
+        return min(latest, self.account.next_look(time))
 
 
 def reserve_after(terms: ClockTerms, reserve: int, used: int) -> int:
     """Return what remains of a seat's reserve after a window of its own that used some of it, in microseconds."""
-    given_back = 0 if terms.bronstein_ms is UNSET else min(used, terms.bronstein_ms * MICROSECONDS_PER_MS)
-    increment = 0 if terms.increment_ms is UNSET else terms.increment_ms * MICROSECONDS_PER_MS
+    given_back = min(used, (terms.bronstein_ms or 0) * MICROSECONDS_PER_MS)
+    increment = (terms.increment_ms or 0) * MICROSECONDS_PER_MS
     return reserve - used + given_back + increment
 
 
 class SeatWindow:
     """A seat's share of an open window. It is *settled* once its action cannot change any more."""
 
-    def __init__(self, number: int, account: Account | None = None) -> None:
+    def __init__(self, number: int) -> None:
         self.number = number
         """The number of the window among the seat's own: the `id` on the wire."""
         self.clock: SeatClock | None = None
         """The seat's clock; None until the window was passed to the seat's transport."""
-        self.account = account
+        self.account: Account | None = None
         """The bot's processor time, if the clock counts it."""
         self.ends_by: int | None = None
         """The earliest time at which main time may end, for a seat window without a clock yet."""
@@ -266,7 +275,9 @@ class SeatWindow:
         self.pass_time(reading)
         if self.final:
             return Refusal.FINAL
-        return Refusal.LATE if self.settled else None
+        if self.settled:
+            return Refusal.LATE
+        return None
 
     def note_late(self, reading: int) -> None:
         """Note the delay of a submission that was refused as late."""
@@ -276,7 +287,7 @@ class SeatWindow:
     def submit(self, action: Action, *, final: bool, reading: int) -> None:
         """Store a legal submission. Call `refusal` before."""
         self.action, self.arrived, self.final = action, reading, final
-        self.used = 0 if self.clock is None else self.clock.used(reading)
+        self.used = self._used(reading)
         if final:
             self._settle(self.used)
         self.pass_time(reading)
@@ -288,7 +299,7 @@ class SeatWindow:
     def forgo(self, reading: int) -> None:
         """Settle on the default action; no further submissions are accepted."""
         self.final = True
-        self._settle_at(reading)
+        self._settle(self._used(reading))
 
     def pass_time(self, reading: int) -> None:
         """Settle it if its time has run out. Submissions that arrived before must be stored already."""
@@ -305,7 +316,7 @@ class SeatWindow:
         if self.settled:
             return
         if self.arrived is None:
-            self._settle_at(reading)
+            self._settle(self._used(reading))
         else:
             self._settle(self.used)
 
@@ -317,8 +328,10 @@ class SeatWindow:
             return self.ends_by
         return self.clock.next_look(into_reserve=self.arrived is None)
 
-    def _settle_at(self, reading: int) -> None:
-        self._settle(0 if self.clock is None else self.clock.used(reading))
+    def _used(self, reading: int) -> int:
+        if self.clock is None:
+            return 0
+        return self.clock.used(reading)
 
     def _settle(self, used: int) -> None:
         self.settled = True
@@ -340,9 +353,10 @@ class OpenWindow:
             counted: whether the clock counts processor time.
         """
         self.window = window
-        self.seat_windows = {
-            owed.seat: SeatWindow(numbers[owed.seat], Account() if counted else None) for owed in window.owed
-        }
+        self.seat_windows = {owed.seat: SeatWindow(numbers[owed.seat]) for owed in window.owed}
+        if counted:
+            for seat_window in self.seat_windows.values():
+                seat_window.account = Account()
         self._fixed = fixed
 
     def pass_time(self, reading: int) -> None:
@@ -356,7 +370,9 @@ class OpenWindow:
 
     def next_change(self) -> int | None:
         """Return the next time at which the window may change without input; None: never."""
-        soonest = self._earliest_close() if self._fixed and self._all_settled() else None
+        soonest = None
+        if self._fixed and self._all_settled():
+            soonest = self._earliest_close()
         for seat_window in self.seat_windows.values():
             change = seat_window.next_change()
             if change is not None and (soonest is None or change < soonest):
@@ -384,7 +400,9 @@ def why_not(seat_window: SeatWindow | None, window: int, windows: int, reading: 
     """
     if seat_window is not None and seat_window.number == window:
         return seat_window.refusal(reading)
-    return Refusal.LATE if 0 <= window < windows else Refusal.UNKNOWN_WINDOW
+    if 0 <= window < windows:
+        return Refusal.LATE
+    return Refusal.UNKNOWN_WINDOW
 
 
 def take(seat_window: SeatWindow, submit: Submit, read: Callable[[Raw], Action], reading: int) -> Accepted:
@@ -397,16 +415,12 @@ def take(seat_window: SeatWindow, submit: Submit, read: Callable[[Raw], Action],
         accepted = undo(seat_window)
         if submit.final is True:
             seat_window.forgo(reading)
-            seat_window.no_action = _no_action(submit)
+            seat_window.no_action = submit.because or None
         return accepted
     action = read(submit.action)
     seat_window.submit(action, final=submit.final is not False, reading=reading)
-    seat_window.no_action = _no_action(submit)
+    seat_window.no_action = submit.because or None
     return Accepted(window=seat_window.number, action=action)
-
-
-def _no_action(submit: Submit) -> NoAction | None:
-    return None if submit.because is UNSET else submit.because
 
 
 def undo(seat_window: SeatWindow) -> Accepted:

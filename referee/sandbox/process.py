@@ -42,12 +42,6 @@ NO_MEMORY = (
 AnySandbox = bwrap.BubblewrapSandbox | unconfined.PlainProcess | PreforkedSandbox
 
 
-def _kind(bot: BotFolder, isolation: Isolation, *, warm: bool) -> type[AnySandbox]:
-    if isolation == "none":
-        return unconfined.PlainProcess
-    return PreforkedSandbox if warm and can_be_warm(bot) else bwrap.BubblewrapSandbox
-
-
 class _CountersBefore(Struct, frozen=True):
     """The kernel's counters of a bot at the start of its match, which are not 0 if it was kept."""
 
@@ -178,8 +172,9 @@ class Process:
         """
         if not self._ended.is_set() and self._box.group is not None:
             with suppress(ValueError), ButForShortages():
-                peak = self._box.group.peak_bytes()
-                self._peak_bytes = None if peak is None or peak <= self._before.peak_bytes else peak
+                self._peak_bytes = self._box.group.peak_bytes()
+                if self._peak_bytes is not None and self._peak_bytes <= self._before.peak_bytes:
+                    self._peak_bytes = None
         return self._peak_bytes
 
     def unlogged_bytes(self) -> int:
@@ -244,11 +239,10 @@ class Process:
     def _why_exited(self) -> str:
         if self._exit == 0:
             return "its program ended before the match was over (exit code 0)"
-        memory_mb = self._limits.memory_mb
-        killed = (
-            f"; one of its processes had been killed: memory over {memory_mb} MB" if self._memory_kills else ""
-        )
-        return f"it exited with code {self._exit}{killed}"
+        why = f"it exited with code {self._exit}"
+        if self._memory_kills:
+            why = f"{why}; one of its processes had been killed: memory over {self._limits.memory_mb} MB"
+        return why
 
     @property
     def has_group(self) -> bool:
@@ -272,7 +266,9 @@ class Process:
                 try:
                     self._exit = await self._box.end()
                     # A bot that exited well lacked nothing.
-                    self.lost = self._box.lost or (self.lost if self._exit else "")
+                    if self._exit == 0:
+                        self.lost = ""
+                    self.lost = self._box.lost or self.lost
                     self.last_line = self._log.finish()
                 finally:
                     # After any error: a task that waits for the end may be shielded, and would wait for ever.
@@ -292,11 +288,10 @@ async def start(
     *,
     line: Path,
     token: str,
-    isolation: Isolation,
+    isolation: Isolation | unconfined.Terminal,
     log: Path,
     warm: bool = False,
     kept: bool = False,
-    terminal: unconfined.Terminal | None = None,
 ) -> Process:
     """Start a bot's program in its sandbox.
 
@@ -308,23 +303,26 @@ async def start(
         line: the bound socket file, alone in its folder. As root, it is given to the bot's user. The bot gets its
             endpoint in ARENA_ENDPOINT.
         token: the token that its `hello` must contain. The bot gets it in ARENA_TOKEN.
-        isolation: the level; `none` only limits its processes, hides nothing, and allows it to escape.
+        isolation: the level; `none` only limits its processes, hides nothing, and allows it to escape. Or the
+            terminal to which a bot outside any sandbox writes, instead of the log.
         warm: whether a Python bot may be forked from a process that has its imports already. That saves most of
-        the
-            time of its start; the walls are the same.
+            the time of its start; the walls are the same.
         kept: whether it must wait for another match when one is over.
         log: the bounded file for its standard output and error. It is overwritten.
-        terminal: the terminal of a bot that writes there instead, outside the sandbox at any level.
 
     Raises:
         SandboxError: its sandbox cannot be created.
         OSError: the log cannot be created, or no process or descriptor is available.
     """
-    make: Callable[[BotFolder, Path, str, int], AnySandbox] = _kind(bot, isolation, warm=warm)
-    if terminal is not None:
-        make = partial(unconfined.PlainProcess, terminal=terminal)
+    make: Callable[[BotFolder, Path, str, int], AnySandbox] = bwrap.BubblewrapSandbox
+    if isinstance(isolation, unconfined.Terminal):
+        make = partial(unconfined.PlainProcess, terminal=isolation)
     else:
         demand(isolation)
+        if isolation == "none":
+            make = unconfined.PlainProcess
+        elif warm and can_be_warm(bot):
+            make = PreforkedSandbox
     bot = replace(bot, keeps=kept)
     once = partial(_start, nursery, bot, make, line=line, token=token, log=log)
     try:
@@ -354,7 +352,9 @@ async def _start(
     except OSError as error:
         bounded.handed_over()
         bounded.finish()
-        raise cannot(error) if make in (bwrap.BubblewrapSandbox, PreforkedSandbox) else error from None
+        if make in (bwrap.BubblewrapSandbox, PreforkedSandbox):
+            raise cannot(error) from None
+        raise
     bounded.handed_over()
     process = Process(box, bounded, bot.limits, bridged=bot.transport == "stdio")
     nursery.start_soon(bounded.follow)

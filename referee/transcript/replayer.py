@@ -31,6 +31,7 @@ from referee.match import (
     Judged,
     Left,
     Match,
+    MatchTerms,
     Out,
     Policy,
     Record,
@@ -280,16 +281,15 @@ class Replayed:
             self.table, policy = dealt(header)
         except BadTermsError as error:
             raise Differs(1, f"cannot be dealt: {error}") from None
-        self.match = Match(
-            header.match,
-            self.table,
-            terms=header.clock,
+        terms = MatchTerms(
+            match=header.match,
+            clock=header.clock,
             policy=policy,
             bots=header.bots,
-            io=self,
             measured=header.measured,
-            unexcused=() if header.unexcused is UNSET else header.unexcused,
+            unexcused=header.unexcused or (),
         )
+        self.match = Match(self.table, terms, io=self)
         self.match.begin()
 
     def record(self, record: Record) -> None:

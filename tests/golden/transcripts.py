@@ -111,7 +111,7 @@ def _header(played: Played) -> Header:
     return Header(
         format=FORMAT,
         arena="golden",
-        match=played.match.name,
+        match=played.match.terms.match,
         game="mist",
         variant=table.deal.variant,
         seed=table.deal.seed,

@@ -15,7 +15,7 @@ from referee.bot_folder.manifest import BotFolder, built_in, find_bot
 from referee.games.registry import GAMES
 from referee.host.host import Host
 from referee.host.kept_bots import KeptBots, Kind, open_kept_bots
-from referee.host.match_log import MatchLog
+from referee.host.observers import MatchLog
 from referee.host.one_match import play
 from referee.host.plan import Plan, Result
 from referee.host.players import ProcessSeat, SandboxedBot

@@ -9,12 +9,11 @@ from msgspec import UNSET, Raw
 from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, Closed, Hello, Note, Opened, Pause, ServerMessage, Submit, Undo, Welcome
 from referee.games.registry import GAMES
-from referee.host.feed import Feed, FeedTerms
 from referee.host.host import Host, MatchHooks
-from referee.host.match_log import MatchLog
+from referee.host.observers import Feed, FeedTerms, MatchLog
 from referee.match.match import Match
 from referee.match.records import BotIdentity, Record
-from referee.match.terms import ClockTable, Policy, clock_terms
+from referee.match.terms import ClockTable, MatchTerms, Policy, clock_terms
 from referee.rules.contract import AnyGame
 from referee.rules.table import Deal, Table
 from referee.sandbox.meter import Reading
@@ -198,9 +197,10 @@ def set_up(
         )
         for seat, bot in enumerate(bots)
     )
-    match = Match(
-        "test", table, terms=terms, policy=policy, bots=identities, io=host, measured=measure is not None
+    match_terms = MatchTerms(
+        match="test", clock=terms, policy=policy, bots=identities, measured=measure is not None
     )
+    match = Match(table, match_terms, io=host)
     return Played(match, host, bots, records, policy, fed=published)
 
 

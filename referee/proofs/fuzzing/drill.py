@@ -16,7 +16,7 @@ from protocol.games.mist import MistOptions, Turn
 from protocol.words import Action, Audience, Event, Options, Outcome, Setup, View
 from referee.games import Mist
 from referee.host import Host, MatchHooks
-from referee.match import BotIdentity, Match, Policy, Record, clock_terms
+from referee.match import BotIdentity, Match, MatchTerms, Policy, Record, clock_terms
 from referee.proofs.fuzzing.script import Script, Submits
 from referee.rules import (
     Addressed,
@@ -185,20 +185,14 @@ def set_up(
         for seat, token in enumerate(tokens(script))
     )
     table = _table(script)
-    match = Match(
-        "fuzz",
-        table,
-        terms=replace(
-            clock_terms(table.game, table.deal.variant, terms),
-            main_ms={window.kind: script.main_ms for window in script.windows},
-            reserve_ms=script.reserve_ms,
-            increment_ms=script.increment_ms or UNSET,
-            bronstein_ms=script.bronstein_ms or UNSET,
-        ),
-        policy=terms,
-        bots=bots,
-        io=host,
+    clock = replace(
+        clock_terms(table.game, table.deal.variant, terms),
+        main_ms={window.kind: script.main_ms for window in script.windows},
+        reserve_ms=script.reserve_ms,
+        increment_ms=script.increment_ms or UNSET,
+        bronstein_ms=script.bronstein_ms or UNSET,
     )
+    match = Match(table, MatchTerms(match="fuzz", clock=clock, policy=terms, bots=bots), io=host)
     return match, host, lines
 
 

@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from protocol.codec import decode_server_message, encode
 from protocol.messages import PROTOCOL, Hello, Note, Opened, Over, Submit, Welcome
-from referee.host.feed import Publish
+from referee.host.observers import Publish
 from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import LocalSeat

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from protocol.codec import encode
 from referee.host.host import Host
 from referee.host.interview import Interviewed, questions_of
-from referee.host.match_log import MatchLog
+from referee.host.observers import MatchLog
 from referee.host.plan import Plan
 from referee.host.players import SeatDriver
 from referee.host.reask import reask, stand_in
@@ -30,7 +30,7 @@ def whole(played: Played) -> list[AnyRecord]:
     header = Header(
         format=FORMAT,
         arena="1",
-        match=played.match.name,
+        match=played.match.terms.match,
         game=table.game.name,
         variant=table.deal.variant,
         seed=table.deal.seed,
@@ -40,8 +40,8 @@ def whole(played: Played) -> list[AnyRecord]:
         policy=to_builtins(played.policy),
         bots=tuple(seat.bot for seat in played.match.seats),
         isolation="none",
-        measured=played.match._measured,
-        unexcused=tuple(sorted(played.match._unexcused)) or UNSET,
+        measured=played.match.terms.measured,
+        unexcused=tuple(sorted(played.match.terms.unexcused)) or UNSET,
         machine="",
         started="",
     )

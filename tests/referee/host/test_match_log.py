@@ -10,7 +10,7 @@ from structlog.testing import LogCapture
 from trio.testing import MockClock
 
 from protocol.messages import Opened
-from referee.host.match_log import MAX_REFUSALS, MatchLog
+from referee.host.observers import MAX_REFUSALS, MatchLog
 from referee.host.plan import Plan
 from referee.log import SILENT
 from referee.match.terms import Policy

@@ -5,7 +5,7 @@ import pytest
 from protocol.messages import ClockTerms
 from referee.match.records import BotIdentity, Used
 from referee.match.seat import Seat
-from referee.match.terms import Policy
+from referee.match.terms import MatchTerms, Policy
 from referee.match.verdicts import OpenCases
 from referee.match.window import Account, SeatClock, SeatWindow
 from tests.referee.toy import Bid
@@ -18,9 +18,10 @@ LONG = 100 * SECOND
 def verdicts(clock: SeatClock, ends: int, *, answered: bool = False, withheld: int = LONG) -> list[str]:
     """Of a part that ends at that reading, in which the machine withheld so much from the bot."""
     identity = BotIdentity(name="b", version="1", content="", seed=0, token="")
-    court = OpenCases([Seat(0, identity, ClockTerms(main_ms={}), Policy())])
-    part = SeatWindow(0, clock.account)
-    part.clock = clock
+    terms = MatchTerms(match="", clock=ClockTerms(main_ms={}), policy=Policy(), bots=(identity,))
+    court = OpenCases([Seat(0, identity, terms)])
+    part = SeatWindow(0)
+    part.clock, part.account = clock, clock.account
     if answered:
         part.submit(Bid(amount=1), final=True, reading=ends)
     part.pass_time(ends)

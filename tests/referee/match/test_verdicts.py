@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import trio
+from msgspec.structs import replace
 
 from protocol.messages import Opened
 from protocol.refusals import Conduct
@@ -122,16 +123,7 @@ def measured(max_turns: int = 4, unexcused: tuple[int, ...] = (), *, first: int 
 def measure(played: Played, unexcused: tuple[int, ...] = ()) -> None:
     """Make its match one that waits for evidence."""
     match = played.match
-    played.match = Match(
-        "test",
-        match.table,
-        terms=match._terms,
-        policy=match._policy,
-        bots=tuple(seat.bot for seat in match.seats),
-        io=played.host,
-        measured=True,
-        unexcused=unexcused,
-    )
+    played.match = Match(match.table, replace(match.terms, measured=True, unexcused=unexcused), played.host)
 
 
 class Kernel:

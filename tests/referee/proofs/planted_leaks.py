@@ -11,7 +11,7 @@ from protocol.games.mist import Placed, Turn
 from protocol.games.mist.board import BOARD
 from protocol.words import Action
 from referee.games.mist import Mist, MistState
-from referee.host.feed import Feed
+from referee.host.observers import Feed
 from referee.match.records import Record, WindowTime
 from referee.rules.contract import Addressed, Announced, AnyGame, Transition
 from referee.rules.rng import MatchRandom
