@@ -276,7 +276,7 @@ class ObservedTable:
         self.feed.told(told)
 
     def publish(self, topic: str, message: bytes) -> None:
-        """See `feed.Publish`."""
+        """See `observers.Publish`."""
         self.fed.append(topic.encode() + message)
 
     def _snapshot(self) -> bytes:
