@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from arena.pages import Website
 from arena.statistics import Played
 from arena.tournament import LEDGER, Ledger
 from referee.match import SeatReport
@@ -85,3 +86,10 @@ def folder_of(
         )
         db.execute("COMMIT")
     return path
+
+
+def body_of(website: Website, path: str) -> bytes:
+    """The content of a page, which must be there."""
+    page = website.page(path)
+    assert page is not None, path
+    return page.body

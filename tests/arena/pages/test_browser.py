@@ -17,7 +17,7 @@ from arena.web.catalog import competitions_in, seasons_in
 from arena.web.server import POLICY
 from referee.transcript import verify_transcript
 from tests.arena.in_browser import Opened
-from tests.arena.pages.folders import folder_of
+from tests.arena.pages.folders import body_of, folder_of
 from tests.arena.season.seasons import STAGES, league, playing
 from tests.arena.simulated import result, tournament
 from tests.arena.viewer.matches import HOSTILE, written
@@ -96,10 +96,9 @@ def site(website: Website) -> Iterator[str]:
 def on_disk(website: Website, folder: Path, *paths: str) -> None:
     """Writes these pages, and what all share."""
     for path in (*website.shared_paths(), *paths):
-        page = website.page(path)
-        assert page is not None
+        page = body_of(website, path)
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(page.body)
+        (folder / path).write_bytes(page)
 
 
 @pytest.mark.parametrize("path", PAGES)

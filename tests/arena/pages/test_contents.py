@@ -19,7 +19,7 @@ from arena.pages import (
 )
 from arena.tournament import TRANSCRIPTS
 from referee.transcript import Verified, read_transcript, seat_lines, verify_transcript
-from tests.arena.pages.folders import folder_of
+from tests.arena.pages.folders import body_of, folder_of
 from tests.arena.simulated import result
 from tests.arena.viewer.matches import written
 
@@ -113,6 +113,5 @@ def test_a_transcript_that_was_refused_is_read_again_only_when_its_file_is_anoth
             website.page(f"transcript/{head}.jsonl")
     assert 1 == len(read)
     file.write_bytes(mist.read_bytes())
-    found = website.page(f"transcript/{head}.jsonl")
-    assert found is not None
-    assert mist.read_bytes() == found.body
+    found = body_of(website, f"transcript/{head}.jsonl")
+    assert mist.read_bytes() == found

@@ -21,7 +21,7 @@ from referee.display_text import printable, printable_name
 from referee.match import SeatReport
 from tests.arena.commands.test_report import OF_MANY
 from tests.arena.commands.test_report import cup as tournament_cup
-from tests.arena.pages.folders import SEED, folder_of
+from tests.arena.pages.folders import SEED, body_of, folder_of
 from tests.arena.schedule.paired import spec
 from tests.arena.simulated import result, tournament
 from tests.hostile_names import NAMES
@@ -91,15 +91,13 @@ def one(path: Path, slug: str = "cup") -> Website:
 def all_pages(website: Website, slug: str = "cup") -> Iterator[tuple[str, bytes]]:
     matches = (path for path, *_ in website.match_pages(slug))
     for path in (*website.shared_paths(), *matches, *website.paths(slug)):
-        page = website.page(path)
-        assert page is not None, path
-        yield path, page.body
+        page = body_of(website, path)
+        yield path, page
 
 
 def words(website: Website, path: str) -> str:
-    page = website.page(path)
-    assert page is not None, path
-    return " ".join(" ".join(Reader(page.body).words).split())
+    page = body_of(website, path)
+    return " ".join(" ".join(Reader(page).words).split())
 
 
 def cup(path: Path, bots: int, seats: int = 2, blocks: int = 1, labels: Sequence[str] = ()) -> Path:
@@ -173,9 +171,8 @@ def test_names_and_what_bots_say_are_text_on_every_page(hostile: Website, tmp_pa
 
 
 def test_names_are_shown_as_they_stand_and_long_ones_lose_their_middle(hostile: Website) -> None:
-    page = hostile.page("cup/bots.html")
-    assert page is not None
-    found = Reader(page.body).words
+    page = body_of(hostile, "cup/bots.html")
+    found = Reader(page).words
     for name in HOSTILE:
         if len(name) < 50 and name.isascii():
             assert printable_name(name) in found
@@ -309,9 +306,8 @@ def test_a_page_says_in_one_way_how_many_bots_there_are(tmp_path: Path) -> None:
 
 def _first(website: Website) -> int:
     """Return the entrant that stands first."""
-    page = website.page("cup/bots.json")
-    assert page is not None
-    return int(msgspec.json.decode(page.body)["bots"][0][0])
+    page = body_of(website, "cup/bots.json")
+    return int(msgspec.json.decode(page)["bots"][0][0])
 
 
 def test_ratings_over_time_begin_with_a_bots_first_result(tmp_path: Path) -> None:
@@ -478,9 +474,8 @@ def test_pages_of_500_bots_with_names_of_forty_characters_stay_small(
             played.append(result(block, seating, (entrants[0], entrants[1]), ranking))
     website = one(folder_of(tmp_path / "cup", labels, played, format="ladder", rounds=4))
     for path in ("index.html", *(path for path in website.paths("cup") if not path.startswith("cup/bot/"))):
-        page = website.page(path)
-        assert page is not None
-        assert len(page.body) <= MOST_BYTES, path
+        page = body_of(website, path)
+        assert len(page) <= MOST_BYTES, path
 
 
 # --- Every kind of page: where its links lead, and what explains its columns.
@@ -573,9 +568,8 @@ def test_a_projector_tells_thirteen_long_names_apart(tmp_path: Path) -> None:
     assert page is not None
     shown = {word for word in Reader(page.body).words if "\N{HORIZONTAL ELLIPSIS}" in word and "_" in word}
     assert 13 == len(shown)
-    charts = website.page("cup/index.html")
-    assert charts is not None
-    cut = [word for word in Reader(charts.body).words if "\N{HORIZONTAL ELLIPSIS}" in word and ":" not in word]
+    charts = body_of(website, "cup/index.html")
+    cut = [word for word in Reader(charts).words if "\N{HORIZONTAL ELLIPSIS}" in word and ":" not in word]
     assert len(cut) >= 2 * 13
     assert not len(set(cut)) % 13
 

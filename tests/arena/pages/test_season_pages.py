@@ -22,6 +22,7 @@ from arena.web.catalog import competitions_in, seasons_in
 from arena.web.events import Streams
 from arena.web.server import Application, Site
 from referee.log import SILENT
+from tests.arena.pages.folders import body_of
 from tests.arena.pages.test_pages import MOST_BYTES, Reader, all_pages, words
 from tests.arena.season.seasons import league, playing, table_of
 from tests.arena.web.test_competition_watcher import followed
@@ -105,9 +106,8 @@ SLUGS = ("league-groups-a", "league-groups-b", "league-final")
 
 
 def test_a_stages_own_pages_lead_back_to_the_season(file: Path) -> None:
-    page = website(file).page("league-final/index.html")
-    assert page is not None
-    assert "../league/index.html" in Reader(page.body).links
+    page = body_of(website(file), "league-final/index.html")
+    assert "../league/index.html" in Reader(page).links
     text = words(website(file), "league-final/index.html")
     assert "league: final" in text
     assert "stage the top two of each group" in text
@@ -180,10 +180,9 @@ def test_words_of_others_stay_words(tmp_path: Path) -> None:
             ledger.execute("UPDATE terms SET value = ? WHERE key = 'stage.field'", (cut,))
             ledger.execute("INSERT OR REPLACE INTO terms VALUES ('stage.cut', '[\"<b>cut</b>\"]')")
             ledger.commit()
-    page = website(folder).page("league/index.html")
-    assert page is not None
-    assert not {"b", "i"} & Reader(page.body).tags
-    assert b"alert(1)</script>" not in page.body
+    page = body_of(website(folder), "league/index.html")
+    assert not {"b", "i"} & Reader(page).tags
+    assert b"alert(1)</script>" not in page
     assert "<b>cut</b>" in words(website(folder), "league/index.html")
     shown = CliRunner().invoke(main, ["report", str(folder)])
     assert 0 == shown.exit_code

@@ -94,7 +94,6 @@ async def test_a_client_that_never_ends_its_headers_is_let_go_in_the_same_time(
     nursery.start_soon(trickle)
     assert b"" == await served.rest()
     assert REQUEST_SECONDS == trio.current_time()
-    nursery.cancel_scope.cancel()
 
 
 async def test_after_an_answer_the_time_for_the_next_request_begins(
@@ -187,7 +186,6 @@ async def test_connections_beyond_the_bound_are_told_so(nursery: trio.Nursery) -
     await client.send_all(GET % b"")
     await trio.testing.wait_all_tasks_blocked()
     assert (await client.receive_some()).startswith(b"HTTP/1.1 200 ")
-    nursery.cancel_scope.cancel()
 
 
 class Told:
@@ -239,7 +237,6 @@ async def test_news_come_whole_and_in_order_over_a_connection_with_little_room(
             received += came.data if isinstance(came, h11.Data) else b""
     assert wanted == received
     await told.client.aclose()
-    nursery.cancel_scope.cancel()
 
 
 async def test_a_browser_that_is_gone_when_news_come_is_forgotten(nursery: trio.Nursery) -> None:
@@ -261,7 +258,6 @@ async def test_a_stream_lasts_and_says_now_and_then_that_it_does(
     for _ in range(3):
         assert HEARTBEAT in await told.client.receive_some()
     assert 3 * HEARTBEAT_SECONDS == trio.current_time()
-    nursery.cancel_scope.cancel()
 
 
 async def test_a_client_that_goes_on_sending_is_told_all_the_same(
@@ -273,4 +269,3 @@ async def test_a_client_that_goes_on_sending_is_told_all_the_same(
     await told.client.send_all(b"x" * 1_000_000)
     stream.publish({"news": 1})
     assert b'data: {"news":1}' in await told.client.receive_some()
-    nursery.cancel_scope.cancel()

@@ -56,7 +56,6 @@ async def test_first_comes_how_things_stand(nursery: trio.Nursery, autojump_cloc
     _, _, (browser,) = following(nursery)
     await trio.testing.wait_all_tasks_blocked()
     assert [b'data: {"n":0}\n\n'] == browser.told
-    nursery.cancel_scope.cancel()
 
 
 async def test_a_message_after_a_quiet_time_is_sent_at_once(
@@ -69,7 +68,6 @@ async def test_a_message_after_a_quiet_time_is_sent_at_once(
         stream.publish(number)
         await trio.testing.wait_all_tasks_blocked()
         assert (event(number), began) == (browser.told[-1], trio.current_time())
-    nursery.cancel_scope.cancel()
 
 
 async def test_messages_that_follow_soon_come_in_one_piece_that_all_share(
@@ -84,7 +82,6 @@ async def test_messages_that_follow_soon_come_in_one_piece_that_all_share(
     await trio.sleep(PAUSE_SECONDS / 2)
     assert [b"data: 2\n\ndata: 3\n\n"] * 3 == [browser.told[-1] for browser in browsers]
     assert 1 == len({id(browser.told[-1]) for browser in browsers})
-    nursery.cancel_scope.cancel()
 
 
 async def test_with_many_who_follow_messages_wait_longer(
@@ -99,7 +96,6 @@ async def test_with_many_who_follow_messages_wait_longer(
     assert {2} == {len(browser.told) for browser in browsers}
     await trio.sleep(0.02)
     assert {3} == {len(browser.told) for browser in browsers}
-    nursery.cancel_scope.cancel()
 
 
 class Narrow:
@@ -156,7 +152,6 @@ async def test_a_client_that_has_just_been_told_is_sent_no_heartbeat(
     stream.publish("news")
     await trio.sleep(HEARTBEAT_SECONDS + 1)
     assert [(event("all"), 0.0), (HEARTBEAT, 2 * HEARTBEAT_SECONDS - 1)] == told
-    nursery.cancel_scope.cancel()
 
 
 def unchunked(data: bytes) -> bytes:
@@ -186,7 +181,6 @@ async def test_one_that_does_not_read_holds_nobody_up_and_later_learns_how_thing
     await trio.testing.wait_all_tasks_blocked()
     assert event({"n": state["n"]}) in slow.told
     assert len(slow.told) < 5
-    nursery.cancel_scope.cancel()
 
 
 def test_what_waits_for_a_client_is_bounded_in_number_and_in_bytes() -> None:
@@ -216,7 +210,6 @@ async def test_without_news_there_is_a_heartbeat(nursery: trio.Nursery, autojump
     await trio.sleep(100)
     assert {HEARTBEAT} == set(browser.told[1:])
     assert len(browser.told) > 3
-    nursery.cancel_scope.cancel()
 
 
 async def test_what_late_clients_are_told_is_made_once_for_all(
@@ -233,7 +226,6 @@ async def test_what_late_clients_are_told_is_made_once_for_all(
     await trio.testing.wait_all_tasks_blocked()
     assert [1] == made
     assert {b"data: 1\n\n"} == {told for browser in browsers for told in browser.told}
-    nursery.cancel_scope.cancel()
 
 
 def test_no_message_can_end_its_event_early() -> None:
@@ -257,7 +249,6 @@ async def test_there_is_a_bound_on_all_streams_together(nursery: trio.Nursery) -
         nursery.start_soon(streams.answer, stream, [], host, nothing, taken)
         await trio.testing.wait_all_tasks_blocked()
     assert streams.full
-    nursery.cancel_scope.cancel()
 
 
 @pytest.mark.parametrize(
@@ -289,4 +280,3 @@ async def test_there_is_a_bound_on_the_streams_of_an_address(
     leaves.set()
     await trio.testing.wait_all_tasks_blocked()
     assert not streams.full_for(first)
-    nursery.cancel_scope.cancel()

@@ -24,6 +24,7 @@ from arena.web.catalog import competitions_in, folders_in, seasons_in
 from referee.match import Policy
 from tests.arena.checks.bots import WHY, Field
 from tests.arena.commands.test_report import cup
+from tests.arena.pages.folders import body_of
 
 GINA = "mist_cautious"
 STATE = f"not begun: {GINA} cannot start"
@@ -135,13 +136,11 @@ def test_who_would_change_its_field_is_told_that_it_has_not_begun(refused: Path)
 def test_the_server_has_the_same_page_in_place_of_each_of_its_pages(refused: Path, tmp_path: Path) -> None:
     website = Website(competitions_in([tmp_path / "runs"]), live=True)
     for path in ("", "index.html", "bots.html", "matches.html", "schedule.html", "live.html", "kiosk.html"):
-        page = website.page(f"refused/{path}")
-        assert page is not None
-        assert STATE in page.body.decode()
+        page = body_of(website, f"refused/{path}")
+        assert STATE in page.decode()
     assert website.page("refused/bots.json") is None
-    card = website.page("index.html")
-    assert card is not None
-    assert STATE in card.body.decode()
+    card = body_of(website, "index.html")
+    assert STATE in card.decode()
 
 
 def test_once_it_has_begun_nothing_is_left_of_that(refused: Path, tmp_path: Path) -> None:
@@ -216,9 +215,8 @@ def test_a_stage_whose_check_refused_is_shown_in_its_season(tmp_path: Path) -> N
     assert page is not None
     assert STATE in page.body.decode()
     assert "cannot be shown" not in page.body.decode()
-    kiosk = Website(competitions, live=True, seasons=[pages]).page(f"{pages.slug}/kiosk.html")
-    assert kiosk is not None
-    assert STATE in kiosk.body.decode()
+    kiosk = body_of(Website(competitions, live=True, seasons=[pages]), f"{pages.slug}/kiosk.html")
+    assert STATE in kiosk.decode()
 
 
 def test_a_file_whose_competition_nobody_has_started_keeps_no_other_from_being_shown(tmp_path: Path) -> None:
