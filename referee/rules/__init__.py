@@ -19,10 +19,12 @@ from referee.rules.contract import (
     Transition,
     Variant,
     Window,
+    by_seat,
     check_own,
+    ranked,
     read_given,
 )
-from referee.rules.legal import Building, Draft, IllegalChoiceError, LegalActions, drawn
+from referee.rules.legal import Building, Draft, IllegalChoiceError, LegalActions, choice_mask, drawn
 from referee.rules.reveal import Leak, audience, opened, remembered, shown
 from referee.rules.rng import MatchRandom, below, choice, sample, shuffle
 from referee.rules.table import Answered, Deal, Move, Table, WindowClosed
@@ -59,10 +61,13 @@ __all__ = [
     "WindowClosed",
     "audience",
     "below",
+    "by_seat",
     "check_own",
     "choice",
+    "choice_mask",
     "drawn",
     "opened",
+    "ranked",
     "read_given",
     "remembered",
     "sample",

@@ -7,8 +7,9 @@ clock, draws random numbers only from the `MatchRandom` passed in, and names the
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
+from itertools import count, groupby
 from random import Random
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
@@ -20,6 +21,7 @@ from protocol.words import Action, Event, Options, Outcome, Setup, View
 from referee.rules.legal import Building, LegalActions
 from referee.rules.rng import MatchRandom
 
+ItemT = TypeVar("ItemT")
 StateT = TypeVar("StateT")
 OptionsT = TypeVar("OptionsT", bound=Options)
 SetupT = TypeVar("SetupT", bound=Setup)
@@ -448,6 +450,17 @@ def check_own(view: View, seat: int | None) -> None:
     shown = getattr(view, "seat", seat)
     if seat is None or shown != seat or seat < 0:
         raise ValueError(f"seat: {seat}, and the view is of {'a spectator' if shown is None else f'seat {shown}'}")
+
+
+def by_seat(values: Iterable[ItemT]) -> dict[str, ItemT]:
+    """Return values that are indexed by seat, keyed by the seat as text, as messages have them."""
+    return dict(zip(map(str, count()), values, strict=False))
+
+
+def ranked(seats: Iterable[int], key: Callable[[int], Any]) -> tuple[tuple[int, ...], ...]:
+    """Return groups of seats with equal keys, the highest first; within a group seats keep their order."""
+    order = sorted(seats, key=key, reverse=True)
+    return tuple(tuple(group) for _, group in groupby(order, key))
 
 
 GivenT = TypeVar("GivenT", bound=Options | Setup)

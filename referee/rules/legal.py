@@ -6,7 +6,7 @@ leads to a legal action. So a policy with one output per choice can play any gam
 legally.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from operator import index
 from random import Random
 from typing import Any, Protocol
@@ -124,6 +124,14 @@ class LegalActions:
     def choices(self, action: Action) -> tuple[int, ...]:
         """Return the choices that build a legal action, which must be in canonical form."""
         return tuple(self._game.spell(self._view, action))
+
+
+def choice_mask(numbers: Iterable[int], first: int = 0) -> int:
+    """Return the mask of some choices of one kind: bit `first + n` is set for each `n` in `numbers`."""
+    mask = 0
+    for number in numbers:
+        mask |= 1 << number
+    return mask << first
 
 
 def drawn(mask: int, rng: Random) -> int:

@@ -1,7 +1,7 @@
 """The end of a match of The Fight For a Name: when it ends, the closing votes and the outcome (R9, R10)."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import cast
 
 from msgspec.structs import replace
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from protocol.games.fight_for_a_name import FightDetail, Reveal
 from protocol.words import Outcome
 from referee.games.fight_for_a_name.state import SEATS, FightState, Player, on_board, winners
-from referee.rules import Addressed, MatchRandom, Transition, choice
+from referee.rules import Addressed, MatchRandom, Transition, by_seat, choice, ranked
 
 LAST = 2
 """Highest number of seats without a title at which the match ends."""
@@ -63,8 +63,8 @@ def close_justice(state: FightState, votes: Sequence[int], rng: MatchRandom) -> 
 
 def most_named(votes: Sequence[int]) -> tuple[int, ...]:
     """Return the seats with the most votes, ascending; () without votes."""
-    counts = Counter(votes)
-    return tuple(sorted(seat for seat, count in counts.items() if count == max(counts.values())))
+    groups = ranked(sorted(set(votes)), votes.count)
+    return groups[0] if groups else ()
 
 
 def _begin_elimination(state: FightState, rng: MatchRandom) -> Transition[FightState]:
@@ -85,9 +85,7 @@ def last(state: FightState) -> tuple[int, ...]:
 
 
 def _with_least(state: FightState, seats: tuple[int, ...], measure: Callable[[Player], int]) -> tuple[int, ...]:
-    measures = {seat: measure(state.players[seat]) for seat in seats}
-    least = min(measures.values())
-    return tuple(seat for seat in seats if measures[seat] == least)
+    return ranked(seats, lambda seat: measure(state.players[seat]))[-1]
 
 
 def _eliminate(state: FightState, tied: tuple[int, ...], rng: MatchRandom) -> Transition[FightState]:
@@ -118,20 +116,21 @@ def outcome(state: FightState) -> Outcome | None:
         reason=ended,
         detail=FightDetail(
             claims=dict(state.claims),
-            crests={str(seat): tuple(player.crests) for seat, player in enumerate(state.players)},
-            strengths={str(seat): player.strengths for seat, player in enumerate(state.players)},
+            crests=by_seat(tuple(player.crests) for player in state.players),
+            strengths=by_seat(map(attrgetter("strengths"), state.players)),
         ),
     )
 
 
 def _ranking(state: FightState) -> tuple[tuple[int, ...], ...]:
-    rounds: dict[int, list[int]] = {}
+    """Rank earlier claims first, then the seats without a title, and the eliminated one last."""
+    earliness = dict.fromkeys(on_board(state), -state.round - 1)
     for claim in state.claims.values():
-        rounds.setdefault(claim.round, []).append(claim.seat)
-    groups = [tuple(sorted(rounds[number])) for number in sorted(rounds)]
-    left = tuple(seat for seat in on_board(state) if seat != state.eliminated)
+        earliness[claim.seat] = -claim.round
     # One seat is always eliminated, because there are fewer titles than seats.
-    return (*groups, *((left,) if left else ()), (cast("int", state.eliminated),))
+    eliminated = cast("int", state.eliminated)
+    del earliness[eliminated]
+    return (*ranked(sorted(earliness), earliness.__getitem__), (eliminated,))
 
 
 def _tokens(state: FightState) -> dict[str, int]:
@@ -140,4 +139,4 @@ def _tokens(state: FightState) -> dict[str, int]:
     tokens = dict.fromkeys(first if len(first) < FEW_FOR_TOKENS else (), each)
     if state.voted_token is not None:
         tokens[state.voted_token] = 1
-    return {str(seat): tokens[seat] for seat in sorted(tokens)}
+    return {str(seat): number for seat, number in sorted(tokens.items())}

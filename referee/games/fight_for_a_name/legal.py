@@ -11,8 +11,9 @@
 - votes: a seat, or `stop` to name no seat. All actions are listed.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from itertools import combinations
+from operator import attrgetter
 
 from protocol.games.fight_for_a_name import Ask, Colour, Direction, FightView, HexKey, Move, Pick, Title, Vote
 from protocol.games.fight_for_a_name.board import COLOURS, DIRECTIONS, HEXES, PILLAR_AT, STEPS, TITLES
@@ -20,7 +21,7 @@ from protocol.words import Action
 from referee.games.fight_for_a_name.moving import MOST_GIVEN
 from referee.games.fight_for_a_name.setup import NUMBERS
 from referee.games.fight_for_a_name.state import SEAT_KEYS, SEATS
-from referee.rules import Building
+from referee.rules import Building, choice_mask
 
 POWERS = 15
 """Number of powers of two in amounts, 2^0 to 2^14: a seat receives 28,000 MP at most, in 1,000 rounds."""
@@ -49,14 +50,14 @@ CHOICES = (
 def listed(view: FightView) -> Sequence[Action] | None:
     """Return all picks, votes or gifts, the smallest first; None at a pillar and for a move on the board."""
     if view.candidates is not None:
-        return [Vote(seat=None), *(Vote(seat=seat) for seat in view.candidates)]
+        return [Vote(seat=seat) for seat in (None, *view.candidates)]
     if view.round == 0:
         return _PICKS
     if view.position is None:
-        seats = [SEAT_KEYS[seat] for seat in _given(view)]
-        ones = [Move(give={key: 1}) for key in seats]
-        twos = [Move(give={key: MOST_GIVEN}) for key in seats]
-        return [Move(), *ones, *twos, *(Move(give={one: 1, other: 1}) for one, other in combinations(seats, 2))]
+        seats = list(map(SEAT_KEYS.__getitem__, _given(view)))
+        gifts = [{}, *({key: 1} for key in seats), *({key: MOST_GIVEN} for key in seats)]
+        gifts += [dict.fromkeys(pair, 1) for pair in combinations(seats, 2)]
+        return [Move(give=give) for give in gifts]
     return None
 
 
@@ -88,7 +89,7 @@ def _wanted(action: Action) -> Iterator[int]:
     """Yield the choices of an action, without `stop`."""
     match action:
         case Pick(pick=pick):
-            yield from (POSITION + position for position in pick)
+            yield from map(POSITION.__add__, pick)
         case Vote(seat=seat):
             if seat is not None:
                 yield SEAT + seat
@@ -116,7 +117,7 @@ def _waits(view: FightView) -> bool:
 
 
 def _vote(candidates: tuple[int, ...]) -> Building:
-    choice = yield 1 << STOP | _bits(SEAT, candidates)
+    choice = yield 1 << STOP | choice_mask(candidates, SEAT)
     return Vote(seat=None if choice == STOP else choice - SEAT)
 
 
@@ -124,7 +125,7 @@ def _pick() -> Building:
     pick: tuple[int, ...] = ()
     after = 0
     while after < NUMBERS:
-        choice = yield 1 << STOP | _bits(POSITION, range(after, NUMBERS))
+        choice = yield 1 << STOP | choice_mask(range(after, NUMBERS), POSITION)
         if choice == STOP:
             break
         pick += (choice - POSITION,)
@@ -137,12 +138,12 @@ _PICKS = tuple(Pick(pick=pick) for count in range(NUMBERS + 1) for pick in combi
 
 def _given(view: FightView) -> list[int]:
     """Return the seats to which this one may give MP."""
-    return [int(key) for key in view.positions if int(key) != view.barred]
+    return [seat for seat in map(int, view.positions) if seat != view.barred]
 
 
 def _gifts(view: FightView) -> Building:
     give: dict[str, int] = {}
-    mask = 1 << STOP | _bits(SEAT, _given(view))
+    mask = 1 << STOP | choice_mask(_given(view), SEAT)
     for _ in range(MOST_GIVEN):
         choice = yield mask
         if choice == STOP:
@@ -164,7 +165,7 @@ def _ask(shown: tuple[Title, ...]) -> Building:
 
 def _title(left: list[Title]) -> Generator[int, int, Title]:
     """Choose one of the remaining titles, and remove it from `left`."""
-    title = TITLES[(yield _bits(TITLE, map(TITLES.index, left))) - TITLE]
+    title = TITLES[(yield choice_mask(map(TITLES.index, left), TITLE)) - TITLE]
     left.remove(title)
     return title
 
@@ -177,8 +178,10 @@ def _coloured(left: list[Title]) -> Generator[int, int, tuple[Title, Colour]]:
 def _move(view: FightView, at: str, left: int) -> Building:
     path: list[Direction] = []
     white = set(view.white)
-    hexes = [number - 1 for number in view.reached if number not in white] if view.final_phase else []
-    visited: set[str] = {visit.pillar for visit in view.visits}
+    hexes: list[int] = []
+    if view.final_phase:
+        hexes += [number - 1 for number in view.reached if number not in white]
+    visited: set[str] = set(map(attrgetter("pillar"), view.visits))
     choice = STOP
     if not left:
         yield 1 << STOP
@@ -202,7 +205,7 @@ def _ways(at: str, path: list[Direction], visited: set[str]) -> int:
     """Return the mask of the next steps: a pillar needs a straight path, and allows one visit per seat (R1)."""
     mask = 0
     for way, there in STEPS[at].items():
-        if there not in PILLAR_AT or (there not in visited and all(step == way for step in path)):
+        if there not in PILLAR_AT or (there not in visited and path.count(way) == len(path)):
             mask |= 1 << STEP + DIRECTIONS.index(way)
     return mask
 
@@ -211,7 +214,7 @@ def _reinforced(hexes: list[int], left: int) -> Generator[int, int, dict[HexKey,
     put: dict[int, int] = {}
     choice = REINFORCE
     while choice == REINFORCE:
-        hex_ = (yield _bits(HEX, hexes)) - HEX
+        hex_ = (yield choice_mask(hexes, HEX)) - HEX
         hexes.remove(hex_)
         put[hex_], smaller = 0, POWERS
         more = 0
@@ -229,11 +232,3 @@ def _reinforced(hexes: list[int], left: int) -> Generator[int, int, dict[HexKey,
                 break
             more = 1 << STOP | bool(hexes) << REINFORCE
     return {HEXES[hex_]: put[hex_] for hex_ in sorted(put)}
-
-
-def _bits(first: int, numbers: Iterable[int]) -> int:
-    """Return the mask of choices of one kind: bit `first + n` for each n in `numbers`."""
-    mask = 0
-    for number in numbers:
-        mask |= 1 << number
-    return mask << first

@@ -96,11 +96,11 @@ def _result(before: FightState, after: FightState, held: Holders) -> RoundResult
 
 def _standings(state: FightState) -> list[Addressed]:
     """Return the private standing of each seat on the board, addressed to it."""
-    return [
-        Addressed(standing, seat)
-        for seat, standing in enumerate(of_each(state.players, _standing))
-        if standing is not None
-    ]
+    standings: list[Addressed] = []
+    for seat, standing in enumerate(of_each(state.players, _standing)):
+        if standing is not None:
+            standings.append(Addressed(standing, seat))
+    return standings
 
 
 def _standing(player: Player) -> Standing | None:
@@ -196,15 +196,11 @@ def _banner_hexes(state: FightState, banner: Banner, held: Sequence[HexKey]) -> 
 
 def _with_claim(state: FightState, title: Title, seat: int, hexes: tuple[HexKey, ...]) -> FightState:
     """Remove the claimer from the board, turn the banner's hexes white, and refund others' spending there."""
-    players = tuple(
-        replace(player, position=None, mp=0, income=0, strengths={}, spent={})
-        if each == seat
-        else _given_back(player, hexes)
-        for each, player in enumerate(state.players)
-    )
+    players = [_given_back(player, hexes) for player in state.players]
+    players[seat] = replace(state.players[seat], position=None, mp=0, income=0, strengths={}, spent={})
     claims: dict[Title, Claim] = {**state.claims, title: Claim(seat=seat, round=state.round)}
     white = tuple(sorted((*state.white, *map(int, hexes))))
-    return replace(state, players=players, white=white, claims=dict(sorted(claims.items())))
+    return replace(state, players=tuple(players), white=white, claims=dict(sorted(claims.items())))
 
 
 def _given_back(player: Player, hexes: tuple[HexKey, ...]) -> Player:

@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import combinations
-from operator import eq
+from itertools import chain, combinations, filterfalse
+from operator import attrgetter, eq
 from random import Random
 
 from protocol.games.fight_for_a_name import Banner, FightSetup, Pillar, Puzzle, Title
@@ -38,15 +38,17 @@ def drawn_titles(rng: Random) -> dict[Title, Banner]:
     shuffle(rng, bodies)
     while any(map(eq, bodies, partings)):
         shuffle(rng, partings)
-    banners = [Banner(body=body, parting=parting) for body, parting in zip(bodies, partings, strict=True)]
-    return dict(zip(TITLES, banners, strict=True))
+    banners: dict[Title, Banner] = {}
+    for title, body, parting in zip(TITLES, bodies, partings, strict=True):
+        banners[title] = Banner(body=body, parting=parting)
+    return banners
 
 
 def drawn_pillars(rng: Random) -> list[tuple[Title, ...]]:
     """Draw the titles that each pillar shows: no two pillars the same six, every title at five pillars."""
     while True:
         shown = _shown_by_pillars(rng)
-        if len({frozenset(titles) for titles in shown}) == len(PILLARS):
+        if len(set(map(frozenset, shown))) == len(PILLARS):
             return shown
 
 
@@ -56,9 +58,8 @@ def _shown_by_pillars(rng: Random) -> list[tuple[Title, ...]]:
     shown = []
     for pillars_left in range(len(PILLARS), 0, -1):
         titles = [title for title, count in left.items() if count == pillars_left]
-        titles += sample(
-            rng, [title for title, count in left.items() if 0 < count < pillars_left], SHOWN - len(titles)
-        )
+        others = [title for title, count in left.items() if 0 < count < pillars_left]
+        titles += sample(rng, others, SHOWN - len(titles))
         shuffle(rng, titles)
         for title in titles:
             left[title] -= 1
@@ -91,7 +92,7 @@ def checked_setup(setup: FightSetup) -> FightSetup:
 
 def _check_keys(given: Iterable[str], wanted: tuple[str, ...], place: str) -> None:
     present = set(given)
-    if missing := [key for key in wanted if key not in present]:
+    if missing := list(filterfalse(present.__contains__, wanted)):
         raise BadSetupError(f"{place}: {len(present)} of {len(wanted)}; there is no {', '.join(missing)}")
 
 
@@ -106,8 +107,8 @@ def _check_banners(titles: dict[Title, Banner]) -> None:
     for title, banner in titles.items():
         if banner.body == banner.parting:
             raise BadSetupError(f"setup.titles.{title}: body and parting are both {banner.body}; they differ")
-    _check_counts((banner.body for banner in titles.values()), COLOURS, 2, "setup.titles", "bodies")
-    _check_counts((banner.parting for banner in titles.values()), COLOURS, 2, "setup.titles", "partings")
+    _check_counts(map(attrgetter("body"), titles.values()), COLOURS, 2, "setup.titles", "bodies")
+    _check_counts(map(attrgetter("parting"), titles.values()), COLOURS, 2, "setup.titles", "partings")
 
 
 def _check_pillars(pillars: dict[Pillar, tuple[Title, ...]]) -> None:
@@ -115,7 +116,7 @@ def _check_pillars(pillars: dict[Pillar, tuple[Title, ...]]) -> None:
         if len(titles) != SHOWN or len(set(titles)) != SHOWN:
             what = f"{len(titles)} titles, {len(set(titles))} of them different"
             raise BadSetupError(f"setup.pillars.{pillar}: {what}; a pillar shows {SHOWN} different ones")
-    shown = (title for titles in pillars.values() for title in titles)
+    shown = chain.from_iterable(pillars.values())
     _check_counts(shown, TITLES, SHOWN_AT, "setup.pillars", "pillars")
     for one, other in combinations(pillars, 2):
         if set(pillars[one]) == set(pillars[other]):

@@ -5,6 +5,7 @@ A seat knows every field of its own `Player` except `income`, which it learns wh
 """
 
 from collections.abc import Callable, Collection
+from operator import attrgetter
 from typing import Literal, TypeVar, get_args
 
 from msgspec import Struct
@@ -111,8 +112,9 @@ def in_final_phase(state: FightState) -> bool:
 
 def winners(state: FightState) -> tuple[int, ...]:
     """Return the seats that claimed a title in the first round with a claim (R9)."""
-    first = min((claim.round for claim in state.claims.values()), default=None)
-    return tuple(sorted(claim.seat for claim in state.claims.values() if claim.round == first))
+    claims = state.claims.values()
+    first = min(map(attrgetter("round"), claims), default=None)
+    return tuple(sorted([claim.seat for claim in claims if claim.round == first]))
 
 
 def title_of(state: FightState, seat: int) -> Title | None:

@@ -14,7 +14,7 @@ from protocol.games.hive_mind import BUYING_ROUND, BreakTie, GiveToken, HiveMind
 from protocol.games.hive_mind.board import CELLS, KINDS, SHAPES, shape_named
 from protocol.words import Action
 from referee.games.hive_mind.state import ROUNDS, RULE_SETS, SEATS, HiveMindState, Turn, price, turn, wallet
-from referee.rules import Building, Illegal, remembered
+from referee.rules import Building, Illegal, choice_mask, remembered
 
 SHAPE_NAMES = tuple(SHAPES)
 SMALL = 40
@@ -46,11 +46,10 @@ ABOVE, BELOW, DIGIT, END = (
     NUMBER["end of number"],
 )
 YES_OR_NO = 0b11
-SHAPES_OF = {
-    kind: sum(1 << SHAPE + at for at, shape in enumerate(SHAPES.values()) if shape.kind == kind)
-    for kind in ("tri", "arc", "line")
-}
+SHAPES_OF: dict[Kind, int] = dict.fromkeys(KINDS, 0)
 """Masks of choices, indexed by kind of shape."""
+for _number, _shape in enumerate(SHAPES.values(), SHAPE):
+    SHAPES_OF[_shape.kind] |= 1 << _number
 
 
 def build(view: HiveMindView, seat: int) -> Building:
@@ -61,9 +60,9 @@ def build(view: HiveMindView, seat: int) -> Building:
         case "scores":
             return (yield from _scores(seat))
         case "give_token":
-            return GiveToken(seat=(yield _seats(_others(seat))) - SEAT)
+            return GiveToken(seat=(yield choice_mask(_others(seat), SEAT)) - SEAT)
         case "break_tie":
-            return BreakTie(seat=(yield _seats(view.tied)) - SEAT)
+            return BreakTie(seat=(yield choice_mask(view.tied, SEAT)) - SEAT)
         case None:
             raise AssertionError("no window is open")
         case _ as unreachable:
@@ -76,8 +75,10 @@ def spell(view: HiveMindView, action: Action) -> Sequence[int]:
         case Round():
             return _spelled_round(view, action)
         case Scores(scores=scores):
-            guesses = [scores.get(str(other)) for other in range(SEATS) if other != view.seat]
-            return [choice for guess in guesses for choice in _spelled_number(guess)]
+            choices: list[int] = []
+            for other in _others(view.seat):
+                choices += _spelled_number(scores.get(str(other)))
+            return choices
         case GiveToken(seat=seat) | BreakTie(seat=seat):
             return (SEAT + seat,)
         case _:
@@ -120,9 +121,13 @@ def _place(view: HiveMindView) -> Generator[int, int, dict[str, str]]:
     """Build the placements: a shape or none on each Hive, in round 1 each kind at most once."""
     place: dict[str, str] = {}
     for hive in view.hives:
-        taken = {SHAPES[cells].kind for cells in place.values()} if view.round == 1 else ()
-        mask = sum(SHAPES_OF[kind] for kind in view.unused[hive] if kind not in taken)
-        if (choice := (yield mask | 1 << NONE)) != NONE:
+        mask = 1 << NONE
+        for kind in view.unused[hive]:
+            mask |= SHAPES_OF[kind]
+        if view.round == 1:
+            for cells in place.values():
+                mask &= ~SHAPES_OF[SHAPES[cells].kind]
+        if (choice := (yield mask)) != NONE:
             place[hive] = SHAPE_NAMES[choice - SHAPE]
     return place
 
@@ -173,7 +178,8 @@ def _spelled_round(view: HiveMindView, action: Round) -> list[int]:
     if view.round == ROUNDS:
         for hive in view.hives:
             guess = action.guess.get(hive, "")
-            choices += [GUESS + bool(guess), *(HOLDS + int(digit) - 1 for digit in guess)]
+            choices.append(GUESS + bool(guess))
+            choices += [HOLDS + int(digit) - 1 for digit in guess]
     return choices
 
 
@@ -183,24 +189,27 @@ def _spelled_number(number: int | None) -> list[int]:
     if 0 <= number <= SMALL:
         return [COUNT + number]
     digits = str(abs(number))
-    end = [END] if len(digits) < MOST_DIGITS else []
-    return [ABOVE if number > 0 else BELOW, *(DIGIT + int(digit) for digit in digits), *end]
+    choices = [ABOVE if number > 0 else BELOW]
+    choices += [DIGIT + int(digit) for digit in digits]
+    if len(digits) < MOST_DIGITS:
+        choices.append(END)
+    return choices
 
 
-def _others(seat: int) -> list[int]:
+def _others(seat: int | None) -> list[int]:
     return [other for other in range(SEATS) if other != seat]
-
-
-def _seats(seats: Iterable[int]) -> int:
-    return sum(1 << SEAT + seat for seat in seats)
 
 
 LONGEST_QUOTE = 20
 _KIND_BITS = {shape.cells: 1 << KINDS.index(shape.kind) for shape in SHAPES.values()}
 """One-bit masks of kinds, indexed by shape."""
-_KINDS_LEFT = tuple(
-    tuple(kind for at, kind in enumerate(KINDS) if not used >> at & 1) for used in range(1 << len(KINDS))
-)
+
+
+def _unused(used: int) -> tuple[Kind, ...]:
+    return tuple([kind for at, kind in enumerate(KINDS) if not used >> at & 1])
+
+
+_KINDS_LEFT = tuple(map(_unused, range(1 << len(KINDS))))
 """Unused kinds, indexed by the mask of used ones."""
 
 
@@ -236,16 +245,16 @@ def checked_round(state: HiveMindState, now: Turn, seat: int, action: Round) -> 
     if now.number != ROUNDS and action.guess:
         raise Illegal(f"hexes are guessed in round {ROUNDS}")
     left = kinds_left(state)[seat]
-    place = {
-        hive: _checked_shape(hive, action.place[hive], left[hive]) for hive in now.hives if hive in action.place
-    }
-    if now.number == 1 and len({_KIND_BITS[cells] for cells in place.values()}) < len(place):
+    place: dict[str, str] = {}
+    for hive in filter(action.place.__contains__, now.hives):
+        place[hive] = _checked_shape(hive, action.place[hive], left[hive])
+    if now.number == 1 and len(set(map(_KIND_BITS.__getitem__, place.values()))) < len(place):
         raise Illegal("in round 1 a different kind of shape is placed on each Hive")
     double = action.double and _once_each("Double", action.double)
     block = action.block and _once_each("Block", action.block)
-    guess = action.guess and {
-        hive: _checked_guess(action.guess[hive]) for hive in now.hives if hive in action.guess
-    }
+    guess: dict[str, str] = {}
+    for hive in filter(action.guess.__contains__, now.hives):
+        guess[hive] = _checked_guess(action.guess[hive])
     checked = Round(place=place, double=double, block=block, guess=guess)
     if double or block:
         _check_price(state, seat, checked)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import starmap
 from typing import Literal
 
 from msgspec.structs import replace
@@ -29,7 +30,6 @@ from protocol.games.hive_mind.board import CELLS, KINDS, SHAPES
 from referee.games.hive_mind.scoring import (
     count,
     feats_by_seat,
-    points_by_seat,
     right_guesses,
     settle,
     with_right_guesses,
@@ -41,12 +41,13 @@ from referee.games.hive_mind.state import (
     HiveMindState,
     Result,
     Turn,
+    play_on,
     rounds_on,
     seats_that,
     total,
     turn,
 )
-from referee.rules import Addressed, MatchRandom, Transition
+from referee.rules import Addressed, MatchRandom, Transition, by_seat
 
 Seats = tuple[int, ...]
 _LOOKS = {shape.cells: shape.looks for shape in hive_layouts.SHAPES}
@@ -129,17 +130,16 @@ def _go_on(state: HiveMindState, telling: _Telling, rng: MatchRandom) -> Transit
     for event, to in telling:
         for hears in told if to is None else (told[to],):
             hears.append(event)
-    addressed = tuple([Addressed(event, to) for event, to in telling])
-    return Transition(replace(state, told=tuple(map(tuple, told))), addressed)
+    return Transition(replace(state, told=tuple(map(tuple, told))), tuple(starmap(Addressed, telling)))
 
 
 def _hints(state: HiveMindState, now: Turn, actions: Sequence[Round]) -> _Telling:
     """Return the hints for each seat's shapes, always computed from initial values."""
-    return [
-        (hint(state.values[hive], hive, now.number, cells), seat)
-        for seat, action in enumerate(actions)
-        for hive, cells in action.place.items()
-    ]
+    hints: _Telling = []
+    for seat, action in enumerate(actions):
+        for hive, cells in action.place.items():
+            hints.append((hint(state.values[hive], hive, now.number, cells), seat))
+    return hints
 
 
 @lru_cache(maxsize=2**16)
@@ -152,15 +152,13 @@ def hint(values: str, hive: str, number: int, cells: str) -> Hint:
 
 def _round_result(now: Turn, actions: Sequence[Round]) -> RoundResult:
     """Return the number of shapes by kind and by hex, the only public facts about placements."""
-    return RoundResult(
-        hives={hive: _hive_round(now.number, [action.place.get(hive) for action in actions]) for hive in now.hives}
-    )
+    return RoundResult(hives={hive: _hive_round(now.number, hive, actions) for hive in now.hives})
 
 
-def _hive_round(number: int, placements: Sequence[str | None]) -> HiveRound:
+def _hive_round(number: int, hive: str, actions: Sequence[Round]) -> HiveRound:
     shapes, counts = dict.fromkeys(KINDS, 0), dict.fromkeys(CELLS, 0)
-    for cells in placements:
-        if cells is not None:
+    for action in actions:
+        if (cells := action.place.get(hive)) is not None:
             shapes[SHAPES[cells].kind] += 1
             for cell in cells:
                 counts[cell] += 1
@@ -169,21 +167,25 @@ def _hive_round(number: int, placements: Sequence[str | None]) -> HiveRound:
 
 def _users(state: HiveMindState, what: Literal["double", "block"], hives: Sequence[str]) -> dict[str, Seats]:
     """Return the seats that double or block, indexed by Hive; Hives without any are left out."""
-    users = {hive: seats_that(what, rounds_on(state, hive), hive) for hive in hives}
-    return {hive: seats for hive, seats in users.items() if seats}
+    users: dict[str, Seats] = {}
+    for hive in hives:
+        if seats := seats_that(what, rounds_on(state, hive), hive):
+            users[hive] = seats
+    return users
 
 
 def _last_words(state: HiveMindState, result: Result) -> _Telling:
     """Return the final events: the reveal and, in `recharged`, the Blocks before it."""
     rules = RULE_SETS[state.variant]
-    rounds = [(hive, rounds_on(state, hive)) for hive in rules.hives]
+    placements: list[dict[str, tuple[str | None, ...]]] = [{} for _ in range(SEATS)]
+    for hive in rules.hives:
+        by_round = play_on(state, hive).placements
+        for placed, own in zip(placements, zip(*by_round, strict=True), strict=True):
+            placed[hive] = own
     reveal = Reveal(
         hives=state.values,
-        placements={
-            str(seat): {hive: tuple([each[seat].place.get(hive) for each in played]) for hive, played in rounds}
-            for seat in range(SEATS)
-        },
-        points=points_by_seat(result),
+        placements=by_seat(placements),
+        points=by_seat(result.points),
         feats=feats_by_seat(result),
     )
     blocks = Blocks(hives=_users(state, "block", rules.hives))

@@ -1,6 +1,7 @@
 """Points and feats of each seat, counted from all submissions; ranking, tokens, garnets and elimination."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from referee.games.hive_mind.state import (
     masks,
     play_on,
 )
+from referee.rules import by_seat, ranked
 
 RightGuess = tuple[int, int]
 """The seat that guessed a total right, and the seat that has this total."""
@@ -91,7 +93,7 @@ def _told(tallies: Sequence[Tally]) -> tuple[tuple[Points, ...], tuple[int, ...]
         )
         for each in tallies
     ]
-    return tuple(points), tuple([each.feats for each in tallies])
+    return tuple(points), tuple(map(attrgetter("feats"), tallies))
 
 
 def score(points: Points) -> int:
@@ -101,13 +103,13 @@ def score(points: Points) -> int:
 
 def right_guesses(points: Sequence[Points], scores: Sequence[dict[str, int]]) -> list[RightGuess]:
     """Return all right guesses of totals, compared with the totals before any guess counts."""
-    totals = {str(seat): score(each) for seat, each in enumerate(points)}
-    return [
-        (guesser, int(guessed))
-        for guesser, guesses in enumerate(scores)
-        for guessed, guess in guesses.items()
-        if guess == totals[guessed]
-    ]
+    totals = by_seat(map(score, points))
+    right: list[RightGuess] = []
+    for guesser, guesses in enumerate(scores):
+        for guessed, guess in guesses.items():
+            if guess == totals[guessed]:
+                right.append((guesser, int(guessed)))
+    return right
 
 
 def with_right_guesses(points: Sequence[Points], right: Sequence[RightGuess]) -> tuple[Points, ...]:
@@ -116,14 +118,14 @@ def with_right_guesses(points: Sequence[Points], right: Sequence[RightGuess]) ->
     for guesser, guessed in right:
         net[guesser] += 1
         net[guessed] -= 2
-    return tuple(replace(each, score_guesses=net[seat]) for seat, each in enumerate(points))
+    return tuple([replace(each, score_guesses=change) for each, change in zip(points, net, strict=True)])
 
 
 def values_now(values: str, play: Play) -> str:
     """Return a Hive's current values: 0 for scored hexes."""
     scored = 0
     for placements in play.placements[1:]:
-        scored |= _odd([MASKS[cells] for cells in placements])
+        scored |= _odd(map(MASKS.__getitem__, placements))
     return "".join(["0" if scored >> at & 1 else value for at, value in enumerate(values)])
 
 
@@ -133,7 +135,7 @@ def _count_hexes(values: str, play: Play, tallies: list[Tally]) -> None:
     scored = 0
     for number, placements in enumerate(play.placements[1:], 2):
         last = number == ROUNDS
-        over = [MASKS[cells] for cells in placements]
+        over = list(map(MASKS.__getitem__, placements))
         odd, alone = _odd(over) & ~scored, _alone(over)
         for seat, cells in enumerate(over):
             if mine := cells & odd:
@@ -145,7 +147,7 @@ def _count_hexes(values: str, play: Play, tallies: list[Tally]) -> None:
             _count_blocks(over, ~scored, play, tallies)
 
 
-def _odd(over: Sequence[int]) -> int:
+def _odd(over: Iterable[int]) -> int:
     """Return the hexes that an odd number of shapes covers."""
     odd = 0
     for cells in over:
@@ -193,7 +195,7 @@ def _count_feats(values: str, play: Play, tallies: list[Tally]) -> None:
     twos = masks(values)[1]
     every = (1 << len(CELLS)) - 1
     for placements in play.placements:
-        over = [MASKS[cells] for cells in placements]
+        over = list(map(MASKS.__getitem__, placements))
         alone, by_all_but_one = _alone(over), _alone([every & ~cells for cells in over])
         by_all = over[0] & over[1] & over[2] & over[3] & over[4]
         for seat, mine in enumerate(over):
@@ -216,19 +218,20 @@ WINNER_TOKENS = 2
 def settle(rules: RuleSet, points: Sequence[Points], feats: Sequence[int]) -> Result:
     """Compute the result from all points and feats."""
     seats = range(SEATS)
-    ranking = _groups(seats, lambda seat: standing(rules, points[seat]))
+    ranking = ranked(seats, lambda seat: standing(rules, points[seat]))
     feats_winner = None
+    candidates = list(seats)
     if rules.gauntlet:
-        feats_winner = _only(
-            _groups(seats, lambda seat: (feats[seat], -points[seat].threes, -points[seat].twos))[0]
-        )
-    safe = (_only(ranking[0]), feats_winner) if rules.gauntlet else ()
+        most_feats = ranked(seats, lambda seat: (feats[seat], -points[seat].threes, -points[seat].twos))[0]
+        feats_winner = _only(most_feats)
+        with_token = (_only(ranking[0]), feats_winner)
+        candidates = [seat for seat in seats if seat not in with_token]
     return Result(
         points=tuple(points),
         feats=tuple(feats) if rules.gauntlet else None,
         ranking=ranking,
         feats_winner=feats_winner,
-        tied=_groups((seat for seat in seats if seat not in safe), lambda seat: order(points[seat]))[-1],
+        tied=ranked(candidates, lambda seat: order(points[seat]))[-1],
     )
 
 
@@ -238,7 +241,7 @@ def outcome(state: HiveMindState) -> Outcome | None:
     if result is None or state.eliminated is None:
         return None
     rules = RULE_SETS[state.variant]
-    scores = {str(seat): score(points) for seat, points in enumerate(result.points)}
+    scores = by_seat(map(score, result.points))
     return Outcome(
         ranking=result.ranking,
         winners=result.winners,
@@ -247,18 +250,13 @@ def outcome(state: HiveMindState) -> Outcome | None:
         tokens=_tokens(rules, result, state.token_to),
         garnets=_garnets(rules, scores),
         reason="finished",
-        detail=HiveMindDetail(points=points_by_seat(result), feats=feats_by_seat(result)),
+        detail=HiveMindDetail(points=by_seat(result.points), feats=feats_by_seat(result)),
     )
-
-
-def points_by_seat(result: Result) -> dict[str, Points]:
-    """Return the points indexed by seat, for the reveal and the outcome."""
-    return {str(seat): points for seat, points in enumerate(result.points)}
 
 
 def feats_by_seat(result: Result) -> dict[str, int] | UnsetType:
     """Return the feats indexed by seat, for the reveal and the outcome; UNSET except in `gauntlet`."""
-    return UNSET if result.feats is None else {str(seat): feats for seat, feats in enumerate(result.feats)}
+    return UNSET if result.feats is None else by_seat(result.feats)
 
 
 def standing(rules: RuleSet, points: Points) -> tuple[int, ...]:
@@ -269,14 +267,6 @@ def standing(rules: RuleSet, points: Points) -> tuple[int, ...]:
 def order(points: Points) -> tuple[int, ...]:
     """Return the elimination key of a seat, without guesses; the lowest is eliminated."""
     return score(points), points.threes, points.twos
-
-
-def _groups(seats: Iterable[int], key: Callable[[int], tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
-    """Group seats by equal keys, the highest first."""
-    groups: dict[tuple[int, ...], list[int]] = {}
-    for seat in seats:
-        groups.setdefault(key(seat), []).append(seat)
-    return tuple(tuple(groups[each]) for each in sorted(groups, reverse=True))
 
 
 def _only(seats: tuple[int, ...]) -> int | None:
@@ -299,5 +289,5 @@ def _tokens(rules: RuleSet, result: Result, token_to: int | None) -> dict[str, i
 def _garnets(rules: RuleSet, scores: dict[str, int]) -> dict[str, int]:
     if rules.garnets_for == "top scores":
         least = sorted(scores.values())[-TOP]
-        return {seat: 1 for seat, total in scores.items() if total >= least}
+        return dict.fromkeys([seat for seat, total in scores.items() if total >= least], 1)
     return {seat: total // POINTS_A_GARNET for seat, total in scores.items() if total >= POINTS_A_GARNET}

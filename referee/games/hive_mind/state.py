@@ -4,7 +4,7 @@ A state stores submissions and events; points are counted from them on demand.
 """
 
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, compress, filterfalse, product, starmap
 from random import Random
 from typing import Literal
 
@@ -136,7 +136,7 @@ class Play(Struct, frozen=True):
 def _turns(rules: RuleSet) -> tuple[Turn | None, ...]:
     """Return all rounds of a match in order, then None; indexed by number of rounds played."""
     together = [rules.hives] if rules.at_once else [(hive,) for hive in rules.hives]
-    return (*(Turn(hives, number) for hives in together for number in range(1, ROUNDS + 1)), None)
+    return (*starmap(Turn, product(together, range(1, ROUNDS + 1))), None)
 
 
 _TURNS = {variant: _turns(rules) for variant, rules in RULE_SETS.items()}
@@ -205,9 +205,8 @@ def seats_that(
 
 ONES, TWOS, THREES = 5, 4, 3
 """Number of hexes of a Hive with the value 1, 2 and 3."""
-THREES_ALLOWED = tuple(
-    cells for cells in map("".join, combinations(CELLS, THREES)) if cells not in SHAPES
-)  # Three hexes that are all connected are a shape.
+# Three hexes that are all connected are a shape.
+THREES_ALLOWED = tuple(filterfalse(SHAPES.__contains__, map("".join, combinations(CELLS, THREES))))
 """All legal positions of the three 3s."""
 
 
@@ -233,14 +232,16 @@ def total(values: str, cells: int) -> int:
 
 def where(values: str, value: str) -> str:
     """Return the hexes that have a value."""
-    return "".join(cell for cell, digit in zip(CELLS, values, strict=True) if digit == value)
+    return "".join(compress(CELLS, map(value.__eq__, values)))
 
 
 def draw_values(dice: Random) -> str:
     """Draw the values of a Hive; all legal layouts are equally likely."""
     threes = choice(dice, THREES_ALLOWED)
-    twos = sample(dice, [cell for cell in CELLS if cell not in threes], TWOS)
-    return "".join(["3" if cell in threes else "2" if cell in twos else "1" for cell in CELLS])
+    values = dict.fromkeys(CELLS, "1")
+    values.update(dict.fromkeys(threes, "3"))
+    values.update(dict.fromkeys(sample(dice, [cell for cell in CELLS if cell not in threes], TWOS), "2"))
+    return "".join(values.values())
 
 
 def check_values(values: str, place: str) -> None:

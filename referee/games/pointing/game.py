@@ -4,8 +4,8 @@ The rulings R1 to R8 are in docs/games/pointing.md; `map` computes the connectio
 """
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from random import Random
-from typing import TypeVar, cast
 
 from msgspec.structs import replace
 
@@ -45,7 +45,10 @@ from referee.rules import (
     Transition,
     Variant,
     Window,
+    by_seat,
     check_own,
+    choice_mask,
+    ranked,
     remembered,
 )
 
@@ -54,8 +57,6 @@ CHOICES = (*(f"seat {seat}" for seat in range(MOST_SEATS)), "nobody")
 """Each action is one choice."""
 ALWAYS_POINTED = -1
 """Garnets for a seat that pointed at another seat in all rounds."""
-
-ValueT = TypeVar("ValueT")
 
 
 class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
@@ -106,10 +107,11 @@ class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
 
     def build(self, view: PointingView, seat: int) -> Building:
         """See `Game.build`."""
-        targets = view.tied if view.may_vote else [each for each in range(view.seats) if each != seat]
-        choice = yield 1 << NOBODY | sum(1 << each for each in targets)
-        target = None if choice == NOBODY else choice
-        return Vote(seat=target) if view.may_vote else Point(target=target)
+        if view.may_vote:
+            choice = yield 1 << NOBODY | choice_mask(view.tied)
+            return Vote(seat=None if choice == NOBODY else choice)
+        choice = yield 1 << NOBODY | choice_mask(range(view.seats)) & ~(1 << seat)
+        return Point(target=None if choice == NOBODY else choice)
 
     def spell(self, view: PointingView, action: Action) -> Sequence[int]:
         """See `Game.spell`."""
@@ -123,7 +125,9 @@ class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
         """Return all legal actions: the one without a seat first, then in order of seats."""
         if view.may_vote:
             return [Vote(seat=each) for each in (None, *view.tied)]
-        return [Point(target=each) for each in (None, *range(view.seats)) if each != seat]
+        others: list[int | None] = [None, *range(view.seats)]
+        others.remove(seat)
+        return [Point(target=each) for each in others]
 
     def worlds(
         self,
@@ -148,10 +152,10 @@ class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
         """Play a round, or the vote that ends the match."""
         actions = [part.action for part in taken if part is not None]
         if state.standing is not None:
-            votes = tuple(cast("Vote", action).seat for action in actions)
+            votes = tuple(map(attrgetter("seat"), actions))
             voted_out = _voted_out(state.standing.last, votes, rng)
             return _end(replace(state, votes=votes), voted_out, ())
-        after = play_round(state, tuple([action.target for action in cast("list[Point]", actions)]))
+        after = play_round(state, tuple(map(attrgetter("target"), actions)))
         told = (Addressed(Map(round=len(after.rounds), sections=after.rounds[-1].sections)),)
         if after.standing is None:
             return Transition(after, told)
@@ -184,10 +188,10 @@ class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
         standing = state.standing or standing_of(state)
         return PointingHostView(
             round=len(state.rounds) + 1,
-            maps=tuple(played.sections for played in state.rounds),
+            maps=tuple(map(attrgetter("sections"), state.rounds)),
             rounds=_rounds(state),
-            scores=_by_seat(standing.points),
-            connected=_by_seat(standing.connected),
+            scores=by_seat(standing.points),
+            connected=by_seat(standing.connected),
             tied=_tied(state),
             votes=_votes(state),
             eliminated=state.end.eliminated if state.end else None,
@@ -199,19 +203,21 @@ class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
         if standing is None or end is None:
             return None
         prized = standing.winners if len(standing.winners) <= state.options.token_threshold else ()
-        garnets = [
-            (seat in prized) + ALWAYS_POINTED * (None not in targets)
-            for seat, targets in enumerate(_public(state)[1])
-        ]
+        garnets: dict[str, int] = {}
+        for seat, targets in enumerate(_public(state)[1]):
+            gained = (seat in prized) + ALWAYS_POINTED * (None not in targets)
+            if gained:
+                garnets[str(seat)] = gained
+        others = (seat for seat in range(state.options.seats) if seat != end.eliminated)
         return Outcome(
-            ranking=(*_groups(standing.points, end.eliminated), (end.eliminated,)),
+            ranking=(*ranked(others, standing.points.__getitem__), (end.eliminated,)),
             winners=standing.winners,
             eliminated=end.eliminated,
             scores=end.reveal.scores,
-            tokens={str(seat): 1 for seat in prized},
-            garnets={str(seat): gained for seat, gained in enumerate(garnets) if gained},
+            tokens=dict.fromkeys(map(str, prized), 1),
+            garnets=garnets,
             reason="finished",
-            detail=PointingDetail(rounds=end.reveal.rounds, connected=_by_seat(standing.connected)),
+            detail=PointingDetail(rounds=end.reveal.rounds, connected=by_seat(standing.connected)),
         )
 
     def reseat(self, action: Action, seat_of: tuple[int, ...]) -> Action:
@@ -223,7 +229,6 @@ class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
         return action
 
 
-_SEAT_NAMES = tuple(str(seat) for seat in range(MOST_SEATS))
 _POINT_WINDOWS = {
     seats: Window("point", tuple(PendingSeat(seat, Point(target=None)) for seat in range(seats)))
     for seats in range(FEWEST_SEATS, MOST_SEATS + 1)
@@ -237,7 +242,7 @@ def _public(state: PointingState) -> tuple[PointingView, tuple[tuple[int | None,
         seat=None,
         seats=state.options.seats,
         round=len(state.rounds) + 1,
-        maps=tuple(played.sections for played in state.rounds),
+        maps=tuple(map(attrgetter("sections"), state.rounds)),
         targets=(),
         tied=_tied(state),
         may_vote=False,
@@ -247,7 +252,7 @@ def _public(state: PointingState) -> tuple[PointingView, tuple[tuple[int | None,
     )
     if not state.rounds:
         return view, ((),) * state.options.seats
-    return view, tuple(zip(*[played.pointed for played in state.rounds], strict=True))
+    return view, tuple(zip(*map(attrgetter("pointed"), state.rounds), strict=True))
 
 
 def _tied(state: PointingState) -> tuple[int, ...]:
@@ -258,36 +263,21 @@ def _tied(state: PointingState) -> tuple[int, ...]:
 def _votes(state: PointingState) -> dict[str, int | None]:
     """Return the votes indexed by winner; empty until the vote is over."""
     winners = state.standing.winners if state.standing and state.votes else ()
-    return {str(seat): vote for seat, vote in zip(winners, state.votes, strict=True)}
+    return dict(zip(map(str, winners), state.votes, strict=True))
 
 
 def _voted_out(tied: tuple[int, ...], votes: tuple[int | None, ...], rng: MatchRandom) -> int:
     """Return the seat with the most votes. Draw one if several are equal or there are no votes (R3)."""
-    most = max(votes.count(seat) for seat in tied)
+    most = max(map(votes.count, tied))
     equal = [seat for seat in tied if votes.count(seat) == most]
     return equal[0] if len(equal) == 1 else rng.shared().choice(equal)
 
 
-def _groups(total: tuple[int, ...], eliminated: int) -> list[tuple[int, ...]]:
-    """Group all seats except the eliminated one by points, highest first (R8)."""
-    groups: dict[int, list[int]] = {}
-    for seat, points in enumerate(total):
-        if seat != eliminated:
-            groups.setdefault(points, []).append(seat)
-    return [tuple(groups[points]) for points in sorted(groups, reverse=True)]
-
-
 def _end(state: PointingState, eliminated: int, told: tuple[Addressed, ...]) -> Transition[PointingState]:
     assert state.standing is not None  # noqa: S101 - all rounds are played
-    reveal = Reveal(rounds=_rounds(state), scores=_by_seat(state.standing.points))
+    reveal = Reveal(rounds=_rounds(state), scores=by_seat(state.standing.points))
     return Transition(replace(state, end=End(eliminated, reveal)), (*told, Addressed(reveal)))
 
 
 def _rounds(state: PointingState) -> tuple[Round, ...]:
-    return tuple(
-        Round(targets=_by_seat(played.pointed), points=_by_seat(played.points)) for played in state.rounds
-    )
-
-
-def _by_seat(values: tuple[ValueT, ...]) -> dict[str, ValueT]:
-    return dict(zip(_SEAT_NAMES, values, strict=False))
+    return tuple(Round(targets=by_seat(played.pointed), points=by_seat(played.points)) for played in state.rounds)

@@ -1,10 +1,13 @@
 """Pointing's state, and the effects of a round."""
 
+from operator import attrgetter
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from protocol.games.pointing import PointingOptions, Reveal, Section
 from protocol.games.pointing.map import Connections, Targets, anonymous, connect, points
+from referee.rules import choice_mask
 
 ROUNDS = 3
 ALWAYS_END, ALWAYS_START = 1, -2
@@ -84,11 +87,12 @@ def total_of(state: PointingState) -> tuple[int, ...]:
     """Return points so far, indexed by seat; after the last round with those for the same role in all rounds."""
     if not state.rounds:
         return (0,) * state.options.seats
-    total = [sum(points) for points in zip(*(played.points for played in state.rounds), strict=True)]
+    total = list(map(sum, zip(*map(attrgetter("points"), state.rounds), strict=True)))
     if len(state.rounds) == ROUNDS:
-        for seat in frozenset.intersection(*(played.connections.ends() for played in state.rounds)):
+        connections = list(map(attrgetter("connections"), state.rounds))
+        for seat in frozenset.intersection(*map(Connections.ends, connections)):
             total[seat] += ALWAYS_END
-        for seat in frozenset.intersection(*(played.connections.starts() for played in state.rounds)):
+        for seat in frozenset.intersection(*map(Connections.starts, connections)):
             total[seat] += ALWAYS_START
     return tuple(total)
 
@@ -99,7 +103,7 @@ def connected_of(state: PointingState) -> tuple[int, ...]:
     for played in state.rounds:
         for part in played.connections.parts:
             if len(part.members) > 1:
-                members = sum([1 << seat for seat in part.members])
+                members = choice_mask(part.members)
                 for seat in part.members:
                     met[seat] |= members
     return tuple([seats.bit_count() - 1 for seats in met])

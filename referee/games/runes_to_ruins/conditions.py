@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import filterfalse
 
 from msgspec import UNSET, Struct
 
@@ -10,7 +11,7 @@ from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, RUNES
 from referee.games.runes_to_ruins.state import OTHERS, SEAT_KEYS, SEATS, RunesState
 from referee.games.runes_to_ruins.symbols import GROUPS, joined_pairs
 from referee.games.runes_to_ruins.visions import NO_VISIONS, used
-from referee.rules import MatchRandom, shuffle
+from referee.rules import MatchRandom, ranked, shuffle
 
 CONDITIONS = range(1, 16)
 REFRESHED_AT = 12
@@ -209,11 +210,12 @@ def _order(earned: list[int], hidden: list[int], rng: MatchRandom) -> list[int]:
         return sorted(range(SEATS), key=earned.__getitem__, reverse=True)
     drawn = rng.shared()
     order: list[int] = []
-    for amount in sorted(set(earned), reverse=True):
-        equals = [seat for seat in range(SEATS) if earned[seat] == amount]
-        abstainers = [seat for seat in equals if seat in hidden]
+    for equals in ranked(range(SEATS), earned.__getitem__):
+        abstainers = list(filter(hidden.__contains__, equals))
         shuffle(drawn, abstainers)
-        before = [seat for seat in abstainers if drawn.randrange(2)]
-        after = [seat for seat in abstainers if seat not in before]
-        order += [*before, *(seat for seat in equals if seat not in hidden), *after]
+        before: list[int] = []
+        after: list[int] = []
+        for seat in abstainers:
+            (before if drawn.randrange(2) else after).append(seat)
+        order += [*before, *filterfalse(hidden.__contains__, equals), *after]
     return order

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import attrgetter
 from struct import Struct as Layout
 
 from msgspec import Struct
@@ -29,8 +30,11 @@ class Compared(Struct, frozen=True, kw_only=True, gc=False):
         """Return the insight that the seat gains for the seats that it found, alone or with others."""
         if not self.finders:
             return 0
-        mine = [finders for finders in self.finders.values() if seat in finders]
-        return sum(FOR_ONE_FINDER if len(finders) == 1 else FOR_EACH_OF_SEVERAL for finders in mine)
+        earned = 0
+        for finders in self.finders.values():
+            if seat in finders:
+                earned += FOR_ONE_FINDER if len(finders) == 1 else FOR_EACH_OF_SEVERAL
+        return earned
 
 
 def near(guess: Six, symbol: Six) -> Near:
@@ -56,7 +60,7 @@ _NEAR: tuple[Near, ...] = tuple(
 )
 """Figures, indexed by the value of a seat's field."""
 _HERE = {name: 1 << number * _SLOT for number, name in enumerate(ALIKE)}
-_ALIKE_HERE = {name: sum(_HERE[other] for other in others) for name, others in ALIKE.items()}
+_ALIKE_HERE = {name: sum(map(_HERE.__getitem__, others)) for name, others in ALIKE.items()}
 _SLOTS = Layout(f"<{len(_HERE)}Q")
 
 
@@ -67,26 +71,29 @@ def _figures(symbols: tuple[Six, ...]) -> tuple[dict[str, int], ...]:
     The sum of six such numbers holds the figures of a guess. Long integers compute all runes of a position
     at once.
     """
-    by_position = [
-        [(rune, seat * _FIELD) for seat, rune in enumerate(there)] for there in zip(*symbols, strict=True)
-    ]
-    exact = [sum([_HERE[rune] << shift for rune, shift in there]) for there in by_position]
-    alike = [sum([_ALIKE_HERE[rune] << shift for rune, shift in there]) for there in by_position]
+    exact: list[int] = []
+    alike: list[int] = []
+    for there in zip(*symbols, strict=True):
+        right = group = shift = 0
+        for rune in there:
+            right += _HERE[rune] << shift
+            group += _ALIKE_HERE[rune] << shift
+            shift += _FIELD
+        exact.append(right)
+        alike.append(group)
     anywhere = sum(exact)
-    rows = [
-        (right << 2 * _FIGURE) + (anywhere - right << _FIGURE) + (group & ~anywhere)
-        for right, group in zip(exact, alike, strict=True)
-    ]
-    return tuple(
-        [dict(zip(_HERE, _SLOTS.unpack(row.to_bytes(_SLOTS.size, "little")), strict=True)) for row in rows]
-    )
+    figures: list[dict[str, int]] = []
+    for right, group in zip(exact, alike, strict=True):
+        row = (right << 2 * _FIGURE) + (anywhere - right << _FIGURE) + (group & ~anywhere)
+        figures.append(dict(zip(_HERE, _SLOTS.unpack(row.to_bytes(_SLOTS.size, "little")), strict=True)))
+    return tuple(figures)
 
 
 def compare(state: RunesState, actions: Sequence[PlayRound], of: Tables) -> Compared:
     """Compare each guess with all other seats that are neither discovered earlier nor protected by Light."""
-    kept = [standing.nearest for standing in state.standings]
+    kept = list(map(attrgetter("nearest"), state.standings))
     told: list[list[GuessAnswer]] = [[] for _ in range(SEATS)]
-    if not any(action.guesses for action in actions):
+    if not any(map(attrgetter("guesses"), actions)):
         return Compared(told=told, nearest=kept, finders={})
     figures = _figures(of.symbols)
     nearest = [*map(list, kept)]

@@ -15,8 +15,10 @@ does not say which symbols have become invalid (nobody is told): one of them can
 - `guess`: six runes, position 0 first.
 """
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import lru_cache, reduce
+from itertools import chain, compress
 from operator import or_
 from typing import Any, cast
 
@@ -55,7 +57,7 @@ from referee.games.runes_to_ruins.conditions import CONDITIONS
 from referee.games.runes_to_ruins.state import OTHERS, SEATS
 from referee.games.runes_to_ruins.symbols import COLUMNS, GROUPS, MOST_ALIKE, TOUCHED, fault
 from referee.games.runes_to_ruins.visions import COST, KINDS, LEARNED_KINDS, NO_VISIONS, kinds, used
-from referee.rules import Building
+from referee.rules import Building, choice_mask
 
 POSITIONS = range(6)
 ROWS = range(2)
@@ -91,7 +93,8 @@ CHOICES = (
 )
 ALL_RUNES = ((1 << len(NAMES)) - 1) << RUNE
 GROUP_NAMES = (*DIVINE, *MUNDANE)
-NUMBER_OF: dict[str, int] = {name: number for number, name in enumerate(NAMES)}
+NUMBER_OF: dict[str, int] = {name: number for number, name in enumerate((*NAMES, *GROUP_NAMES), RUNE)}
+"""The choice that names each rune and each group."""
 
 
 def build(view: RunesView, seat: int) -> Building:
@@ -102,7 +105,7 @@ def build(view: RunesView, seat: int) -> Building:
 def spell(action: Action) -> Sequence[int]:
     """See `Game.spell`."""
     if isinstance(action, ChooseSymbol):
-        return _runes(action.symbol)
+        return list(map(NUMBER_OF.__getitem__, action.symbol))
     return [*_spelled_round(cast("PlayRound", action)), STOP]
 
 
@@ -114,13 +117,13 @@ def _symbol() -> Building:
 
 
 def _six(runes: Iterable[int]) -> Six:
-    return cast("Six", tuple(NAMES[rune] for rune in runes))
+    return cast("Six", tuple(map(NAMES.__getitem__, runes)))
 
 
 @lru_cache(maxsize=4096)
 def _goes_on(taken: tuple[int, ...]) -> int:
     """Return the mask of runes that may come next in a symbol with this beginning."""
-    return sum(1 << rune for rune in range(len(NAMES)) if rune not in taken and _is_begun((*taken, rune)))
+    return choice_mask(rune for rune in range(len(NAMES)) if rune not in taken and _is_begun((*taken, rune)))
 
 
 def _is_begun(runes: tuple[int, ...]) -> bool:
@@ -137,21 +140,25 @@ def _is_begun(runes: tuple[int, ...]) -> bool:
     if _is_cut_off(runes):
         return False
     # Runes that have no group in common with those before are tried first: they fit soonest.
+    present = set(divine + mundane)
     rest = [rune for rune in range(len(NAMES)) if rune not in runes]
-    rest.sort(key=lambda rune: any(group in pair for pair in groups for group in GROUPS[NAMES[rune]]))
+    rest.sort(key=lambda rune: not present.isdisjoint(GROUPS[NAMES[rune]]))
     return any(_is_begun((*runes, rune)) for rune in rest)
 
 
 def _is_cut_off(runes: tuple[int, ...]) -> bool:
     """Whether the runes so far cannot hang together any more, whatever comes."""
-    masks = [TOUCHED[position][NAMES[rune]] for position, rune in enumerate(runes)]
     free = reduce(or_, map(_reach, POSITIONS[len(runes) :]))
     parts: list[int] = []
-    for mask in masks:
-        joined = [part for part in parts if part & mask]
-        parts = [part for part in parts if not part & mask]
-        parts.append(reduce(or_, joined, mask))
-    return any(not part & free for part in parts)
+    for position, rune in enumerate(runes):
+        joined, apart = TOUCHED[position][NAMES[rune]], []
+        for part in parts:
+            if part & TOUCHED[position][NAMES[rune]]:
+                joined |= part
+            else:
+                apart.append(part)
+        parts = [*apart, joined]
+    return not all(map(free.__and__, parts))
 
 
 @lru_cache(maxsize=6)
@@ -192,7 +199,7 @@ class Plan:
             BELIEVE: bool(self.learned_kinds()),
             GUESS: not self.guesses or left >= self.guess_cost,
         }
-        return sum(1 << part for part, allowed in may.items() if allowed)
+        return choice_mask(compress(may, may.values()))
 
     def kinds(self) -> int:
         """Return the mask of kinds of vision that may be used."""
@@ -207,17 +214,18 @@ class Plan:
         """Return the mask of kinds of learned insight that may be used."""
         if len(self.learned) == LEARNED_A_ROUND * self.view.round:
             return 0
-        used_kinds = [kind for each in self.learned for kind in kinds(each)]
-        return _bits(
-            LEARNED_KIND,
-            (n for n, kind in enumerate(LEARNED_KINDS) if used_kinds.count(kind) < MOST_OF_A_KIND),
-        )
+        used_kinds = Counter(chain.from_iterable(map(kinds, self.learned)))
+        mask = 0
+        for number, kind in enumerate(LEARNED_KINDS, LEARNED_KIND):
+            if used_kinds[kind] < MOST_OF_A_KIND:
+                mask |= 1 << number
+        return mask
 
     def action(self) -> PlayRound:
         """Return the action in its canonical spelling."""
         visions = {"except_" if kind == "except" else kind: each for kind, each in self.visions.items()}
         return PlayRound(
-            votes={str(condition): self.votes[condition] for condition in sorted(self.votes)} or UNSET,
+            votes={str(condition): number for condition, number in sorted(self.votes.items())} or UNSET,
             more_votes=MORE_VOTES in self.flags,
             told=TOLD in self.flags,
             abstain=ABSTAIN in self.flags,
@@ -260,15 +268,8 @@ def _round(view: RunesView, seat: int) -> Building:
     return plan.action()
 
 
-def _bits(first: int, numbers: Iterable[int]) -> int:
-    mask = 0
-    for number in numbers:
-        mask |= 1 << number
-    return mask << first
-
-
 def _seat(seats: Iterable[int]) -> Part:
-    return (yield _bits(SEAT, seats)) - SEAT
+    return (yield choice_mask(seats, SEAT)) - SEAT
 
 
 def _rune() -> Part:
@@ -284,7 +285,7 @@ def _position() -> Part:
 
 
 def _number(least: int, most: int) -> Part:
-    return (yield _bits(NUMBER, range(least, most + 1))) - NUMBER
+    return (yield choice_mask(range(least, most + 1), NUMBER)) - NUMBER
 
 
 def _different_runes(count: int) -> Part:
@@ -300,7 +301,7 @@ def _different_runes(count: int) -> Part:
 def _different_seats(others: Sequence[int], count: int) -> Part:
     seats: list[int] = []
     for _ in range(count):
-        seats.append((yield from _seat(other for other in others if other not in seats)))
+        seats.append((yield from _seat(set(others).difference(seats))))
     return tuple(sorted(seats))
 
 
@@ -323,7 +324,7 @@ def _pattern(plan: Plan) -> Part:
 
 
 def _place(_: Plan) -> Part:
-    order = ORDERS[(yield _bits(ORDER, range(len(ORDERS)))) - ORDER]
+    order = ORDERS[(yield choice_mask(range(len(ORDERS)), ORDER)) - ORDER]
     return Place(order=order, position=(yield from _position()))
 
 
@@ -334,7 +335,7 @@ def _except(plan: Plan) -> Part:
 
 
 def _mirror(plan: Plan) -> Part:
-    rune = NAMES[(yield _bits(RUNE, (NUMBER_OF[rune] for rune in plan.symbol))) - RUNE]
+    rune = NAMES[(yield choice_mask(map(NUMBER_OF.__getitem__, plan.symbol))) - RUNE]
     return Mirror(rune=rune, seat=(yield from _seat(OTHERS[plan.seat])))
 
 
@@ -369,7 +370,7 @@ def _has(others: Sequence[int]) -> Part:
 
 def _line(_: Sequence[int]) -> Part:
     rune = yield from _rune()
-    choice = yield _bits(ROW, range(len(ROWS) + COLUMNS))
+    choice = yield choice_mask(range(len(ROWS) + COLUMNS), ROW)
     where: Any = {"row": choice - ROW} if choice < COLUMN else {"column": choice - COLUMN}
     return Line(rune=rune, **where)
 
@@ -389,10 +390,6 @@ BELIEF: dict[LearnedKind, Callable[[Sequence[int]], Part]] = {
 }
 
 
-def _runes(names: Iterable[str]) -> list[int]:
-    return [RUNE + NUMBER_OF[name] for name in names]
-
-
 def _spelled_round(action: PlayRound) -> Iterator[int]:
     flags = {
         MORE_VOTES: action.more_votes,
@@ -400,7 +397,7 @@ def _spelled_round(action: PlayRound) -> Iterator[int]:
         ABSTAIN: action.abstain,
         LIGHT: action.light,
     }
-    yield from (flag for flag, is_set in flags.items() if is_set)
+    yield from compress(flags, flags.values())
     for condition, number in (action.votes or {}).items():
         yield from (VOTE, CONDITION + CONDITIONS.index(int(condition))) * number
     if action.dark is not UNSET:
@@ -417,36 +414,36 @@ def _spelled_round(action: PlayRound) -> Iterator[int]:
             yield NUMBER + len(part)
         yield from _spelled(part)
     for guess in action.guesses:
-        yield from (GUESS, *_runes(guess))
+        yield from (GUESS, *map(NUMBER_OF.__getitem__, guess))
 
 
 def _spelled(part: Any) -> Iterator[int]:  # noqa: C901 - one case for each form
     """Make the choices that a vision or a learned insight needs."""
     match part:
         case Pattern():
-            yield from (GROUP + GROUP_NAMES.index(group) for group in part.groups)
+            yield from map(NUMBER_OF.__getitem__, part.groups)
             yield NUMBER + len(part.seats)
-            yield from (SEAT + seat for seat in part.seats)
+            yield from map(SEAT.__add__, part.seats)
         case Place():
             yield from (ORDER + ORDERS.index(part.order), POSITION + part.position)
         case Except():
-            yield from (SEAT + part.seat, NUMBER + len(part.runes), *_runes(part.runes))
+            yield from (SEAT + part.seat, NUMBER + len(part.runes), *map(NUMBER_OF.__getitem__, part.runes))
         case Mirror():
-            yield from (*_runes([part.rune]), SEAT + part.seat)
+            yield from (NUMBER_OF[part.rune], SEAT + part.seat)
         case Through():
             yield from (POSITION + part.position, SEAT + part.seat)
         case Count():
-            yield from (SEAT + part.seat, GROUP + GROUP_NAMES.index(part.group), NUMBER + part.number)
+            yield from (SEAT + part.seat, NUMBER_OF[part.group], NUMBER + part.number)
         case Has():
-            yield from (SEAT + part.seat, *_runes([part.rune]))
+            yield from (SEAT + part.seat, NUMBER_OF[part.rune])
         case Line():
-            yield from _runes([part.rune])
+            yield NUMBER_OF[part.rune]
             yield ROW + part.row if part.row is not UNSET else COLUMN + cast("int", part.column)
         case dict():
-            yield from _runes(part.values())
+            yield from map(NUMBER_OF.__getitem__, part.values())
         case str():
-            yield GROUP + GROUP_NAMES.index(part) if part in GROUP_NAMES else RUNE + NUMBER_OF[part]
+            yield NUMBER_OF[part]
         case tuple():
-            yield from (SEAT + each if isinstance(each, int) else RUNE + NUMBER_OF[each] for each in part)
+            yield from (SEAT + each if isinstance(each, int) else NUMBER_OF[each] for each in part)
         case _:
             pass  # A flag, such as `veil`: that it is there says all.

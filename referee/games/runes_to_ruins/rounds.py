@@ -8,6 +8,8 @@ next round. Payments are first, so nothing earned in a round can be spent in it 
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
+from operator import attrgetter
 from random import Random
 from typing import Any
 
@@ -36,10 +38,10 @@ from protocol.words import Outcome
 from referee.games.runes_to_ruins import conditions
 from referee.games.runes_to_ruins.checking import bought_guesses, cost
 from referee.games.runes_to_ruins.guesses import Compared, compare
-from referee.games.runes_to_ruins.state import SEATS, RunesState, Standing
+from referee.games.runes_to_ruins.state import SEATS, RunesState, Standing, discovered_seats
 from referee.games.runes_to_ruins.symbols import Tables, draw_symbol, tables
 from referee.games.runes_to_ruins.visions import NO_VISIONS, answers, learn_all, reflected, used
-from referee.rules import Addressed, MatchRandom, Transition
+from referee.rules import Addressed, MatchRandom, Transition, by_seat
 
 ANSWERED, REFLECTED = 0, 1
 """Random streams of a seat, for its answers and for its mirrored answers."""
@@ -115,8 +117,8 @@ def _settled(
     goes_on: bool,
 ) -> tuple[Standing, ...]:
     """Return the standings after payments, gains and the settling of mantra."""
-    every = [kind for kinds in found.kinds for kind in kinds]
-    darkened = [action.dark for action in actions] if goes_on else []
+    every = Counter(chain.from_iterable(found.kinds))
+    darkened = list(map(attrgetter("dark"), actions)) if goes_on else []
     finders, nearest = found.compared.finders, found.compared.nearest
     standings = []
     seats = zip(state.standings, actions, found.visions, found.kinds, found.brought, strict=True)
@@ -125,7 +127,7 @@ def _settled(
         if finders:
             insight += found.compared.earned(seat)
         if kinds:
-            insight += FOR_ALONE * [*map(every.count, kinds)].count(1)
+            insight += FOR_ALONE * [*map(every.__getitem__, kinds)].count(1)
         # Dark applies to the mantra held before plus that of this round (R4).
         owed = before.mantra + brought
         if seat in darkened:
@@ -163,15 +165,14 @@ def _told(  # noqa: PLR0917 - all results of a round
     shown = _shown(found.visions, found.of.symbols)
     public = (Discovered(seats=tuple(found.compared.finders)),) if found.compared.finders else ()
     veiled = frozenset([seat for seat, visions in enumerate(found.visions) if visions.veil])
-    answered, purses, standings = [], [], []
+    said, purses, standings = [], [], []
     for seat, (standing, action, gain) in enumerate(zip(state.standings, actions, paid, strict=True)):
         own = _answers(seat, actions, found, veiled, rng)
-        answered.append(own)
+        said += [Addressed(event, seat) for event in own]
         purse = Purse(insight=standing.insight, mantra=standing.mantra)
         purses.append(Addressed(purse, seat))
         played = Played(round=state.round, action=action, told=(*shown, *own, *public, purse, last))
         standings.append(replace(standing, insight=standing.insight + gain, history=(*standing.history, played)))
-    said = [Addressed(event, seat) for seat, own in enumerate(answered) for event in own]
     played = Played(round=state.round, action=None, told=(*shown, *public, last))
     after = replace(state, standings=tuple(standings), history=(*state.history, played), **changes)
     return Transition(after, (*map(Addressed, shown), *said, *map(Addressed, public), *purses, Addressed(last)))
@@ -215,20 +216,16 @@ def close_attempt(state: RunesState, submitted: Sequence[Six], rng: MatchRandom)
     """Set the symbols, or request all of them again if some clash."""
     counts = Counter(submitted)
     clashing = {symbol for symbol, count in counts.items() if count > 1}
-    after = replace(
-        state,
-        invalid=tuple(sorted({*state.invalid, *clashing})),
-        standings=tuple(
-            replace(standing, submitted=(*standing.submitted, symbol))
-            for standing, symbol in zip(state.standings, submitted, strict=True)
-        ),
-    )
+    standings = []
+    for standing, symbol in zip(state.standings, submitted, strict=True):
+        standings.append(replace(standing, submitted=(*standing.submitted, symbol)))
+    after = replace(state, invalid=tuple(sorted({*state.invalid, *clashing})), standings=tuple(standings))
     if clashing and state.attempt < LAST_ATTEMPT:
         attempt = state.attempt + 1
         return Transition(replace(after, attempt=attempt), (Addressed(Resubmit(attempt=attempt)),))
     symbols = _replaced(submitted, after.invalid, rng)
-    standings = zip(after.standings, symbols, strict=True)
-    after = replace(after, round=2, standings=tuple(replace(each, symbol=symbol) for each, symbol in standings))
+    standings = [replace(each, symbol=symbol) for each, symbol in zip(standings, symbols, strict=True)]
+    after = replace(after, round=2, standings=tuple(standings))
     return Transition(
         after, tuple(Addressed(SymbolSet(symbol=symbol), seat) for seat, symbol in enumerate(symbols))
     )
@@ -296,8 +293,8 @@ def _end_reason(state: RunesState, discovered: Sequence[int | None]) -> str | No
 def _reveal(state: RunesState) -> Reveal:
     """Return the event that publishes all symbols, guesses and conditions."""
     return Reveal(
-        symbols={str(seat): symbol for seat, symbol in enumerate(state.symbols)},
-        guesses={str(seat): standing.guesses for seat, standing in enumerate(state.standings)},
+        symbols=by_seat(state.symbols),
+        guesses=by_seat(map(attrgetter("guesses"), state.standings)),
         conditions=state.conditions,
     )
 
@@ -305,21 +302,16 @@ def _reveal(state: RunesState) -> Reveal:
 def _outcome(state: RunesState, why: str, rng: Random) -> Outcome:
     """Return the outcome; remaining ties are broken at random."""
     order = _best_first(state.standings, rng)
-    standings = {str(seat): standing for seat, standing in enumerate(state.standings)}
     return Outcome(
-        ranking=tuple((seat,) for seat in order),
+        ranking=tuple(zip(order, strict=True)),
         winners=(order[0],),
         eliminated=order[-1],
         scores=None,
         tokens=_tokens(state.standings, order),
         reason=why,
         detail=RunesDetail(
-            discovered={
-                seat: standing.discovered
-                for seat, standing in standings.items()
-                if standing.discovered is not None
-            },
-            mantra={seat: standing.mantra for seat, standing in standings.items()},
+            discovered=discovered_seats(state),
+            mantra=by_seat(map(attrgetter("mantra"), state.standings)),
         ),
     )
 

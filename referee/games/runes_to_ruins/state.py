@@ -1,12 +1,14 @@
 """The state of a match between two windows."""
 
-from typing import get_args
+from collections.abc import Sequence
+from typing import TypeVar, get_args
 
 from msgspec import Struct
 
 from protocol.games.runes_to_ruins import Artefact, Played, RunesOptions, SeatKey, Six
 from protocol.words import Outcome
 
+ItemT = TypeVar("ItemT")
 SEATS = 5
 SEAT_KEYS: tuple[SeatKey, ...] = get_args(SeatKey)
 FIRST_INSIGHT = 6
@@ -65,10 +67,23 @@ class RunesState(Struct, frozen=True, kw_only=True, gc=False):
         return tuple([standing.symbol for standing in self.standings if standing.symbol is not None])
 
 
+def discovered_seats(state: RunesState) -> dict[str, int]:
+    """Return the round of discovery of each discovered seat."""
+    discovered: dict[str, int] = {}
+    for key, standing in zip(SEAT_KEYS, state.standings, strict=True):
+        if standing.discovered is not None:
+            discovered[key] = standing.discovered
+    return discovered
+
+
 def artefacts(state: RunesState, seat: int) -> tuple[Artefact, ...]:
     """Return the artefacts that the options assign to the seat."""
     return state.options.artefacts.get(SEAT_KEYS[seat], ())
 
 
-OTHERS = tuple(tuple(other for other in range(SEATS) if other != seat) for seat in range(SEATS))
-OTHER_KEYS = tuple(tuple(SEAT_KEYS[other] for other in others) for others in OTHERS)
+def _without(seat: int, each: Sequence[ItemT]) -> tuple[ItemT, ...]:
+    return (*each[:seat], *each[seat + 1 :])
+
+
+OTHERS = tuple(_without(seat, range(SEATS)) for seat in range(SEATS))
+OTHER_KEYS = tuple(_without(seat, SEAT_KEYS) for seat in range(SEATS))

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct
 
 from protocol.games.runes_to_ruins import Line, Order, Six
 from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, RUNE, RUNES, RuneName
-from referee.games.runes_to_ruins.state import OTHERS, SEATS
+from referee.games.runes_to_ruins.state import SEATS
 from referee.rules import below, sample
 
 GROUPS = {rune.name: (rune.divine, rune.mundane) for rune in RUNES}
@@ -21,10 +21,11 @@ SIDES = ((0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5))
 MOST_ALIKE = 3
 """Maximum number of runes of one group in the Order whose groups may repeat."""
 
-ALIKE = {
-    name: frozenset(other for other, theirs in GROUPS.items() if not {*groups}.isdisjoint(theirs))
-    for name, groups in GROUPS.items()
+MEMBERS: dict[str, frozenset[RuneName]] = {
+    group: frozenset([rune for rune, groups in GROUPS.items() if group in groups]) for group in (*DIVINE, *MUNDANE)
 }
+"""Runes of each group."""
+ALIKE = {rune: MEMBERS[divine] | MEMBERS[mundane] for rune, (divine, mundane) in GROUPS.items()}
 """Runes that share a group with each rune, including itself."""
 _ACROSS = 2 * COLUMNS + 1
 """Points per row of the whole symbol; neighbouring runes share the points of their common side or corner."""
@@ -74,9 +75,9 @@ class Tables(Struct, frozen=True, gc=False):
 _EVERY_SEAT = sum(1 << _SEAT * seat for seat in range(SEATS))
 _ROWS = tuple((0b000111 << COLUMNS * row) * _EVERY_SEAT for row in range(2))
 _COLUMNS = tuple((0b001001 << column) * _EVERY_SEAT for column in range(COLUMNS))
-_OTHERS = tuple(sum(0b111111 << _SEAT * other for other in others) for others in OTHERS)
+_OTHERS = tuple([(_EVERY_SEAT ^ 1 << _SEAT * seat) * 0b111111 for seat in range(SEATS)])
 """Mask of all places of the other seats, indexed by seat."""
-_BITS = bytes(byte.bit_count() for byte in range(256))
+_BITS = bytes(map(int.bit_count, range(256)))
 
 
 @lru_cache(maxsize=64)
@@ -104,19 +105,20 @@ _TWICE = 0o666666
 """Mask of the two high bits of each count; one is set if the count is 2 or more."""
 _TOO_MANY = 0o444444
 """Mask of the highest bit of each count, which is set if the count exceeds `MOST_ALIKE`."""
-_NAMED = tuple(
-    tuple(
-        tuple(
-            [
-                (rune, _COUNTED[rune][1 - order])
-                for other in free
-                for rune in GROUPS
-                if {*GROUPS[rune]} == {group, other}
-            ]
-        )
-        for group in unlike
-    )
-    for order, (unlike, free) in enumerate(((DIVINE, MUNDANE), (MUNDANE, DIVINE)))
+
+
+def _named(order: int, group: str, free: Sequence[str]) -> tuple[tuple[RuneName, int], ...]:
+    """Return the runes of a group of an Order, in the order of the other Order's groups `free`."""
+    named = []
+    for other in free:
+        (rune,) = MEMBERS[group] & MEMBERS[other]
+        named.append((rune, _COUNTED[rune][1 - order]))
+    return tuple(named)
+
+
+_NAMED = (
+    tuple([_named(0, group, MUNDANE) for group in DIVINE]),
+    tuple([_named(1, group, DIVINE) for group in MUNDANE]),
 )
 """Rune of each pair of groups, and its 1 among the counts of the other Order.
 
@@ -204,4 +206,4 @@ def stands_on(symbol: Six, line: Line) -> bool:
 
 def shared_runes(symbol: Six, other: Six) -> int:
     """Return the number of runes that two symbols have in common."""
-    return sum([rune in other for rune in symbol])
+    return len(set(symbol).intersection(other))

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from protocol.games.runes_to_ruins import Holding, RunesHostView, RunesView
-from referee.games.runes_to_ruins.state import RunesState, artefacts
+from referee.games.runes_to_ruins.state import RunesState, artefacts, discovered_seats
 from referee.rules import remembered
 
 
@@ -56,11 +56,7 @@ def spectator_view(state: RunesState) -> RunesView:
         round=state.round,
         rounds=state.options.rounds,
         attempt=state.attempt,
-        discovered={
-            str(seat): standing.discovered
-            for seat, standing in enumerate(state.standings)
-            if standing.discovered is not None
-        },
+        discovered=discovered_seats(state),
         history=state.history,
     )
 

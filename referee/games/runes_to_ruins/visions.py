@@ -25,9 +25,8 @@ from protocol.games.runes_to_ruins import (
     VisionAnswer,
     Visions,
 )
-from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE
 from referee.games.runes_to_ruins.state import OTHER_KEYS, OTHERS
-from referee.games.runes_to_ruins.symbols import GROUPS, ORDER, Tables, runes_of, shared_runes, stands_on
+from referee.games.runes_to_ruins.symbols import GROUPS, MEMBERS, ORDER, Tables, runes_of, shared_runes, stands_on
 from referee.rules import choice
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -71,7 +70,8 @@ def used(visions: Visions) -> tuple[Kind, ...]:  # noqa: C901 - one case a kind
 @lru_cache(maxsize=4096)
 def cost(kinds: tuple[Kind, ...], veils: int) -> int:
     """Return the cost of these kinds of vision for a seat that has used `veil` `veils` times."""
-    return sum(veils + 1 if kind == "veil" else COST.get(kind, 0) for kind in kinds)
+    price = sum([COST.get(kind, 0) for kind in kinds])
+    return price + veils + 1 if "veil" in kinds else price
 
 
 def answers(
@@ -111,14 +111,9 @@ def _with_group(group: str, asker: int, of: Tables, veiled: frozenset[int]) -> d
     return {key: (group in of.groups[seat]) != (seat in veiled) for seat, key in _KEYS[asker]}
 
 
-_MEMBERS: dict[str, frozenset[str]] = {
-    group: frozenset(name for name, groups in GROUPS.items() if group in groups) for group in (*DIVINE, *MUNDANE)
-}
-
-
 def pattern_counts(groups: tuple[str, ...], symbols: Sequence[Six]) -> tuple[int, ...]:
     """Return, for each position, the number of symbols that have a rune of the requested group there."""
-    members = [_MEMBERS[group] for group in groups]
+    members = list(map(MEMBERS.__getitem__, groups))
     counts = [0] * len(groups)
     for symbol in symbols:
         for position, rune in enumerate(symbol):
