@@ -3,7 +3,7 @@
 Games import from here `GameText` and the parts of which drawings and notations are made.
 """
 
-from protocol.text.drawing import INK, WALL_STYLE, Picture, Tile, canvas_text, honeycomb
+from protocol.text.drawing import INK, WALL_STYLE, Picture, Tile, canvas_text, honeycomb, joined, pairs, viewpoint
 from protocol.text.registry import (
     GAME_TEXTS,
     QUOTED_CHARACTERS,
@@ -46,12 +46,15 @@ __all__ = [
     "explain",
     "honeycomb",
     "if_nothing",
+    "joined",
     "listed",
     "name",
     "number",
+    "pairs",
     "quoted",
     "read",
     "say",
     "say_default",
+    "viewpoint",
     "words",
 ]

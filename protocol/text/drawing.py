@@ -4,10 +4,10 @@ Each display converts the runs to its own styles. Hexes have a corner on top, an
 columns per cell; games decide the content of cells.
 """
 
-from collections.abc import Mapping
-from itertools import groupby
+from collections.abc import Iterable, Mapping
+from itertools import groupby, starmap
 from operator import itemgetter
-from typing import Union
+from typing import Any, Union
 
 from msgspec import Struct
 
@@ -67,6 +67,21 @@ class Picture:
             lines[-1].append(first, style)
             lines += [Picture(line, style) for line in rest]
         return lines if lines[-1].runs else lines[:-1]
+
+
+def viewpoint(seat: int | None) -> str:
+    """Return a text for a view's seat, or for the spectators, whose views have none."""
+    return "as a spectator" if seat is None else f"as seat {seat}"
+
+
+def joined(items: Iterable[object]) -> str:
+    """Return items as text, set off by commas."""
+    return ", ".join(map(str, items))
+
+
+def pairs(form: str, items: Mapping[Any, Any], between: str = ", ") -> str:
+    """Return the items of a mapping as text, each in a form such as `seat {}: {}`."""
+    return between.join(starmap(form.format, items.items()))
 
 
 WALL_STYLE = "bright_black"

@@ -25,7 +25,7 @@ from protocol.games.fight_for_a_name import (
 )
 from protocol.games.fight_for_a_name import board as fight_board
 from protocol.games.fight_for_a_name.board import ROWS, START
-from protocol.text import INK, WALL_STYLE, Picture, canvas_text
+from protocol.text import INK, WALL_STYLE, Picture, canvas_text, joined, pairs, viewpoint
 from protocol.words import Event
 
 ACROSS = 7
@@ -79,7 +79,7 @@ def board(
     del events, told
     shown = _host(view) if isinstance(view, FightHostView) else _seat(view)
     hexes = _hexes(shown, plain=plain).lines()
-    beside = [line for each in shown.lines for line in _folded(each)]
+    beside = list(chain.from_iterable(map(_folded, shown.lines)))
     text = Picture(f"{shown.heading}\n", "bold")
     for at in range(max(len(hexes), len(beside))):
         line = hexes[at] if at < len(hexes) else Picture()
@@ -100,7 +100,7 @@ def words(event: FightEvent) -> str:  # noqa: PLR0911 - one line for each kind o
         case BoardShown():
             return "the colours of the hexes are shown"
         case ChallengeShown(numbers=numbers, target=target):
-            return f"the timed game: which of {', '.join(map(str, numbers))} make {target}?"
+            return f"the timed game: which of {joined(numbers)} make {target}?"
         case PillarShows(pillar=pillar, titles=titles):
             return f"{pillar} shows {', '.join(titles)}"
         case Crowded(pillar=pillar):
@@ -112,21 +112,20 @@ def words(event: FightEvent) -> str:  # noqa: PLR0911 - one line for each kind o
                 f"neither: not {' nor '.join(answer.neither)}; you have the crest of {answer.crest}"
             )
         case RoundResult() as result:
-            claimed = [f"seat {seat} claims {title}" for title, seat in result.claimed.items()]
-            gifts = [f"seat {seat} is given {mp}" for seat, mp in result.gifts.items()]
-            return f"round {result.round} is over" + "".join(f"; {each}" for each in (*claimed, *gifts))
+            claimed = pairs("; seat {1} claims {0}", result.claimed, "")
+            gifts = pairs("; seat {} is given {}", result.gifts, "")
+            return f"round {result.round} is over{claimed}{gifts}"
         case Standing(mp=mp, crests=crests):
             return f"you have {mp} MP, crests: {', '.join(crests) or 'none'}"
         case Reveal(titles=titles):
-            return "; ".join(f"{title}: {each.body}, parted {each.parting}" for title, each in titles.items())
+            return pairs("{0}: {1.body}, parted {1.parting}", titles, "; ")
         case _ as unreachable:
             assert_never(unreachable)
 
 
 def _seat(view: FightView) -> Shown:
-    eyes = "as a spectator" if view.seat is None else f"as seat {view.seat}"
     return Shown(
-        heading=f"round {view.round} of {view.rounds} ({eyes})",
+        heading=f"round {view.round} of {view.rounds} ({viewpoint(view.seat)})",
         colours=cast("Mapping[str, Colour]", view.colours),
         holders=view.holders,
         white=view.white,
@@ -142,39 +141,36 @@ def _own(view: FightView) -> Iterator[str]:
     elif view.mp is not None:
         yield f"you are at {view.position} with {view.mp} MP; crests: {', '.join(view.crests) or 'none'}"
     if view.strengths:
-        yield "your strengths: " + ", ".join(f"{number}: {each}" for number, each in view.strengths.items())
+        yield "your strengths: " + pairs("{}: {}", view.strengths)
     if view.round == 0:
-        numbers = ", ".join(f"{at}: {number}" for at, number in enumerate(view.numbers))
-        yield f"which of {numbers} make {view.target}?"
+        yield f"which of {pairs('{}: {}', dict(enumerate(view.numbers)))} make {view.target}?"
     if view.candidates is not None:
-        yield f"the vote is on seats {', '.join(map(str, view.candidates))}"
+        yield f"the vote is on seats {joined(view.candidates)}"
     yield from _claims(view.claims)
 
 
 def _host(view: FightHostView) -> Shown:
     last = view.history[-1] if view.history else None
-    players = [
-        f"seat {seat} at {player.position}: {player.mp} MP" + "".join(f", {crest}" for crest in player.crests)
-        for seat, player in enumerate(view.players)
-        if player.position is not None
-    ]
+    positions: dict[str, str] = {}
+    players: list[str] = []
+    for seat, player in enumerate(view.players):
+        if player.position is not None:
+            positions[str(seat)] = player.position
+            players.append(f"seat {seat} at {player.position}: {joined((f'{player.mp} MP', *player.crests))}")
     return Shown(
         heading=f"round {view.round}, {view.phase} (as the host)",
         colours=cast("Mapping[str, Colour]", view.setup.colours),
         holders=last.holders if last else {},
         white=last.white if last else (),
-        positions={
-            str(seat): player.position for seat, player in enumerate(view.players) if player.position is not None
-        },
+        positions=positions,
         own=None,
         lines=[*players, *_claims(view.claims)],
     )
 
 
 def _claims(claims: Mapping[Title, Claim]) -> Iterator[str]:
-    claimed = [f"{title} seat {claim.seat} in {claim.round}" for title, claim in claims.items()]
-    if claimed:
-        yield "claimed: " + ", ".join(claimed)
+    if claims:
+        yield "claimed: " + pairs("{0} seat {1.seat} in {1.round}", claims)
 
 
 def _standing(positions: Mapping[str, str]) -> Iterator[str]:
@@ -204,8 +200,9 @@ def _hexes(shown: Shown, *, plain: bool) -> Picture:
 
 def _here(shown: Shown, name: str) -> str:
     """Return the number of seats at a place, and a sign if the viewer is there."""
-    here = sum(place == name for place in shown.positions.values())
-    return (f"*{here}" if here else "") + ("@" if shown.own == name else "")
+    here = list(shown.positions.values()).count(name)
+    text = f"*{here}" if here else ""
+    return f"{text}@" if shown.own == name else text
 
 
 def _tile(shown: Shown, name: str) -> tuple[str, str, str]:

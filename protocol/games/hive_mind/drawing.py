@@ -1,7 +1,8 @@
 """Hive Mind's Hives side by side: the latest shapes, and known values or, for the host, the true ones."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import assert_never
+from operator import itemgetter
+from typing import Any, assert_never
 
 from protocol.games.hexes import Place, centred_rows
 from protocol.games.hive_mind import (
@@ -11,14 +12,14 @@ from protocol.games.hive_mind import (
     HiveMindEvent,
     HiveMindHostView,
     HiveMindView,
-    Kind,
+    HiveRound,
     Points,
     Reveal,
     RoundResult,
     ScoreGuesses,
     TokenGiven,
 )
-from protocol.text import Picture, Tile, honeycomb
+from protocol.text import Picture, Tile, honeycomb, joined, pairs, viewpoint
 from protocol.words import Event
 
 PLACES = centred_rows(["ABC", "DEFG", "HIJ", "KL"])
@@ -42,11 +43,10 @@ def board(
             return _drawn("the end", values, _all_points(event.points), HOST_LEGEND, plain)
     if isinstance(view, HiveMindHostView):
         values = {hive: _valued(digits, view.current[hive]) for hive, digits in view.initial.items()}
-        points = _all_points({str(seat): points for seat, points in enumerate(view.points)})
+        points = _all_points(dict(enumerate(view.points)))
         return _drawn(f"{_heading(view)} (as the host)", values, points, HOST_LEGEND, plain)
-    eyes = "as a spectator" if view.seat is None else f"as seat {view.seat}"
     hives = {hive: _covered(view, hive) for hive in _shown(view)}
-    return _drawn(f"{_heading(view)} ({eyes})", hives, _known(view), SEAT_LEGEND, plain)
+    return _drawn(f"{_heading(view)} ({viewpoint(view.seat)})", hives, _known(view), SEAT_LEGEND, plain)
 
 
 def words(event: HiveMindEvent) -> str:  # noqa: PLR0911 - one line for each kind of event
@@ -55,12 +55,7 @@ def words(event: HiveMindEvent) -> str:  # noqa: PLR0911 - one line for each kin
         case Hint() as hint:
             return _hint(hint)
         case RoundResult(hives=hives):
-            return "; ".join(
-                f"{hive}, round {result.round}: "
-                + (" ".join(f"{cell}{n}" for cell, n in result.counts.items() if n) or "nothing")
-                + _kinds(result.shapes)
-                for hive, result in hives.items()
-            )
+            return "; ".join(map(_counted, hives, hives.values()))
         case Doubles(hives=hives):
             return f"Doubles: {_by_hive(hives)}"
         case Blocks(hives=hives):
@@ -70,16 +65,18 @@ def words(event: HiveMindEvent) -> str:  # noqa: PLR0911 - one line for each kin
         case TokenGiven(giver=giver, to=to):
             return f"seat {giver} gives a token to seat {to}"
         case Reveal(points=points):
-            ordered = sorted(points.items(), key=lambda item: (-_sum(item[1]), item[0]))
-            return "points: " + ", ".join(f"seat {seat} {_sum(each)}" for seat, each in ordered)
+            sums = {seat: _sum(each) for seat, each in sorted(points.items())}
+            return "points: " + pairs("seat {} {}", dict(sorted(sums.items(), key=itemgetter(1), reverse=True)))
         case _ as unreachable:
             assert_never(unreachable)
 
 
-def _kinds(shapes: Mapping[Kind, int]) -> str:
-    """Return the number of shapes of each kind, in brackets; "" if there are none."""
-    counted = ", ".join(f"{n} {kind}" for kind, n in shapes.items() if n)
-    return f" ({counted})" if counted else ""
+def _counted(hive: str, result: HiveRound) -> str:
+    """Return a text for a Hive's round: the shapes over each hex, and the number of each kind in brackets."""
+    cells = " ".join(f"{cell}{n}" for cell, n in result.counts.items() if n)
+    kinds = joined(f"{n} {kind}" for kind, n in result.shapes.items() if n)
+    text = f"{hive}, round {result.round}: {cells or 'nothing'}"
+    return f"{text} ({kinds})" if kinds else text
 
 
 def _heading(view: HiveMindView | HiveMindHostView) -> str:
@@ -92,31 +89,42 @@ def _heading(view: HiveMindView | HiveMindHostView) -> str:
 
 def _shown(view: HiveMindView) -> list[str]:
     """Return the Hives in play, and those with results."""
-    told = [hive for event in view.told if isinstance(event, RoundResult) for hive in event.hives]
-    return list(dict.fromkeys([*told, *view.hives]))
+    shown: dict[str, None] = {}
+    for event in view.told:
+        if isinstance(event, RoundResult):
+            shown |= dict.fromkeys(event.hives)
+    return list(shown | dict.fromkeys(view.hives))
 
 
 def _covered(view: HiveMindView, hive: str) -> dict[str, Tile]:
     """Return the tiles of a Hive with its latest counts."""
-    results = [event.hives[hive] for event in view.told if isinstance(event, RoundResult) and hive in event.hives]
-    mine = [event.cells for event in view.told if isinstance(event, Hint) and event.hive == hive]
-    gone = {cell for each in results if each.round > 1 for cell, n in each.counts.items() if n % 2}
+    counts: Mapping[str, int] = {}
+    mine = ""
+    gone: set[str] = set()
+    for event in view.told:
+        if isinstance(event, Hint) and event.hive == hive:
+            mine = event.cells
+        elif isinstance(event, RoundResult) and hive in event.hives:
+            counts = event.hives[hive].counts
+            if event.hives[hive].round > 1:
+                gone.update(cell for cell, n in counts.items() if n % 2)
     tiles: dict[str, Tile] = {}
     for cell in PLACES:
-        count = results[-1].counts[cell] if results else 0
-        own = bool(mine) and cell in mine[-1]
-        mark = "x" if cell in gone else "*" if own else " "
-        style = GONE if cell in gone else OWN if own else PLAIN
-        tiles[cell] = Tile(f"{cell}{count or ' '}{mark}", style)
+        mark, style = " ", PLAIN
+        if cell in gone:
+            mark, style = "x", GONE
+        elif cell in mine:
+            mark, style = "*", OWN
+        tiles[cell] = Tile(f"{cell}{counts.get(cell) or ' '}{mark}", style)
     return tiles
 
 
 def _valued(initial: str, now: str) -> dict[str, Tile]:
     """Return the tiles of a Hive with its initial values, marked where they are scored."""
-    return {
-        cell: Tile(f"{cell}{value}{' ' if left != '0' else 'x'}", STYLE[value] if left != "0" else GONE)
-        for cell, value, left in zip(PLACES, initial, now, strict=True)
-    }
+    tiles: dict[str, Tile] = {}
+    for cell, value, left in zip(PLACES, initial, now, strict=True):
+        tiles[cell] = Tile(f"{cell}{value}x", GONE) if left == "0" else Tile(f"{cell}{value} ", STYLE[value])
+    return tiles
 
 
 def _known(view: HiveMindView) -> Iterator[str]:
@@ -128,15 +136,15 @@ def _known(view: HiveMindView) -> Iterator[str]:
         purse = view.wallet
         yield f"{purse.garnets} garnets; Doubles free: {purse.free_doubles}, Blocks free: {purse.free_blocks}"
     if view.tied:
-        yield f"tied: seats {', '.join(map(str, view.tied))}"
+        yield f"tied: seats {joined(view.tied)}"
 
 
 def _hint(hint: Hint) -> str:
     return f"{hint.hive}, round {hint.round}: your {hint.shape} {hint.cells} sees {hint.looks} = {hint.total}"
 
 
-def _all_points(points: Mapping[str, Points]) -> Iterator[str]:
-    yield "  ".join(f"seat {seat}: {_sum(each)}" for seat, each in points.items())
+def _all_points(points: Mapping[Any, Points]) -> list[str]:
+    return ["  ".join(f"seat {seat}: {_sum(each)}" for seat, each in points.items())]
 
 
 def _sum(points: Points) -> int:
@@ -144,7 +152,7 @@ def _sum(points: Points) -> int:
 
 
 def _by_hive(hives: Mapping[str, Iterable[int]]) -> str:
-    return "; ".join(f"{hive} by {', '.join(map(str, seats))}" for hive, seats in hives.items()) or "none"
+    return "; ".join(f"{hive} by {joined(seats)}" for hive, seats in hives.items()) or "none"
 
 
 def _drawn(
@@ -158,5 +166,5 @@ def _drawn(
             tiles[f"{hive}/{cell}"] = held[cell]
     names = "".join(f"{hive:<{COLUMNS}}" for hive in hives).rstrip()
     drawing = honeycomb(places, tiles, {}, plain=plain) if places else Picture()
-    lines = "".join(f"{line}\n" for line in known)
+    lines = "".join(map("{}\n".format, known))
     return Picture.assemble((f"{heading}\n", "bold"), f"   {names}\n", drawing, lines, (legend, "bright_black"))

@@ -18,7 +18,7 @@ from protocol.games.mist import (
     Swapped,
     Vision,
 )
-from protocol.text import Picture, Tile, honeycomb
+from protocol.text import Picture, Tile, honeycomb, viewpoint
 
 ROWS = "ABCDEFGHI"
 PLACES = centred_rows([[f"{row}{n + 1}" for n in range(9 - abs(y - 4))] for y, row in enumerate(ROWS)])
@@ -58,7 +58,8 @@ def words(event: MistEvent) -> str:  # noqa: PLR0911 - one line for each kind of
         case Swapped(seat=seat):
             return f"seat {seat} swaps: the pieces on the board change owner"
         case Placed(cells=cells, destroyed=destroyed):
-            return f"you placed {_list(cells)}" + (f"; destroyed: {_list(destroyed)}" if destroyed else "")
+            placed = f"you placed {_list(cells)}"
+            return f"{placed}; destroyed: {_list(destroyed)}" if destroyed else placed
         case OpponentPlaced() as seen:
             return _seen(seen)
         case Vision():
@@ -91,7 +92,9 @@ def _seat_board(view: MistView, told: Sequence[MistEvent], plain: bool) -> Pictu
         tiles[cell] = Tile(f"{PIECE[owner].lower()}{cell[1]}{_mark(view, cell)}", REMEMBERED[owner])
     for cell, held in view.visible.items():
         tiles[cell] = _whole(cell, _owner(view, held), _mark(view, cell))
-    eyes = "as a spectator" if view.seat is None else f"as seat {view.seat}, {PIECE[view.seat]}"
+    eyes = viewpoint(view.seat)
+    if view.seat is not None:
+        eyes += f", {PIECE[view.seat]}"
     return _drawn(f"{_heading(view)} ({eyes})", tiles, plain, SEAT_LEGEND)
 
 
@@ -118,7 +121,9 @@ def _remembered(view: MistView, told: Sequence[MistEvent]) -> dict[str, int]:
 
 def _host_board(view: MistHostView, plain: bool) -> Picture:
     """Draw the whole board, with both seats' vision."""
-    marks = {cell: mark for mark, cells in zip("ox", view.vision, strict=True) for cell in cells}
+    marks: dict[str, str] = {}
+    for mark, cells in zip("ox", view.vision, strict=True):
+        marks |= dict.fromkeys(cells, mark)
     tiles = {cell: _whole(cell, held, marks.get(cell, " ")) for cell, held in view.board.items()}
     return _drawn(f"{_heading(view)} (as the host)", tiles, plain, HOST_LEGEND)
 

@@ -1,6 +1,7 @@
 """Pointing's maps as trees and loops, and the targets once they are revealed."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from textwrap import wrap
 from typing import assert_never
 
@@ -16,14 +17,14 @@ from protocol.games.pointing import (
     Tied,
     Tree,
 )
-from protocol.text import Picture
+from protocol.text import Picture, joined, pairs, viewpoint
 from protocol.words import Event
 
 WIDTH = 80
 """Width of the drawing in columns."""
 GAP = "    "
 HANGING = " " * len("round 1: ")
-ASCII = {"├": "+", "└": "`", "─": "-", "│": "|", "●": "o", "◯": "@", "┄": ".", "▶": ">"}
+ASCII = str.maketrans("├└─│●◯┄▶", "+`-|o@.>")
 LEGEND = "● seat, its branches point at it; ◯ in a loop, each points at the next; ┄ cut"
 
 
@@ -44,19 +45,18 @@ def words(event: PointingEvent) -> str:
     """Return a short text for an event."""
     match event:
         case Map(round=number, sections=sections):
-            return f"round {number}: {_kinds(sections)}"
+            return f"round {number}: {joined(map(_kind, sections))}"
         case Tied(seats=seats):
-            return f"the winners vote on seats {_seats(seats)}"
+            return f"the winners vote on seats {joined(seats)}"
         case Reveal(scores=scores):
-            ordered = sorted(scores.items(), key=lambda item: (-item[1], int(item[0])))
-            return "points: " + ", ".join(f"seat {seat} {points}" for seat, points in ordered)
+            ordered = dict(sorted(scores.items(), key=lambda item: (-item[1], int(item[0]))))
+            return "points: " + pairs("seat {} {}", ordered)
         case _ as unreachable:
             assert_never(unreachable)
 
 
 def _seat(view: PointingView) -> Iterator[str]:
-    eyes = "as a spectator" if view.seat is None else f"as seat {view.seat}"
-    yield f"{_heading(view.round, view.tied)} ({eyes})"
+    yield f"{_heading(view.round, view.tied)} ({viewpoint(view.seat)})"
     if view.targets:
         yield "you pointed at " + ", then ".join("nobody" if seat is None else f"{seat}" for seat in view.targets)
     if view.maps:
@@ -84,7 +84,7 @@ def _folded(line: str, indent: str) -> list[str]:
 
 def _heading(number: int, tied: Sequence[int]) -> str:
     if tied:
-        return f"after three rounds, a vote on seats {_seats(tied)}"
+        return f"after three rounds, a vote on seats {joined(tied)}"
     return f"round {number}" if number <= 3 else "after three rounds"  # noqa: PLR2004 - a match has three
 
 
@@ -100,9 +100,12 @@ def _map(sections: Sequence[Section]) -> Iterator[str]:
 
 
 def _section(section: Section) -> list[str]:
-    title = section.kind if section.size == 1 else f"{section.kind} of {section.size}"
+    title = _kind(section)
     if section.kind == "loop":
-        return [title, *(line for trees in section.shape for line in _hung("◯", trees, "┄"))]
+        lines = [title]
+        for trees in section.shape:
+            lines += _hung("◯", trees, "┄")
+        return lines
     return [f"{title}, cut" if section.cut else title, *_hung("●", section.shape, "─")]
 
 
@@ -118,18 +121,17 @@ def _hung(mark: str, branches: Iterable[Tree], way: str) -> Iterator[str]:
 
 
 def _beside(blocks: Sequence[Sequence[str]]) -> Iterator[str]:
-    height = max((len(block) for block in blocks), default=0)
-    for at in range(height):
-        cells = [(block[at] if at < len(block) else "").ljust(_width(block)) for block in blocks]
-        yield GAP.join(cells).rstrip()
+    widths = list(map(_width, blocks))
+    for cells in zip_longest(*blocks, fillvalue=""):
+        yield GAP.join(map(str.ljust, cells, widths)).rstrip()
 
 
 def _width(block: Sequence[str]) -> int:
     return max(map(len, block))
 
 
-def _kinds(sections: Sequence[Section]) -> str:
-    return ", ".join(each.kind if each.size == 1 else f"{each.kind} of {each.size}" for each in sections)
+def _kind(section: Section) -> str:
+    return section.kind if section.size == 1 else f"{section.kind} of {section.size}"
 
 
 def _pointers(targets: Targets) -> str:
@@ -137,18 +139,10 @@ def _pointers(targets: Targets) -> str:
 
 
 def _points(played: Round) -> str:
-    return "  ".join(f"{seat}:{points}" for seat, points in played.points.items())
-
-
-def _seats(seats: Iterable[int]) -> str:
-    return ", ".join(map(str, seats))
+    return pairs("{}:{}", played.points, "  ")
 
 
 def _drawn(lines: Iterable[str], plain: bool) -> Picture:
     heading, *rest = lines
     text = Picture.assemble((heading + "\n", "bold"), "\n".join(rest), ("\n" + LEGEND, "bright_black"))
-    return Picture(_ascii(text.plain)) if plain else text
-
-
-def _ascii(text: str) -> str:
-    return "".join(ASCII.get(character, character) for character in text)
+    return Picture(text.plain.translate(ASCII)) if plain else text

@@ -29,7 +29,6 @@ from referee.games.mist.turns import (
     NOTHING_KNOWN,
     RULE_SETS,
     MistState,
-    checked_turn,
     groups_of,
     mover_of,
     place,
@@ -92,7 +91,7 @@ class Mist(Game[MistState, MistOptions, Setup, MistView]):
 
     def check(self, state: MistState, seat: int, action: Action) -> Action:
         """See `Game.check`. Reasons depend on the action and public rules only (R1-R3, R5)."""
-        return checked_turn(terms_of(state), action) if isinstance(action, Turn) else action
+        return legal.checked_turn(terms_of(state), action) if isinstance(action, Turn) else action
 
     def setups(self, variant: str, options: MistOptions) -> Sequence[Setup]:
         """Return the one setup: nothing is drawn."""

@@ -1,4 +1,6 @@
-"""Mist's legal actions. A turn is built from cells in any order, then `stop`, or from `swap` alone.
+"""Mist's legal actions: the check of submitted turns, and how turns are built.
+
+A turn is built from cells in any order, then `stop`, or from `swap` alone.
 
 All actions can be listed. Heaven-and-hell has 1,681 first turns, 27,748 second turns and 27,747 for each later
 turn; contractual-obligation has 1,414 first turns, then 29,106.
@@ -7,10 +9,13 @@ turn; contractual-obligation has 1,414 first turns, then 29,106.
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from msgspec import UNSET
+
 from protocol.games.mist import ChooseFirst, MistView, Turn
 from protocol.games.mist.board import BOARD
 from protocol.words import Action
-from referee.rules import Building
+from referee.games.mist.turns import SPELLED, Terms
+from referee.rules import Building, Illegal, choice_mask
 
 CELLS = len(BOARD.names)
 MOST_PIECES = 3
@@ -20,6 +25,39 @@ CHOICES = (*BOARD.names, "stop", "swap", "seat 0 goes first", "seat 1 goes first
 BITS = tuple(BOARD.name)
 """One-cell masks of the board, indexed by choice."""
 NUMBER = {name: number for number, name in enumerate(BOARD.names)}
+
+
+def checked_turn(terms: Terms, turn: Turn) -> Turn:
+    """Return a turn in canonical spelling. Raise Illegal by R1, R2, R3 or R5."""
+    if turn.cells is UNSET:
+        if not turn.swap:
+            raise Illegal("a turn names cells, or is a swap")
+        if not terms.may_swap:
+            raise Illegal("this turn may not be a swap")
+        return turn
+    if turn.swap:
+        raise Illegal("a swap is a whole turn; it names no cells")
+    least, most = terms.pieces
+    if not least <= len(turn.cells) <= most:
+        raise Illegal(f"{len(turn.cells)} cells; this turn names {least} to {most}")
+    mask, canonical = 0, True
+    for spelling in turn.cells:
+        if (cell := terms.cells.get(spelling)) is None:
+            raise Illegal(_why_not(spelling))
+        name, bit, around = cell
+        if around & mask:
+            raise Illegal(f"{name} is {'named twice' if bit & mask else 'next to another cell of this turn'}")
+        if bit < mask or name != spelling:
+            canonical = False
+        mask |= bit
+    return turn if canonical else Turn(cells=BOARD.cells(mask))
+
+
+def _why_not(spelling: str) -> str:
+    """Return the reason to refuse a cell."""
+    if spelling in SPELLED:
+        return f"{SPELLED[spelling]} may not be named this turn"
+    return f"{spelling[:20]!r} is no cell of this board"
 
 
 def listed(view: MistView) -> Sequence[Action]:
@@ -85,4 +123,4 @@ def _apart(free: int, count: int) -> Iterator[int]:
 @lru_cache(maxsize=4096)
 def _choices(cells: int) -> int:
     """Convert a mask of board cells, which has gaps between its rows, to a mask of choices."""
-    return sum(1 << number for number, bit in enumerate(BITS) if bit & cells)
+    return choice_mask(number for number, bit in enumerate(BITS) if bit & cells)

@@ -1,4 +1,4 @@
-"""Mist's state, the check of a turn, and its effects.
+"""Mist's state, and the effects of turns.
 
 Pieces, visions and spottings are masks of `BOARD`. The state stores each seat's latest information as it was sent:
 views are built from that and from public facts, never from the opponent's pieces.
@@ -24,7 +24,6 @@ from protocol.games.mist import (
 from protocol.games.mist.board import BOARD, CENTRE, PLAYABLE, SEEN
 from referee.rules import (
     Addressed,
-    Illegal,
 )
 
 SPELLED = {spelling: name for name in BOARD.names for spelling in (name, name.lower())}
@@ -154,39 +153,6 @@ def mover_of(state: MistState) -> int | None:
 def turn_of(state: MistState) -> int:
     """Return the number of the next turn, from 1, or of the last after the end; 0 until a first seat is set."""
     return 0 if state.first is None else state.turns + (state.reason is None)
-
-
-def checked_turn(terms: Terms, turn: Turn) -> Turn:
-    """Return a turn in canonical spelling. Raise Illegal by R1, R2, R3 or R5."""
-    if turn.cells is UNSET:
-        if not turn.swap:
-            raise Illegal("a turn names cells, or is a swap")
-        if not terms.may_swap:
-            raise Illegal("this turn may not be a swap")
-        return turn
-    if turn.swap:
-        raise Illegal("a swap is a whole turn; it names no cells")
-    least, most = terms.pieces
-    if not least <= len(turn.cells) <= most:
-        raise Illegal(f"{len(turn.cells)} cells; this turn names {least} to {most}")
-    mask, canonical = 0, True
-    for spelling in turn.cells:
-        if (cell := terms.cells.get(spelling)) is None:
-            raise Illegal(_why_not(spelling))
-        name, bit, around = cell
-        if around & mask:
-            raise Illegal(f"{name} is {'named twice' if bit & mask else 'next to another cell of this turn'}")
-        if bit < mask or name != spelling:
-            canonical = False
-        mask |= bit
-    return turn if canonical else Turn(cells=BOARD.cells(mask))
-
-
-def _why_not(spelling: str) -> str:
-    """Return the reason to refuse a cell."""
-    if spelling in SPELLED:
-        return f"{SPELLED[spelling]} may not be named this turn"
-    return f"{spelling[:20]!r} is no cell of this board"
 
 
 def place(state: MistState, cells: tuple[str, ...]) -> tuple[MistState, tuple[Addressed, ...]]:
