@@ -120,6 +120,17 @@ def group_runes(group: str) -> tuple[str, ...]:
     return tuple(rune for rune, groups in GROUPS.items() if group in groups)
 
 
+@cache
+def group_marks() -> dict[tuple[int, ...], str]:
+    """Map marks to groups: those that count a group's runes, and those that detect any of its runes."""
+    found: dict[tuple[int, ...], str] = {}
+    for group in (*DIVINE, *MUNDANE):
+        runes = group_runes(group)
+        found[tuple(mark((at,), runes) for at in POSITIONS)] = group
+        found[mark(POSITIONS, runes),] = group
+    return found
+
+
 def _use(rune: str) -> tuple[int, ...]:
     return (mark(POSITIONS, (rune,)),)
 

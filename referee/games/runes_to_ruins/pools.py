@@ -82,10 +82,6 @@ class Pool:
         """Return the set of symbols that fill each number of these marks."""
         return count([self.marked(each) for each in marks], self.all)
 
-    def only(self, chosen: int) -> "Pool":
-        """Return a pool of the chosen symbols."""
-        return Pool([self.symbols[number] for number in numbers(chosen)])
-
 
 def count(sets: Sequence[int], every: int) -> dict[int, int]:
     """Return, for each number, the members of `every` that are in that number of the sets."""

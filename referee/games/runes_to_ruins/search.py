@@ -1,30 +1,42 @@
-"""Search for symbols of the others with which all clues hold and conditions make the observed payments.
+"""Search for symbols of the others with which all clues hold.
 
-Each seat has a set of candidates. Each step decides one thing that narrows these sets, and then removes candidates
-that no candidates of other seats can complete. The search first decides what is least likely to be fulfilled by
-chance: one seat's feature for a clue, the condition that won a round with the figures that ranked the seats, or
-the symbol of a seat with very few candidates. If a seat has no candidates left, another choice is tried.
+Each seat has a pool of candidates. Each step decides on one seat's feature for a clue, or on the symbol of a seat
+with very few candidates, the least likely first, and then removes candidates that no candidates of other seats can
+complete. If a seat has no candidates left, another choice is tried.
 
-When everything is decided, a seat's symbol depends on the others only through runes that two seats share and runes
-that are used elsewhere. To satisfy these, one seat's symbol at a time is replaced.
+When everything is decided, a seat's symbol depends on the others only through runes that two seats share. To
+satisfy these, one seat's symbol at a time is replaced.
 """
 
-from collections.abc import Collection, Sequence
-from itertools import pairwise, product
-from math import inf, prod
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import reduce
+from itertools import product
+from math import prod
+from operator import or_
 from random import Random
 from typing import Any
 
 from msgspec import Struct
 
 from protocol.games.runes_to_ruins import Six
-from referee.games.runes_to_ruins import conditions
-from referee.games.runes_to_ruins.candidates import Candidates, uses
-from referee.games.runes_to_ruins.clues import Clue
-from referee.games.runes_to_ruins.narrowing import Left, Searching
-from referee.games.runes_to_ruins.paid import ELSEWHERE, FLAT, Paid, all_figures, possible, ranked
-from referee.games.runes_to_ruins.pools import NUMBER, Pool, any_of, numbers
-from referee.games.runes_to_ruins.state import OTHERS, SEATS
+from protocol.games.runes_to_ruins.runes import DIVINE, MUNDANE, NAMES
+from referee.games.runes_to_ruins.clues import Clue, group_marks, group_runes
+from referee.games.runes_to_ruins.guesses import NOWHERE
+from referee.games.runes_to_ruins.pools import (
+    EVERY_RUNE,
+    NUMBER,
+    POSITIONS,
+    Builder,
+    Facts,
+    Pool,
+    any_of,
+    built,
+    mark,
+    numbers,
+)
+from referee.games.runes_to_ruins.state import SEATS
+from referee.games.runes_to_ruins.symbols import ORDER
 
 MISSES, ATTEMPTS = 8, 3
 """Failed decisions before the search starts again, and maximum number of starts."""
@@ -32,76 +44,195 @@ WIDTH = 2
 """Number of choices tried for one decision before the search backtracks to the decision before it."""
 CHOICES = 20
 """Maximum number of rounds of choosing symbols after everything else is decided."""
-FEW = 50
-"""Number of candidates below which more are searched for, if a seat's pool is incomplete."""
-VERY_FEW = 8
-"""Maximum number of a seat's candidates with which the search decides on its symbol."""
-EVERY, DRAWS = 300, 64
-"""Constants for the probability that condition 8 or 9 makes the observed payments.
-
-It is computed from all combinations of candidates if there are at most `EVERY`, otherwise from `DRAWS` drawn ones.
-"""
-FREE = 1 / 4
-"""Assumed probability of winning for a condition whose payout does not depend on symbols."""
-SYMBOL, CLUE, ROUND = range(3)
-"""Kinds of decision."""
-Five = tuple[int, ...]
-"""Numbers, indexed by seat."""
-_BIT = tuple(1 << number for number in range(len(NUMBER)))
+FEW, VERY_FEW = 50, 8
+"""Number of candidates below which more are searched for in an incomplete pool; maximum number to choose among."""
+MOST, PART = 150_000, 10_000
+"""Maximum number of candidates in a complete pool, and number of candidates drawn where there are more."""
+ENOUGH = 100_000
+"""Number of candidates from which on a partial pool no longer grows with each attempt."""
+FURTHER_WHOLE, FURTHER = 8000, 4000
+"""The values of `MOST` and `PART` for pools that replace a pool with too few candidates."""
+LISTS = 200
+"""Maximum number of complete pools in the cache."""
+SMALLER = 8
+"""A pool is replaced by a smaller one if less than 1 / `SMALLER` of it remains."""
 
 
-class Payment(Struct):
-    """A possible payment of a round by a condition."""
+class Candidates(Pool):
+    """Candidates for one seat's symbol, with their features for clues."""
 
-    condition: int
-    paid: tuple[int, ...]
-    """Payments, indexed by seat; empty if they do not narrow the candidates of single seats."""
-    weight: float
-    """Estimated probability of these payments."""
+    def __init__(self, symbols: Sequence[bytes], clues: dict[int, Clue]) -> None:
+        super().__init__(symbols)
+        self._clues = clues
+        self._values: dict[int, dict[Any, int]] = {}
+
+    def values(self, n: int) -> dict[Any, int]:
+        """Return the sets of candidates with each feature for clue `n`, computed on first use."""
+        if n not in self._values:
+            self._values[n] = self._clues[n].values(self)
+        return self._values[n]
+
+    def having(self, n: int, values: Collection[Any]) -> int:
+        """Return the candidates that have one of these features for clue `n`."""
+        return reduce(or_, (found for value, found in self.values(n).items() if value in values), 0)
+
+
+class Left(Struct, frozen=True):
+    """Remaining candidates for one seat's symbol."""
+
+    pool: Candidates
+    able: int
+    """The set of remaining candidates."""
+    is_whole: bool
+    """True if these are all candidates that remain, False if they are a drawn part."""
+    values: dict[int, frozenset[Any]] = {}
+    """Remaining features, indexed by clue."""
+    shares: dict[int, dict[Any, float]] = {}
+    """Cache of the shares of features, indexed by clue."""
+
+    @property
+    def number(self) -> int:
+        """Number of remaining candidates."""
+        return self.able.bit_count()
+
+    def within(self, able: int) -> "Left":
+        """Return this without candidates outside `able`."""
+        return Left(self.pool, self.able & able, self.is_whole, self.values)
+
+    def alone(self) -> "Left":
+        """Return the same candidates, treated as all that remain."""
+        return Left(self.pool, self.able, True, self.values)
+
+    def with_values(self, n: int, able: Collection[Any]) -> "Left":
+        """Return the candidates that have one of these features for clue `n`."""
+        values = {**self.values, n: frozenset(able)}
+        return Left(self.pool, self.able & self.pool.having(n, able), self.is_whole, values)
+
+    def of(self, pool: Candidates, *, is_whole: bool) -> "Left":
+        """Return those of other candidates that have the remaining features."""
+        able = pool.all
+        for n, values in self.values.items():
+            able &= pool.having(n, values)
+        return Left(pool, able, is_whole, self.values)
+
+    def by_feature(self, n: int, features: Iterable[Any]) -> dict[Any, float]:
+        """Return the share of candidates with each feature for clue `n`.
+
+        If the candidates are a drawn part, a possible feature that none of them has gets a small share.
+        """
+        if n not in self.shares:
+            found = {}
+            for value, each in self.pool.values(n).items():
+                if both := each & self.able:
+                    found[value] = both.bit_count() / self.number
+            if not self.is_whole:
+                for value in self.values.get(n, features):
+                    found.setdefault(value, 1 / (2 * self.number + 1))
+            self.shares[n] = found
+        return self.shares[n]
 
 
 class Search:
-    """One attempt to find the others' symbols and the conditions that won."""
+    """A search for the others' symbols, whose attempts share what they found out."""
 
-    def __init__(  # noqa: PLR0917 - everything that the search depends on
-        self,
-        base: Searching,
-        symbols: dict[int, Six],
-        veils: set[tuple[int, int]],
-        fixed: set[tuple[int, int]],
-        rounds: Sequence[Paid],
-        unknown_veils: Sequence[int],
-        rng: Random,
-    ) -> None:
-        self.base, self.rng, self.rounds = base, rng, rounds
-        self.veils, self.fixed, self.unknown_veils = veils, fixed, unknown_veils
-        self.known = base.known(symbols)
-        self.movable = tuple(seat for seat in range(SEATS) if seat not in symbols)
+    def __init__(self, clues: Sequence[Clue], rng: Random) -> None:
+        self.clues, self.rng = tuple(clues), rng
+        self.of: list[dict[int, Clue]] = [{} for _ in range(SEATS)]
+        self.features: dict[int, tuple[Any, ...]] = {}
+        """Possible features, indexed by clue, without clues that a veil may invert or that need two symbols."""
+        self.shared: list[int] = []
+        """Clues about the runes that two symbols have in common."""
         self.veiled: dict[tuple[int, int], list[int]] = {}
-        for n, clue in enumerate(base.clues):
+        """Clues that a veil inverts, indexed by seat and round."""
+        for n, clue in enumerate(self.clues):
+            for seat in clue.seats:
+                self.of[seat][n] = clue
             if clue.veil is not None:
                 self.veiled.setdefault((clue.seats[0], clue.veil), []).append(n)
-        self.won = [0] * len(rounds)
+            elif clue.shared is not None:
+                self.shared.append(n)
+            else:
+                self.features[n] = _features(clue)
+        self.known: list[Left] = []
+        """Candidates before any decision, indexed by seat."""
+        self.movable: tuple[int, ...] = ()
         self.symbols: list[Any] = [None] * SEATS
-        self.shared = [n for n, clue in enumerate(base.clues) if clue.shared is not None]
         self.values: list[dict[int, Any]] = []
-        self.misses = 0
+        """Features of `symbols`, indexed by clue, then by seat."""
+        self._left: list[Left] = []
+        self._misses = 0
         """Number of further decisions that may fail before the search starts again."""
+        self._failed = Counter[Any]()
+        """Number of failures after each decision."""
+        self._listed: dict[Any, Candidates] = {}
+        """Complete pools, indexed by seat and by the facts about its symbol."""
+        self._combined: dict[Any, list[tuple[Any, ...]]] = {}
+        self._begun: dict[tuple[tuple[int, Six], ...], list[Left]] = {}
 
-    def run(self) -> bool:
-        """Search for symbols and winning conditions; return whether some agree with all clues and payments."""
-        if not self.known or not all(paid.able for paid in self.rounds):
+    def run(self, symbols: dict[int, Six]) -> bool:
+        """Search for symbols with which all clues hold; `symbols` are those that are known."""
+        self.known = self._candidates(symbols)
+        if not self.known:
             return False
-        self.left = [left.within(self._able(seat, left.candidates)[0]) for seat, left in enumerate(self.known)]
-        if not self._settle(range(SEATS)) or not all(map(self._veil_one, self.unknown_veils)):
+        self.movable = tuple(seat for seat in range(SEATS) if seat not in symbols)
+        self._left = [left.within(self._able(seat, left.pool)[0]) for seat, left in enumerate(self.known)]
+        if not self._settle(range(SEATS)):
             return False
-        start = self.left
-        joint = [n for n in self.base.features if len(self.base.clues[n].seats) > 1]
+        start = self._left
+        joint = [n for n in self.features if len(self.clues[n].seats) > 1]
         for _ in range(ATTEMPTS):
-            self.left, self.misses, self.won = [*start], MISSES, [0] * len(self.rounds)
-            if self._decide(joint, range(len(self.rounds))):
+            self._left, self._misses = [*start], MISSES
+            if self._decide(joint):
                 return True
         return False
+
+    def _candidates(self, symbols: dict[int, Six]) -> list[Left]:
+        """Return the candidates, indexed by seat, or an empty list if a seat has none."""
+        key = tuple(sorted(symbols.items()))
+        if key not in self._begun:
+            self._begun[key] = self._new_candidates(symbols)
+            return self._begun[key]
+        # A pool that is only a part grows with each attempt.
+        lefts = self._begun[key]
+        for seat, left in enumerate(lefts):
+            if not left.is_whole and left.number < ENOUGH:
+                lefts[seat] = self._grown(seat, left, MOST, PART)
+        return [*lefts]
+
+    def _new_candidates(self, symbols: dict[int, Six]) -> list[Left]:
+        lefts = []
+        for seat in range(SEATS):
+            known = [bytes(map(NUMBER.__getitem__, symbols[seat]))] if seat in symbols else []
+            pool = Candidates(known, self.of[seat])
+            lefts.append(Left(pool, pool.all, is_whole=seat in symbols))
+        seats = [seat for seat in range(SEATS) if seat not in symbols]
+        if not self._settle_features(lefts, range(SEATS), lambda _: True):
+            return []
+        while seats:
+            # The seat with the fewest candidates is first, because it narrows the others most.
+            facts = {seat: self._facts(seat, lefts[seat]) for seat in seats}
+            seat = min(seats, key=lambda seat: Builder(facts[seat]).estimate(self.rng))
+            seats.remove(seat)
+            found, is_whole = built(facts[seat], self.rng, MOST, PART)
+            left = lefts[seat].of(Candidates(found, self.of[seat]), is_whole=is_whole)
+            lefts[seat] = self._smaller(seat, left)
+            if not self._settle_features(lefts, [seat], lambda _: True):
+                return []
+        for seat in range(SEATS):
+            # Later seats may have narrowed those that had too many candidates for a complete pool.
+            if not lefts[seat].is_whole:
+                lefts[seat] = self._smaller(seat, self._grown(seat, lefts[seat], MOST, PART))
+                if not self._settle_features(lefts, [seat], lambda _: True):
+                    return []
+        return [self._smaller(seat, left) for seat, left in enumerate(lefts)]
+
+    def _smaller(self, seat: int, left: Left) -> Left:
+        """Return the same candidates, in a smaller pool if only a small part of their pool remains."""
+        symbols = left.pool.symbols
+        if SMALLER * left.number >= len(symbols):
+            return left
+        pool = Candidates([symbols[number] for number in numbers(left.able)], self.of[seat])
+        return Left(pool, pool.all, left.is_whole, left.values)
 
     def _settle(self, seats: Collection[int]) -> bool:
         """Remove candidates that no candidates of other seats can complete.
@@ -109,148 +240,134 @@ class Search:
         Return False if a seat has none left.
         """
         while seats:
-            if not self.base.settle(self.left, seats, self._is_left):
+            if not self._settle_features(self._left, seats, self._is_left):
                 return False
-            seats = self._settle_shared()
+            changed = set()
+            for seat, left in enumerate(self._left):
+                sharing = left.within(self._sharing(seat, left.pool))
+                if sharing.able != left.able:
+                    self._left[seat] = sharing
+                    changed.add(seat)
+            seats = changed
         return True
 
-    def _settle_shared(self) -> set[int]:
-        """Remove candidates that share a wrong number of runes with a seat's only candidate.
+    def _settle_features(self, lefts: list[Left], seats: Collection[int], is_left: Callable[[int], bool]) -> bool:
+        """Remove features that no remaining features of other seats can complete, until nothing changes.
 
-        Return the seats that changed.
+        `seats` are those that have changed. `is_left` returns whether a seat has candidates; it may search for
+        more. Return False if a seat has none or a clue cannot hold.
         """
-        changed = set()
-        for seat, left in enumerate(self.left):
-            sharing = left.within(self._sharing(seat, left.candidates))
-            if sharing.able != left.able:
-                self.left[seat] = sharing
-                changed.add(seat)
-        return changed
+        changed = set(seats)
+        while changed:
+            if not all(map(is_left, sorted(changed))):
+                return False
+            pending = sorted({n for seat in changed for n in self.of[seat] if n in self.features})
+            changed = set()
+            for n in pending:
+                of = self.clues[n].seats
+                found = [lefts[seat].by_feature(n, self.features[n]) for seat in of]
+                combined = self._combinations(n, found)
+                for at, seat in enumerate(of):
+                    able = {each[at] for each in combined}
+                    if len(able) < len(found[at]):
+                        lefts[seat] = lefts[seat].with_values(n, able)
+                        changed.add(seat)
+                if not combined:
+                    return False
+        return True
 
-    def _sharing(self, seat: int, candidates: Candidates) -> int:
+    def _combinations(self, n: int, shares: Sequence[dict[Any, float]]) -> list[tuple[Any, ...]]:
+        """Return the combinations of features, one per seat of the clue, with which clue `n` holds."""
+        key = n, tuple(map(tuple, shares))
+        if key not in self._combined:
+            self._combined[key] = list(filter(self.clues[n].fits, product(*shares)))
+        return self._combined[key]
+
+    def _sharing(self, seat: int, pool: Candidates) -> int:
         """Return the candidates that share the known number of runes with each seat that has one candidate."""
-        able = candidates.pool.all
+        able = pool.all
         for n in self.shared:
-            seats = self.base.clues[n].seats
+            seats = self.clues[n].seats
             if seat in seats:
-                (other,) = (each for each in seats if each != seat)
-                if self.left[other].number == 1:
-                    left = self.left[other]
-                    self.symbols[other] = left.candidates.pool.symbol(any_of(left.able, self.rng))
-                    able &= self._fitting(n, self.base.clues[n], seat, candidates)
+                other = seats[1 - seats.index(seat)]
+                left = self._left[other]
+                if left.number == 1:
+                    self.symbols[other] = left.pool.symbol(any_of(left.able, self.rng))
+                    able &= self._fitting(n, seat, pool)
         return able
 
     def _is_left(self, seat: int) -> bool:
         """Return whether the seat has a candidate; search for more if few remain of an incomplete pool."""
-        left = self.left[seat]
+        left = self._left[seat]
         if left.number < FEW and not left.is_whole:
-            left = self.base.grown(seat, left)
-            left = left.within(self._able(seat, left.candidates)[0] & self._sharing(seat, left.candidates))
+            left = self._grown(seat, left)
+            left = left.within(self._able(seat, left.pool)[0] & self._sharing(seat, left.pool))
             if left.number < FEW:
                 left = left.alone()
-        self.left[seat] = self.base.smaller(seat, left)
+        self._left[seat] = self._smaller(seat, left)
         return left.able > 0
 
-    def _able(self, seat: int, candidates: Candidates) -> tuple[int, list[int]]:
+    def _able(self, seat: int, pool: Candidates) -> tuple[int, list[int]]:
         """Return the candidates that agree with answers that veils may invert, and those that need no veil.
 
-        The second value has one set for each round in which it is open whether the seat veiled.
+        The second value has one set for each round in which the seat may have veiled.
         """
-        able, truthful = candidates.pool.all, []
+        able, truthful = pool.all, []
         for key, group in self.veiled.items():
-            if key[0] != seat:
-                continue
-            true = neither = candidates.pool.all
-            for n in group:
-                fitting = self._told(n, candidates, is_turned=key in self.fixed & self.veils)
-                true &= fitting
-                neither &= ~fitting
-            if key in self.fixed:
-                able &= true
-            else:
-                able &= true | neither
+            if key[0] == seat:
+                true = inverted = pool.all
+                for n in group:
+                    fitting = self._told(n, pool)
+                    true &= fitting
+                    inverted &= ~fitting
+                able &= true | inverted
                 truthful.append(true)
         return able, truthful
 
-    def _veil_one(self, round_: int) -> bool:
-        """Choose a seat that veiled in a round in which a vision was about all others.
+    def _told(self, n: int, pool: Candidates, *, is_veiled: bool = False) -> int:
+        """Return the candidates that lead to the received answer of a vision, inverted if `is_veiled`."""
+        return pool.having(n, [value for value in (False, True) if self.clues[n].fits((value != is_veiled,))])
 
-        Return False if no seat can have veiled.
-        """
-        turned = {}
-        for seat, left in enumerate(self.left):
-            if group := self.veiled.get((seat, round_)):
-                able = left.able
-                for n in group:
-                    able &= self._told(n, left.candidates, is_turned=True)
-                if able:
-                    turned[seat] = able
-        if not turned:
-            return False
-        seat = self.rng.choices(
-            [*turned], [able.bit_count() / self.left[each].number for each, able in turned.items()]
-        )[0]
-        self.left[seat] = self.left[seat].within(turned[seat])
-        return self._settle([seat])
-
-    def _told(self, n: int, candidates: Candidates, *, is_turned: bool) -> int:
-        """Return the candidates that lead to the received answer of a vision, inverted if `is_turned`."""
-        found = 0
-        for value, each in candidates.values[n].items():
-            if self.base.clues[n].fits((value != is_turned,)):
-                found |= each
-        return found
-
-    def _decide(self, clues: Sequence[int], rounds: Sequence[int]) -> bool:
-        """Decide all these clues and rounds, the least likely first; return False if that fails."""
-        elsewhere = self._elsewhere_used()
-        if not all(self._chance_elsewhere(n, self.won[n], *elsewhere) for n in self._by_elsewhere()):
-            return False
-        ways = {n: found for n in clues if (found := self._ways(n)) is not None}
-        payments = {n: self._payments(n, elsewhere) for n in rounds}
-        if not self._can_all_be_paid(payments):
-            return False
-        seats = [seat for seat, left in enumerate(self.left) if 1 < left.number <= VERY_FEW]
-        chances = [(1 / self.left[seat].number, SYMBOL, seat) for seat in seats]
-        chances += [(sum(weight for weight, _ in found), CLUE, n) for n, found in ways.items()]
-        chances += [(sum(each.weight for each in found), ROUND, n) for n, found in payments.items()]
+    def _decide(self, clues: Sequence[int]) -> bool:
+        """Decide all these clues, the least likely first; return False if that fails."""
+        chances = []
+        open_clues = []
+        for n in clues:
+            ways = self._ways(n)
+            if ways is not None:
+                open_clues.append(n)
+                chances.append((sum(weight for weight, _ in ways), 1, n))
+        for seat, left in enumerate(self._left):
+            if 1 < left.number <= VERY_FEW:
+                chances.append((1 / left.number, 0, seat))
         if not chances:
             return self._choose_symbols()
-        _, kind, n = min(chances)
-        if kind == ROUND:
-            return self._decide_round(n, payments.pop(n), [*ways], [*payments])
-        if kind == CLUE:
-            return self._decide_clue(n, [*ways], rounds)
-        return self._decide_symbol(n, [*ways], rounds)
+        _, is_clue, n = min(chances)
+        return self._decide_clue(n, open_clues) if is_clue else self._decide_symbol(n, open_clues)
 
-    def _decide_symbol(self, seat: int, clues: Sequence[int], rounds: Sequence[int]) -> bool:
+    def _decide_symbol(self, seat: int, clues: Sequence[int]) -> bool:
         """Decide on the symbol of a seat that has very few candidates."""
-        left = self.left[seat]
+        left = self._left[seat]
         return any(
-            self._goes_on(("symbol", seat), {seat: left.within(1 << number).alone()}, clues, rounds)
+            self._goes_on(("symbol", seat), seat, left.within(1 << number).alone(), clues)
             for number in self.rng.sample([*numbers(left.able)], left.number)
         )
 
-    def _goes_on(self, key: Any, left: dict[int, Left], clues: Sequence[int], rounds: Sequence[int]) -> bool:
-        """Replace the candidates of some seats and decide everything else.
+    def _goes_on(self, key: Any, seat: int, left: Left, clues: Sequence[int]) -> bool:
+        """Replace the candidates of a seat and decide everything else.
 
         If that fails, restore the candidates, count the failure and return False.
         """
-        if self.misses <= 0:
+        if self._misses <= 0:
             return False
-        before, won = [*self.left], [*self.won]
-        for seat, each in left.items():
-            self.left[seat] = each
-        if self._settle(left) and self._decide(clues, rounds):
+        before = [*self._left]
+        self._left[seat] = left
+        if self._settle([seat]) and self._decide(clues):
             return True
-        self.left, self.won = before, won
-        self.misses -= 1
-        self.base.failed[key] = self.base.failed.get(key, 0) + 1
+        self._left = before
+        self._misses -= 1
+        self._failed[key] += 1
         return False
-
-    def _favour(self, key: Any) -> float:
-        """Return a factor that makes decisions less likely the more often they failed."""
-        return 1 / (1 + self.base.failed.get(key, 0))
 
     def _ways(self, n: int) -> list[tuple[float, tuple[Any, ...]]] | None:
         """Return combinations of features with which clue `n` holds, with their weights.
@@ -258,333 +375,179 @@ class Search:
         Return None if it holds with every remaining combination.
         """
         shares = self._shares_of(n)
-        combined = self.base.combined(n, shares)
+        combined = self._combinations(n, shares)
         if len(combined) == prod(map(len, shares)):
             return None
         return [(prod(map(dict.__getitem__, shares, values)), values) for values in combined]
 
     def _shares_of(self, n: int) -> list[dict[Any, float]]:
-        return [self.left[seat].by_feature(n, self.base.features[n]) for seat in self.base.clues[n].seats]
+        return [self._left[seat].by_feature(n, self.features[n]) for seat in self.clues[n].seats]
 
-    def _decide_clue(self, n: int, clues: Sequence[int], rounds: Sequence[int]) -> bool:
+    def _decide_clue(self, n: int, clues: Sequence[int]) -> bool:
         """Draw a combination of features for clue `n` and decide on its rarest feature."""
-        seats = self.base.clues[n].seats
+        seats = self.clues[n].seats
         for _ in range(WIDTH):
             ways = self._ways(n)
             if ways is None:
-                return self._decide(clues, rounds)
-            weights = [
-                weight * prod(self._favour((n, seat, value)) for seat, value in zip(seats, values, strict=True))
-                for weight, values in ways
-            ]
+                return self._decide(clues)
+            weights = []
+            for weight, values in ways:
+                # Decisions are less likely the more often they failed.
+                for seat, value in zip(seats, values, strict=True):
+                    weight /= 1 + self._failed[n, seat, value]  # noqa: PLW2901 - the product of several
+                weights.append(weight)
             values = self.rng.choices([each for _, each in ways], weights)[0]
             shares = self._shares_of(n)
             _, at = min((shares[at][value], at) for at, value in enumerate(values) if len(shares[at]) > 1)
             seat, value = seats[at], values[at]
-            left = self.left[seat]
-            if self._goes_on((n, seat, value), {seat: left.with_values(n, {value})}, clues, rounds):
+            left = self._left[seat]
+            if self._goes_on((n, seat, value), seat, left.with_values(n, {value}), clues):
                 return True
-            self.left[seat] = left.with_values(n, shares[at].keys() - {value})
+            self._left[seat] = left.with_values(n, shares[at].keys() - {value})
             if not self._settle([seat]):
                 return False
         return False
 
-    @staticmethod
-    def _can_all_be_paid(payments: dict[int, list[Payment]]) -> bool:
-        """Return whether each round can have a condition that no other round of its block has."""
-        able = {n: list(dict.fromkeys(each.condition for each in found)) for n, found in payments.items()}
-        holder: dict[tuple[int, int], int] = {}
-
-        def hold(n: int, seen: set[tuple[int, int]]) -> bool:
-            for condition in able[n]:
-                key = n // conditions.REFRESHED_AT, condition
-                if key not in seen:
-                    seen.add(key)
-                    if key not in holder or hold(holder[key], seen):
-                        holder[key] = n
-                        return True
-            return False
-
-        return all(hold(n, set()) for n in payments)
-
-    def _by_elsewhere(self) -> list[int]:
-        """Return the rounds that were decided to be paid by condition 8 or 9."""
-        return [n for n, won in enumerate(self.won) if won in ELSEWHERE]
-
-    def _elsewhere_used(self) -> tuple[list[Five], bool]:
-        """Return the numbers of runes that others use, too, indexed by seat, for combinations of candidates.
-
-        The second value is True if these are all combinations, and False if they were drawn.
-        """
-        is_every = prod(left.number for left in self.left) <= EVERY
-        masks = []
-        for left in self.left:
-            able = numbers(left.able) if is_every else [any_of(left.able, self.rng) for _ in range(DRAWS)]
-            symbols = left.candidates.pool.symbols
-            masks.append([sum(map(_BIT.__getitem__, symbols[number])) for number in able])
-        found = []
-        for each in product(*masks) if is_every else zip(*masks, strict=True):
-            once = twice = 0
-            for mask in each:
-                twice |= once & mask
-                once |= mask
-            found.append(tuple([(mask & twice).bit_count() for mask in each]))
-        return found, is_every
-
-    def _chance_elsewhere(self, n: int, condition: int, used: list[Five], is_every: bool) -> float:
-        """Estimate the probability that condition 8 or 9 makes the observed payments in round `n`."""
-        sign = 1 if condition == ELSEWHERE[0] else -1
-        hits = sum(self.rounds[n].is_by(ranked(tuple([sign * each for each in figures]))) for figures in used)
-        return hits / len(used) if is_every else max(hits, 1 / 4) / len(used)
-
-    def _payments(self, n: int, elsewhere: tuple[list[Five], bool]) -> list[Payment]:
-        """Return the possible payments of round `n`."""
-        paid = self.rounds[n]
-        first = n - n % conditions.REFRESHED_AT
-        taken = self.won[first : first + conditions.REFRESHED_AT]
-        found = []
-        for condition in paid.able:
-            if condition in taken:
-                continue
-            if condition in paid.free:
-                found.append(Payment(condition, (), FREE))
-            elif condition in ELSEWHERE:
-                if possible(paid, is_flat=False) and (weight := self._chance_elsewhere(n, condition, *elsewhere)):
-                    found.append(Payment(condition, (), weight))
-            else:
-                for each in possible(paid, is_flat=condition in FLAT):
-                    weight = self._weight(condition, each)
-                    if weight:
-                        found.append(Payment(condition, each, weight))
-        return found
-
-    def _weight(self, condition: int, paid: tuple[int, ...]) -> float:
-        """Return the estimated probability that a condition pays this."""
-        if condition in FLAT:
-            return prod(left.by_figure(condition).get(each, 0) for left, each in zip(self.left, paid, strict=True))
-        tables = self._chain(condition, paid)
-        return sum(tables[-1].values()) if tables else 0
-
-    def _decide_round(self, n: int, payments: list[Payment], clues: Sequence[int], rounds: Sequence[int]) -> bool:
-        """Decide on the condition of round `n` and on the figures that rank the seats."""
-        won = [*self.won]
-        for _ in range(min(WIDTH, len(payments))):
-            weights = [each.weight * self._favour(("round", n, each.condition)) for each in payments]
-            payment = self.rng.choices(payments, weights)[0]
-            self.won[n] = payment.condition
-            if self._goes_on(("round", n, payment.condition), self._paying_so(payment), clues, rounds):
-                return True
-            self.won = [*won]
-            payments = [each for each in payments if each is not payment]
-        return False
-
-    def _paying_so(self, payment: Payment) -> dict[int, Left]:
-        """Return the candidates that remain with this payment, indexed by seat; empty if all remain."""
-        condition, paid = payment.condition, payment.paid
-        if not paid:
-            return {}
-        if condition in FLAT:
-            bounds: list[tuple[float, float]] = [(each, each) for each in paid]
-        else:
-            bounds = [(0, 0)] * SEATS
-            levels: list[int] = []
-            for table in self._chain(condition, paid)[::-1]:
-                able = {figure: weight for figure, weight in table.items() if not levels or figure < levels[-1]}
-                levels.append(self.rng.choices([*able], [*able.values()])[0])
-            groups = _ranks(paid)
-            for group, between in zip(groups, self._between(condition, groups, levels), strict=True):
-                for seat in group:
-                    bounds[seat] = between
-        return {
-            seat: left.with_figures(condition, *between)
-            for seat, (left, between) in enumerate(zip(self.left, bounds, strict=True))
-        }
-
-    def _between(self, condition: int, groups: list[list[int]], levels: list[int]) -> list[tuple[float, float]]:
-        """Return the lowest and highest figure for each group of seats with one rank, near the drawn levels.
-
-        Several seats of one rank have the same figure. A single seat may have any figure between those of the
-        adjacent ranks.
-        """
-        low = [levels[at] if len(group) > 1 else -inf for at, group in enumerate(groups)]
-        high = [levels[at] if len(group) > 1 else inf for at, group in enumerate(groups)]
-        for at, (upper, lower) in enumerate(pairwise(groups)):
-            cut = levels[at] - 1 if len(upper) > 1 else levels[at + 1]
-            if len(upper) == len(lower) == 1:
-                cut = self._cut(condition, upper[0], lower[0], range(levels[at + 1], levels[at]))
-            low[at], high[at + 1] = max(low[at], cut + 1), min(high[at + 1], cut)
-        return [*zip(low, high, strict=True)]
-
-    def _cut(self, condition: int, upper: int, lower: int, cuts: range) -> int:
-        """Return the cut between the figures of two seats that leaves the most combinations of candidates."""
-        one, other = self.left[upper].by_figure(condition), self.left[lower].by_figure(condition)
-        return max(
-            cuts,
-            key=lambda cut: (
-                sum(share for figure, share in one.items() if figure > cut)
-                * sum(share for figure, share in other.items() if figure <= cut)
-            ),
-        )
-
-    def _chain(self, condition: int, paid: tuple[int, ...]) -> list[dict[int, float]]:
-        """Return a table per rank, the worst first: figures of its seats with their weights.
-
-        A weight includes the probability that the worse ranks have lower figures. Return an empty list if the
-        condition cannot pay this.
-        """
-        tables: list[dict[int, float]] = []
-        for first, *others in _ranks(paid)[::-1]:
-            table: dict[int, float] = {}
-            for figure, share in self.left[first].by_figure(condition).items():
-                weight = share * prod(self.left[seat].by_figure(condition).get(figure, 0) for seat in others)
-                if tables and weight:
-                    weight *= sum(below for lower, below in tables[-1].items() if lower < figure)
-                if weight:
-                    table[figure] = weight
-            if not table:
-                return []
-            tables.append(table)
-        return tables
-
     def _choose_symbols(self) -> bool:
         """Choose a symbol for each seat from its candidates; return False if no choice satisfies everything."""
-        self.symbols = [left.candidates.pool.symbol(any_of(left.able, self.rng)) for left in self.left]
-        truthful = [self._able(seat, left.candidates)[1] for seat, left in enumerate(self.left)]
-        elsewhere = self._by_elsewhere()
-        open_seats = [seat for seat, left in enumerate(self.left) if left.number > 1]
+        self.symbols = [left.pool.symbol(any_of(left.able, self.rng)) for left in self._left]
+        open_seats = [seat for seat, left in enumerate(self._left) if left.number > 1]
         for number in range(CHOICES if open_seats else 1):
             for seat in open_seats if not number else [self.rng.choice(open_seats)]:
-                self._choose_symbol(seat, elsewhere, truthful[seat])
-            if (
-                len(set(self.symbols)) == SEATS
-                and all(map(self._is_shared, self.shared))
-                and self._is_paid(elsewhere)
-            ):
-                self.values = [
-                    {each: clue.feature(self.symbols[each]) for each in clue.seats} for clue in self.base.clues
-                ]
+                self._choose_symbol(seat)
+            if len(set(self.symbols)) == SEATS and all(map(self._is_shared, self.shared)):
+                self.values = []
+                for clue in self.clues:
+                    self.values.append({seat: clue.feature(self.symbols[seat]) for seat in clue.seats})
                 return True
         return False
 
-    def _choose_symbol(self, seat: int, elsewhere: Sequence[int], truthful: Sequence[int]) -> None:
+    def _choose_symbol(self, seat: int) -> None:
         """Replace the seat's symbol by one of those that satisfy most of the remaining conditions."""
-        left = self.left[seat]
+        left = self._left[seat]
         best = left.able
         for n in self.rng.sample(self.shared, len(self.shared)):
-            clue = self.base.clues[n]
-            if seat in clue.seats:
-                best = best & self._fitting(n, clue, seat, left.candidates) or best
-        for n in elsewhere:
-            best = self._nearest_paid(n, seat, left, best)
+            if seat in self.clues[n].seats:
+                best = best & self._fitting(n, seat, left.pool) or best
+        truthful = self._able(seat, left.pool)[1]
         for each in self.rng.sample(truthful, len(truthful)):
             best = best & each or best
-        self.symbols[seat] = left.candidates.pool.symbol(any_of(best, self.rng))
+        self.symbols[seat] = left.pool.symbol(any_of(best, self.rng))
 
     def _is_shared(self, n: int) -> bool:
-        one, other = self.base.clues[n].seats
-        return self.base.clues[n].fits((self.symbols[one], self.symbols[other]))
+        one, other = self.clues[n].seats
+        return self.clues[n].fits((self.symbols[one], self.symbols[other]))
 
-    def _nearest_paid(self, n: int, seat: int, left: Left, best: int) -> int:
-        """Return those of the candidates `best` with which round `n` pays nearest to the observed payments.
-
-        Condition 8 or 9 won the round.
-        """
-        sign = 1 if self.won[n] == ELSEWHERE[0] else -1
-        paid = self.rounds[n]
-        by_missed: dict[int, int] = {}
-        for figures_, chosen in self._elsewhere(seat, left.candidates.pool, sign, best):
-            found = ranked(figures_)
-            missed = min(
-                sum(abs(one - other) for one, other in zip(found, each, strict=True))
-                for each in possible(paid, is_flat=False)
-            )
-            by_missed[missed] = by_missed.get(missed, 0) | chosen
-        return by_missed[min(by_missed)]
-
-    def _is_paid(self, rounds: Sequence[int]) -> bool:
-        figures_ = all_figures(self.symbols)
-        return all(self.rounds[n].is_by(ranked(figures_[self.won[n]])) for n in rounds)
-
-    def fitting(self, seat: int) -> int:
-        """Return the set of a seat's candidates with which everything holds.
-
-        Payments by conditions 8 and 9 are not checked.
-        """
-        candidates, able = self.known[seat].candidates, self.known[seat].able
-        able &= self._able(seat, candidates)[0]
-        for n, clue in self.base.of[seat].items():
+    def fitting(self, seat: int, veils: Collection[tuple[int, int]]) -> int:
+        """Return a seat's candidates with which all clues hold if other symbols and the veils do not change."""
+        pool, able = self.known[seat].pool, self.known[seat].able
+        for n, clue in self.of[seat].items():
             if clue.veil is None:
-                able &= self._fitting(n, clue, seat, candidates)
-        figures_ = all_figures(self.symbols)
-        for condition, paid in zip(self.won, self.rounds, strict=True):
-            if condition in figures_ and condition not in ELSEWHERE:
-                able &= self._paying(condition, paid, seat, candidates, [*figures_[condition]])
+                able &= self._fitting(n, seat, pool)
+            else:
+                able &= self._told(n, pool, is_veiled=(seat, clue.veil) in veils)
         return able
 
-    def _fitting(self, n: int, clue: Clue, seat: int, candidates: Candidates) -> int:
-        """Return the candidates with which a clue holds if the other symbols do not change."""
-        if clue.shared is not None:
-            (other,) = (each for each in clue.seats if each != seat)
-            return candidates.pool.counted([uses(rune) for rune in self.symbols[other]]).get(clue.shared, 0)
-        values = [self.values[n][each] for each in clue.seats]
+    def _fitting(self, n: int, seat: int, pool: Candidates) -> int:
+        """Return the candidates with which clue `n` holds if the other symbols do not change."""
+        clue = self.clues[n]
         at = clue.seats.index(seat)
+        if clue.shared is not None:
+            other = self.symbols[clue.seats[1 - at]]
+            return pool.counted([mark(POSITIONS, (rune,)) for rune in other]).get(clue.shared, 0)
+        values = [self.values[n][each] for each in clue.seats]
         found = 0
-        for value, sets in candidates.values[n].items():
+        for value, sets in pool.values(n).items():
             values[at] = value
             if clue.fits(values):
                 found |= sets
         return found
 
-    @staticmethod
-    def _paying(condition: int, paid: Paid, seat: int, candidates: Candidates, figures_: list[int]) -> int:
-        """Return the candidates with which a condition makes the observed payments.
-
-        `figures_` has the figures of all seats; those of the other seats do not change.
-        """
-        found = 0
-        for figure, chosen in candidates.by_figure(condition).items():
-            figures_[seat] = figure
-            if paid.is_by(figures_ if condition in FLAT else ranked(tuple(figures_))):
-                found |= chosen
+    def found_veils(self) -> set[tuple[int, int]]:
+        """Return the veils that the answers require, as pairs of seat and round."""
+        found = set()
+        for key, (n, *_) in self.veiled.items():
+            if not self.clues[n].fits((self.values[n][key[0]],)):
+                found.add(key)
         return found
 
-    def _elsewhere(self, seat: int, pool: Pool, sign: int, every: int) -> list[tuple[tuple[float, ...], int]]:
-        """Split a seat's candidates by the numbers of runes that others use, too, for all seats.
+    def _grown(self, seat: int, left: Left, most: int = FURTHER_WHOLE, part: int = FURTHER) -> Left:
+        """Search for more candidates with the remaining features.
 
-        Return the numbers times `sign`, indexed by seat, each with its set of candidates.
+        The result is complete if at most `most` symbols agree with the facts; otherwise it has about `part` more.
         """
-        classes: list[tuple[tuple[float, ...], int]] = [((), every)]
-        for each in range(SEATS):
-            runes = set(self.symbols[each])
-            rest = {rune for other in OTHERS[each] if other != seat for rune in self.symbols[other]}
-            counts = pool.counted([uses(rune) for rune in sorted(rest if each == seat else runes - rest)])
-            more = 0 if each == seat else len(runes & rest)
-            classes = [
-                ((*figures_, sign * (number + more)), both)
-                for figures_, chosen in classes
-                for number, found in counts.items()
-                if (both := chosen & found)
-            ]
-        return classes
+        facts = self._facts(seat, left)
+        key = seat, tuple(facts.allowed), facts.required, tuple(facts.counts.items()), facts.guesses, most
+        if key in self._listed:
+            return left.of(self._listed[key], is_whole=True)
+        some = [left.pool.symbols[number] for number in numbers(left.able)]
+        symbols, is_whole = built(facts, self.rng, most, part, some)
+        if not is_whole:
+            symbols = [*dict.fromkeys([*symbols, *some])]
+        pool = Candidates(symbols, self.of[seat])
+        if is_whole:
+            if len(self._listed) == LISTS:
+                self._listed.clear()
+            self._listed[key] = pool
+        return left.of(pool, is_whole=is_whole)
 
-    def paid_to(self, seat: int, n: int) -> int:
-        """Return the payment to a seat by the condition chosen for round `n`."""
-        found = all_figures(self.symbols)[self.won[n]]
-        return found[seat] if self.won[n] in FLAT else ranked(found)[seat]
+    def _facts(self, seat: int, left: Left) -> Facts:
+        """Return the facts about a seat's symbol that follow from its remaining features."""
+        facts = Facts([EVERY_RUNE] * len(POSITIONS), counts={})
+        for n, clue in self.of[seat].items():
+            if n not in self.features:
+                continue
+            values = left.values.get(n, self.features[n])
+            if clue.marks:
+                _note_marks(facts, clue, {int(each) for each in values})
+            elif clue.guess is not None:
+                guess, (exact, moved, _) = clue.guess
+                if [*values] == [clue.guess[1]]:
+                    facts.guesses += ((guess, exact, moved),)
+                for at, rune in enumerate(guess):
+                    for place in POSITIONS if not exact and not moved else (at,) if not exact else ():
+                        facts.allowed[place] &= ~(1 << NUMBER[rune])
+            elif clue.place is not None:
+                able = sum(1 << NUMBER[rune] for group in values for rune in group_runes(group))
+                facts.allowed[clue.place.position] &= able
+        # Guesses that leave fewer places for their runes are first.
+        facts.guesses = tuple(sorted(facts.guesses, key=lambda each: -each[1] - each[2] / 2))
+        return facts
 
-    def found_veils(self) -> set[tuple[int, int]]:
-        """Return the veils that the answers require, without those that are fixed."""
-        return {key for key in self.veiled if key not in self.fixed and self._is_turned(key)}
 
-    def _is_turned(self, key: tuple[int, int]) -> bool:
-        n = self.veiled[key][0]
-        return not self.base.clues[n].fits((self.values[n][key[0]],))
+def _features(clue: Clue) -> tuple[Any, ...]:
+    """Return the features that a symbol can have for a clue."""
+    if clue.marks:
+        return (*range(len(clue.marks) + 1),)
+    if clue.place is not None:
+        return (DIVINE, MUNDANE)[ORDER[clue.place.order]]
+    if clue.guess is not None:
+        return tuple(dict.fromkeys((clue.guess[1], NOWHERE)))
+    return True, False
 
-    def agrees_with(self, veils: set[tuple[int, int]], fixed: set[tuple[int, int]]) -> bool:
-        """Return whether the answers agree with the fixed veils."""
-        return all(self._is_turned(key) == (key in veils) for key in self.veiled if key in fixed)
 
-
-def _ranks(paid: tuple[int, ...]) -> list[list[int]]:
-    """Group seats by their payment, the best first."""
-    return [[seat for seat in range(SEATS) if paid[seat] == each] for each in sorted(set(paid), reverse=True)]
+def _note_marks(facts: Facts, clue: Clue, possible: set[int]) -> None:  # noqa: C901 - one case a bound
+    group = group_marks().get(clue.marks)
+    if group is not None and possible:
+        low, high = min(possible), max(possible)
+        if len(clue.marks) == 1:
+            low, high = (0, 0) if not high else (low, len(POSITIONS))
+        least, most = facts.counts.get(group, (0, len(POSITIONS)))
+        facts.counts[group] = max(least, low), min(most, high)
+    if possible == {0}:
+        for each in clue.marks:
+            for at in POSITIONS:
+                facts.allowed[at] &= ~(each >> at * len(NAMES))
+    if possible == {len(clue.marks)}:
+        for each in clue.marks:
+            places = [at for at in POSITIONS if each >> at * len(NAMES) & EVERY_RUNE]
+            if len(places) == 1:
+                facts.allowed[places[0]] &= each >> places[0] * len(NAMES)
+            else:
+                runes = 0
+                for at in places:
+                    runes |= each >> at * len(NAMES) & EVERY_RUNE
+                if runes.bit_count() == 1:
+                    facts.required |= runes
+                    for at in set(POSITIONS) - set(places):
+                        facts.allowed[at] &= ~runes
