@@ -1,14 +1,13 @@
 """Search for symbols of the others with which all clues hold.
 
-Each seat has a pool of candidates. Each step decides on one seat's feature for a clue, or on the symbol of a seat
-with very few candidates, the least likely first, and then removes candidates that no candidates of other seats can
-complete. If a seat has no candidates left, another choice is tried.
+Each seat has a pool of candidates. Each step decides on the features of all seats for the clue that is least
+likely to hold by chance, and then removes candidates that no candidates of other seats can complete. If a seat has
+no candidates left, the search starts again.
 
 When everything is decided, a seat's symbol depends on the others only through runes that two seats share. To
 satisfy these, one seat's symbol at a time is replaced.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import reduce
 from itertools import product
@@ -38,14 +37,12 @@ from referee.games.runes_to_ruins.pools import (
 from referee.games.runes_to_ruins.state import SEATS
 from referee.games.runes_to_ruins.symbols import ORDER
 
-MISSES, ATTEMPTS = 8, 3
-"""Failed decisions before the search starts again, and maximum number of starts."""
-WIDTH = 2
-"""Number of choices tried for one decision before the search backtracks to the decision before it."""
+ATTEMPTS = 8
+"""Maximum number of starts with the same known symbols."""
 CHOICES = 20
 """Maximum number of rounds of choosing symbols after everything else is decided."""
-FEW, VERY_FEW = 50, 8
-"""Number of candidates below which more are searched for in an incomplete pool; maximum number to choose among."""
+FEW = 50
+"""Number of candidates below which more are searched for, if a seat's pool is incomplete."""
 MOST, PART = 150_000, 10_000
 """Maximum number of candidates in a complete pool, and number of candidates drawn where there are more."""
 ENOUGH = 100_000
@@ -160,10 +157,6 @@ class Search:
         self.values: list[dict[int, Any]] = []
         """Features of `symbols`, indexed by clue, then by seat."""
         self._left: list[Left] = []
-        self._misses = 0
-        """Number of further decisions that may fail before the search starts again."""
-        self._failed = Counter[Any]()
-        """Number of failures after each decision."""
         self._listed: dict[Any, Candidates] = {}
         """Complete pools, indexed by seat and by the facts about its symbol."""
         self._combined: dict[Any, list[tuple[Any, ...]]] = {}
@@ -181,8 +174,8 @@ class Search:
         start = self._left
         joint = [n for n in self.features if len(self.clues[n].seats) > 1]
         for _ in range(ATTEMPTS):
-            self._left, self._misses = [*start], MISSES
-            if self._decide(joint):
+            self._left = [*start]
+            if self._decide(joint) and self._choose_symbols():
                 return True
         return False
 
@@ -329,84 +322,24 @@ class Search:
         return pool.having(n, [value for value in (False, True) if self.clues[n].fits((value != is_veiled,))])
 
     def _decide(self, clues: Sequence[int]) -> bool:
-        """Decide all these clues, the least likely first; return False if that fails."""
-        chances = []
-        open_clues = []
-        for n in clues:
-            ways = self._ways(n)
-            if ways is not None:
-                open_clues.append(n)
-                chances.append((sum(weight for weight, _ in ways), 1, n))
-        for seat, left in enumerate(self._left):
-            if 1 < left.number <= VERY_FEW:
-                chances.append((1 / left.number, 0, seat))
-        if not chances:
-            return self._choose_symbols()
-        _, is_clue, n = min(chances)
-        return self._decide_clue(n, open_clues) if is_clue else self._decide_symbol(n, open_clues)
-
-    def _decide_symbol(self, seat: int, clues: Sequence[int]) -> bool:
-        """Decide on the symbol of a seat that has very few candidates."""
-        left = self._left[seat]
-        return any(
-            self._goes_on(("symbol", seat), seat, left.within(1 << number).alone(), clues)
-            for number in self.rng.sample([*numbers(left.able)], left.number)
-        )
-
-    def _goes_on(self, key: Any, seat: int, left: Left, clues: Sequence[int]) -> bool:
-        """Replace the candidates of a seat and decide everything else.
-
-        If that fails, restore the candidates, count the failure and return False.
-        """
-        if self._misses <= 0:
-            return False
-        before = [*self._left]
-        self._left[seat] = left
-        if self._settle([seat]) and self._decide(clues):
-            return True
-        self._left = before
-        self._misses -= 1
-        self._failed[key] += 1
-        return False
-
-    def _ways(self, n: int) -> list[tuple[float, tuple[Any, ...]]] | None:
-        """Return combinations of features with which clue `n` holds, with their weights.
-
-        Return None if it holds with every remaining combination.
-        """
-        shares = self._shares_of(n)
-        combined = self._combinations(n, shares)
-        if len(combined) == prod(map(len, shares)):
-            return None
-        return [(prod(map(dict.__getitem__, shares, values)), values) for values in combined]
-
-    def _shares_of(self, n: int) -> list[dict[Any, float]]:
-        return [self._left[seat].by_feature(n, self.features[n]) for seat in self.clues[n].seats]
-
-    def _decide_clue(self, n: int, clues: Sequence[int]) -> bool:
-        """Draw a combination of features for clue `n` and decide on its rarest feature."""
-        seats = self.clues[n].seats
-        for _ in range(WIDTH):
-            ways = self._ways(n)
-            if ways is None:
-                return self._decide(clues)
-            weights = []
-            for weight, values in ways:
-                # Decisions are less likely the more often they failed.
-                for seat, value in zip(seats, values, strict=True):
-                    weight /= 1 + self._failed[n, seat, value]  # noqa: PLW2901 - the product of several
-                weights.append(weight)
-            values = self.rng.choices([each for _, each in ways], weights)[0]
-            shares = self._shares_of(n)
-            _, at = min((shares[at][value], at) for at, value in enumerate(values) if len(shares[at]) > 1)
-            seat, value = seats[at], values[at]
-            left = self._left[seat]
-            if self._goes_on((n, seat, value), seat, left.with_values(n, {value}), clues):
+        """Decide all these clues, the least likely first; return False if a seat has no candidates left."""
+        while True:
+            chances = []
+            for n in clues:
+                shares = [self._left[seat].by_feature(n, self.features[n]) for seat in self.clues[n].seats]
+                combined = self._combinations(n, shares)
+                if len(combined) < prod(map(len, shares)):
+                    weights = [prod(map(dict.__getitem__, shares, values)) for values in combined]
+                    chances.append((sum(weights), n, combined, weights))
+            if not chances:
                 return True
-            self._left[seat] = left.with_values(n, shares[at].keys() - {value})
-            if not self._settle([seat]):
+            _, n, combined, weights = min(chances)
+            clues = [open_clue for _, open_clue, _, _ in chances]
+            seats = self.clues[n].seats
+            for seat, value in zip(seats, self.rng.choices(combined, weights)[0], strict=True):
+                self._left[seat] = self._left[seat].with_values(n, {value})
+            if not self._settle(seats):
                 return False
-        return False
 
     def _choose_symbols(self) -> bool:
         """Choose a symbol for each seat from its candidates; return False if no choice satisfies everything."""

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import partial
 from itertools import combinations_with_replacement, islice, permutations, product
 from pathlib import Path
@@ -83,7 +83,7 @@ SEATS = {"runes-to-ruins": 1}
 """So many seats of each window are looked at: three, if a game is not named here."""
 
 
-MOST_DECISIONS = 150
+MOST_DECISIONS = 10
 """To find a world of Runes to Ruins."""
 
 
@@ -526,14 +526,14 @@ def test_a_world_is_found_where_a_search_symbol_by_symbol_stuck(
         ]
         table.close(tuple(map(ResolvedAction, actions)))
     decisions = 0
-    decide = Search._decide  # Steps are counted, not seconds.
+    settle = Search._settle  # Steps are counted, not seconds.
 
-    def counted(search: Search, clues: Sequence[int]) -> bool:
+    def counted(search: Search, seats: Collection[int]) -> bool:
         nonlocal decisions
         decisions += 1
-        return decide(search, clues)
+        return settle(search, seats)
 
-    monkeypatch.setattr(Search, "_decide", counted)
+    monkeypatch.setattr(Search, "_settle", counted)
     view = table.game.view(table.state, seat)
     for number in range(3):
         world = next(iter(table.game.worlds(view, (), seat, Random(number))))
