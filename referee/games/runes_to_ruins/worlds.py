@@ -196,21 +196,18 @@ def _past(played: Played, seat: int) -> Past:
     for event in told:
         if isinstance(event, Revealed | Discovered | Insight):
             public.append(event)
-        match event:
-            case Insight():
-                insight = event
-            case ConditionWon(condition=condition):
-                won = condition
-            case Discovered(seats=seats):
-                discovered = seats
-            case Revealed(seat=other) if other != seat:
-                shown.append(event)
-            case Mirrored():
-                mirrored.append(event)
-            case GuessAnswer(index=index, exact=exact) if exact == RIGHT[0]:
-                right.append(action.guesses[index])
-            case _:
-                pass
+        if isinstance(event, Insight):
+            insight = event
+        elif isinstance(event, ConditionWon):
+            won = event.condition
+        elif isinstance(event, Discovered):
+            discovered = event.seats
+        elif isinstance(event, Revealed) and event.seat != seat:
+            shown.append(event)
+        elif isinstance(event, Mirrored):
+            mirrored.append(event)
+        elif isinstance(event, GuessAnswer) and event.exact == RIGHT[0]:
+            right.append(action.guesses[event.index])
     if insight is None:
         raise ValueError("the match is over: nothing is hidden")
     return Past(
