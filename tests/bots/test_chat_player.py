@@ -15,22 +15,19 @@ from bots.language_model.prompts import Context, read_answer
 from bots.language_model.settings import Settings
 from protocol.codec import decode_json, encode
 from protocol.messages import (
-    PROTOCOL,
     ClientMessage,
-    ClockTerms,
-    Closed,
     EventMessage,
     Note,
     Opened,
     Rejected,
     Submit,
-    Welcome,
 )
 from protocol.refusals import Refusal
 from protocol.text import ParseError, say
 from referee.games import GAMES
 from tests.bots.chat_server import ChatServer, Request, completion
 from tests.bots.in_process import BOTS, Maker, play
+from tests.builders.messages import closed, opened, welcome
 from tests.games import WITH_TEXT, with_variants
 
 KEY = "sk-Secret0123456789abcdef"
@@ -42,20 +39,6 @@ TOLD = {
     "CHAT_PRICE_IN": "2",
     "CHAT_PRICE_OUT": "8",
 }
-
-
-def welcome(game: str = "mist", variant: str = "contractual-obligation") -> Welcome:
-    return Welcome(
-        protocol=PROTOCOL,
-        match="m",
-        game=game,
-        variant=variant,
-        seat=0,
-        seats=2,
-        options={"max_turns": 400},
-        clock=ClockTerms(main_ms={"turn": 60_000}),
-        seed=1,
-    )
 
 
 VIEW = {
@@ -93,7 +76,7 @@ class Seat:
 
     def open(self) -> Any:
         """The action that is submitted to one more window, as JSON values."""
-        window = Opened(self._windows, "turn", VIEW, {"cells": ["E5"]}, 60_000, 0)
+        window = opened(self._windows, view=VIEW, default={"cells": ["E5"]})
         self._windows += 1
         self._session.hear(window)
         return self._last()
@@ -104,9 +87,7 @@ class Seat:
         return self._last()
 
     def close(self) -> None:
-        self._session.hear(
-            Closed(self._windows - 1, {"cells": ["C3"]}, by_default=False, charged_ms=1, reserve_ms=0)
-        )
+        self._session.hear(closed(self._windows - 1, taken={"cells": ["C3"]}))
 
     def _last(self) -> Any:
         (*_, last) = (each for each in self.said if isinstance(each, Submit))

@@ -28,7 +28,6 @@ from protocol.messages import (
     PROTOCOL,
     Accepted,
     ClientMessage,
-    ClockTerms,
     Closed,
     EventMessage,
     Faulted,
@@ -46,6 +45,8 @@ from protocol.messages import (
 from protocol.refusals import Fault, Refusal
 from protocol.words import Outcome
 from referee.sandbox.bot_files import stuck_at
+from tests.builders import messages
+from tests.builders.messages import welcome
 
 HELLO = Hello(token="secret", name="me", version="2", protocol=PROTOCOL)
 OUTCOME = Outcome(ranking=((0,), (1,)), winners=(0,), eliminated=1, scores=None, reason="full")
@@ -81,24 +82,8 @@ class FakeLine:
         return self.waiting.pop(0) if self.waiting else None
 
 
-def welcome(told: tuple[Any, ...] = ()) -> Welcome:
-    clock = ClockTerms(main_ms={"turn": 60_000})
-    return Welcome(
-        protocol=PROTOCOL,
-        match="m",
-        game="mist",
-        variant="contractual-obligation",
-        seat=1,
-        seats=2,
-        options={},
-        clock=clock,
-        seed=5,
-        told=told,
-    )
-
-
 def opened(number: int = 0, view: Any = None) -> Opened:
-    return Opened(number, "turn", view or {"turn": number}, {"cells": ["E5"]}, main_ms=60_000, reserve_ms=7)
+    return messages.opened(number, view=view or {"turn": number}, default={"cells": ["E5"]}, reserve_ms=7)
 
 
 def illegal(number: int) -> Rejected:

@@ -12,7 +12,8 @@ from protocol.games.fight_for_a_name import FightView
 from protocol.games.mist import ChooseFirst, MistEvent, MistView, OpponentPlaced, Turn
 from protocol.messages import EventMessage, Over, Rejected
 from protocol.refusals import Refusal
-from tests.bots.test_kit import OUTCOME, PLACED, VIEW, actions, conversation, opened, welcome
+from tests.bots.test_kit import OUTCOME, PLACED, VIEW, actions, conversation, opened
+from tests.builders.messages import welcome
 
 EventT = TypeVar("EventT")
 

@@ -13,7 +13,6 @@ from arena.commands.main import main
 from bots.remote.memory import Summary
 from bots.remote.relay import _keys, command_of, read_endpoint
 from protocol.messages import (
-    ClockTerms,
     Closed,
     Faulted,
     NoAction,
@@ -22,11 +21,11 @@ from protocol.messages import (
     Rejected,
     ServerMessage,
     Submit,
-    Welcome,
 )
 from protocol.refusals import Fault, Refusal
 from protocol.words import Outcome
 from referee.wire.keys import new_pair, write_pair
+from tests.builders.messages import closed, opened, welcome
 
 ROOT = Path(__file__).parents[2]
 
@@ -118,7 +117,7 @@ def test_what_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
         _keys(str(tmp_path / "key"))
 
 
-WELCOME = Welcome(1, "cup-7", "mist", "v", 1, 2, {}, ClockTerms(main_ms={"w": 1}), 7)
+WELCOME = welcome(match="cup-7")
 LOST = Outcome(ranking=((0,), (1,)), winners=(0,), eliminated=None, scores={"0": 9, "1": 4}, reason="full")
 
 
@@ -133,8 +132,7 @@ def heard(*messages: ServerMessage | Submit) -> list[str]:
 
 
 def window(number: int, *, by_default: bool = False, charged_ms: int = 5) -> tuple[Opened, Closed]:
-    opened = Opened(id=number, window="w", view=None, default=None, main_ms=1, reserve_ms=0)
-    return opened, Closed(number, None, by_default=by_default, charged_ms=charged_ms, reserve_ms=0)
+    return opened(number), closed(number, by_default=by_default, charged_ms=charged_ms)
 
 
 def test_a_match_without_mishaps_has_its_place_and_its_times() -> None:
@@ -145,9 +143,9 @@ def test_a_match_without_mishaps_has_its_place_and_its_times() -> None:
 
 
 def test_defaults_late_answers_and_refusals_are_counted_with_their_texts() -> None:
-    opened, closed = window(1, by_default=True)
+    begin, end = window(1, by_default=True)
     refused = Rejected(1, Refusal.ILLEGAL, "unknown cell J9")
-    messages = (opened, refused, refused, Submit(1, Raw(b"null"), final=True), closed)
+    messages = (begin, refused, refused, Submit(1, Raw(b"null"), final=True), end)
     late = Rejected(0, Refusal.LATE, "too late")
     others = [Rejected(1, Refusal.ILLEGAL, f"unknown cell {number}") for number in range(4)]
     kinds = "illegal: unknown cell J9 (twice); illegal: unknown cell 0 (once); illegal: unknown cell 1 (once)"
@@ -163,8 +161,8 @@ def test_windows_without_a_decision_are_counted_by_their_cause() -> None:
     causes: tuple[NoAction, ...] = ("returned-nothing", "raised", "returned-nothing")
     messages: list[ServerMessage | Submit] = []
     for number, because in enumerate(causes):
-        opened, closed = window(number, by_default=True)
-        messages += [opened, Submit(number, Raw(b"null"), final=True, because=because), closed]
+        begin, end = window(number, by_default=True)
+        messages += [begin, Submit(number, Raw(b"null"), final=True, because=because), end]
     assert [
         "3 windows, 3 decided by default; the longest took 5 ms",
         "decide returned nothing twice",

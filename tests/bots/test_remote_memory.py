@@ -15,13 +15,11 @@ from bots.remote.news import News
 from protocol.codec import encode
 from protocol.messages import (
     Accepted,
-    ClockTerms,
     Closed,
     EventMessage,
     Faulted,
     Hello,
     Invited,
-    Opened,
     Over,
     Paused,
     Rejected,
@@ -34,6 +32,8 @@ from protocol.news import Dismissed, TranscriptPart
 from protocol.refusals import Fault, Refusal
 from protocol.words import Outcome
 from tests.bots.test_remote_news import REPORT
+from tests.builders import messages
+from tests.builders.messages import opened
 
 OUTCOME = Outcome(ranking=((0,), (1,)), winners=(0,), eliminated=None, scores={"0": 3}, reason="x")
 CONVERSATIONS = 200
@@ -43,12 +43,7 @@ NOTHING: tuple[list[bytes], list[bytes]] = ([], [])
 
 
 def welcome(*told: object) -> Welcome:
-    clock = ClockTerms(main_ms={"w": 1})
-    return Welcome(1, "m", "g", "v", 0, 2, {}, clock, 7, told)
-
-
-def opened(number: int) -> Opened:
-    return Opened(id=number, window="w", view=None, default=None, main_ms=1, reserve_ms=0)
+    return messages.welcome(told=told)
 
 
 def submit(window: int, action: object) -> bytes:

@@ -220,15 +220,11 @@ async def test_a_policy_of_fresh_processes_keeps_none(tmp_path: Path, series: Se
     assert 0 == series.idle
 
 
-async def test_who_does_not_say_that_it_can_is_started_for_each(tmp_path: Path, series: Series) -> None:
-    bot = keeper(tmp_path / "bot", about="")
-    assert [[UNSET, UNSET], [UNSET, 1]] == [(await series.play(bot)).kept for _ in range(2)]
-
-
-async def test_a_bot_with_a_budget_of_its_own_for_all_its_time_is_started_for_each(
-    tmp_path: Path, series: Series
+@pytest.mark.parametrize("about", ["", "keeps = true\n[limits]\ncpu_seconds = 60"], ids=["silent", "budget"])
+async def test_who_does_not_say_that_it_can_or_has_a_budget_for_all_its_time_is_started_for_each(
+    tmp_path: Path, series: Series, about: str
 ) -> None:
-    bot = keeper(tmp_path / "bot", about="keeps = true\n[limits]\ncpu_seconds = 60")
+    bot = keeper(tmp_path / "bot", about=about)
     assert [[UNSET, UNSET], [UNSET, 1]] == [(await series.play(bot)).kept for _ in range(2)]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any, Literal
 
+import pytest
 import trio
 
 from referee import sandbox
@@ -94,6 +95,18 @@ class Lab:
             log=self.log,
             warm=self.warm or isolation == "warm",
         )
+
+    async def refused(
+        self,
+        bot: BotFolder,
+        why: str,
+        isolation: How = "strict",
+        error: type[Exception] = sandbox.SandboxError,
+    ) -> None:
+        """Assert that a bot is not started, with an error that says why."""
+        async with trio.open_nursery() as nursery:
+            with pytest.raises(error, match=why):
+                await self.start(nursery, bot, isolation)
 
     async def run(self, bot: BotFolder, isolation: How = "strict") -> int:
         """Runs a bot to its own end."""

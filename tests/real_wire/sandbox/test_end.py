@@ -3,6 +3,7 @@
 import errno
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -326,27 +327,13 @@ class TestLog:
 
     async def test_a_log_that_cannot_be_made_is_an_error_of_the_start(self, lab: Lab) -> None:
         lab.log = lab.folder / "no" / "log"
-        bot = lab.bot("pass")
-        async with trio.open_nursery() as nursery:
-            with pytest.raises(FileNotFoundError):
-                await sandbox.start(nursery, bot, line=lab.line, token="", isolation="none", log=lab.log)
+        await lab.refused(lab.bot("pass"), re.escape(str(lab.log)), "none", FileNotFoundError)
 
 
 class TestNoSandbox:
     async def test_what_bubblewrap_cannot_mount_is_no_fault_of_the_bot(self, lab: Lab) -> None:
-        bot = lab.bot("pass")
-        async with trio.open_nursery() as nursery:
-            with pytest.raises(
-                sandbox.SandboxError, match=r"no sandbox: bubblewrap says: bwrap: .*no such line.*; or run bots"
-            ):
-                await sandbox.start(
-                    nursery,
-                    bot,
-                    line=lab.lines / "no such line" / "referee.sock",
-                    token="",
-                    isolation="strict",
-                    log=lab.log,
-                )
+        lab.line = lab.lines / "no such line" / "referee.sock"
+        await lab.refused(lab.bot("pass"), r"no sandbox: bubblewrap says: bwrap: .*no such line.*; or run bots")
 
     @pytest.mark.parametrize(("isolation", "said"), [("strict", "did not stand"), ("warm", "start: nothing")])
     async def test_a_machine_that_is_too_slow_to_make_one_is_named(
@@ -355,11 +342,8 @@ class TestNoSandbox:
         monkeypatch.setattr(prefork, "_starter", cache(lambda _: prefork._Starter()))
         for module in (bwrap, prefork):
             monkeypatch.setattr(module, "SET_UP_SECONDS", 0.0001)
-        async with trio.open_nursery() as nursery:
-            with pytest.raises(
-                sandbox.SandboxError, match=f"{said} within 0.0001 s: this machine is too busy or too slow"
-            ):
-                await lab.start(nursery, lab.bot("pass"), isolation)
+        why = f"{said} within 0.0001 s: this machine is too busy or too slow"
+        await lab.refused(lab.bot("pass"), why, isolation)
 
     def test_where_bubblewrap_is_missing_the_error_says_how_to_get_it(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -385,20 +369,14 @@ class TestNoSandbox:
     async def test_what_roots_bot_could_not_read_is_named(self, lab: Lab, name: str) -> None:
         bot = lab.bot("pass")
         (bot.folder / name).chmod(0o700)
-        async with trio.open_nursery() as nursery:
-            with pytest.raises(
-                sandbox.SandboxError, match=r"/[0-9a-f]{64}/?[a-z.]*: may not be read by others; .*chmod"
-            ):
-                await sandbox.start(nursery, bot, line=lab.line, token="", isolation="strict", log=lab.log)
+        await lab.refused(bot, r"/[0-9a-f]{64}/?[a-z.]*: may not be read by others; .*chmod")
 
     async def test_a_machine_without_bubblewrap_is_an_error_of_the_start(
         self, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         bot = lab.bot("pass")
         monkeypatch.setenv("PATH", str(tmp_path))
-        async with trio.open_nursery() as nursery:
-            with pytest.raises(sandbox.SandboxError, match="bwrap is not installed"):
-                await sandbox.start(nursery, bot, line=lab.line, token="", isolation="strict", log=lab.log)
+        await lab.refused(bot, "bwrap is not installed")
 
 
 async def test_a_bot_may_connect_and_be_answered(lab: Lab) -> None:

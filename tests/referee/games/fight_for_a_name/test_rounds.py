@@ -57,9 +57,11 @@ def test_r7_among_right_ones_faster_ranks_before_slower() -> None:
 
 
 def test_r7_what_is_still_equal_is_drawn() -> None:
+    """Of wrong answers, however long they took."""
     picks = {2: RIGHT, 3: RIGHT}
     orders = {tuple(rank(picks, {2: 5, 3: 5}, seed)[:2]) for seed in range(20)}
     assert {(2, 3), (3, 2)} == orders
+    assert {4, 7} <= {rank({4: WRONG, 7: WRONG}, {4: 1, 7: 9}, seed)[-1] for seed in range(80)}
 
 
 def test_o1_no_positions_are_no_answer_even_where_the_target_is_0() -> None:
