@@ -32,6 +32,7 @@ from referee import sandbox
 from referee.bot_folder import BotFolder, find_bot
 from referee.proofs.escapes.host_snapshot import groups_of
 from referee.proofs.escapes.inside.attempt import FILE, Scene, Target, call, write_scene
+from referee.proofs.escapes.inside.limits import CREATE, EXCLUSIVE, REMOVE
 from referee.sandbox import PROJECT, Isolation
 
 SECRETS = (
@@ -47,9 +48,7 @@ CPUS = 1.0
 ARRIVED_BYTES = 200
 UNCHECKED = 1
 """The flag of a compiled module that Python runs without checking its source."""
-REMOVE = 0
 SEGMENT_BYTES = 4096
-CREATE, EXCLUSIVE = 0o1000, 0o2000
 
 
 class BotPlace(Struct, frozen=True):

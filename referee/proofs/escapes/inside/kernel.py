@@ -325,21 +325,18 @@ def calls_by_other_numbers(scene: Scene) -> AttemptVerdict:
 
 
 def _cloned(flags: int) -> Callable[[], str]:
-    def way() -> str:
-        child = call("clone", flags | SIGCHLD, 0, 0, 0, 0)
-        if child == 0:
-            os._exit(0)
-        os.waitpid(child, 0)
-        return "a process was made in it"
-
-    return way
+    return _forked("clone", flags | SIGCHLD, 0, 0, 0, 0)
 
 
 def _cloned_anew(flags: int) -> Callable[[], str]:
+    wanted = (ctypes.c_uint64 * 11)()
+    wanted[0], wanted[4] = flags, SIGCHLD
+    return _forked("clone3", wanted, ctypes.sizeof(wanted))
+
+
+def _forked(name: str, *arguments: object) -> Callable[[], str]:
     def way() -> str:
-        wanted = (ctypes.c_uint64 * 11)()
-        wanted[0], wanted[4] = flags, SIGCHLD
-        child = call("clone3", wanted, ctypes.sizeof(wanted))
+        child = call(name, *arguments)
         if child == 0:
             os._exit(0)
         os.waitpid(child, 0)

@@ -11,7 +11,6 @@ import os
 import resource
 import signal
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from contextlib import suppress
 from functools import partial
 from math import ceil
 
-from .attempt import MEGABYTE, AttemptVerdict, Scene, any_of, attacks, bounded, call, proof, reason
+from .attempt import MEGABYTE, AttemptVerdict, Scene, any_of, attacks, bounded, call, proof, reason, say
 
 BLOCK = bytes(MEGABYTE // 4)
 MOST_PROCESSES = 300
@@ -201,9 +200,7 @@ def _allowed(scene: Scene) -> float:
 
 
 def _say(got_mb: float) -> None:
-    """Report the progress now, because the layer may kill this process at any time."""
-    sys.stdout.write(f'{{"got": "{got_mb:.4g} MB"}}\n')
-    sys.stdout.flush()
+    say({"got": f"{got_mb:.4g} MB"})
 
 
 def _kept(size_mb: int) -> int:
@@ -444,7 +441,7 @@ def burns_in_the_others_turn(scene: Scene) -> AttemptVerdict:
                 os._exit(0)
             time.sleep(PAUSE_SECONDS)
         os._exit(0)
-    os.write(1, b'{"freeze": true}\n')
+    say({"freeze": True})
     last = time.monotonic()
     while time.monotonic() < until and time.monotonic() - last < GAP_SECONDS:
         # A frozen process can notice the freeze only by the gap in time.

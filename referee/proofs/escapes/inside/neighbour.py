@@ -6,7 +6,7 @@ import os
 import signal
 from contextlib import suppress
 
-from .attempt import FILE
+from .attempt import FILE, say
 
 
 def main() -> None:
@@ -18,15 +18,11 @@ def main() -> None:
     kept = ctypes.create_string_buffer(bait)
     with open(os.path.join(os.environ["TMPDIR"], mark), "wb") as file_in_scratch:
         file_in_scratch.write(bait)
-    signal.signal(signal.SIGURG, lambda *_: _say({"signalled": True}))
+    signal.signal(signal.SIGURG, lambda *_: say({"signalled": True}))
     with suppress(OSError):
         # Open a terminal, if there are any. The filter would refuse the further calls of `openpty`.
         os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY)
-    _say({"process": os.getpid(), "address": ctypes.addressof(kept), "scratch": os.environ["TMPDIR"]})
-    _say({"bait": bait.decode()})
+    say({"process": os.getpid(), "address": ctypes.addressof(kept), "scratch": os.environ["TMPDIR"]})
+    say({"bait": bait.decode()})
     while True:
         signal.pause()
-
-
-def _say(what: dict[str, object]) -> None:
-    os.write(1, json.dumps(what).encode() + b"\n")

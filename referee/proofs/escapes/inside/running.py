@@ -24,6 +24,7 @@ from .attempt import (
     call,
     libc,
     read_scene,
+    say,
 )
 from .limits import NOTHING_LEFT, idle_seconds
 
@@ -129,19 +130,15 @@ def main() -> None:
     """Make all attempts that are not done yet, then wait to be killed."""
     with open(FILE, encoding="utf-8") as file:
         scene = read_scene(file.read())
-    _say({"seen": look()})
+    say({"seen": look()})
     for attempt in IN_ORDER:
         if attempt.name not in scene.done:
-            _say({"begin": attempt.name})
+            say({"begin": attempt.name})
             verdict = _made(attempt, scene)
-            _say({"end": attempt.name, "result": verdict.result, "evidence": verdict.evidence})
-    _say({"done": True})
+            say({"end": attempt.name, "result": verdict.result, "evidence": verdict.evidence})
+    say({"done": True})
     while True:
         signal.pause()
-
-
-def _say(what: dict[str, object]) -> None:
-    os.write(1, json.dumps(what).encode() + b"\n")
 
 
 def _made(attempt: EscapeAttempt, scene: Scene) -> AttemptVerdict:
