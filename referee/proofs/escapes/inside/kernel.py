@@ -226,67 +226,10 @@ _BPF_LICENCE = ctypes.create_string_buffer(b"GPL")
 _NAME = ctypes.c_char_p(b"arena-doctor")
 Call = tuple[Any, ...]
 """The name of a system call, and its arguments."""
-REFUSED: tuple[tuple[str, str, tuple[Call, ...]], ...] = (
-    (
-        "sets_up_io_uring",
-        "Sets up io_uring: calls that no filter sees.",
-        (("io_uring_setup", 4, _zeros(120)),),
-    ),
-    (
-        "uses_userfaultfd",
-        "Takes over page faults, with which races in the kernel are won.",
-        (("userfaultfd", 0), ("userfaultfd", USER_MODE_ONLY)),
-    ),
-    (
-        "uses_bpf",
-        "Loads programs and makes maps in the kernel.",
-        (("bpf", BPF_MAP_CREATE, _zeros(128, 2, 4, 4, 1), 128), ("bpf", BPF_PROG_LOAD, _bpf_program(), 128)),
-    ),
-    (
-        "uses_keyrings",
-        "Keeps keys in the kernel, and asks for those of others.",
-        (
-            ("keyctl", 0, PROCESS_KEYRING, 1),
-            ("add_key", ctypes.c_char_p(b"user"), _NAME, _NAME, 4, PROCESS_KEYRING),
-            ("request_key", ctypes.c_char_p(b"user"), _NAME, None, 0),
-        ),
-    ),
-    (
-        "opens_performance_events",
-        "Counts what the processor does.",
-        (("perf_event_open", _performance_event(), 0, -1, -1, 0),),
-    ),
-    (
-        "traces_itself",
-        "Uses ptrace at all, on a process of its own.",
-        (("ptrace", 0, 0, 0, 0),),
-    ),
-    (
-        "changes_its_personality",
-        "Switches off the shuffling of addresses.",
-        (("personality", ADDR_NO_RANDOMIZE),),
-    ),
-    (
-        "reads_the_kernels_log",
-        "Reads the kernel's messages.",
-        (("syslog", SYSLOG_READ_ALL, _zeros(4096), 4096),),
-    ),
-    (
-        "opens_new_file_systems",
-        "Uses the newer doors to mounts, hidden memory, and watches on whole file systems.",
-        (
-            ("fsopen", ctypes.c_char_p(b"tmpfs"), 0),
-            ("open_tree", -100, ctypes.c_char_p(b"/"), 1),
-            ("fanotify_init", 0, 0),
-            ("memfd_secret", 0),
-        ),
-    ),
-)
-"""Attempts that only make system calls which the filter refuses: name, sentence, and the calls."""
 
 
-def _register_calls(name: str, what: str, calls: tuple[Call, ...]) -> None:
-    """Register an attempt of `REFUSED`."""
+def _refused(name: str, what: str, *calls: Call) -> None:
+    """Register an attempt that only makes system calls which the filter refuses."""
 
     def run(scene: Scene) -> AttemptVerdict:
         return any_of(starmap(_made, calls))
@@ -295,8 +238,42 @@ def _register_calls(name: str, what: str, calls: tuple[Call, ...]) -> None:
     attacks("system-call filter")(run)
 
 
-for _row in REFUSED:
-    _register_calls(*_row)
+_refused("sets_up_io_uring", "Sets up io_uring: calls that no filter sees.", ("io_uring_setup", 4, _zeros(120)))
+_refused(
+    "uses_userfaultfd",
+    "Takes over page faults, with which races in the kernel are won.",
+    ("userfaultfd", 0),
+    ("userfaultfd", USER_MODE_ONLY),
+)
+_refused(
+    "uses_bpf",
+    "Loads programs and makes maps in the kernel.",
+    ("bpf", BPF_MAP_CREATE, _zeros(128, 2, 4, 4, 1), 128),
+    ("bpf", BPF_PROG_LOAD, _bpf_program(), 128),
+)
+_refused(
+    "uses_keyrings",
+    "Keeps keys in the kernel, and asks for those of others.",
+    ("keyctl", 0, PROCESS_KEYRING, 1),
+    ("add_key", ctypes.c_char_p(b"user"), _NAME, _NAME, 4, PROCESS_KEYRING),
+    ("request_key", ctypes.c_char_p(b"user"), _NAME, None, 0),
+)
+_refused(
+    "opens_performance_events",
+    "Counts what the processor does.",
+    ("perf_event_open", _performance_event(), 0, -1, -1, 0),
+)
+_refused("traces_itself", "Uses ptrace at all, on a process of its own.", ("ptrace", 0, 0, 0, 0))
+_refused("changes_its_personality", "Switches off the shuffling of addresses.", ("personality", ADDR_NO_RANDOMIZE))
+_refused("reads_the_kernels_log", "Reads the kernel's messages.", ("syslog", SYSLOG_READ_ALL, _zeros(4096), 4096))
+_refused(
+    "opens_new_file_systems",
+    "Uses the newer doors to mounts, hidden memory, and watches on whole file systems.",
+    ("fsopen", ctypes.c_char_p(b"tmpfs"), 0),
+    ("open_tree", -100, ctypes.c_char_p(b"/"), 1),
+    ("fanotify_init", 0, 0),
+    ("memfd_secret", 0),
+)
 
 
 @attacks("system-call filter")
