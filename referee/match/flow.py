@@ -26,7 +26,6 @@ class Flow:
         self._outbox = outbox
         self.cases = OpenCases(seats)
         self._open: OpenWindow | None = None
-        self._answered: set[int] = set()
 
     @property
     def reading(self) -> int:
@@ -147,14 +146,12 @@ class Flow:
     def _answer(self, opened: OpenWindow) -> None:
         """Answer the final submissions, in a window that is answered at once."""
         for number, seat_window in opened.seat_windows.items():
-            if seat_window.settled and seat_window.action is not None and number not in self._answered:
-                self._answered.add(number)
-                self._outbox.tell(self.table.answer(number, seat_window.action))
+            if seat_window.settled and seat_window.action is not None and number not in self.table.submitted:
+                charged_ms = seat_window.charged // MICROSECONDS_PER_MS
+                self._outbox.tell(self.table.submit(number, seat_window.action, charged_ms))
 
     def _open_next(self) -> None:
         self._open = None
-        if self._answered:
-            self._answered = set()
         window = self.table.window
         if window is None:
             return
