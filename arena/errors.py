@@ -93,7 +93,9 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 def cannot_write(path: Path, error: OSError) -> WrongUse | MachineCannot:
     """Return the error for a path that cannot be written: `WrongUse` if another path would help."""
     text = f"{path}: cannot be written: {error.strerror or error}"
-    return WrongUse(text) if error.errno in CHOSEN_WRONGLY else MachineCannot(text)
+    if error.errno in CHOSEN_WRONGLY:
+        return WrongUse(text)
+    return MachineCannot(text)
 
 
 @contextmanager

@@ -90,7 +90,9 @@ async def _stop_at_signal(
         count, last = 0, -math.inf
         async for number in signals:
             now = trio.current_time()
-            count = count + 1 if now - last <= TWICE_SECONDS else 1
+            if now - last > TWICE_SECONDS:
+                count = 0
+            count += 1
             last = now
             if number != signal.SIGINT or count >= ctrl_c:
                 caught.append(number)

@@ -144,9 +144,15 @@ def _read(kind: Any) -> tuple[Any, dict[str, Any] | None]:
     found = None
     if get_origin(kind) is Annotated:
         base, *metas = get_args(kind)
-        found = next((meta.extra for meta in metas if meta.extra is not None), None)
-        bounds = [meta for meta in metas if meta.extra is None]
-        kind = Annotated[base, *bounds] if bounds else base
+        bounds = []
+        for meta in metas:
+            if meta.extra is None:
+                bounds.append(meta)
+            else:
+                found = meta.extra
+        kind = base
+        if bounds:
+            kind = Annotated[base, *bounds]
     if get_origin(kind) in (UnionType, Union):
         (kind,) = (each for each in get_args(kind) if each is not NoneType)
     return kind, found
@@ -192,9 +198,11 @@ def rules_asked(game: str, variant: str | None, options: str | None) -> tuple[An
         WrongUse: there is no such game, or it has no such variant or options.
     """
     rules = game_named(game, "GAME")
-    chosen = variant_named(rules, variant)
+    chosen, raw = variant_named(rules, variant), None
+    if options is not None:
+        raw = Raw(os.fsencode(options))
     try:
-        return rules, chosen, rules.read_options(chosen, None if options is None else Raw(os.fsencode(options)))
+        return rules, chosen, rules.read_options(chosen, raw)
     except BadSetupError as error:
         raise WrongUse(f"--{with_known_options(str(error), rules.options)}") from None
 
@@ -287,7 +295,10 @@ def read_setup(path: Path, game: AnyGame, variant: str, options: Options) -> Raw
         raise WrongUse(f"{path}: {error}") from None
     except msgspec.DecodeError as error:
         found = _PLACE.search(str(error))
-        line = _line(content, int(found[1]) if found else len(content.rstrip()))
+        place = len(content.rstrip())
+        if found:
+            place = int(found[1])
+        line = _line(content, place)
         raise WrongUse(f"{path}:{line}: {_PLACE.sub('', str(error))}") from None
     return Raw(content)
 
@@ -307,9 +318,11 @@ def complete_variants(context: Context, parameter: Parameter, incomplete: str) -
     """Return the matching variants of the game that the command line names, or of all games if it names none."""
     del parameter
     # If an option still lacks its value, click does not recognise which word is the game.
-    words = [context.params.get("game"), *context.args]
-    games = [game for name, game in GAMES.items() if name in words] or GAMES.values()
-    return [variant.name for game in games for variant in game.variants if variant.name.startswith(incomplete)]
+    words = {context.params.get("game"), *context.args}
+    found: list[str] = []
+    for game in list(filter(words.__contains__, GAMES)) or GAMES:
+        found += [variant.name for variant in GAMES[game].variants if variant.name.startswith(incomplete)]
+    return found
 
 
 def complete_bots(context: Context, parameter: Parameter, incomplete: str) -> list[CompletionItem]:
@@ -385,5 +398,7 @@ def bot_folder_around(folder: Path) -> Path | None:
         place = Path(os.path.realpath(folder))
     except (OSError, ValueError):  # Opening the folder reports the error later.
         return None
-    around = [each for each in (place, *place.parents) if os.path.lexists(each / FILE)]
-    return around[-1] if around else None
+    for folder_around in reversed((place, *place.parents)):
+        if os.path.lexists(folder_around / FILE):
+            return folder_around
+    return None

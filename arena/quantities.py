@@ -22,14 +22,18 @@ SMALL = 10
 
 def pluralise(number: int, thing: str, form: str = "") -> str:
     """Return a number with its noun: `1 match`, `2 matches`. `form` is the number's format specification."""
-    ending = "" if number == 1 else "es" if thing.endswith("ch") else "s"
+    ending = ""
+    if number != 1:
+        ending = "es" if thing.endswith("ch") else "s"
     return f"{number:{form}} {thing}{ending}"
 
 
 def seconds_in(text: str) -> int | None:
     """Return the seconds of a time such as `90s`, `30m`, `2h` or `1d`; None if the text is not one."""
     found = re.fullmatch(r"([0-9]{1,6})([smhd])", text)
-    return None if found is None else int(found[1]) * _UNITS[found[2]]
+    if found is None:
+        return None
+    return int(found[1]) * _UNITS[found[2]]
 
 
 def duration(microseconds: float) -> str:
@@ -38,8 +42,9 @@ def duration(microseconds: float) -> str:
         return "< 1 ms"
     if round(microseconds) < LARGEST:
         return f"{microseconds:z.0f} µs"
-    milliseconds = microseconds / 1_000
-    amount, unit = (milliseconds, "ms") if round(milliseconds) < LARGEST else (milliseconds / 1_000, "s")
+    amount, unit = microseconds / 1_000, "ms"
+    if round(amount) >= LARGEST:
+        amount, unit = amount / 1_000, "s"
     return f"{amount:.{int(round(amount, 1) < SMALL)}f} {unit}"
 
 
@@ -53,7 +58,9 @@ def span(milliseconds: int) -> str:
 
 def rounded(value: float | None, places: int = 2) -> float | None:
     """Return a rounded number for programs, never minus zero; None stays None. Text for people uses format `z`."""
-    return None if value is None else round(value, places) + 0.0
+    if value is None:
+        return None
+    return round(value, places) + 0.0
 
 
 def require_int(name: str, given: Any, least: int | None = None) -> int:
@@ -75,7 +82,9 @@ def require_int(name: str, given: Any, least: int | None = None) -> int:
 
 def ordinal(number: int) -> str:
     """Return an ordinal number: `1st`, `2nd`, `11th`, `23rd`."""
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    if number % 100 in (11, 12, 13):
+        ending = "th"
     return f"{number}{ending}"
 
 
@@ -104,7 +113,9 @@ class Column(Struct, Generic[Row_contra], frozen=True):
     def cell(self, row: Row_contra) -> str:
         """Return the value of a row as text for people."""
         value = self.value(row)
-        return MISSING if value is None else self.text(value)
+        if value is None:
+            return MISSING
+        return self.text(value)
 
 
 class Table(Struct, Generic[Row], frozen=True):

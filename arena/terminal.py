@@ -9,13 +9,14 @@ import re
 import shlex
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from itertools import compress, takewhile
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from rich.box import SIMPLE_HEAD, Box
 from rich.cells import cell_len, chop_cells
-from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType  # noqa: TID251 - this is the door
+from rich.console import Console, ConsoleOptions, RenderableType  # noqa: TID251 - this is the door
 from rich.measure import Measurement
 from rich.progress import (
     BarColumn,
@@ -51,7 +52,10 @@ class Screen(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Render an object and make the text of its segments printable."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(_printable(segment.text), segment.style)
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(_printable(segment.text), segment.style)
 
 
 def _printable(text: str) -> str:
@@ -114,25 +118,26 @@ def print_json(content: Any) -> None:
 def print_json_list(rows: Iterable[Any]) -> None:
     """Write a JSON array to standard output, one row per line, without holding the whole array in memory."""
     sys.stdout.write("[")
-    for number, row in enumerate(rows):
-        sys.stdout.write((",\n" if number else "\n") + json_line(row))
+    separator = "\n"
+    for row in rows:
+        sys.stdout.write(separator + json_line(row))
+        separator = ",\n"
     sys.stdout.write("\n]\n")
 
 
 def json_line(content: Any) -> str:
     r"""Return a value as JSON in which control characters and invisible ones are written as `\uNNNN`."""
     text = msgspec.json.encode(content).decode()
-    return text if text.isascii() and "\x7f" not in text else _BEYOND_ASCII.sub(_escaped, text)
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return _BEYOND_ASCII.sub(lambda found: "".join(map(_escaped, found[0])), text)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return "".join(char if printable(char) == char else _units(char) for char in found[0])
-
-
-def _units(char: str) -> str:
-    """Return the JSON escape of a character; a surrogate pair beyond the first 65,536 characters."""
-    octets = char.encode("utf-16-be")
-    return "".join(f"\\u{octets[at]:02x}{octets[at + 1]:02x}" for at in range(0, len(octets), 2))
+def _escaped(char: str) -> str:
+    """Return a printable character, or a JSON escape: a surrogate pair beyond the first 65,536 characters."""
+    if printable(char) == char:
+        return char
+    return re.sub("....", r"\\u\g<0>", char.encode("utf-16-be").hex())
 
 
 PLAIN_HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
@@ -151,7 +156,8 @@ class Grid:
 
     def __init__(self, headings: dict[str, bool]) -> None:
         """Create an empty table. `headings` maps each heading to whether its column holds numbers."""
-        self._headings = [(_cell(heading, LONGEST_HEADING), is_number) for heading, is_number in headings.items()]
+        self._headings = [_cell(heading, LONGEST_HEADING) for heading in headings]
+        self._are_numbers = list(headings.values())
         self._rows: list[tuple[Text, ...]] = []
 
     def add_row(self, *cells: str) -> None:
@@ -163,31 +169,38 @@ class Grid:
         """Return the indices of the columns, except the first two, whose cells are all equal."""
         if len(self._rows) < FEWEST_ROWS:
             return []
-        columns = [{row[column].plain for row in self._rows} for column in range(len(self._headings))]
-        return [column for column, cells in enumerate(columns) if column > 1 and len(cells) == 1]
+        same: list[int] = []
+        for number, column in enumerate(zip(*self._rows, strict=True)):
+            first, *others = map(str, column)
+            if number > 1 and others == [first] * len(others):
+                same.append(number)
+        return same
 
     def heading(self, column: int) -> str:
         """Return the heading of a column by its index."""
-        return self._headings[column][0].plain
+        return self._headings[column].plain
 
     def said(self, columns: Iterable[int]) -> str:
         """Return the headings and values of columns whose cells are all equal, as text."""
-        return ", ".join(f"{self._headings[column][0]} {self._rows[0][column]}" for column in sorted(columns))
+        return ", ".join(f"{self._headings[column]} {self._rows[0][column]}" for column in sorted(columns))
 
     def drawn(self, *, most: int | None = None, without: Collection[int] = ()) -> RichTable:
         """Return the table.
 
         `most` limits the width of text columns; `without` are the indices of omitted columns.
         """
-        box = SIMPLE_HEAD if sys.stdout.isatty() else PLAIN_HEAD
+        box = PLAIN_HEAD
+        if sys.stdout.isatty():
+            box = SIMPLE_HEAD
         table = RichTable(box=box, show_edge=False, pad_edge=False, collapse_padding=True)
-        shown = [column for column in range(len(self._headings)) if column not in without]
-        for heading, is_number in (self._headings[column] for column in shown):
-            justify: JustifyMethod = "right" if is_number else "left"
-            width = None if is_number else most
-            table.add_column(heading, justify=justify, no_wrap=is_number, overflow="fold", max_width=width)
+        shown = [column not in without for column in range(len(self._headings))]
+        for heading, is_number in compress(zip(self._headings, self._are_numbers, strict=True), shown):
+            if is_number:
+                table.add_column(heading, justify="right", no_wrap=True, overflow="fold")
+            else:
+                table.add_column(heading, overflow="fold", max_width=most)
         for row in self._rows:
-            table.add_row(*(row[column] for column in shown))
+            table.add_row(*compress(row, shown))
         return table
 
 
@@ -222,7 +235,7 @@ def shortened(text: str, most: int) -> str:
 
 def distinct_names(names: Sequence[str], most: int) -> list[str]:
     """Return the names as they are shown: at most `most` columns wide, and distinct."""
-    whole = [printable_name(name) for name in names]
+    whole = list(map(printable_name, names))
     shown = [shortened(name, most) for name in whole]
     alike: dict[str, list[int]] = {}
     for number, name in enumerate(shown):
@@ -230,9 +243,8 @@ def distinct_names(names: Sequence[str], most: int) -> list[str]:
     for cut, numbers in alike.items():
         if len(numbers) > 1:
             others = {name for name in shown if name != cut}
-            for number, name in zip(
-                numbers, _told_apart([whole[each] for each in numbers], most, others), strict=True
-            ):
+            apart = _told_apart(list(map(whole.__getitem__, numbers)), most, others)
+            for number, name in zip(numbers, apart, strict=True):
                 shown[number] = name
     return shown
 
@@ -245,18 +257,23 @@ def _told_apart(names: Sequence[str], most: int, others: Collection[str]) -> lis
         if len(set(found)) == len(found) and not set(found) & set(others):
             return found
     # The names differ only in the middle, so their ends are omitted.
-    low, high = min(names), max(names)
-    same = next((at for at, (one, other) in enumerate(zip(low, high, strict=False)) if one != other), len(low))
-    found = [f"…{chop_cells(name[max(0, same - most // 4) :], most - 2)[0]}…" for name in names]
+    alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    start = max(0, len(list(alike)) - most // 4)
+    found = [f"…{chop_cells(name[start:], most - 2)[0]}…" for name in names]
     if len(set(found)) == len(found) and not set(found) & set(others):
         return found
-    numbered = [f" {number}" for number in range(1, len(names) + 1)]
-    return [f"{shortened(name, most - len(end))}{end}" for name, end in zip(names, numbered, strict=True)]
+    numbered: list[str] = []
+    for number, name in enumerate(names, start=1):
+        end = f" {number}"
+        numbered.append(f"{shortened(name, most - len(end))}{end}")
+    return numbered
 
 
 def _without_middle(text: str, head: int, most: int) -> str:
     """Return the first `head` columns of a text, an ellipsis, and its last columns; `most` columns in total."""
-    first = chop_cells(text, head)[0] if head else ""
+    first = ""
+    if head:
+        first = chop_cells(text, head)[0]
     return f"{first}…{chop_cells(text[::-1], most - 1 - head)[0][::-1]}"
 
 

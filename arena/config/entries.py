@@ -7,6 +7,8 @@ no visible reason.
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from itertools import filterfalse, islice
 from pathlib import Path
 from typing import Annotated
 
@@ -140,10 +142,8 @@ def called(given: str) -> str:
 
 def _holds_secret(file: Path) -> bool:
     """Return True if a key file contains a secret key."""
-    return any(
-        line.partition("=")[0].strip() == "secret-key"
-        for line in read_regular(file, MAX_KEY_FILE_BYTES).decode("utf-8-sig").splitlines()
-    )
+    text = read_regular(file, MAX_KEY_FILE_BYTES).decode("utf-8-sig")
+    return any(line.partition("=")[0].strip() == "secret-key" for line in text.splitlines())
 
 
 def find_entry(given: str | BotName, game: str, caps: BotCaps, called: str | None = None) -> BotFolder:
@@ -159,7 +159,9 @@ def find_entry(given: str | BotName, game: str, caps: BotCaps, called: str | Non
     Raises:
         BotFolderError: one line with what is wrong with the bot.
     """
-    name = read_bot_name(given) if isinstance(given, str) else given
+    name = given
+    if isinstance(name, str):
+        name = read_bot_name(name)
     if name.is_remote:
         raise BotFolderError(f"{name.given}: a remote bot plays in `arena host` and `arena tournament` alone")
     if asks := _too_large(name, caps.entry):
@@ -167,11 +169,13 @@ def find_entry(given: str | BotName, game: str, caps: BotCaps, called: str | Non
     bot = find_bot(name)
     if not bot.plays(game):
         games = list(bot.games or ())
-        unknown = [name for name in games if name not in GAMES][:MOST_NAMED]
+        unknown = list(islice(filterfalse(GAMES.__contains__, games), MOST_NAMED))
         known = ""
         if unknown:
             known = f", and there is no game {', '.join(unknown)}; {did_you_mean(unknown[0], GAMES, 'games')}"
-        more = f" and {len(games) - MOST_NAMED} more" if len(games) > MOST_NAMED else ""
+        more = ""
+        if len(games) > MOST_NAMED:
+            more = f" and {len(games) - MOST_NAMED} more"
         its = f"its bot.toml has games = {games[:MOST_NAMED]}{more}"
         raise BotFolderError(f"{called or name.given} does not play {game}: {its}{known}")
     if asks := over(bot, caps):
@@ -210,10 +214,10 @@ def over(bot: BotFolder, caps: BotCaps) -> str | None:
 
 def _too_large(name: BotName, most: EntryCaps) -> str | None:
     """Describe how a bot's folder exceeds its caps; checked before it is read and copied. None if it does not."""
-    try:
-        return _larger(name.given, name.path, most) if name.is_folder else None
-    except (ContentError, OSError):
-        return None  # `find_bot` reports what is wrong with it.
+    if name.is_folder:
+        with suppress(ContentError, OSError):  # `find_bot` reports what is wrong with it.
+            return _larger(name.given, name.path, most)
+    return None
 
 
 def _larger(given: str, folder: Path, most: EntryCaps) -> str | None:
@@ -232,72 +236,32 @@ def _more(limits: Limits, defaults: Limits, field: str, cap: float) -> str | Non
     """Describe how a limit exceeds a cap, or return None; a limit that is not set has its default."""
     value = getattr(limits, field)
     if value is None and field == "address_space_mb":
-        return f"left out, it is memory_mb, {limits.memory_mb}, more" if limits.memory_mb > cap else None
+        if limits.memory_mb <= cap:
+            return None
+        return f"left out, it is memory_mb, {limits.memory_mb}, more"
     if value is None:
         return "left out, it has no limit, which is more"
     if value <= cap:
         return None
-    return f"{value:g}{', the default,' if value == getattr(defaults, field) else ''} is more"
+    if value == getattr(defaults, field):
+        return f"{value:g}, the default, is more"
+    return f"{value:g} is more"
 
 
 _SPELLED = re.compile(r"\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\U(00(?:0[0-9a-f]|10)[0-9a-f]{4})")
 """Pattern of an escaped character in the result of `printable_name`."""
-_SAME_SHAPE = {
-    "A": "ΑАᎪ",
-    "B": "ΒВᏴꞴ",
-    "C": "ϹСᏟ",
-    "D": "Ꭰ",
-    "E": "ΕЕᎬ",
-    "F": "Ϝ",
-    "G": "ԌᏀ",
-    "H": "ΗНᎻ",
-    "I": "ΙІӀƖ",
-    "J": "ͿЈᎫ",
-    "K": "ΚКᏦ",
-    "L": "Ꮮ",
-    "M": "ΜМϺᎷ",
-    "N": "Ν",
-    "O": "ΟОՕ",
-    "P": "ΡРᏢ",
-    "R": "ƦᎡ",
-    "S": "ЅՏᏚ",
-    "T": "ΤТᎢ",
-    "U": "Ս",
-    "V": "ѴᏙ",
-    "W": "ԜᏔ",
-    "X": "ΧХꞳ",
-    "Y": "ΥУҮϒ",
-    "Z": "ΖᏃ",
-    "a": "ɑαа",
-    "b": "Ьƅ",
-    "c": "ϲсᴄ",
-    "d": "ԁ",
-    "e": "еҽ",
-    "g": "ɡց",
-    "h": "һհ",
-    "i": "ıɩɪιі",
-    "j": "ϳј",
-    "l": "ӏ",
-    "n": "ո",
-    "o": "οσоօᴏ",
-    "p": "ρрϱ",
-    "q": "ԛգ",
-    "r": "гᴦ",
-    "s": "ѕꜱ",
-    "u": "υսᴜ",
-    "v": "νѵᴠ",
-    "w": "ԝաѡᴡ",
-    "x": "х",
-    "y": "уүγʏ",
-    "z": "ᴢ",
-    "3": "ЗӠƷ",
-    "6": "б",
-    "8": "Ȣȣ",
-    "|": "∣ǀ",
-}
+_CONFUSABLES = """
+AΑАᎪ BΒВᏴꞴ CϹСᏟ DᎠ EΕЕᎬ FϜ GԌᏀ HΗНᎻ IΙІӀƖ JͿЈᎫ KΚКᏦ LᏞ MΜМϺᎷ NΝ OΟОՕ
+PΡРᏢ RƦᎡ SЅՏᏚ TΤТᎢ UՍ VѴᏙ WԜᏔ XΧХꞳ YΥУҮϒ ZΖᏃ aɑαа bЬƅ cϲсᴄ dԁ eеҽ gɡց
+hһհ iıɩɪιі jϳј lӏ nո oοσоօᴏ pρрϱ qԛգ rгᴦ sѕꜱ uυսᴜ vνѵᴠ wԝաѡᴡ xх yуүγʏ zᴢ
+3ЗӠƷ 6б 8Ȣȣ |∣ǀ
+"""
+_SAME_SHAPE = {word[0]: word[1:] for word in _CONFUSABLES.split()}
 """Latin, Greek, Cyrillic, Armenian and Cherokee letters that look like an ASCII letter, from the confusables of
 Unicode's Technical Standard 39. Letters of other scripts are compared unchanged."""
-_LATIN = {ord(letter): latin for latin, letters in _SAME_SHAPE.items() for letter in letters}
+_LATIN: dict[int, str] = {}
+for _latin, _letters in _SAME_SHAPE.items():
+    _LATIN |= dict.fromkeys(map(ord, _letters), _latin)
 _MINUS = "\u2212"
 
 
@@ -313,11 +277,10 @@ def label_of(given: str, beside: Path | None = None) -> str:
 
 def labels_of(names: Sequence[str], beside: Path | None = None) -> list[str]:
     """Return a label for each name: short labels, or whole names if two short labels look alike."""
-    different = list(dict.fromkeys(names))
-    short = {given: label_of(given, beside) for given in different}
-    if first_alike([short[given] for given in different]):
-        return [printable_name(given) for given in names]
-    return [short[given] for given in names]
+    short = {given: label_of(given, beside) for given in names}
+    if first_alike(list(short.values())):
+        return list(map(printable_name, names))
+    return list(map(short.__getitem__, names))
 
 
 def entrant_label(labels: Sequence[str], entrant: int) -> str:
@@ -329,14 +292,13 @@ def entrant_label(labels: Sequence[str], entrant: int) -> str:
 
 def first_alike(labels: Sequence[str]) -> tuple[int, int] | None:
     """Return the indices of the first two labels that look alike, in ascending order; None if all differ."""
-    seen: dict[tuple[str, str], int] = {}
+    seen: dict[tuple[int, str], int] = {}
     for place, label in enumerate(labels):
-        shapes = [(kind, shape) for kind, shape in zip(("folded", "as it is"), _shapes(label), strict=True)]
+        shapes = list(enumerate(_shapes(label)))
         for shape in shapes:
             if shape in seen:
                 return seen[shape], place
-        for shape in shapes:
-            seen[shape] = place
+        seen |= dict.fromkeys(shapes, place)
     return None
 
 
@@ -375,7 +337,7 @@ def _shapes(label: str) -> tuple[str, str]:
 
     Letters that look alike in one case need not do so in the other: `I` looks like `l`, but `i` does not.
     """
-    text = "".join(_visible(letter) for letter in _written(label))
+    text = "".join(map(_visible, _written(label)))
     # Translated twice, because Unicode folds the lunate sigma, which looks like a C, into one that does not.
     text = "".join(unicodedata.normalize("NFKC", text.translate(_LATIN)).translate(_LATIN).split())
     folded = text.casefold().translate(_LATIN).replace("0", "o").replace("1", "l").replace("|", "l")

@@ -6,6 +6,9 @@ override them. All stages are checked before the first match.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
+from itertools import chain, filterfalse
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -71,14 +74,15 @@ OF_THE_SEASON = frozenset(
     | {"notices"}
 )
 """Fields of a tournament's file that a stage cannot override."""
-OF_A_STAGE = tuple(each.name for each in fields(TournamentFile) if each.name not in OF_THE_SEASON)
+FIELDS = {each.name: each for each in fields(TournamentFile)}
+OF_A_STAGE = tuple(filterfalse(OF_THE_SEASON.__contains__, FIELDS))
 
 if TYPE_CHECKING:
     StageTable = StageRules
 else:
     StageTable = msgspec.defstruct(
         "StageTable",
-        [(each.name, each.type | UnsetType, UNSET) for each in fields(TournamentFile) if each.name in OF_A_STAGE],
+        [(each, FIELDS[each].type | UnsetType, UNSET) for each in OF_A_STAGE],
         bases=(StageRules,),
         frozen=True,
         kw_only=True,
@@ -200,7 +204,7 @@ def read_season(path: Path) -> Season:
     place = FilePlace(path, text)
     if not 0 < len(form.stages) <= MOST_STAGES:
         raise place.wrong("stages", f"there are {len(form.stages)}; a season has 1 to {MOST_STAGES}")
-    stages = tuple(_stage(form, number, place) for number in range(len(form.stages)))
+    stages = tuple(map(partial(_stage, form, place), range(len(form.stages))))
     _check_names(stages, place)
     labels = labels_of_file(replace(form, fill=None), place)
     results = results_of(path, form)
@@ -234,15 +238,22 @@ def tournament_of_stage(
         WrongUse: one line with file, line and field of what is wrong.
     """
     here = f"stages[{stage.number}]"
-    named = {f"bots[{index}]": bot.field or here for index, bot in enumerate(bots)}
-    place = _place_of(season.file, season.text, stage, "bots" if stage.source is None else here)
+    source = here
+    if stage.source is None:
+        source = "bots"
+    place = _place_of(season.file, season.text, stage, source)
+    named: dict[str, str] = {}
+    copies: dict[str, str] = {}
+    for index, bot in enumerate(bots):
+        named[f"bots[{index}]"] = bot.field or here
+        if bot.copy is not None:
+            copies[bot.label] = bot.copy
     place = replace(place, names={**place.names, **named})
-    form = replace(stage.form, bots=tuple(bot.given for bot in bots), seed=seed)
+    form = replace(stage.form, bots=tuple(map(attrgetter("given"), bots)), seed=seed)
     houses = labels_of_file(replace(form, bots=()), place)
-    labels = (*(bot.label for bot in bots), *houses)
+    labels = (*map(attrgetter("label"), bots), *houses)
     if houses and houses[0] in labels[:-1]:
         raise place.wrong("fill", f"another bot is called {houses[0]!r}, too")
-    copies = {bot.label: bot.copy for bot in bots if bot.copy is not None}
     tournament = tournament_of(form, place, labels=labels, results=season.folder(part), kept={**copies, **kept})
     for bot, found in zip(bots, tournament.bots, strict=False):
         if bot.label in copies and bot.content != found.content:
@@ -250,11 +261,13 @@ def tournament_of_stage(
         is_kept = stage.rules.versions == "kept" and bot.content is not None
         if isinstance(found, RemoteBot) and is_kept and bot.content != found.content:
             raise place.wrong("bots", f"{bot.given}: is another key than {bot.label} has played with")
-    names = (*named.values(), *(place.names.get("fill", "fill") for _ in houses))
-    return replace(tournament, fields=names, stage=depends_on)
+    names = list(named.values())
+    if houses:
+        names.append(place.names.get("fill", "fill"))
+    return replace(tournament, fields=tuple(names), stage=depends_on)
 
 
-def _stage(form: SeasonFile, number: int, place: FilePlace) -> Stage:
+def _stage(form: SeasonFile, place: FilePlace, number: int) -> Stage:
     """Return a stage with the fields of its tournaments, after checking its rules."""
     rules = form.stages[number]
     names = [each.name for each in form.stages[:number]]
@@ -268,9 +281,9 @@ def _stage(form: SeasonFile, number: int, place: FilePlace) -> Stage:
             f"{here}.{second}", f"a stage takes one of top, each_group and rest; this one also has {first}"
         )
     if number == 0:
-        for name, key in (("source", "from"), *((each, each) for each in selections), ("versions", "versions")):
+        for name in ("source", *selections, "versions"):
             if getattr(rules, name) not in {None, "kept"}:
-                raise place.wrong(f"{here}.{key}", FIRST_HAS_ALL)
+                raise place.wrong(f"{here}.{'from' if name == 'source' else name}", FIRST_HAS_ALL)
     elif rules.source is not None and rules.source not in names:
         near = did_you_mean(rules.source, names, "stages before it")
         raise place.wrong(f"{here}.from", f"no stage before it is called {rules.source!r}; {near}")
@@ -279,18 +292,16 @@ def _stage(form: SeasonFile, number: int, place: FilePlace) -> Stage:
         source = _source(form, number)
     if rules.each_group and source is not None and form.stages[source].groups is None:
         raise place.wrong(f"{here}.each_group", f"{names[source]} has no groups")
-    known = {name: getattr(form, name) for name in TournamentFile.__struct_fields__}
+    known = {name: getattr(form, name) for name in FIELDS}
     own = {name: value for name in OF_A_STAGE if (value := getattr(rules, name)) is not UNSET}
-    before = tuple(
-        other
-        for other in range(1, number)
-        if source is not None and source == _source(form, other) and not form.stages[other].rest
-    )
+    before = [
+        other for other in range(1, number) if _source(form, other) == source and not form.stages[other].rest
+    ]
     if rules.rest and not before:
         raise place.wrong(f"{here}.rest", f"no stage before it takes bots from {names[source or 0]}")
     stage_form = TournamentFile(**known | own)
     _check_end(rules, stage_form, here, place, f"{here}.endless" if "endless" in own else "endless")
-    return Stage(number=number, rules=rules, form=stage_form, source=source, before=before)
+    return Stage(number=number, rules=rules, form=stage_form, source=source, before=tuple(before))
 
 
 def _check_end(rules: StageRules, form: TournamentFile, here: str, place: FilePlace, endless: str) -> None:
@@ -299,8 +310,10 @@ def _check_end(rules: StageRules, form: TournamentFile, here: str, place: FilePl
     Raises:
         WrongUse: one line with file, line and field of what is wrong.
     """
-    ends = {"until": rules.until, "for": rules.how_long}
-    given = [name for name, value in ends.items() if value is not None]
+    given: list[str] = []
+    for name, value in (("until", rules.until), ("for", rules.how_long)):
+        if value is not None:
+            given.append(name)
     if not form.endless:
         if given:
             raise place.wrong(f"{here}.{given[0]}", 'is for format = "ladder" with endless = true')
@@ -351,7 +364,8 @@ def _check_sizes(season: Season, place: FilePlace) -> None:
                     raise place.wrong(f"{here}.each_group", f"a group has {min(of)} bots")
                 total = rules.each_group * len(of)
             elif rules.rest:
-                total = max(0, total - sum(sum(sizes[other]) for other in stage.before))
+                taken = chain.from_iterable(map(sizes.__getitem__, stage.before))
+                total = max(0, total - sum(taken))
         count = rules.groups or 1
         sizes.append([total // count + (group < total % count) for group in range(count)])
         _check_field(season, stage, set(sizes[-1]))
@@ -374,12 +388,11 @@ def _check_field(season: Season, stage: Stage, sizes: set[int]) -> None:
 def _place_of(path: Path, text: str, stage: Stage, bots: str) -> FilePlace:
     """Return the places of a stage's fields in the file; `bots` is the one that determines its bots."""
     here, common = f"stages[{stage.number}]", parse(text)
-    names = {
-        name: f"{here}.{name}"
-        for name in OF_A_STAGE
-        if getattr(stage.rules, name) is not UNSET or name not in common
-    }
-    return FilePlace(path, text, {**names, "bots": bots})
+    names = {"bots": bots}
+    for name in OF_A_STAGE:
+        if getattr(stage.rules, name) is not UNSET or name not in common:
+            names[name] = f"{here}.{name}"
+    return FilePlace(path, text, names)
 
 
 def stage_line(season: Season, stage: Stage) -> str:

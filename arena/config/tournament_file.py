@@ -3,6 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import compress
+from operator import attrgetter
 from os.path import normpath
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -325,17 +327,21 @@ def tournament_of(
     seats = game.seats(options)
     if wrong := complaint(_spec(form, seats), form.game):
         raise place.wrong(*wrong)
-    house = () if form.fill is None else (_bot("fill", form.fill, form, place),)
-    bots = [
-        _bot(f"bots[{index}]", name, form, place, kept.get(labels[index])) for index, name in enumerate(form.bots)
-    ]
+    house = None
+    if form.fill is not None:
+        house = _bot("fill", form.fill, form, place)
+    bots: list[Entry] = []
+    for index, name in enumerate(form.bots):
+        bots.append(_bot(f"bots[{index}]", name, form, place, kept.get(labels[index])))
+    if house is not None:
+        bots.append(house)
     tournament = Tournament(
         file=place.path,
         form=form,
         variant=variant,
         options=options,
         seats=seats,
-        bots=(*bots, *house),
+        bots=tuple(bots),
         labels=tuple(labels),
         results=results,
     )
@@ -352,24 +358,23 @@ def without(tournament: Tournament, left_out: Mapping[str, str]) -> Tournament:
     form = tournament.form
     if not left_out:
         return tournament
-    stay = [index for index, label in enumerate(tournament.labels) if label not in left_out]
-    of_file = [index for index in stay if index != tournament.house]
+    stay = [label not in left_out for label in tournament.labels]
     # The first bots are the heads. Bots after them must not become heads.
-    heads = form.heads and sum(index < form.heads for index in of_file)
-    rest = replace(form, bots=tuple(form.bots[index] for index in of_file), heads=heads)
+    heads = form.heads and sum(stay[: form.heads])
+    rest = replace(form, bots=tuple(compress(form.bots, stay)), heads=heads)
     names = ", ".join(left_out)
-    if tournament.house is not None and tournament.house not in stay:
+    if tournament.house is not None and not stay[tournament.house]:
         raise WrongUse(f"{entry_place(tournament, tournament.house)}: the house's bot cannot be left out: {names}")
-    if heads == 0 or (form.format == "gauntlet" and 0 not in stay and form.heads is None):
+    if heads == 0 or (form.format == "gauntlet" and not stay[0] and form.heads is None):
         raise WrongUse(f"{tournament.file}: heads: none is left without {names}")
     if wrong := complaint(_spec(rest, tournament.seats), form.game):
         raise WrongUse(f"{tournament.file}: without {names}: {wrong[0]}: {wrong[1]}")
     return replace(
         tournament,
         form=rest,
-        bots=tuple(tournament.bots[index] for index in stay),
-        labels=tuple(tournament.labels[index] for index in stay),
-        fields=tuple(tournament.fields[index] for index in stay) if tournament.fields else (),
+        bots=tuple(compress(tournament.bots, stay)),
+        labels=tuple(compress(tournament.labels, stay)),
+        fields=tuple(compress(tournament.fields, stay)),
         left_out=left_out,
     )
 
@@ -377,11 +382,8 @@ def without(tournament: Tournament, left_out: Mapping[str, str]) -> Tournament:
 def with_changes(tournament: Tournament, bots: Sequence[Entry], changes: Sequence[Event]) -> Tournament:
     """Return the tournament after these changes; `bots` are those that entered, in order."""
     after = replace(tournament, changes=tuple(changes))
-    return replace(
-        after,
-        bots=(*tournament.bots, *bots),
-        labels=(*tournament.labels, *(bot.label for bot in entered(after.spec))),
-    )
+    labels = map(attrgetter("label"), entered(after.spec))
+    return replace(after, bots=(*tournament.bots, *bots), labels=(*tournament.labels, *labels))
 
 
 def bot_name_of(tournament: Tournament, number: int) -> BotName:
@@ -415,8 +417,11 @@ def _caps(form: TournamentFile) -> BotCaps:
 
 def entry_place(tournament: Tournament, entrant: int) -> str:
     """Return where a tournament's file names an entrant, such as `cup.toml:3: bots[1]`."""
-    field = "fill" if entrant == tournament.house else f"bots[{entrant}]"
-    field = tournament.fields[entrant] if tournament.fields else field
+    field = f"bots[{entrant}]"
+    if tournament.fields:
+        field = tournament.fields[entrant]
+    elif entrant == tournament.house:
+        field = "fill"
     return _field_place(tournament.file, field)
 
 
@@ -479,7 +484,9 @@ def _options(form: TournamentFile, game: AnyGame, variant: str, place: FilePlace
     except BadSetupError as error:
         what = str(error).removeprefix("options: ")
         key = re.search(r" - at `\$\.?(.*)`$| `(\w+)`$", what)
-        field = f"options.{key[1] or key[2]}" if key else "options"
+        field = "options"
+        if key:
+            field = f"options.{key[1] or key[2]}"
         what = with_known_options(re.sub(r" - at `.*`$", "", what), game.options)
         raise place.wrong(field, what) from None
     return options
@@ -514,8 +521,9 @@ def _check_clock(form: TournamentFile, game: AnyGame, variant: str, place: FileP
 
 
 def _check_notices(form: TournamentFile, place: FilePlace) -> None:
-    url = None if form.notices is None else form.notices.url
-    if url is not None and (wrong := url_complaint(url)):
+    if form.notices is None or form.notices.url is None:
+        return
+    if wrong := url_complaint(form.notices.url):
         raise place.wrong("notices.url", wrong)
 
 
@@ -556,7 +564,9 @@ def _bot(field: str, text: str, form: TournamentFile, place: FilePlace, kept: st
     if name.kind == "console":
         raise place.wrong(field, "a person plays single matches only: arena match")
     if kept is None and (link := name.first_link()):
-        what = "file" if name.is_remote else "folder"
+        what = "folder"
+        if name.is_remote:
+            what = "file"
         raise place.wrong(field, f"{text!r}: {link} is a symbolic link; name the {what} that it leads to")
     try:
         if name.is_remote:

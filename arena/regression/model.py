@@ -6,11 +6,12 @@ bots in the same seats.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, count, groupby
 from math import log
+from operator import attrgetter, mul
 from random import Random
 from statistics import fmean
-from typing import Literal, get_args
+from typing import Literal, Protocol, get_args
 
 import msgspec
 from msgspec import Struct
@@ -126,7 +127,9 @@ class Regression(Struct, frozen=True, kw_only=True):
     @property
     def seatings(self) -> int:
         """Number of matches per block."""
-        return TWO if self.is_head_to_head else 2 * self.arena.rotations
+        if self.is_head_to_head:
+            return TWO
+        return 2 * self.arena.rotations
 
     def blocks(self, seed: int) -> Iterator[Block]:
         """Yield the schedule up to the limit; a higher limit only adds blocks at its end."""
@@ -168,8 +171,9 @@ class Paired(Block, frozen=True, gc=False):
 
 def _with_base(match: Match) -> Match:
     """Return the match with base in head's seat."""
-    entrants = tuple(BASE if entrant == HEAD else entrant for entrant in match.entrants)
-    return Match(match.name, match.block, match.seating, entrants, match.seed)
+    entrants = list(match.entrants)
+    entrants[entrants.index(HEAD)] = BASE
+    return Match(match.name, match.block, match.seating, tuple(entrants), match.seed)
 
 
 class SeatUse(Struct, frozen=True):
@@ -185,13 +189,12 @@ def uses_of(
     reports: Sequence[SeatReport], windows: Sequence[int], conduct: Sequence[Conduct]
 ) -> tuple[SeatUse, ...]:
     """Return each seat's resource use; an empty tuple if the match has no reports."""
-    return tuple(
-        _use_of(report, number) if kind is Conduct.OK else SeatUse()
-        for report, number, kind in zip(reports, windows, conduct, strict=bool(reports))
-    )
+    return tuple(map(_use_of, reports, windows, conduct))
 
 
-def _use_of(report: SeatReport, windows: int) -> SeatUse:
+def _use_of(report: SeatReport, windows: int, conduct: Conduct) -> SeatUse:
+    if conduct is not Conduct.OK:
+        return SeatUse()
     time = None
     if report.cpu_us is not None and report.start_cpu_us is not None and windows:
         time = max(0, report.cpu_us - report.start_cpu_us) / windows
@@ -204,16 +207,24 @@ def ratio_of(base: Sequence[SeatUse], head: Sequence[SeatUse], resource: Resourc
     Time is compared by the mean over the block's matches, memory by its maximum.
     """
     of_base, of_head = _used(base, resource), _used(head, resource)
-    return of_head / of_base if of_base and of_head else None
+    if not of_base or not of_head:
+        return None
+    return of_head / of_base
 
 
 def _used(uses: Sequence[SeatUse], resource: Resource) -> float | None:
     """Return a bot's use over a block: mean time or peak memory. None if it is unknown for a match."""
-    values = [each.us_per_move if resource == "time" else each.peak_bytes for each in uses]
-    known = [value for value in values if value is not None]
-    if not known or len(known) < len(values):
-        return None
-    return sum(known) / len(known) if resource == "time" else max(known)
+    known: list[float] = []
+    for use in uses:
+        value: float | None = use.us_per_move
+        if resource == "memory":
+            value = use.peak_bytes
+        if value is None:
+            return None
+        known.append(value)
+    if resource == "memory":
+        return max(known, default=None)
+    return sum(known) / max(1, len(known))
 
 
 class UsageFinding(Struct, frozen=True):
@@ -263,7 +274,7 @@ def used_ratio(matches: Sequence[SeatedResult], resource: Resource) -> float | N
 
 def head_to_head(matches: Sequence[SeatedResult]) -> float:
     """Return head's points in a head-to-head block, from 0 to 2."""
-    return sum(sum(match.points_of(HEAD)) for match in matches)
+    return sum(_scores(matches, HEAD))
 
 
 def difference(matches: Sequence[SeatedResult]) -> float:
@@ -272,10 +283,12 @@ def difference(matches: Sequence[SeatedResult]) -> float:
 
 
 def _mean(matches: Sequence[SeatedResult], entrant: int) -> float:
-    scores: list[float] = []
-    for match in matches:
-        scores += match.points_of(entrant)
+    scores = _scores(matches, entrant)
     return sum(scores) / len(scores)
+
+
+def _scores(matches: Sequence[SeatedResult], entrant: int) -> list[float]:
+    return list(chain.from_iterable(match.points_of(entrant) for match in matches))
 
 
 class BlockTally:
@@ -288,12 +301,14 @@ class BlockTally:
         self._seatings = regression.seatings
         self._limit = regression.limit
         test = regression.test
-        self._walk = sprt.Walk(test) if isinstance(test, sprt.Sprt) else anytime.Walk(test)
-        self._observe: Callable[[Sequence[SeatedResult]], float] = (
-            head_to_head if isinstance(test, sprt.Sprt) else difference
-        )
+        self._walk: sprt.Walk | anytime.Walk
+        self._observe: Callable[[Sequence[SeatedResult]], float]
+        if isinstance(test, sprt.Sprt):
+            self._walk, self._observe = sprt.Walk(test), head_to_head
+        else:
+            self._walk, self._observe = anytime.Walk(test), difference
         self._waiting: dict[int, dict[int, SeatedResult]] = {}
-        self.usage = tuple(UsageWalk(limit) for limit in regression.usage)
+        self.usage = tuple(map(UsageWalk, regression.usage))
         """Tests of time and memory."""
         self.observations: list[float] = []
         """Observation of each block, up to the deciding one."""
@@ -311,12 +326,12 @@ class BlockTally:
     @property
     def verdict(self) -> Verdict:
         """Verdict of all tests together; see `verdict_of`."""
-        return verdict_of(self.state, [walk.state for walk in self.usage])
+        return verdict_of(self.state, self.usage)
 
     @property
     def decided(self) -> bool:
         """True if no more blocks are needed."""
-        return is_decided(self.state, [walk.state for walk in self.usage])
+        return is_decided(self.state, self.usage)
 
     def ended(self, block: int, seating: int, result: SeatedResult) -> None:
         """Add the result of a match."""
@@ -326,7 +341,7 @@ class BlockTally:
             if len(matches) < self._seatings:
                 return
             del self._waiting[self.blocks]
-            self._add([matches[seating] for seating in range(self._seatings)])
+            self._add(list(map(matches.__getitem__, range(self._seatings))))
 
     def _add(self, matches: Sequence[SeatedResult]) -> None:
         """Add the next block to the tests that are not over."""
@@ -343,9 +358,18 @@ class BlockTally:
         self._waiting.pop(block, None)
 
 
-def verdict_of(state: State, usage: Sequence[UsageState]) -> Verdict:
+class UsageTest(Protocol):
+    """A test of time or memory."""
+
+    @property
+    def state(self) -> UsageState:
+        """Current state."""
+        ...
+
+
+def verdict_of(state: State, usage: Sequence[UsageTest]) -> Verdict:
     """Combine verdicts: accepted only if all tests accept, rejected as soon as one rejects."""
-    verdicts = {state.verdict, *(each.verdict for each in usage)}
+    verdicts = {state.verdict, *map(attrgetter("state.verdict"), usage)}
     if Verdict.REJECTED in verdicts:
         return Verdict.REJECTED
     if verdicts == {Verdict.ACCEPTED}:
@@ -353,11 +377,11 @@ def verdict_of(state: State, usage: Sequence[UsageState]) -> Verdict:
     return Verdict.UNDECIDED
 
 
-def is_decided(state: State, usage: Sequence[UsageState]) -> bool:
+def is_decided(state: State, usage: Sequence[UsageTest]) -> bool:
     """Return True if the tests need no more blocks: one has rejected, or all are over."""
     if verdict_of(state, usage) is Verdict.REJECTED:
         return True
-    return state.verdict is not Verdict.UNDECIDED and all(each.is_over for each in usage)
+    return state.verdict is not Verdict.UNDECIDED and all(each.state.is_over for each in usage)
 
 
 def points_ahead(test: Test, observations: Sequence[float]) -> list[float]:
@@ -367,18 +391,10 @@ def points_ahead(test: Test, observations: Sequence[float]) -> list[float]:
     return list(observations)
 
 
-def interval(ahead: Sequence[float]) -> tuple[float, float]:
-    """Return a 95 % interval for the mean of `points_ahead` that holds whenever the test stops.
-
-    An interval from mean and standard error would be too narrow for a test that stops early.
-    """
-    return anytime.interval(ahead)
-
-
 def evidence(test: Test, state: State) -> str:
     """Describe the test's evidence so far and the bounds at which it decides."""
     if isinstance(test, sprt.Sprt) and isinstance(state, sprt.Progress):
-        points = sum(index * count for index, count in enumerate(state.counts)) / 2
+        points = sum(map(mul, state.counts, count())) / 2
         bounds = f"{test.lower:z.2f} to {test.upper:z.2f}"
         return f"LLR {state.llr:z.2f} ({bounds}), {points:g} of {2 * state.blocks} points"
     if isinstance(test, anytime.Anytime) and isinstance(state, anytime.AnytimeProgress):
@@ -400,8 +416,9 @@ def leaning(test: Test, state: State) -> tuple[str, float]:
         worse = log(max(state.against_high, 1.0)) / -log(test.beta)
     else:
         raise TypeError(f"{type(state).__name__} is not of {type(test).__name__}")
-    answer, share = (yes, better) if better >= worse else (no, worse)
-    return answer, min(1.0, max(0.0, share))
+    if better >= worse:
+        return yes, min(1.0, max(0.0, better))
+    return no, min(1.0, max(0.0, worse))
 
 
 TEST, USAGE = "test.", "usage."
@@ -419,7 +436,7 @@ class History(Struct, frozen=True, kw_only=True):
     states: tuple[State, ...]
     """States in order of blocks; the last one is the current state."""
     interval: tuple[float, float] | None
-    """Interval of the mean difference, see `arena.regression.model.interval`; None without blocks."""
+    """Interval of the mean difference, see `arena.statistics.anytime.interval`; None without blocks."""
     differences: tuple[float, ...]
     """Head's points per match minus base's, for each block that counts."""
     scores: tuple[Score, Score]
@@ -435,7 +452,7 @@ class History(Struct, frozen=True, kw_only=True):
     @property
     def verdict(self) -> Verdict:
         """Verdict of all tests together."""
-        return verdict_of(self.state, [each.state for each in self.usage])
+        return verdict_of(self.state, self.usage)
 
     @property
     def mean(self) -> float:
@@ -447,7 +464,7 @@ class History(Struct, frozen=True, kw_only=True):
     @property
     def decided(self) -> bool:
         """True if no more blocks are needed."""
-        return is_decided(self.state, [each.state for each in self.usage])
+        return is_decided(self.state, self.usage)
 
 
 def usage_limits(terms: Terms) -> tuple[UsageLimit, ...]:
@@ -456,12 +473,14 @@ def usage_limits(terms: Terms) -> tuple[UsageLimit, ...]:
     Raises:
         msgspec.ValidationError: the terms are of no test.
     """
-    rates = {rate: terms.get(f"{TEST}{rate}", 0.05) for rate in ("alpha", "beta")}
-    return tuple(
-        msgspec.convert({"resource": resource, "most": terms[f"{USAGE}{resource}"], **rates}, UsageLimit)
-        for resource in get_args(Resource)
-        if f"{USAGE}{resource}" in terms
-    )
+    alpha, beta = terms.get(f"{TEST}alpha", 0.05), terms.get(f"{TEST}beta", 0.05)
+    limits: list[UsageLimit] = []
+    for resource in get_args(Resource):
+        most = terms.get(f"{USAGE}{resource}")
+        if most is not None:
+            limit = {"resource": resource, "most": most, "alpha": alpha, "beta": beta}
+            limits.append(msgspec.convert(limit, UsageLimit))
+    return tuple(limits)
 
 
 def history_of(
@@ -489,38 +508,39 @@ def history_of(
     states: list[State]
     if "elo0" in given:
         test = msgspec.convert(given, Sprt)
-        seen = [head_to_head(matches) for matches in until_rejected]
+        seen = list(map(head_to_head, until_rejected))
         states = [*_of_two(test, seen)]
     else:
         test = msgspec.convert(given, Anytime)
-        seen = [difference(matches) for matches in until_rejected]
+        seen = list(map(difference, until_rejected))
         states = [*_of_more(test, seen)]
     last = states[-1]
     if last.verdict is Verdict.REJECTED:
         walks = _usage_walks(limits, blocks[: last.blocks])
-    ends = [walk.state.blocks + walk.state.unmeasured for walk in walks]
-    counted = seen[: max([last.blocks, *ends])]
-    differences = points_ahead(test, counted)
+    counted = seen[: max([last.blocks, *map(_blocks_seen, walks)])]
+    differences, found_interval = points_ahead(test, counted), None
+    if differences:
+        found_interval = anytime.interval(differences)
     return History(
         test=test,
         states=tuple(states),
-        interval=anytime.interval(differences) if differences else None,
+        interval=found_interval,
         differences=tuple(differences),
-        scores=_scores([match for match in played if match.block < len(counted)]),
+        scores=_score_rows([match for match in played if match.block < len(counted)]),
         usage=tuple(map(usage_finding, walks)),
     )
 
 
-def _scores(played: Sequence[Played]) -> tuple[Score, Score]:
+def _score_rows(played: Sequence[Played]) -> tuple[Score, Score]:
     """Return the scores of base and head."""
     entrants = 1 + max((max(match.entrants) for match in played), default=HEAD)
-    rows = {row.entrant: row for row in standings_of(entrants, played)}
-    return rows[BASE], rows[HEAD]
+    base, head, *_ = sorted(standings_of(entrants, played), key=attrgetter("entrant"))
+    return base, head
 
 
 def _usage_walks(limits: Sequence[UsageLimit], blocks: Sequence[Sequence[SeatedResult]]) -> list[UsageWalk]:
     """Return the tests of time and memory after these blocks."""
-    walks = [UsageWalk(limit) for limit in limits]
+    walks = list(map(UsageWalk, limits))
     for walk in walks:
         for matches in blocks:
             if walk.state.is_over:
@@ -531,8 +551,12 @@ def _usage_walks(limits: Sequence[UsageLimit], blocks: Sequence[Sequence[SeatedR
 
 def _first_rejected(walks: Sequence[UsageWalk], blocks: int) -> int:
     """Return the number of blocks after which the first test rejected head; `blocks` if none did."""
-    rejected = [walk.state for walk in walks if walk.state.verdict is Verdict.REJECTED]
-    return min([state.blocks + state.unmeasured for state in rejected], default=blocks)
+    rejected = [walk for walk in walks if walk.state.verdict is Verdict.REJECTED]
+    return min(map(_blocks_seen, rejected), default=blocks)
+
+
+def _blocks_seen(walk: UsageWalk) -> int:
+    return walk.state.blocks + walk.state.unmeasured
 
 
 def _of_two(test: Sprt, seen: Sequence[float]) -> Iterator[sprt.Progress]:

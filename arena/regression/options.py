@@ -1,5 +1,6 @@
 """Options of a regression test, and the test that they describe."""
 
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +9,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from arena.config import BotCaps, Tournament, TournamentFile, called, find_entry, random_bot, say_link
-from arena.errors import WrongUse
+from arena.errors import WrongUse, as_wrong_use
 from arena.options import (
     ClockOption,
     OptionsOption,
@@ -23,7 +24,6 @@ from arena.quantities import pluralise
 from arena.regression.model import (
     BASE,
     DEFAULT,
-    FIELD,
     HEAD,
     MOST_SEATINGS,
     QUESTIONS,
@@ -117,11 +117,15 @@ def regression_of(chosen: RegressionOptions) -> Regression:
     rules, variant, options = rules_asked(chosen.game, chosen.variant, chosen.options)
     seats = rules.seats(options)
     _check_for_seats(chosen, seats)
-    names = chosen.field or ((random_bot(chosen.game),) if seats > TWO else ())
-    flags = ("--base", "--head", *("--field" for _ in names))
-    bots = tuple(
-        _bot(flag, name, chosen) for flag, name in zip(flags, (chosen.base, chosen.head, *names), strict=True)
-    )
+    opponents = chosen.field
+    if seats > TWO and not opponents:
+        opponents = (random_bot(chosen.game),)
+    bots = [_bot("--base", chosen.base, chosen), _bot("--head", chosen.head, chosen)]
+    labels = ["base", "head"]
+    for name in opponents:
+        bot = _bot("--field", name, chosen)
+        bots.append(bot)
+        labels.append(f"field {printable_name(called(bot.given))}")
     policy = chosen.policy
     if chosen.keep_bots:
         policy = replace(policy, processes="kept")
@@ -130,7 +134,7 @@ def regression_of(chosen: RegressionOptions) -> Regression:
         clock = read_clock(chosen.clock, rules, variant, policy)
     form = TournamentFile(
         game=chosen.game,
-        bots=tuple(bot.given for bot in bots),
+        bots=tuple(map(attrgetter("given"), bots)),
         variant=variant,
         rotations=chosen.rotations,
         seed=chosen.seed,
@@ -145,8 +149,8 @@ def regression_of(chosen: RegressionOptions) -> Regression:
         variant=variant,
         options=options,
         seats=seats,
-        bots=bots,
-        labels=("base", "head", *(f"field {printable_name(called(bot.given))}" for bot in bots[FIELD:])),
+        bots=tuple(bots),
+        labels=tuple(labels),
         results=Path(),
     )
     is_head_to_head = seats == TWO and not chosen.field
@@ -204,15 +208,15 @@ def _check_question(chosen: RegressionOptions, seats: int) -> None:
 def _bot(flag: str, name: str, chosen: RegressionOptions) -> BotFolder:
     bot = read_bot_name(name)
     say_link(bot)
-    try:
+    with as_wrong_use(BotFolderError, about=flag):
         return find_entry(bot, chosen.game, chosen.caps)
-    except BotFolderError as error:
-        raise WrongUse(f"{flag}: {error}") from None
 
 
 def _test(chosen: RegressionOptions, is_head_to_head: bool) -> Test:
     question = QUESTIONS[chosen.question or DEFAULT]
-    names = ("elo0", "elo1") if is_head_to_head else OF_FIELD
+    names = OF_FIELD
+    if is_head_to_head:
+        names = ("elo0", "elo1")
     given: dict[str, Any] = {"alpha": chosen.alpha, "beta": chosen.beta}
     for name in names:
         given[name] = getattr(chosen, name)
@@ -220,12 +224,10 @@ def _test(chosen: RegressionOptions, is_head_to_head: bool) -> Test:
             given[name] = getattr(question, name)
     if is_head_to_head and chosen.model is not None:
         given["model"] = chosen.model
-    try:
+    with as_wrong_use(ValueError):
         if is_head_to_head:
             return msgspec.convert(given, Sprt)
         return msgspec.convert(given, Anytime)
-    except ValueError as error:
-        raise WrongUse(str(error)) from None
 
 
 def _limits(chosen: RegressionOptions) -> tuple[UsageLimit, ...]:
@@ -236,8 +238,6 @@ def _limits(chosen: RegressionOptions) -> tuple[UsageLimit, ...]:
     for name, resource in LIMITS.items():
         most = getattr(chosen, name)
         if most is not None:
-            try:
+            with as_wrong_use(ValueError, about=f"--{name}"):
                 limits.append(UsageLimit(resource=resource, most=most, alpha=chosen.alpha, beta=chosen.beta))
-            except ValueError as error:
-                raise WrongUse(f"--{name}: {error}") from None
     return tuple(limits)

@@ -24,12 +24,13 @@ from arena.quantities import pluralise
 from arena.regression.model import (
     BASE,
     HEAD,
+    TEST,
+    USAGE,
     BlockTally,
     Regression,
     SeatedResult,
     State,
     UsageFinding,
-    interval,
     leaning,
     points_ahead,
     usage_finding,
@@ -41,6 +42,7 @@ from arena.statistics import (
     BotReport,
     StandingsRow,
     Verdict,
+    anytime,
     reports_of,
     standings_of,
 )
@@ -77,7 +79,7 @@ class Finding(Struct, frozen=True):
     mean: float
     """Head's mean points per match minus base's, over all blocks that count."""
     interval: tuple[float, float]
-    """Interval of that difference; see `arena.regression.model.interval`."""
+    """Interval of that difference; see `arena.statistics.anytime.interval`."""
     standings: tuple[StandingsRow, ...]
     """Standings over the blocks that count, indexed by entrant."""
     reports: tuple[BotReport, ...]
@@ -96,7 +98,7 @@ class Finding(Struct, frozen=True):
     @property
     def verdict(self) -> Verdict:
         """Verdict of all tests together."""
-        return verdict_of(self.state, [each.state for each in self.usage])
+        return verdict_of(self.state, self.usage)
 
 
 class HeadBrokenError(AnswerIsNo):
@@ -199,8 +201,11 @@ def _terms(regression: Regression, seed: int) -> Terms:
     """Return the terms that the result depends on. The limit is left out, so that a later run may raise it."""
     terms = terms_of(regression.arena, seed)
     del terms["format"], terms["blocks"]
-    limits = {f"usage.{limit.resource}": limit.most for limit in regression.usage}
-    return terms | {f"test.{key}": value for key, value in msgspec.to_builtins(regression.test).items()} | limits
+    for key, value in msgspec.to_builtins(regression.test).items():
+        terms[f"{TEST}{key}"] = value
+    for limit in regression.usage:
+        terms[f"{USAGE}{limit.resource}"] = limit.most
+    return terms
 
 
 def _tally_of(regression: Regression, ledger: Ledger) -> BlockTally:
@@ -225,7 +230,7 @@ def _finding(regression: Regression, ledger: Ledger, tally: BlockTally, seed: in
         state=tally.state,
         blocks=tally.blocks,
         mean=mean,
-        interval=interval(ahead),
+        interval=anytime.interval(ahead),
         usage=tuple(map(usage_finding, tally.usage)),
         standings=tuple(rows),
         reports=reports_of(entrants, ledger.reports(tally.blocks)),
