@@ -17,7 +17,7 @@ from protocol.games.mist.board import BOARD
 from protocol.messages import MAX_FRAME_BYTES, MAX_NOTE_CHARACTERS, ClientMessage, ServerMessage
 from protocol.refusals import Conduct, Fault, Refusal
 from referee.bot_folder.manifest import BotFile, Limits
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.host.host import SNAPSHOT_SECONDS
 from referee.host.observers import MAX_TOLD_BYTES
 from referee.match.records import AnyRecord

@@ -38,7 +38,7 @@ from referee.adjudication.adjudicate import adjudicate_line
 from referee.bot_folder import FILE
 from referee.bot_folder.manifest import BotFile
 from referee.bot_folder.strict_toml import read_toml
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.match.records import Header, In, Out
 from referee.transcript.reader import read_transcript, verify_transcript
 from referee.transcript.replayer import replay

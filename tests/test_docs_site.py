@@ -14,7 +14,7 @@ from arena.commands.main import main as arena
 from protocol.feed import FeedMessage
 from protocol.messages import ClientMessage, ServerMessage
 from protocol.refusals import Conduct, Fault, Refusal
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from tests.docs_pages import HOUSE, links, page
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]

@@ -53,15 +53,13 @@ def test_a_referee_process_imports_no_command_no_screen_and_no_game() -> None:
     rooms = {f"arena.workers.{module}" for module in ROOMS_OF_A_WORKER}
     assert {"arena.errors", "arena.event_loop", "arena.processes", "arena.workers"} | rooms == of_arena
     games = ("referee.games.", "protocol.games.", "protocol.text", "bots")
-    assert {"protocol.games.listing", "referee.games.registry"} == {
-        name for name in names if name.startswith(games)
-    }
+    assert {"protocol.games.listing"} == {name for name in names if name.startswith(games)}
 
 
 def test_a_referee_process_imports_the_game_that_it_plays_and_no_other() -> None:
     names = imported("import arena.workers.worker\nfrom referee.games import GAMES\nGAMES['mist']")
     games = {name.split(".")[2] for name in names if name.startswith("referee.games.")}
-    assert {"registry", "mist"} == games
+    assert {"mist"} == games
     assert {"hexes", "listing", "mist", "mist.board"} == {
         name.removeprefix("protocol.games.") for name in names if name.startswith("protocol.games.")
     }

@@ -38,7 +38,7 @@ from referee.rules import (
     MatchRandom,
     PendingSeat,
     Quoted,
-    ResolvedAction,
+    ResolvedActions,
     Retold,
     Transition,
     Window,
@@ -261,7 +261,7 @@ class Interview(Game[int, Options, Setup, View]):
         del state, seat
         return action
 
-    def close(self, state: int, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom) -> Transition[int]:
+    def close(self, state: int, taken: ResolvedActions, rng: MatchRandom) -> Transition[int]:
         """Return the events that followed in the match."""
         del taken, rng
         return Transition(state + 1, self._addressed(self._asked.questions[state].told))

@@ -135,6 +135,10 @@ class ResolvedAction(Struct, frozen=True, gc=False):
     elapsed_ms: int = 0
 
 
+ResolvedActions = tuple[ResolvedAction | None, ...]
+"""The results of a closed window, indexed by seat; None for a seat that owed nothing."""
+
+
 class TimeTerms(Struct, frozen=True):
     """The times of a variant's published rules, in milliseconds."""
 
@@ -228,9 +232,7 @@ class Game(ABC, Generic[StateT, OptionsT, SetupT, ViewT]):
         raise NotImplementedError(f"{self.name} answers nothing at once: {seat}, {action}, {rng}")
 
     @abstractmethod
-    def close(
-        self, state: StateT, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[StateT]:
+    def close(self, state: StateT, taken: ResolvedActions, rng: MatchRandom) -> Transition[StateT]:
         """Close the open window. `taken` is indexed by seat, with None for seats that owed nothing."""
 
     @abstractmethod

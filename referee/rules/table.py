@@ -10,7 +10,16 @@ from typing import Any, assert_never
 from msgspec import Raw, Struct
 
 from protocol.words import Action, Options, Outcome, Setup
-from referee.rules.contract import Addressed, AnyGame, Illegal, PendingSeat, ResolvedAction, Transition, Window
+from referee.rules.contract import (
+    Addressed,
+    AnyGame,
+    Illegal,
+    PendingSeat,
+    ResolvedAction,
+    ResolvedActions,
+    Transition,
+    Window,
+)
 from referee.rules.reveal import check_audience
 from referee.rules.rng import MatchRandom
 
@@ -34,7 +43,7 @@ class Answered(Struct, frozen=True, tag="answered", gc=False):
 class WindowClosed(Struct, frozen=True, tag="closed", gc=False):
     """A journal entry: the open window was closed with these results, indexed by seat."""
 
-    taken: tuple[ResolvedAction | None, ...]
+    taken: ResolvedActions
 
 
 Move = Answered | WindowClosed
@@ -108,14 +117,14 @@ class Table:
             return ResolvedAction(self.default(seat), by_default=True, elapsed_ms=elapsed_ms)
         return ResolvedAction(action, elapsed_ms=elapsed_ms)
 
-    def results(self) -> tuple[ResolvedAction | None, ...]:
+    def results(self) -> ResolvedActions:
         """Return the result of the open window for each seat: its submission, or its default without one."""
         taken: list[ResolvedAction | None] = [None] * self.seats
         for owed in self.owed:
             taken[owed.seat] = self.resolve(owed.seat, *self.submitted.get(owed.seat, (None, 0)))
         return tuple(taken)
 
-    def close(self, taken: tuple[ResolvedAction | None, ...]) -> tuple[Addressed, ...]:
+    def close(self, taken: ResolvedActions) -> tuple[Addressed, ...]:
         """Close the open window with the result of each seat, open the next one, and return the events."""
         self.journal.append(WindowClosed(taken))
         step = self.game.close(self.state, taken, self._rng())

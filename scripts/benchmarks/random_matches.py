@@ -25,8 +25,8 @@ try:
     from referee.games import GAMES
     from referee.rules import Deal, Illegal, ResolvedAction, Table, shown
 except ImportError:  # the baseline
+    from referee.games import GAMES
     from referee.games.mist import BOARD  # type: ignore[attr-defined,no-redef]
-    from referee.games.registry import GAMES
     from referee.reveal import shown  # type: ignore[import-not-found,no-redef]
     from referee.rules import Illegal, ResolvedAction
     from referee.table import Deal, Table  # type: ignore[import-not-found,no-redef]

@@ -15,7 +15,7 @@ from bots.kit.testing import _lines
 from bots.remote.relay import command_of
 from protocol.codec import Refused, decode_client_message
 from referee.bot_folder.manifest import BotFolderError, find_bot
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.match.terms import Policy
 from referee.proofs.fuzzing.script import read_script
 from referee.transcript.chain import Broken

@@ -27,7 +27,7 @@ from arena.options import (
 from arena.tournament.provenance import terms_of
 from protocol.words import Setup
 from referee.bot_folder import BUILT_IN, cache_folder
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.match.terms import ClockTable, Policy, table_of
 from referee.rules.contract import AnyGame
 from referee.rules.rng import MatchRandom

@@ -11,7 +11,7 @@ from msgspec import Struct
 from arena import simulation
 from bots.kit import Bot, FunctionBot, Window
 from protocol.words import Outcome
-from referee.games.registry import GAMES
+from referee.games import GAMES
 
 Maker = Callable[[], Bot[Any, Any]]
 MAIN_MS = 60_000

@@ -15,7 +15,7 @@ from statistics import mean, stdev
 from msgspec import Struct
 
 from arena.statistics.standings import points
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from tests.bots.in_process import BOTS, Played, play
 
 DEFAULT_MATCHES = 100

@@ -14,7 +14,7 @@ from bots import schema_drawing
 from bots.any_random.bot import MOST_REJECTED, TRIES, AnyRandom
 from bots.schema_drawing import Drawer, words_of
 from protocol.refusals import Conduct
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.host.players import LocalSeat

@@ -13,7 +13,7 @@ from bots.hive_mind_reader.bot import ENVY, NUMBER, Front, gain
 from protocol.games.hive_mind import Hint, HiveMindHostView
 from protocol.games.hive_mind import layouts as hives
 from protocol.games.hive_mind.board import CELLS
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from tests.bots.in_process import BOTS, play
 from tests.bots.strength import matches_of, one_match, summed
 from tests.long import mostly_slow

@@ -12,7 +12,7 @@ from typing import Any
 
 from protocol.codec import decode_json, encode
 from referee.adjudication.adjudicate import Games, adjudicate_line
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.proofs.conformance.sitting import Chooser, ObservedTable
 from referee.rules.contract import AnyGame
 from referee.rules.table import Deal, Table

@@ -12,7 +12,7 @@ from msgspec import UNSET, Raw
 from protocol.codec import encode
 from protocol.refusals import Conduct
 from referee.bot_folder.manifest import BotFolder, built_in, find_bot
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.host.host import Host
 from referee.host.kept_bots import KeptBots, Kind, open_kept_bots
 from referee.host.observers import MatchLog

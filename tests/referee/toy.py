@@ -17,7 +17,7 @@ from referee.rules.contract import (
     Game,
     Illegal,
     PendingSeat,
-    ResolvedAction,
+    ResolvedActions,
     TimeTerms,
     Transition,
     Variant,
@@ -170,9 +170,7 @@ class Cups(Game[CupState, CupOptions, CupSetup, CupView]):
             replace(state, looked=looked), (Addressed(Looked(cup=cup, value=state.cups[cup]), seat),)
         )
 
-    def close(
-        self, state: CupState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[CupState]:
+    def close(self, state: CupState, taken: ResolvedActions, rng: MatchRandom) -> Transition[CupState]:
         if state.lookers:
             return Transition(replace(state, lookers=()))
         parts = tuple(part for part in taken if part is not None)

@@ -50,7 +50,7 @@ from referee.rules import (
     Illegal,
     MatchRandom,
     PendingSeat,
-    ResolvedAction,
+    ResolvedActions,
     TimeTerms,
     Transition,
     Variant,
@@ -198,9 +198,7 @@ class FightForAName(Game[FightState, FightOptions, FightSetup, FightView]):
         after, answer = answered(state, seat, cast("Ask", action), rng.seat(seat))
         return Transition(after, (Addressed(answer, seat),))
 
-    def close(
-        self, state: FightState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[FightState]:
+    def close(self, state: FightState, taken: ResolvedActions, rng: MatchRandom) -> Transition[FightState]:
         """See `Game.close`. Pillars have answered before; a visitor without questions receives no answer."""
         if state.phase == "pillar":
             return end_round(state, rng)

@@ -52,7 +52,7 @@ from referee.rules import (
     Illegal,
     MatchRandom,
     PendingSeat,
-    ResolvedAction,
+    ResolvedActions,
     TimeTerms,
     Transition,
     Variant,
@@ -198,9 +198,7 @@ class HiveMind(Game[HiveMindState, HiveMindOptions, HiveMindSetup, HiveMindView]
         """Draw one of the tied seats."""
         return BreakTie(seat=rng.seat(seat).choice(play.tied(state)))
 
-    def close(
-        self, state: HiveMindState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[HiveMindState]:
+    def close(self, state: HiveMindState, taken: ResolvedActions, rng: MatchRandom) -> Transition[HiveMindState]:
         """Play the actions of the seats in the open window."""
         actions = [part.action for part in taken if part is not None]
         match play.stage(state):

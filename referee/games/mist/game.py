@@ -46,7 +46,7 @@ from referee.rules import (
     Game,
     MatchRandom,
     PendingSeat,
-    ResolvedAction,
+    ResolvedActions,
     TimeTerms,
     Transition,
     Variant,
@@ -127,9 +127,7 @@ class Mist(Game[MistState, MistOptions, Setup, MistView]):
         check_own(view, seat)
         return worlds.worlds(view, events, rng, variant or self.variants[0].name, options or MistOptions())
 
-    def close(
-        self, state: MistState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[MistState]:
+    def close(self, state: MistState, taken: ResolvedActions, rng: MatchRandom) -> Transition[MistState]:
         """Play the action of the seat in the open window."""
         part = taken[0] or taken[1]
         action = part.action if part else None

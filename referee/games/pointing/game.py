@@ -40,7 +40,7 @@ from referee.rules import (
     Illegal,
     MatchRandom,
     PendingSeat,
-    ResolvedAction,
+    ResolvedActions,
     TimeTerms,
     Transition,
     Variant,
@@ -146,9 +146,7 @@ class Pointing(Game[PointingState, PointingOptions, Setup, PointingView]):
             raise ValueError(f"options.seats: {given.seats}, and the view is of a match of {view.seats} seats")
         return worlds.worlds(view, rng, given)
 
-    def close(
-        self, state: PointingState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[PointingState]:
+    def close(self, state: PointingState, taken: ResolvedActions, rng: MatchRandom) -> Transition[PointingState]:
         """Play a round, or the vote that ends the match."""
         actions = [part.action for part in taken if part is not None]
         if state.standing is not None:

@@ -43,7 +43,7 @@ from referee.rules import (
     Illegal,
     MatchRandom,
     PendingSeat,
-    ResolvedAction,
+    ResolvedActions,
     TimeTerms,
     Transition,
     Variant,
@@ -145,9 +145,7 @@ class RunesToRuins(Game[RunesState, RunesOptions, Setup, RunesView]):
         """Draw a legal symbol that has not become invalid."""
         return ChooseSymbol(symbol=draw_symbol(rng.seat(seat), without=state.invalid))
 
-    def close(
-        self, state: RunesState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[RunesState]:
+    def close(self, state: RunesState, taken: ResolvedActions, rng: MatchRandom) -> Transition[RunesState]:
         """Close an attempt to set the symbols, or resolve a round."""
         actions: list[Any] = [part.action for part in taken if part is not None]
         if state.round == 1:

@@ -26,7 +26,7 @@ from referee.rules import (
     Illegal,
     MatchRandom,
     PendingSeat,
-    ResolvedAction,
+    ResolvedActions,
     Table,
     TimeTerms,
     Transition,
@@ -115,9 +115,7 @@ class Drill(Game[DrillState, DrillOptions, Setup, DrillView]):
         """Send the choice back to its seat."""
         return Transition(state, (Addressed(DrillAnswer(choice=cast("Choose", action).choice), seat),))
 
-    def close(
-        self, state: DrillState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[DrillState]:
+    def close(self, state: DrillState, taken: ResolvedActions, rng: MatchRandom) -> Transition[DrillState]:
         """Send the choices to everyone."""
         choices = [NOTHING] * state.options.seats
         for seat, part in enumerate(taken):

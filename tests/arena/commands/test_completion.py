@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from arena.commands.main import COMMANDS, main
 from referee.bot_folder.manifest import built_in
-from referee.games.registry import GAMES
+from referee.games import GAMES
 
 ARENA = Path(sys.executable).with_name("arena")
 

@@ -22,7 +22,7 @@ from arena.errors import CANNOT, DONE, NO, WRONG_USE, AnswerIsNo, MachineCannot,
 from arena.installation import rules_page
 from arena.workers.api import Worker
 from protocol.messages import Hello, Submit
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from tests.arena.stand_in import AtOnce
 
 ROOT = Path(__file__).parents[3]

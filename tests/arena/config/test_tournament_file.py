@@ -9,7 +9,7 @@ from arena.config.tournament_file import affinity_place, read_tournament
 from arena.errors import WrongUse
 from referee.bot_folder import BUILT_IN
 from referee.bot_folder.content import content_hash
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.match.terms import Policy
 
 RIGHT = """\

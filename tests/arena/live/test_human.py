@@ -25,7 +25,7 @@ from protocol.messages import (
 )
 from protocol.refusals import Fault, Refusal
 from protocol.words import Outcome
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.match.terms import ClockTable, Policy, clock_terms
 from referee.rules import reveal
 from referee.rules.table import Deal, Table

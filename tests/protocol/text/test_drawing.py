@@ -8,7 +8,7 @@ from msgspec import Raw
 from protocol.games.mist import FirstMove, MistView, OpponentPlaced, Reveal, Swapped
 from protocol.text import GAME_TEXTS, INK, Picture, Tile, drawing_of, honeycomb
 from protocol.words import Event
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.rules.contract import Addressed, ResolvedAction
 from referee.rules.table import Deal, Table
 

@@ -7,7 +7,7 @@ from protocol.games.fight_for_a_name import board as board_rules
 from protocol.games.fight_for_a_name.drawing import GATES, PILLARS, PLACES
 from protocol.text import drawing_of
 from protocol.words import Event, View
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.rules.contract import Addressed, ResolvedAction
 from referee.rules.table import Deal, Table
 

@@ -6,7 +6,7 @@ from protocol.codec import encode
 from protocol.games.hive_mind import Reveal
 from protocol.text import drawing_of
 from protocol.words import Event, View
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.rules.contract import Addressed, ResolvedAction
 from referee.rules.table import Deal, Table
 

@@ -3,7 +3,7 @@
 from protocol.games.pointing import Map, Reveal
 from protocol.text import drawing_of
 from protocol.words import Event, View
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.rules.contract import ResolvedAction
 from referee.rules.table import Deal, Table
 

@@ -9,7 +9,7 @@ from protocol.games.runes_to_ruins import Reveal
 from protocol.games.runes_to_ruins.drawing import symbol_lines
 from protocol.text import drawing_of
 from protocol.words import Event, View
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.games.runes_to_ruins.symbols import draw_symbol
 from referee.rules.contract import Addressed, ResolvedAction
 from referee.rules.table import Deal, Table

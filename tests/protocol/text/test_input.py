@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from protocol.codec import decode_action, decode_json, encode
 from protocol.text import ParseError, Terms, registry
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from tests.games import WITH_TEXT, with_variants
 
 ASKED = (

@@ -23,7 +23,7 @@ from protocol.feed import (
 )
 from protocol.messages import ClockTerms, Opened
 from protocol.words import Event, Outcome
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.host.host import SNAPSHOT_SECONDS
 from referee.host.observers import MAX_TOLD_BYTES, Feed, FeedTerms
 from referee.match.records import Ended

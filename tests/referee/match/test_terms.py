@@ -5,7 +5,7 @@ import re
 import msgspec
 import pytest
 
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.match.terms import BadClockError, ClockTable, Policy, clock_terms, table_of
 from tests.games import with_variants
 

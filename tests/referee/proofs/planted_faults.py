@@ -13,6 +13,7 @@ from referee.rules.contract import (
     Illegal,
     PendingSeat,
     ResolvedAction,
+    ResolvedActions,
     TimeTerms,
     Transition,
     Variant,
@@ -36,9 +37,7 @@ class LuckOfItsOwn(Cups):
     def __init__(self) -> None:
         self.dice = Random(1)
 
-    def close(
-        self, state: CupState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[CupState]:
+    def close(self, state: CupState, taken: ResolvedActions, rng: MatchRandom) -> Transition[CupState]:
         step = super().close(state, taken, rng)
         if not step.state.misses:
             return step
@@ -103,9 +102,7 @@ class StrangerGoes(Cups):
 class Stumbles(Cups):
     """Fails on a certain highest bid."""
 
-    def close(
-        self, state: CupState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[CupState]:
+    def close(self, state: CupState, taken: ResolvedActions, rng: MatchRandom) -> Transition[CupState]:
         step = super().close(state, taken, rng)
         if step.state.highest[-1:] == (2,):
             raise KeyError(2)
@@ -123,9 +120,7 @@ class Undeclared(Event, frozen=True, kw_only=True, tag="undeclared"):
 
 
 class TellsUndeclared(Cups):
-    def close(
-        self, state: CupState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[CupState]:
+    def close(self, state: CupState, taken: ResolvedActions, rng: MatchRandom) -> Transition[CupState]:
         step = super().close(state, taken, rng)
         return Transition(step.state, (*step.told, Addressed(Undeclared())))
 
@@ -199,9 +194,7 @@ class Aloud(Game[AloudState, Options, Setup, AloudState]):
         del state, seat
         return action
 
-    def close(
-        self, state: AloudState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[AloudState]:
+    def close(self, state: AloudState, taken: ResolvedActions, rng: MatchRandom) -> Transition[AloudState]:
         del state, rng
         word = cast("Word", cast("ResolvedAction", taken[0]).action).word
         return Transition(AloudState(word=word), (Addressed(Spoken(word=word)),))

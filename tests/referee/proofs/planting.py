@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 from protocol.words import Action, Event
 from referee.proofs.conformance import ConformanceError, check_game
 from referee.proofs.conformance.swaps import Forge
-from referee.rules.contract import Addressed, AnyGame, Illegal, ResolvedAction, Transition
+from referee.rules.contract import Addressed, AnyGame, Illegal, ResolvedActions, Transition
 from referee.rules.rng import MatchRandom
 
 SECRET = "secret swap: told the same"  # noqa: S105 - a promise, not a password
@@ -70,9 +70,7 @@ def rejects(game: type[AnyGame], when: Callable[[Any, int, Any], bool]) -> type[
 def tells_all(game: type[AnyGame], *events: type[Event]) -> type[AnyGame]:
     """When a window closes, these events are told to all."""
 
-    def close(
-        self: AnyGame, state: Any, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[Any]:
+    def close(self: AnyGame, state: Any, taken: ResolvedActions, rng: MatchRandom) -> Transition[Any]:
         step = game.close(self, state, taken, rng)
         told = tuple(Addressed(each.event) if isinstance(each.event, events) else each for each in step.told)
         return Transition(step.state, told)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.proofs.conformance import check_game
 from referee.rules.contract import AnyGame
 from tests.long import LONG, cases

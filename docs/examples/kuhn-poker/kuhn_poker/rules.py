@@ -17,6 +17,7 @@ from referee.rules import (
     MatchRandom,
     PendingSeat,
     ResolvedAction,
+    ResolvedActions,
     TimeTerms,
     Transition,
     Variant,
@@ -85,9 +86,7 @@ class KuhnPoker(Game[KuhnState, KuhnOptions, KuhnSetup, KuhnView]):
         """See `Game.check`: every move is legal."""
         return action
 
-    def close(
-        self, state: KuhnState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[KuhnState]:
+    def close(self, state: KuhnState, taken: ResolvedActions, rng: MatchRandom) -> Transition[KuhnState]:
         """See `Game.close`."""
         seat = len(state.moves) % 2
         move = cast("Turn", cast("ResolvedAction", taken[seat]).action).move

@@ -12,7 +12,7 @@ from msgspec import Raw
 from protocol.codec import encode
 from protocol.games.fight_for_a_name import FightOptions
 from protocol.messages import EventMessage, Opened
-from referee.games.registry import GAMES
+from referee.games import GAMES
 from referee.rules.contract import BadSetupError
 from referee.rules.table import Deal, Table
 from tests.referee.games.fight_for_a_name.play import COLOURS, FIGHT, PILLARS, SETUP, TITLES, ask, setup_but

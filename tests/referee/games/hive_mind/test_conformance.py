@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from protocol.games.hive_mind import Blocks, Doubles, Hint, HiveMindEvent, Round, RoundResult
 from protocol.games.hive_mind.board import CELLS
+from referee.games import GAMES
 from referee.games.hive_mind import HiveMind
 from referee.games.hive_mind.scoring import values_now
 from referee.games.hive_mind.state import (
@@ -22,10 +23,9 @@ from referee.games.hive_mind.state import (
     turn,
     wallet,
 )
-from referee.games.registry import GAMES
 from referee.proofs.conformance import check_game
 from referee.proofs.conformance.swaps import ANONYMOUS
-from referee.rules.contract import Addressed, AnyGame, ResolvedAction, Transition
+from referee.rules.contract import Addressed, AnyGame, ResolvedActions, Transition
 from referee.rules.rng import MatchRandom
 from tests.long import mostly_slow
 from tests.referee.games.hive_mind.forger import forge
@@ -60,9 +60,7 @@ def neighbour(seat: int | None) -> int:
 class HintOfCurrentValues(HiveMind):
     """A hint sums up what the hexes are worth now, not what they were worth at first."""
 
-    def close(
-        self, state: HiveMindState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[HiveMindState]:
+    def close(self, state: HiveMindState, taken: ResolvedActions, rng: MatchRandom) -> Transition[HiveMindState]:
         step = super().close(state, taken, rng)
 
         def current(event: HiveMindEvent) -> HiveMindEvent:
@@ -77,9 +75,7 @@ class HintOfCurrentValues(HiveMind):
 class MapInOrderOfSeats(HiveMind):
     """The counts stand in the order in which the seats' shapes lie over the hexes."""
 
-    def close(
-        self, state: HiveMindState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[HiveMindState]:
+    def close(self, state: HiveMindState, taken: ResolvedActions, rng: MatchRandom) -> Transition[HiveMindState]:
         step = super().close(state, taken, rng)
 
         def in_order(event: HiveMindEvent) -> HiveMindEvent:
@@ -98,9 +94,7 @@ class MapInOrderOfSeats(HiveMind):
 class BlocksTooEarly(HiveMind):
     """Blocks are told together with Doubles."""
 
-    def close(
-        self, state: HiveMindState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[HiveMindState]:
+    def close(self, state: HiveMindState, taken: ResolvedActions, rng: MatchRandom) -> Transition[HiveMindState]:
         step = super().close(state, taken, rng)
         if not isinstance(step.told[-1].event, Doubles):
             return step

@@ -11,7 +11,7 @@ from referee.games.pointing.game import Pointing
 from referee.games.pointing.state import PointingState
 from referee.proofs.conformance import check_game
 from referee.proofs.conformance.swaps import ANONYMOUS
-from referee.rules.contract import Addressed, AnyGame, ResolvedAction, Transition
+from referee.rules.contract import Addressed, AnyGame, ResolvedActions, Transition
 from referee.rules.rng import MatchRandom
 from tests.long import mostly_slow
 from tests.referee.proofs.planting import SECRET, assert_caught, says_in_reasons, shows
@@ -35,9 +35,7 @@ def by_seat(state: PointingState, number: int) -> tuple[Section, ...]:
 class OrderOfMap(Pointing):
     """The map lists its sections in the order of their lowest seats."""
 
-    def close(
-        self, state: PointingState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[PointingState]:
+    def close(self, state: PointingState, taken: ResolvedActions, rng: MatchRandom) -> Transition[PointingState]:
         step = super().close(state, taken, rng)
         told = tuple(
             Addressed(replace(each.event, sections=by_seat(step.state, each.event.round - 1)))
@@ -51,9 +49,7 @@ class OrderOfMap(Pointing):
 class StartOfLoop(Pointing):
     """Whether the first seat is on a loop shows in the map."""
 
-    def close(
-        self, state: PointingState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[PointingState]:
+    def close(self, state: PointingState, taken: ResolvedActions, rng: MatchRandom) -> Transition[PointingState]:
         step = super().close(state, taken, rng)
         looped = any(part.kind == "loop" and 0 in part.members for part in step.state.rounds[-1].connections.parts)
         told = tuple(

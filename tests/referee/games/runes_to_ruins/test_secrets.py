@@ -16,7 +16,7 @@ from protocol.words import Event
 from referee.games.runes_to_ruins import RunesToRuins
 from referee.games.runes_to_ruins.state import RunesState, Standing
 from referee.games.runes_to_ruins.symbols import draw_symbol
-from referee.rules.contract import Addressed, AnyGame, ResolvedAction, Transition
+from referee.rules.contract import Addressed, AnyGame, ResolvedAction, ResolvedActions, Transition
 from referee.rules.rng import MatchRandom
 from tests.referee.games.playing import Json
 from tests.referee.games.runes_to_ruins.play import GAME, put, start
@@ -45,9 +45,7 @@ def begins_with_a_used_rune(state: RunesState, seat: int, action: object) -> boo
 class LeakOfUnasked(RunesToRuins):
     """An answer to `pattern` counts all other seats, not only those named."""
 
-    def close(
-        self, state: RunesState, taken: tuple[ResolvedAction | None, ...], rng: MatchRandom
-    ) -> Transition[RunesState]:
+    def close(self, state: RunesState, taken: ResolvedActions, rng: MatchRandom) -> Transition[RunesState]:
         step = super().close(state, taken, rng)
         told = tuple(replace(each, event=self.counted(state, each)) for each in step.told)
         return Transition(step.state, told)
