@@ -8,7 +8,7 @@ crests: a banner with all hexes held has the value 1, with one missing 0.33, wit
 from collections import Counter
 from collections.abc import Collection
 
-from bots.fight_for_a_name.choices import (
+from bots.fight_for_a_name import (
     ALL,
     PROGRESS,
     START_WORTH,

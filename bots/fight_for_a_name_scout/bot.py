@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import cast
 
-from bots.fight_for_a_name.choices import (
+from bots.fight_for_a_name import (
     PROGRESS,
     START_WORTH,
     STEP_COST,

@@ -1,4 +1,7 @@
-"""Thousands of random ends of Mist matches, which value all turns at once, with NumPy.
+"""Worlds of Mist drawn by the rules, and thousands of random ends of them, which value all turns at once.
+
+The rules assume nothing about the opponent's skill. Skilled opponents join their pieces, so such worlds have a
+higher weight.
 
 The empty cells of each world are dealt out between the two seats, and the better groups win. One batch of such
 ends values all turns: the value of a turn is the share of won ends among those in which this seat was dealt its
@@ -8,17 +11,24 @@ In arrays of boards the first axis is the bit of a cell (`BOARD`), the second th
 their neighbours is then one shifted slice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import combinations
 from os import environ
-from typing import cast
+from random import Random
+from typing import NamedTuple, cast
+
+import msgspec
+
+from protocol.games.mist import MistEvent, MistOptions, MistView
+from protocol.games.mist.board import BOARD, PLAYABLE
+from protocol.messages import Welcome
+from referee.games import GAMES
 
 environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # Idle threads of the library would occupy a second core.
 
 import numpy as np
 from numpy.typing import NDArray
-
-from protocol.games.mist.board import BOARD, PLAYABLE
 
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float32]
@@ -148,3 +158,57 @@ class Deals:
                     if m > k and BOARD.apart((BITS[i], BITS[k], BITS[m]))
                 ]
         return sorted(found, reverse=True)[:best_turns]
+
+
+JOINED, MORE = 1.45, 1.2
+"""Factors of a world's weight for each touching pair of the opponent's pieces, and for each of its pieces."""
+TRIPLE_SEES, PAIR_SEES = 3, 14
+"""Maximum number of cells seen by three pieces and by two; a single one sees more."""
+
+
+class FittingWorld(NamedTuple):
+    """A possible board as masks: the opponent's pieces, and the cells that those of its last turn see and spot."""
+
+    opponent: int
+    vision: int
+    spotting: int
+
+
+def fitting(  # noqa: PLR0917 - the rules need all of them
+    match: Welcome,
+    view: MistView,
+    events: Sequence[MistEvent],
+    habits: Sequence[float],
+    rng: Random,
+    steps: Iterator[int],
+) -> list[FittingWorld]:
+    """Draw a world for each step, then resample them by their weights.
+
+    Args:
+        match: the seat's welcome.
+        view: the seat's view.
+        events: all events of the seat.
+        habits: weights of the opponent's turns with one, two and three pieces.
+        rng: random number generator.
+        steps: yields once per world to draw; it may stop by the clock.
+
+    Returns:
+        The worlds; an empty list if the rules find none.
+    """
+    drawn: list[FittingWorld] = []
+    weights: list[float] = []
+    options = msgspec.convert(match.options, MistOptions)
+    with suppress(ValueError):
+        states = GAMES["mist"].worlds(view, tuple(events), match.seat, rng, variant=match.variant, options=options)
+        for _, state in zip(steps, states, strict=False):
+            pieces, sight = state.pieces[1 - match.seat], state.sight[1 - match.seat]
+            drawn.append(FittingWorld(pieces, sight.vision, sight.spotting))
+            seen = sight.vision.bit_count()
+            count = 3 if seen <= TRIPLE_SEES else 2 if seen <= PAIR_SEES else 1
+            weights.append(JOINED ** touching(pieces) * MORE ** pieces.bit_count() * habits[count - 1])
+    return rng.choices(drawn, weights, k=len(drawn)) if drawn else []
+
+
+def touching(pieces: int) -> int:
+    """Return the number of touching pairs of these pieces."""
+    return sum((BOARD.grow(cell) & pieces).bit_count() - 1 for cell in BOARD.each(pieces)) // 2

@@ -14,8 +14,7 @@ from time import monotonic
 from typing import Any
 
 from bots.kit import Window, run
-from bots.mist.deals import AT, Deals, boards, spread
-from bots.mist.fitting import fitting
+from bots.mist.deals import AT, Deals, boards, fitting, spread
 from bots.mist.knowledge import Belief, Rememberer
 from bots.mist.playouts import Filter, OwnPieces, Playouts, Worlds
 from protocol.games.mist import ChooseFirst, MistEvent, MistView, Placed, Turn

@@ -14,8 +14,7 @@ from time import monotonic
 from typing import Any
 
 from bots.kit import Window, run
-from bots.mist.deals import Deals, boards
-from bots.mist.fitting import fitting
+from bots.mist.deals import Deals, boards, fitting
 from bots.mist.knowledge import Belief, Rememberer
 from bots.mist.search import Model, Search, World
 from protocol.games.mist import ChooseFirst, MistEvent, MistView, Turn

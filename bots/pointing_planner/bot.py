@@ -24,7 +24,7 @@ from random import Random
 from msgspec import Struct
 
 from bots.kit import Window, run
-from bots.pointing.maps import Fate, fates
+from bots.pointing import Fate, fates
 from protocol.games.pointing import Point, PointingView, Section, Tree, Vote
 
 ROUNDS = 3

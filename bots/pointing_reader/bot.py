@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bots.kit import Window, run
-from bots.pointing.maps import Shape, arrangements, final_place, shape, successions, with_target
+from bots.pointing import Shape, arrangements, final_place, shape, successions, with_target
 from protocol.games.pointing import Point, PointingView, Vote
 from protocol.games.pointing.map import Targets
 from referee.games import GAMES

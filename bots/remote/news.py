@@ -12,8 +12,7 @@ from typing import BinaryIO, assert_never
 
 import msgspec
 
-from bots.remote.bounds import MEGABYTE, Bounds, HostError
-from bots.remote.memory import printable
+from bots.remote.memory import MEGABYTE, Bounds, HostError, printable
 from protocol.news import Dismissed, MatchReport, TableRow, TranscriptPart, decode_news, most_unpacked
 
 MOST_FOLDER_BYTES = 1024 * MEGABYTE

@@ -29,8 +29,7 @@ except ModuleNotFoundError as lack:
         " .venv/bin/python has it"
     ) from None
 
-from bots.remote.bounds import MEGABYTE, MOST_FRAME_BYTES, Bounds, HostError
-from bots.remote.memory import Memory, printable
+from bots.remote.memory import MEGABYTE, MOST_FRAME_BYTES, Bounds, HostError, Memory, printable
 from bots.remote.news import News
 
 LINGER_MS = 1_000

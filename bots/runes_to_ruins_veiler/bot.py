@@ -10,8 +10,7 @@ from collections import Counter
 from msgspec.structs import replace
 
 from bots.kit import Window, run
-from bots.runes_to_ruins.questions import asked, believed, target_of, vote_of
-from bots.runes_to_ruins.symbols import clues, fitting
+from bots.runes_to_ruins import asked, believed, clues, fitting, target_of, vote_of
 from protocol.games.runes_to_ruins import ChooseSymbol, PlayRound, RunesView
 from protocol.games.runes_to_ruins.runes import NAMES, RUNE
 from referee.games import GAMES

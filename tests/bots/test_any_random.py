@@ -10,9 +10,8 @@ import pytest
 import trio
 
 from arena.commands.games import schema
-from bots import schema_drawing
-from bots.any_random.bot import MOST_REJECTED, TRIES, AnyRandom
-from bots.schema_drawing import Drawer, words_of
+from bots.any_random import bot as any_random
+from bots.any_random.bot import MOST_REJECTED, TRIES, AnyRandom, Drawer, words_of
 from protocol.refusals import Conduct
 from referee.games import GAMES
 from referee.host.one_match import play
@@ -24,7 +23,7 @@ from referee.transcript.reader import read_transcript
 from referee.wire.line import MemoryLine
 from tests.games import with_variants
 
-SCHEMA = Path(schema_drawing.__file__).parent / "any_random" / "schema.json"
+SCHEMA = Path(any_random.__file__).parent / "schema.json"
 VARIANTS = with_variants(GAMES)
 LEAST_ACTED = 0.4
 """Of windows: in how many it must do other than take the default. It was 0.8 to 1.0, but in Mist's long matches of

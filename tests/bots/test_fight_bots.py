@@ -6,7 +6,7 @@ from random import Random
 import msgspec
 import pytest
 
-from bots.fight_for_a_name.choices import ALL, PROGRESS, missing, pairs_left, solution
+from bots.fight_for_a_name import ALL, PROGRESS, missing, pairs_left, solution
 from bots.fight_for_a_name_scout.bot import gains, holds
 from protocol.games.fight_for_a_name import Banner, FightEvent, FightView, HexKey, Reveal
 from protocol.games.fight_for_a_name.board import COLOURS, START, STEPS

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from arena import simulation
-from bots.pointing.maps import Shape, arrangements, fates, final_place, shape, successions, with_target
+from bots.pointing import Shape, arrangements, fates, final_place, shape, successions, with_target
 from bots.pointing_planner.bot import Prospect, pointing_rate, prospect, was, worth
 from bots.pointing_reader.bot import explained, second, third
 from protocol.codec import encode

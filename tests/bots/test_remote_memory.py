@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from bots.remote import bounds as limits
-from bots.remote.bounds import MOST_FRAME_BYTES, Bounds, HostError
-from bots.remote.memory import Memory
+from bots.remote import memory as limits
+from bots.remote.memory import MOST_FRAME_BYTES, Bounds, HostError, Memory
 from bots.remote.news import News
 from protocol.codec import encode
 from protocol.messages import (

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from bots.remote import news as received
-from bots.remote.bounds import FREE_NEWS, MOST_UNKNOWN, NEWS_OF_A_MATCH, Bounds, HostError
+from bots.remote.memory import FREE_NEWS, MOST_UNKNOWN, NEWS_OF_A_MATCH, Bounds, HostError
 from bots.remote.news import News
 from protocol.codec import encode
 from protocol.messages import Invited

@@ -4,9 +4,8 @@ from random import Random
 
 import pytest
 
-from bots.runes_to_ruins import symbols
-from bots.runes_to_ruins.questions import best_split, entropy
-from bots.runes_to_ruins.symbols import clues
+from bots import runes_to_ruins as symbols
+from bots.runes_to_ruins import best_split, clues, entropy
 from bots.runes_to_ruins_veiler.bot import groups
 from protocol.games.runes_to_ruins import ChooseSymbol, RunesView, Six
 from protocol.games.runes_to_ruins.runes import NAMES

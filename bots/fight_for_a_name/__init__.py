@@ -1,1 +1,0 @@
-"""Helpers that bots of The Fight For a Name share."""

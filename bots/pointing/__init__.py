@@ -1,1 +1,0 @@
-"""Helpers that bots of Pointing share."""

@@ -1,1 +1,0 @@
-"""Helpers that bots of Runes to Ruins share."""
