@@ -14,14 +14,7 @@ from bots.language_model.player import ChatSeat
 from bots.language_model.prompts import Context, read_answer
 from bots.language_model.settings import Settings
 from protocol.codec import decode_json, encode
-from protocol.messages import (
-    ClientMessage,
-    EventMessage,
-    Note,
-    Opened,
-    Rejected,
-    Submit,
-)
+from protocol.messages import ClientMessage, EventMessage, Note, Opened, Rejected, Submit
 from protocol.refusals import Refusal
 from protocol.text import ParseError, say
 from referee.games import GAMES

@@ -12,16 +12,7 @@ from msgspec import Raw
 from arena.commands.main import main
 from bots.remote.memory import Summary
 from bots.remote.relay import _keys, command_of, read_endpoint
-from protocol.messages import (
-    Closed,
-    Faulted,
-    NoAction,
-    Opened,
-    Over,
-    Rejected,
-    ServerMessage,
-    Submit,
-)
+from protocol.messages import Closed, Faulted, NoAction, Opened, Over, Rejected, ServerMessage, Submit
 from protocol.refusals import Fault, Refusal
 from protocol.words import Outcome
 from referee.wire.keys import new_pair, write_pair

@@ -39,6 +39,11 @@ class Door:
                 if isinstance(item, Arrived):
                     return item.frame
 
+    async def left(self) -> None:
+        """Return once the bot's connection is noticed to be gone."""
+        with trio.fail_after(30):
+            await self.line.missing(0)
+
     async def serves(self, socket: BotSocket) -> None:
         """The line works: one frame each way."""
         socket.send(b"words")

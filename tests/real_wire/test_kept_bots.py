@@ -340,10 +340,7 @@ async def test_a_bot_that_was_started_again_in_a_match_does_not_stay(tmp_path: P
 )
 async def test_who_is_not_as_it_began_is_started_afresh(tmp_path: Path, series: Series, over: str) -> None:
     bot = keeper(
-        tmp_path / "bot",
-        deciding="self.session = window",
-        over=over,
-        about="keeps = true\n[limits]\nfiles = 512",
+        tmp_path / "bot", deciding="self.session = window", over=over, about="keeps = true\n[limits]\nfiles = 512"
     )
     matches = [await series.play(bot) for _ in range(2)]
     assert [Conduct.OK] * 2 == [each.result.conduct[0] for each in matches]

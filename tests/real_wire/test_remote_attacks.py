@@ -15,7 +15,7 @@ from referee.wire import remote
 from referee.wire.line import INBOX_FRAMES, OutOf
 from tests.real_wire.remote import Client, Door, clients, open_door
 from tests.real_wire.seat import hear
-from tests.real_wire.test_remote_door import INVITED, by_hand, raw
+from tests.real_wire.test_remote_door import INVITED, begun_by_hand, by_hand, raw
 from tests.real_wire.test_wire_abuse import descriptors
 from tests.real_wire.test_wire_attacks import resting
 from tests.referee.wire import curve_client
@@ -45,8 +45,7 @@ async def test_a_reset_makes_room_whenever_it_comes(door: Door) -> None:
         connection.send(bot.message(b"words"))
         assert b"words" == await door.frame()
         reset(connection)
-        with trio.fail_after(30):
-            await door.line.missing(0)
+        await door.left()
     with clients() as client:
         await comes_and_plays(door, client)
 
@@ -54,8 +53,7 @@ async def test_a_reset_makes_room_whenever_it_comes(door: Door) -> None:
 async def test_a_reset_while_the_inbox_is_full_is_seen_when_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "PING_SECONDS", 600)
     async with open_door() as door:
-        door.line.begin(door.bell, "t")
-        connection, bot = await by_hand(door)
+        connection, bot = await begun_by_hand(door)
         connection.send(b"".join(bot.message(b"%d" % n) for n in range(2 * INBOX_FRAMES)))
         await trio.sleep(0.1)
         async with resting():
@@ -76,8 +74,7 @@ async def test_a_reset_while_the_inbox_is_full_is_seen_when_there_is_room(monkey
 
 
 async def test_one_that_says_no_more_has_left_and_one_that_takes_nothing_is_heard_on(door: Door) -> None:
-    door.line.begin(door.bell, "t")
-    connection, bot = await by_hand(door)
+    connection, bot = await begun_by_hand(door)
     async with resting():
         connection.shutdown(kernel.SHUT_RD)
         for n in range(5):
@@ -88,15 +85,13 @@ async def test_one_that_says_no_more_has_left_and_one_that_takes_nothing_is_hear
         connection.send(bot.message(b"last words"))
         connection.shutdown(kernel.SHUT_WR)
         assert b"last words" == await door.frame()
-        with trio.fail_after(30):
-            await door.line.missing(0)
+        await door.left()
     connection.close()
 
 
 async def test_urgent_bytes_harm_nobody(door: Door) -> None:
     """TCP carries them beside the others."""
-    door.line.begin(door.bell, "t")
-    connection, bot = await by_hand(door)
+    connection, bot = await begun_by_hand(door)
     async with resting():
         connection.send(b"!", kernel.MSG_OOB)
     connection.send(bot.message(b"words"))
@@ -142,8 +137,7 @@ async def test_whatever_strangers_and_the_bot_do_the_port_lives(monkeypatch: pyt
         for n in range(150):
             known = rng.random() < 0.3
             if known:
-                with trio.fail_after(30):
-                    await door.line.missing(0)
+                await door.left()
                 connection, bot = await by_hand(door)
                 said = bot.message(rng.randbytes(rng.randrange(300)), flags=rng.choice((0, 0, 1, 2, 3, 7)))
             else:

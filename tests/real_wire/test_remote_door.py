@@ -58,6 +58,12 @@ async def by_hand(door: Door) -> tuple[kernel.socket, curve_client.Client]:
     return connection, bot
 
 
+async def begun_by_hand(door: Door) -> tuple[kernel.socket, curve_client.Client]:
+    """Let such a bot in, and begin its match."""
+    door.line.begin(door.bell, "t")
+    return await by_hand(door)
+
+
 class TestKeys:
     async def test_a_bot_with_a_known_key_is_let_in_invited_and_served(self, client: Client, door: Door) -> None:
         socket = client(door.lobby.endpoint, door.host.public, door.bot)
@@ -114,13 +120,11 @@ class TestKeys:
         assert b"me, too" == await door.frame()
 
     async def test_a_recorded_connection_said_again_gets_nowhere(self, door: Door) -> None:
-        door.line.begin(door.bell, "t")
-        connection, bot = await by_hand(door)
+        connection, bot = await begun_by_hand(door)
         connection.send(said := bot.message(b"words"))
         assert b"words" == await door.frame()
         connection.close()
-        with trio.fail_after(30):
-            await door.line.missing(0)
+        await door.left()
         again = raw(door)
         client = curve_client.Client(door.host.public, keys=door.bot, short=bot.short)
         again.send(curve_client.GREETING + client.hello())
@@ -215,8 +219,7 @@ class TestWhoIsIn:
             assert frames == [await door.frame() for _ in frames]
 
     async def test_a_bot_that_never_reads_is_called_so_and_no_more_is_kept_for_it(self, door: Door) -> None:
-        door.line.begin(door.bell, "t")
-        connection, _ = await by_hand(door)
+        connection, _ = await begun_by_hand(door)
         said, sent, before = None, 0, resident_bytes()
         while not isinstance(said, NotReading):
             assert sent < 1_000
@@ -237,8 +240,7 @@ class TestWhoIsIn:
     async def test_what_had_arrived_is_there_after_settle_and_bears_the_time_of_the_last_look(
         self, door: Door
     ) -> None:
-        door.line.begin(door.bell, "t")
-        connection, bot = await by_hand(door)
+        connection, bot = await begun_by_hand(door)
         await trio.sleep(0.05)
         connection.send(b"".join(bot.message(b"%d" % n) for n in range(10)))
         current = door.line._connection
@@ -252,8 +254,7 @@ class TestWhoIsIn:
         connection.close()
 
     async def test_a_message_that_is_too_large_costs_its_sender_the_connection(self, door: Door) -> None:
-        door.line.begin(door.bell, "t")
-        connection, bot = await by_hand(door)
+        connection, bot = await begun_by_hand(door)
         connection.send(bot.message(bytes(MAX_TAKEN_BYTES + 1))[:100])
         await ended(connection)
         connection.close()
@@ -264,8 +265,7 @@ class TestWhoIsIn:
         monkeypatch.setattr(remote, "KERNEL_BYTES", 4_096)
         monkeypatch.setattr(socket_line, "SEND_BYTES", 4_096)
         async with open_door() as door:
-            door.line.begin(door.bell, "t")
-            connection, bot = await by_hand(door)
+            connection, bot = await begun_by_hand(door)
             connection.setsockopt(kernel.SOL_SOCKET, kernel.SO_RCVBUF, 4_096)
             pings = COMMANDS_AT_ONCE // 2
             flood = b"".join(bot.message(b"\4PING\0\0" + bytes(16), flags=2) for _ in range(pings))
@@ -286,8 +286,7 @@ class TestWhoIsIn:
     ) -> None:
         monkeypatch.setattr(remote, "CUT_SECONDS", 0.3)
         async with open_door() as door:
-            door.line.begin(door.bell, "t")
-            connection, bot = await by_hand(door)
+            connection, bot = await begun_by_hand(door)
             with connection, suppress(OSError), trio.fail_after(60):
                 while True:
                     await trio.lowlevel.wait_writable(connection)
@@ -303,8 +302,7 @@ class TestWhoIsIn:
         """A turn of no time ends after one move: of what has come, each message takes a turn of its own."""
         monkeypatch.setattr(LoopProbe, "turn_ends", lambda _probe, began: began + 1e-9)
         async with open_door() as door:
-            door.line.begin(door.bell, "t")
-            connection, bot = await by_hand(door)
+            connection, bot = await begun_by_hand(door)
             with connection, trio.fail_after(60):
                 connection.send(b"".join(bot.message(b"%d" % n) for n in range(20)))
                 before = 0
@@ -322,11 +320,9 @@ class TestACutLine:
         monkeypatch.setattr(remote, "PING_SECONDS", 0.1)
         monkeypatch.setattr(remote, "DEAD_SECONDS", 0.5)
         async with open_door() as door:
-            door.line.begin(door.bell, "t")
-            silent, _ = await by_hand(door)
+            silent, _ = await begun_by_hand(door)
             bot = client(door.lobby.endpoint, door.host.public, door.bot)
-            with trio.fail_after(30):
-                await door.line.missing(0)
+            await door.left()
             assert INVITED == await hear(bot)
             await door.serves(bot)
             silent.close()

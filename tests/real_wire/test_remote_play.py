@@ -43,10 +43,7 @@ def plan(*, match: str = "test", **policy: object) -> Plan:
 
 async def hosted(door: Door, folder: Path, the_plan: Plan) -> Result:
     """A match of the remote bot, in seat 0, against one of this machine."""
-    players: list[Player] = [
-        RemoteBot("alice", z85(door.bot.public)),
-        SandboxedBot(find_bot("mist_random")),
-    ]
+    players: list[Player] = [RemoteBot("alice", z85(door.bot.public)), SandboxedBot(find_bot("mist_random"))]
     with trio.fail_after(120):
         return await play(
             the_plan, players, transcript=folder / f"{the_plan.match}.jsonl", remote=door.lobby.lines
@@ -290,8 +287,7 @@ def test_host_and_author_play_a_match_by_their_two_commands_and_its_reports_say_
 
 
 @pytest.mark.parametrize(
-    ("changed", "why"),
-    [({"ponder": False}, "cannot be kept from thinking"), ({}, "there is no line")],
+    ("changed", "why"), [({"ponder": False}, "cannot be kept from thinking"), ({}, "there is no line")]
 )
 async def test_what_cannot_be_had_with_a_remote_seat_is_refused(
     tmp_path: Path, changed: dict[str, object], why: str, door: Door

@@ -215,12 +215,7 @@ async def honest_match(game: str, folder: Path, isolation: Isolation, wire: Wire
     folder.mkdir()
     variant, bots = HONEST[game]
     the_plan = Plan(
-        match="honest",
-        game=game,
-        variant=variant,
-        seed=5,
-        policy=Policy(startup_ms=60_000),
-        isolation=isolation,
+        match="honest", game=game, variant=variant, seed=5, policy=Policy(startup_ms=60_000), isolation=isolation
     )
     players = [SandboxedBot(find_bot(bot)) for bot in bots]
     result = await play(the_plan, players, transcript=folder / "match.jsonl", wire=wire)

@@ -155,10 +155,7 @@ def test_before_the_first_player_is_known_that_is_said() -> None:
             OpponentPlaced(spotted=(), destroyed=(), visible={}, placed=("A1",)),
             "the opponent moved; you saw it place A1",
         ),
-        (
-            OpponentPlaced(spotted=(), destroyed=(), visible={}),
-            "the opponent moved; you see none of its pieces",
-        ),
+        (OpponentPlaced(spotted=(), destroyed=(), visible={}), "the opponent moved; you see none of its pieces"),
         (
             OpponentPlaced(
                 spotted=("C3",), destroyed=(), visible={"C3": "opponent", "D4": "opponent", "E4": "own"}

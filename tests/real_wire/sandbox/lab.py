@@ -97,11 +97,7 @@ class Lab:
         )
 
     async def refused(
-        self,
-        bot: BotFolder,
-        why: str,
-        isolation: How = "strict",
-        error: type[Exception] = sandbox.SandboxError,
+        self, bot: BotFolder, why: str, isolation: How = "strict", error: type[Exception] = sandbox.SandboxError
     ) -> None:
         """Assert that a bot is not started, with an error that says why."""
         async with trio.open_nursery() as nursery:

@@ -259,11 +259,7 @@ class TestArenasDeath:
     @pytest.mark.parametrize("program", STUBBORN.values(), ids=STUBBORN)
     @pytest.mark.parametrize("isolation", ["strict", "warm"])
     async def test_nothing_outlives_the_arena_of_a_bot_that(
-        self,
-        lab: Lab,
-        arena: Callable[[How], "subprocess.Popen[bytes]"],
-        program: str,
-        isolation: How,
+        self, lab: Lab, arena: Callable[[How], "subprocess.Popen[bytes]"], program: str, isolation: How
     ) -> None:
         lab.bot(program)
         running = arena(isolation)
