@@ -50,7 +50,6 @@ def bots_page(maker: PageMaker, competition: Competition, number: int = 1) -> Pa
         "bots",
         numbered("bots", number),
         title="Bots",
-        tab="bots.html",
         table=_bots_table(overview, (number - 1) * ROWS),
         pages=numbered_links(number, pages, "bots"),
     )
@@ -84,7 +83,6 @@ def bot_page(maker: PageMaker, competition: Competition, entrant: int, number: i
         "bot",
         f"bot/{bot_file(entrant, page, pages)}",
         title=digest.labels[entrant],
-        tab="bots.html",
         table=matches_of_bot(overview, found[::-1], match_href("../"), entrant),
         first_page=page == pages,
         pages=newest_first(page, pages, lambda page: bot_file(entrant, page, pages)),

@@ -241,14 +241,10 @@ class Competition:
         with closing(self._open()) as ledger:
             return ledger.after(block, seating, count)
 
-    def match(self, block: int, seating: int) -> Reported | None:
-        """Return a match; None if it does not count, or not yet."""
-        return next(iter(self.some([(block, seating)])), None)
-
     def match_by_head(self, head: str) -> Reported | None:
         """Return the match whose transcript has this head; None if no match that counts has it."""
         key = self.overview().index.key_of(head)
-        return None if key is None else self.match(*key)
+        return None if key is None else next(iter(self.some([key])), None)
 
     def counted(self, heads: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Return block and seating by transcript head, for those of these heads whose matches count."""
@@ -313,13 +309,11 @@ def overview_of(
     if spec is None:
         return overview
     format_ = format_of(spec)
-    overview = replace(overview, order=format_.order_text)
+    total = None if spec.endless else _total(found, coming)
+    overview = replace(overview, order=format_.order_text, total=total)
     if contest is not None:
-        overview = replace(
-            overview, own=format_.table(contest, digest.standings), bracket=format_.bracket(contest)
-        )
-    if not spec.endless:
-        overview = replace(overview, total=_total(found, coming))
+        own, bracket = format_.table(contest, digest.standings), format_.bracket(contest)
+        overview = replace(overview, own=own, bracket=bracket)
     if "stage" in found.terms:
         overview = replace(overview, finishes=finishes_of(found))
     return overview

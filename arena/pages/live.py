@@ -15,7 +15,7 @@ from arena.pages.contents import NoReplayError, check_size
 from arena.pages.matches import coming_text, match_file
 from arena.pages.season import SeasonPages
 from arena.pages.standings import bracket_rounds, leaders_table
-from arena.pages.template import DRAWING, Page, PageMaker, asset_path
+from arena.pages.template import Page, PageMaker
 from arena.pages.words import State, state_of
 from arena.schedule import match_name, match_of
 from arena.tournament import TRANSCRIPTS, Ledger, NotBegun
@@ -44,42 +44,31 @@ def live_page(maker: PageMaker, competition: Competition) -> Page:
         "live.html",
         layout="competition.html.jinja",
         title="Live",
-        tab="live.html",
         late=maker.delay is not None,
-        **_assets(),
     )
 
 
 def kiosk_page(maker: PageMaker, competition: Competition) -> Page:
     """Return the page for a projector: current matches one after the other."""
-    values = _while_idle(competition) | _assets()
-    return maker.page("kiosk", f"{competition.slug}/kiosk.html", title=competition.title, **values)
+    path = f"{competition.slug}/kiosk.html"
+    return maker.page("kiosk", path, title=competition.title, **_while_idle(competition))
 
 
 def feed_page(maker: PageMaker, slug: str, page: str) -> Page:
     """Return the page `live` or `kiosk` for a feed that belongs to no competition of this site."""
-    values = NOTHING | _assets()
     path = f"{slug}/{page}.html"
-    return maker.page(page, path, layout="base.html.jinja", title="Live", late=False, **values)
+    return maker.page(page, path, layout="base.html.jinja", title="Live", late=False, **NOTHING)
 
 
 def season_kiosk_page(maker: PageMaker, season: SeasonPages) -> Page:
     """Return the kiosk page of a season: its running tournament, or the one that began last."""
     competition = season.current()
-    values = NOTHING | _assets()
+    values = NOTHING
     if competition is not None:
         events = f"../{competition.slug}/live/events"
-        values |= _while_idle(competition) | {"events": events, "part": competition.name}
-    values["firsts"] = season.context(lambda _, __: "")["firsts"]
+        values = _while_idle(competition) | {"events": events, "part": competition.name}
+    values = values | {"firsts": season.context(lambda _, __: "")["firsts"]}
     return maker.page("kiosk", f"{season.slug}/kiosk.html", title=season.title, **values)
-
-
-def _assets() -> dict[str, Any]:
-    return {
-        "live_style": asset_path("live.css"),
-        "live_script": asset_path("live.js"),
-        "drawing_style": asset_path(DRAWING),
-    }
 
 
 def _while_idle(competition: Competition) -> dict[str, Any]:
@@ -107,7 +96,6 @@ def late_list(maker: PageMaker, competition: Competition) -> Page | None:
         "late",
         "late.html",
         title="All views, with a delay",
-        tab="live.html",
         seconds=f"{maker.delay:g}",
         matches=matches,
     )

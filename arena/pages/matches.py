@@ -81,7 +81,6 @@ def matches_page(maker: PageMaker, competition: Competition, number: int | None 
         "matches",
         "matches.html" if number is None else f"matches-{page}.html",
         title="Matches",
-        tab="matches.html",
         span=span,
         table=match_table(overview, found[::-1], match_href("")),
         pages=newest_first(page, pages, path),
@@ -128,7 +127,6 @@ def page_of_match(
         "match",
         f"match/{name}.html",
         title=f"Match {name}",
-        tab="matches.html",
         replay=replay_path(head) if is_here and maker.replays else None,
         transcript=transcript_path(head) if is_here and maker.transcripts else None,
         its_name=f"{competition.slug}/{name}",
@@ -399,7 +397,6 @@ def schedule_page(maker: PageMaker, competition: Competition) -> Page:
         "schedule",
         "schedule.html",
         title="Schedule",
-        tab="schedule.html",
         now=_now(overview, now),
         coming=_coming(overview, _not_begun(overview)),
     )

@@ -11,7 +11,7 @@ from arena.pages.competition import Competition, overview_of, reports_of_test
 from arena.pages.matches import match_table
 from arena.pages.season import SeasonPages
 from arena.pages.standings import standings_context
-from arena.pages.template import content, markup, render
+from arena.pages.template import render
 from arena.pages.words import State, facts, state_of, terms
 from arena.reports import write_csv, write_whole
 from arena.season import SeasonResults, title_of
@@ -35,8 +35,7 @@ def write_beside(folder: Path, found: Results) -> None:
 
 def write_waiting(path: Path, waiting: NotBegun) -> None:
     """Write a report of a competition that has not begun; raises as `write_beside`."""
-    css = markup(content("site.css").decode())
-    values = {"title": title_of(waiting.folder), "css": css, "state": State("stopped", waiting.text)}
+    values = {"title": title_of(waiting.folder), "state": State("stopped", waiting.text)}
     lines = [] if waiting.refused is None else waiting.refused.lines
     write_whole(path, render("waiting_report", lines=lines, **values))
 
@@ -65,7 +64,6 @@ def report_of(folder: Path, found: Results, place: Path) -> str:
     return render(
         "report",
         title=title_of(folder),
-        css=markup(content("site.css").decode()),
         here="",
         state=state_of(overview),
         facts=facts(overview),
@@ -92,8 +90,7 @@ def write_season_report(path: Path, found: SeasonResults) -> None:
         page = competition.folder.absolute() / PAGE
         return f"{competition.folder.name}/{PAGE}" if entrant is None and page.parent.parent == place else ""
 
-    css = markup(content("site.css").decode())
-    write_whole(path, render("season_report", title=season.title, css=css, **season.context(href)))
+    write_whole(path, render("season_report", title=season.title, **season.context(href)))
 
 
 def write_season_beside(found: SeasonResults) -> None:

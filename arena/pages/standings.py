@@ -98,7 +98,6 @@ def standings_page(maker: PageMaker, competition: Competition, number: int = 1) 
         "standings" if overview.history is None else "test",
         numbered("index", number),
         title=competition.title,
-        tab="index.html",
         about=terms_line(overview),
         last=last_result(overview),
         facts=facts(overview),
@@ -487,19 +486,13 @@ def walk_chart(history: History) -> LineChart:
 def bars(history: History) -> list[Bar]:
     """Return the number of blocks for each result."""
     if isinstance(history.state, Progress):
-        return _bars(list(zip(POINTS, history.state.counts, strict=True)))
-    width = 2 / BINS
-    counts = [0] * BINS
-    for each in history.differences:
-        counts[min(int((each + 1) / 2 * BINS), BINS - 1)] += 1
-    return _bars([(f"{-1 + width * (place + 0.5):+z.2f}", count) for place, count in enumerate(counts)])
-
-
-def _bars(counts: Sequence[tuple[str, int]]) -> list[Bar]:
-    most = max(count for _, count in counts) or 1
+        labels, counts = list(POINTS), list(history.state.counts)
+    else:
+        width = 2 / BINS
+        labels, counts = [f"{-1 + width * (place + 0.5):+z.2f}" for place in range(BINS)], [0] * BINS
+        for each in history.differences:
+            counts[min(int((each + 1) / 2 * BINS), BINS - 1)] += 1
     middle = len(counts) // 2
     kinds = ["bad"] * middle + [""] + ["good"] * middle
-    shown = []
-    for (label, count), kind in zip(counts, kinds, strict=True):
-        shown.append(Bar(label, count, round(100 * count / most, 1), kind))
-    return shown
+    percents = [round(100 * count / (max(counts) or 1), 1) for count in counts]
+    return list(map(Bar, labels, counts, percents, kinds))

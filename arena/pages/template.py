@@ -149,6 +149,8 @@ def _environment() -> Environment:
     )
     environment.globals["words_of_columns"] = OF_COLUMNS
     environment.globals["version"] = __version__
+    environment.globals["asset"] = asset_path
+    environment.globals["stylesheet"] = lambda: markup(content("site.css").decode())
     environment.filters |= {
         "duration": duration,
         "name": name,
@@ -231,6 +233,9 @@ def _shown(value: object) -> object:
 
 HTML, JSON, LINES = "text/html; charset=utf-8", "application/json", "application/jsonl"
 MATCHES_A_PAGE = 100
+INDEX = "index.html"
+TABS = {"standings": INDEX, "test": INDEX, "bot": "bots.html", "match": "matches.html", "late": "live.html"}
+"""Page that is marked in the navigation, by template; others are marked themselves."""
 ROWS = 100
 """Number of bots in the tables of one page."""
 
@@ -270,8 +275,6 @@ class PageMaker(Struct, frozen=True, kw_only=True):
             top=top,
             live=self.live,
             as_of=as_of,
-            style=asset_path("site.css"),
-            script=asset_path("site.js"),
             glossary=f"{top}{GLOSSARY_PATH}",
             **values,
         )
@@ -290,6 +293,7 @@ class PageMaker(Struct, frozen=True, kw_only=True):
             f"{competition.slug}/{file}",
             competition=name,
             season=season,
+            tab=TABS.get(template, f"{template}.html"),
             here="../" * file.count("/"),
             state=state_of(overview),
             is_test=overview.history is not None,

@@ -11,7 +11,7 @@ from arena.checks import BotCheck, Forecast, Trial, TrialSummary
 from arena.config import Entry, Tournament
 from arena.quantities import Column, Table, duration, pluralise, rounded, three_digits
 from arena.reports.matches import logs_of
-from arena.reports.standings import time_percentile
+from arena.reports.standings import HALF, MOST, longest, time_percentile
 from arena.schedule import Design
 from arena.terminal import Grid, grid
 from arena.tournament import NotBegun
@@ -19,7 +19,6 @@ from protocol.messages import ClockTerms
 from referee.bot_folder import MEGABYTE, BotFolder
 from referee.match import MICROSECONDS_PER_MS, SeatReport
 
-HALF, MOST = 0.5, 0.99
 EVEN = 0.5
 """Mean points of a bot that is as good as its opponents."""
 SMALLEST = 0.005
@@ -88,10 +87,6 @@ def _memory(row: CheckRow) -> str | None:
     return f"{peak / MEGABYTE:.0f} of {row.bot.limits.memory_mb} MB"
 
 
-def _worst(report: SeatReport) -> int | None:
-    return report.worst_us if report.spread else None
-
-
 BEFORE_POINTS: tuple[Column[CheckRow], ...] = (
     _time("hello", lambda report: report.hello_us),
     Column("conduct", _conduct, is_text=True),
@@ -108,7 +103,7 @@ AFTER_POINTS: tuple[Column[CheckRow], ...] = (
     _number("chose default", lambda row: row.tally.report.asked_default),
     _time("p50", lambda report: time_percentile(report, HALF)),
     _time("p99", lambda report: time_percentile(report, MOST)),
-    _time("worst", _worst),
+    _time("worst", longest),
     Column("memory", _if_played(_memory)),
     _time("cpu", lambda report: report.cpu_us),
 )
@@ -283,7 +278,7 @@ def _tally_json(found: TrialSummary, bot: Entry) -> dict[str, Any]:
         "raised": report.raised,
         "p50_ms": _ms(time_percentile(report, HALF)),
         "p99_ms": _ms(time_percentile(report, MOST)),
-        "worst_ms": _ms(_worst(report)),
+        "worst_ms": _ms(longest(report)),
         "peak_mb": _in_units(report.peak_bytes, MEGABYTE),
         "limit_mb": limit_mb,
         "cpu_ms": _ms(report.cpu_us),

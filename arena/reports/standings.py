@@ -218,6 +218,8 @@ MOST_BOTS = 20
 MOST_CAUSES = 3
 """Maximum number of causes of losses that the notes on a bot name."""
 MEGABYTE = 1 << 20
+HALF, MOST = 0.5, 0.99
+"""Shares of the moves whose times are shown."""
 SMALL = 10
 LONGEST_PROBLEM = 500
 """Maximum number of characters of a problem's text."""
@@ -292,26 +294,17 @@ def _log_path(log: str, logs: Path | None) -> str:
     return ""
 
 
-class Usage(Struct, frozen=True):
-    """The time per move that a bot was charged, in microseconds; None if unknown."""
-
-    p50: int | None
-    p99: int | None
-    worst: int | None
-
-
-def _usage(total: SeatReport) -> Usage:
-    if not total.spread:
-        return Usage(None, None, None)
-    return Usage(time_percentile(total, 0.5), time_percentile(total, 0.99), total.worst_us)
-
-
 def time_percentile(report: SeatReport, share: float) -> int | None:
     """Return a percentile of the times per move, which is exact to some percent, but at most the longest time."""
     found = percentile(report.spread, share)
     if found is None:
         return None
     return min(found, report.worst_us)
+
+
+def longest(report: SeatReport) -> int | None:
+    """Return the longest time per move in microseconds; None without a move."""
+    return report.worst_us if report.spread else None
 
 
 def megabytes(count: int) -> str:
@@ -323,17 +316,17 @@ def megabytes(count: int) -> str:
 USAGE: tuple[Column[SeatReport], ...] = (
     Column(
         "median time per move",
-        lambda total: _usage(total).p50,
+        lambda total: time_percentile(total, HALF),
         duration,
         meaning="Half of all moves took this long or less.",
     ),
     Column(
         "99th percentile",
-        lambda total: _usage(total).p99,
+        lambda total: time_percentile(total, MOST),
         duration,
         meaning="99 % of all moves took this long or less.",
     ),
-    Column("longest", lambda total: _usage(total).worst, duration, meaning="The longest move."),
+    Column("longest", longest, duration, meaning="The longest move."),
     Column(
         "processor time",
         lambda total: total.cpu_us,
@@ -391,9 +384,9 @@ def cause_columns(reports: Sequence[BotReport]) -> list[BotColumn]:
         Column("worst late", lambda row: total(row).worst_late_us, key="us_worst_late"),
         Column("unanswered", lambda row: total(row).unanswered, key="unanswered"),
         Column("chose default", lambda row: total(row).asked_default, key="asked_default"),
-        Column("p50", lambda row: _usage(total(row)).p50, key="us_p50"),
-        Column("p99", lambda row: _usage(total(row)).p99, key="us_p99"),
-        Column("worst", lambda row: _usage(total(row)).worst, key="us_worst"),
+        Column("p50", lambda row: time_percentile(total(row), HALF), key="us_p50"),
+        Column("p99", lambda row: time_percentile(total(row), MOST), key="us_p99"),
+        Column("worst", lambda row: longest(total(row)), key="us_worst"),
         Column("processor time", lambda row: total(row).cpu_us, key="cpu_us"),
         Column("peak memory", lambda row: total(row).peak_bytes, key="peak_bytes"),
     ]
@@ -401,7 +394,8 @@ def cause_columns(reports: Sequence[BotReport]) -> list[BotColumn]:
 
 def usage_json(total: SeatReport) -> dict[str, Any]:
     """Return the time and memory that a bot used as plain values; None means unknown."""
-    window_us = msgspec.structs.asdict(_usage(total))
+    half, most = time_percentile(total, HALF), time_percentile(total, MOST)
+    window_us = {"p50": half, "p99": most, "worst": longest(total)}
     return {"window_us": window_us, "cpu_us": total.cpu_us, "peak_bytes": total.peak_bytes}
 
 
