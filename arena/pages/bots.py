@@ -8,7 +8,7 @@ import msgspec
 
 from arena.pages.charts import line_chart
 from arena.pages.competition import Competition, Overview
-from arena.pages.matches import match_href, matches_of_bot
+from arena.pages.matches import SEAT_MEANING, match_href, matches_of_bot
 from arena.pages.standings import ratings_over_time
 from arena.pages.tables import PageTable, table
 from arena.pages.template import (
@@ -183,7 +183,7 @@ def _score_in_seat(row: SeatScore) -> Score:
 
 
 SEATS: tuple[Column[SeatScore], ...] = (
-    Column("seat", lambda row: row[0], meaning="The place at the table, counted from 0."),
+    Column("seat", lambda row: row[0], meaning=SEAT_MEANING),
     *_score_columns(_score_in_seat),
 )
 RESULTS_OF_TWO = (

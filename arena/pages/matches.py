@@ -20,6 +20,7 @@ from referee.match import SeatReport
 
 Row = TypeVar("Row")
 MATCH_MEANING = "A number for the deal and a letter for the seating: 18a and 18b have the same deal."
+SEAT_MEANING = "The place at the table, counted from 0."
 SEATS_MEANING = "The bots by seat, from seat 0."
 RESULT_MEANING = "Who won. With more than two bots: the first places; = marks a shared place."
 MOST_NOW = 200
@@ -175,20 +176,16 @@ def _name(match: Reported) -> str:
 def _seatings(overview: Overview, matches: Iterable[Reported]) -> PageTable:
     """Return the table of a block's matches with the bots in their seats."""
     digest = overview.found.digest
-    columns: tuple[Column[Reported], ...] = (
-        _match_column(_name),
-        Column(
-            "seats", lambda match: seats_cell(match.played.entrants, digest), meaning=SEATS_MEANING, is_text=True
-        ),
-        _result_column(digest),
-    )
-    return table(
-        "Matches from this deal",
-        columns,
-        list(matches),
-        head="match",
-        href=lambda match: match_file(match.played.block, match.played.seating),
-    )
+
+    def seats(match: Reported) -> Cell:
+        return seats_cell(match.played.entrants, digest)
+
+    def href(match: Reported) -> str:
+        return f"{_name(match)}.html"
+
+    seats_column = Column("seats", seats, meaning=SEATS_MEANING, is_text=True)
+    columns = (_match_column(_name), seats_column, _result_column(digest))
+    return table("Matches from this deal", columns, list(matches), head="match", href=href)
 
 
 def _result_column(digest: Digest) -> Column[Reported]:
@@ -229,19 +226,13 @@ def matches_of_bot(
             return results[0]
         return Cell(", ".join(each.text for each in results))
 
+    def against(match: Reported) -> Cell:
+        return _opponents(match.played.entrants, digest, bot)
+
     columns: list[Column[Reported]] = [
-        Column(
-            "seat",
-            lambda match: ", ".join(map(str, seats(match))),
-            meaning="The place at the table, counted from 0.",
-        ),
+        Column("seat", lambda match: ", ".join(map(str, seats(match))), meaning=SEAT_MEANING),
         Column("ended", ended, meaning="How the match ended for the bot.", is_text=True),
-        Column(
-            "against",
-            lambda match: _opponents(match.played.entrants, digest, bot),
-            meaning="The bots in the other seats.",
-            is_text=True,
-        ),
+        Column("against", against, meaning="The bots in the other seats.", is_text=True),
     ]
     return _matches(digest, list(matches), href, columns)
 
