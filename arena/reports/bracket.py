@@ -1,6 +1,7 @@
 """A knock-out's bracket drawn with characters: rounds from left to right, with lines to the winners. Pure."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from msgspec import Struct
 from rich.cells import cell_len
@@ -41,11 +42,10 @@ def draw(bracket: Sequence[Sequence[Tie]], labels: Sequence[str], strokes: Strok
         names, lines = _names(ties, turn, labels), _lines(ties, turn, strokes)
         columns += [_aligned(names), lines]
     columns.append(_winners(bracket, labels))
-    height = max((row for column in columns for row in column), default=0) + 1
+    rows = list(chain.from_iterable(columns))
     widths = [max(map(cell_len, column.values()), default=0) for column in columns]
-    first = min((row for column in columns for row in column), default=0)
     drawing = []
-    for row in range(first, height):
+    for row in range(min(rows, default=0), max(rows, default=0) + 1):
         line = ""
         for column, width in zip(columns, widths, strict=True):
             line += _filled(column.get(row, ""), width)

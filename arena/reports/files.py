@@ -110,7 +110,11 @@ def csv_head(columns: Sequence[Column[Any]]) -> str:
 
 def csv_rows(columns: Sequence[Column[Row]], rows: Iterable[Row]) -> str:
     """Return rows of a table as CSV, one line each."""
-    return csv_text([column.value(row) for column in columns] for row in rows)
+
+    def values(row: Row) -> list[Any]:
+        return [column.value(row) for column in columns]
+
+    return csv_text(map(values, rows))
 
 
 def _mean_in_seat(digest: Digest, seat: int) -> BotColumn:

@@ -9,6 +9,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from hashlib import sha256
+from itertools import chain
 from typing import Any, Literal, assert_never
 
 import msgspec
@@ -341,7 +342,7 @@ class LiveMatch:
 
 def _fits(outcome: Outcome, seats: int) -> bool:
     """Return whether the ranking places each seat exactly once."""
-    return sorted(seat for group in outcome.ranking for seat in group) == list(range(seats))
+    return sorted(chain.from_iterable(outcome.ranking)) == list(range(seats))
 
 
 def _result(outcome: Outcome) -> Fields:
