@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, repeat
+from operator import attrgetter
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from msgspec import Struct
@@ -248,7 +249,7 @@ def format_table(
         places: the first column; if None, numbers from 1.
     """
     places = places or places_of(rows)
-    by_entrant = {row.entrant: place for row, place in zip(rows, places, strict=True)}
+    by_entrant = dict(zip(map(attrgetter("entrant"), rows), places, strict=True))
     return Table([place_column(by_entrant), bot_column(labels), *columns, *conduct_columns(rows)], rows)
 
 

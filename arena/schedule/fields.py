@@ -7,6 +7,7 @@ the bots that entered, in the order of their events. A number is never reused, a
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
+from operator import attrgetter
 from typing import Annotated, assert_never
 
 from msgspec import Meta, Struct
@@ -141,7 +142,7 @@ class ScheduleSpec(ScheduleTerms, frozen=True, kw_only=True):
     @property
     def numbers(self) -> int:
         """Number of all entrants, including the house and bots that withdrew."""
-        return self.entrants + self.filled + sum(isinstance(event.what, Entered) for event in self.changes)
+        return self.entrants + self.filled + len(entered(self))
 
 
 class BadChangeError(ValueError):
@@ -175,23 +176,17 @@ def fields_of(spec: ScheduleSpec) -> tuple[FieldPeriod, ...]:
     Raises:
         BadChangeError: an event concerns a bot that does not compete, or an earlier block than the event before.
     """
-    now = FieldPeriod(
-        first=0,
-        active=tuple(range(spec.entrants)),
-        heads=spec.heads or 1,
-        blocks=spec.blocks,
-        rounds=spec.rounds,
-    )
-    fields = [now]
+    active = tuple(range(spec.entrants))
+    fields = [FieldPeriod(first=0, active=active, heads=spec.heads or 1, blocks=spec.blocks, rounds=spec.rounds)]
     number = spec.entrants + spec.filled
     for event in spec.changes:
         last = fields[-1]
-        block = last.first if event.block is None else event.block
-        if block < last.first:
-            raise BadChangeError(f"event {event.id} concerns an earlier block than the one before")
-        now = _changed(last if block == last.first else replace(last, first=block, entered=()), event, number)
+        if event.block is not None and event.block != last.first:
+            if event.block < last.first:
+                raise BadChangeError(f"event {event.id} concerns an earlier block than the one before")
+            fields.append(replace(last, first=event.block, entered=()))
+        fields[-1] = _changed(fields[-1], event, number)
         number += isinstance(event.what, Entered)
-        fields = [*fields[:-1], now] if block == last.first else [*fields, now]
     return tuple(fields)
 
 
@@ -205,13 +200,14 @@ def _changed(field: FieldPeriod, event: Event, number: int) -> FieldPeriod:
     what = event.what
     match what:
         case Entered():
-            before, end = what.predecessor, len(field.active)
-            place = end if before is None else _place(field, event, before)
+            before, place = what.predecessor, len(field.active)
+            if before is not None:
+                place = _place(field, event, before)
             active = (*field.active[:place], number, *field.active[place + 1 :])
             return replace(field, active=active, entered=(*field.entered, (number, before)))
         case Withdrawn(entrant=entrant):
             place = _place(field, event, entrant)
-            active = tuple(each for each in field.active if each != entrant)
+            active = field.active[:place] + field.active[place + 1 :]
             return replace(field, active=active, heads=field.heads - (place < field.heads))
         case Extended():
             return replace(field, blocks=what.blocks or field.blocks, rounds=what.rounds or field.rounds)
@@ -234,8 +230,11 @@ def entered(spec: ScheduleSpec) -> tuple[Entered, ...]:
 
 def remote_bots(spec: ScheduleSpec) -> frozenset[int]:
     """Return the numbers of all remote bots; the arena has no copy of them."""
-    numbers = enumerate(entered(spec), start=spec.entrants + spec.filled)
-    return frozenset((*spec.remote, *(number for number, bot in numbers if bot.remote)))
+    found = set(spec.remote)
+    for number, bot in enumerate(entered(spec), start=spec.entrants + spec.filled):
+        if bot.remote:
+            found.add(number)
+    return frozenset(found)
 
 
 def withdrawn(spec: ScheduleSpec) -> frozenset[int]:
@@ -245,9 +244,10 @@ def withdrawn(spec: ScheduleSpec) -> frozenset[int]:
 
 def labels_now(spec: ScheduleSpec, of_file: Sequence[str]) -> tuple[str, ...]:
     """Return the labels of all entrants, by number; `of_file` has those of the file's bots and the house."""
-    gone = withdrawn(spec)
-    labels = (*of_file, *(bot.label for bot in entered(spec)))
-    return tuple(f"{label}{WITHDRAWN_MARK}" if number in gone else label for number, label in enumerate(labels))
+    labels = [*of_file, *map(attrgetter("label"), entered(spec))]
+    for number in withdrawn(spec):
+        labels[number] += WITHDRAWN_MARK
+    return tuple(labels)
 
 
 class RoundSpan(Struct, frozen=True):

@@ -5,12 +5,11 @@ two seats or for tables of more; no other code names a format. A new field of to
 `ScheduleSpec` and `TournamentFile`.
 """
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from arena.schedule.contract import Complaint, Format, Schedule
+from arena.schedule.contract import Complaint, Format
 from arena.schedule.fields import BadChangeError, Closed, Deadline, Event, Extended, ScheduleSpec, fields_of
 from arena.schedule.knockout import KnockoutFormat
 from arena.schedule.ladder import EndlessFormat, LadderFormat
@@ -59,8 +58,8 @@ def complaint(spec: ScheduleSpec, game: str) -> Complaint | None:
         return "bots", f"a tournament needs at least two bots; it would have {'one' if spec.entrants else 'none'}"
     if spec.endless and spec.format != ENDLESS.name:
         return "endless", f"is for format = {ENDLESS.name!r}, not {spec.format!r}"
-    for field in () if spec.endless else OF_ENDLESS:
-        if getattr(spec, field) is not None:
+    for field in OF_ENDLESS:
+        if not spec.endless and getattr(spec, field) is not None:
             return field, "is for a ladder without an end: endless = true"
     for field in ("rounds", "heads"):
         if getattr(spec, field) is not None and field not in _named(spec).uses:
@@ -71,9 +70,9 @@ def complaint(spec: ScheduleSpec, game: str) -> Complaint | None:
 
 def refusal(spec: ScheduleSpec, event: Event, game: str) -> str | None:
     """Return the reason to refuse a change after those of the spec; None if it is acceptable."""
-    closed = next((each.what.reason for each in spec.changes if isinstance(each.what, Closed)), None)
-    if closed is not None:
-        return f"no further change is accepted: {closed}"
+    for each in spec.changes:
+        if isinstance(each.what, Closed):
+            return f"no further change is accepted: {each.what.reason}"
     format_ = format_of(spec)
     changed = replace(spec, changes=(*spec.changes, event))
     try:
@@ -83,25 +82,26 @@ def refusal(spec: ScheduleSpec, event: Event, game: str) -> str | None:
     if isinstance(event.what, Closed | Deadline):
         return None
     if isinstance(event.what, Extended):
-        schedules = (format_.schedule(spec), format_.schedule(changed))
-        return _refused_total(format_, event, event.what, schedules) or _in_words(
-            complaint(after.spec(spec), game)
-        )
+        is_more = format_.schedule(changed).matches > format_.schedule(spec).matches
+        refused = _refused_total(format_, event, event.what, is_more=is_more)
+        return refused or _in_words(complaint(after.spec(spec), game))
     if "heads" in format_.uses and after.heads < 1:
         return "no head would be left"
     # After withdrawals a Swiss may have more rounds than new opponents; some bots then meet again.
-    fits = complaint(replace(after.spec(spec), rounds=1 if "rounds" in format_.uses else None), game)
+    rounds = 1 if "rounds" in format_.uses else None
+    fits = complaint(replace(after.spec(spec), rounds=rounds), game)
     return _in_words(fits) or format_.refusal(event)
 
 
-def _refused_total(format_: Format, event: Event, what: Extended, schedules: Sequence[Schedule]) -> str | None:
+def _refused_total(format_: Format, event: Event, what: Extended, *, is_more: bool) -> str | None:
     if format_.grows is None:
         return format_.refusal(event) or f"the rounds of format = {format_.name!r} follow from its bots"
     totals = {"blocks": what.blocks, "rounds": what.rounds}
     if [name for name, total in totals.items() if total is not None] != [format_.grows]:
         return f"format = {format_.name!r} is extended by its {format_.grows}"
-    now, later = (schedule.matches for schedule in schedules)
-    return None if later > now else f"{format_.grows}: {totals[format_.grows]} is not more than the present total"
+    if not is_more:
+        return f"{format_.grows}: {totals[format_.grows]} is not more than the present total"
+    return None
 
 
 def _in_words(wrong: Complaint | None) -> str | None:

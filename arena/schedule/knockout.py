@@ -6,6 +6,8 @@ single blocks until one leads.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct
@@ -59,8 +61,8 @@ class KnockoutFormat(Format):
 
     def as_json(self, contest: Contest) -> dict[str, Any]:
         """See `Format`."""
-        label = contest.labels.__getitem__
-        return {"bracket": [[_tie_json(tie, label) for tie in ties] for ties in self.bracket(contest)]}
+        tie_json = partial(_tie_json, label=contest.labels.__getitem__)
+        return {"bracket": [list(map(tie_json, ties)) for ties in self.bracket(contest)]}
 
     def refusal(self, event: Event) -> str | None:
         """See `Format`."""
@@ -106,25 +108,29 @@ class KnockoutRounds(Rounds):
         self._first = self._turn = self._attempt = 0
         self._open: list[Tie] = []
         order = bracket_order(len(self._seeded))
-        left = [self._seeded[place] if place < len(self._seeded) else None for place in order]
-        self._begin(left)
+        byes = [None] * (len(order) - len(self._seeded))
+        self._begin(list(map([*self._seeded, *byes].__getitem__, order)))
 
     def advance(self, results: Sequence[Played]) -> None:
         """See `Rounds`."""
         _decide(self._open, results, self._spec.numbers, self._seeded, self._attempt)
         self._attempt += 1
         if not self._make_blocks():
-            self._begin([tie.winner for tie in self.bracket[-1]])
+            self._begin(self._winners)
+
+    @property
+    def _winners(self) -> list[int | None]:
+        return [tie.winner for tie in self.bracket[-1]]
 
     def _begin(self, left: list[int | None]) -> None:
         """Make the next round of the bracket in which there is something to play; `left` are its bots."""
         self.blocks = None
         while len(left) > 1:
-            self.bracket.append([_tie(one, other) for one, other in zip(left[::2], left[1::2], strict=True)])
+            self.bracket.append(list(map(_tie, left[::2], left[1::2])))
             self._attempt = 0
             if self._make_blocks():
                 return
-            left = [tie.winner for tie in self.bracket[-1]]
+            left = self._winners
 
     def _make_blocks(self) -> bool:
         """Make the blocks of the ties that are still open; return False if there are none."""
@@ -164,7 +170,7 @@ def bracket_order(entrants: int) -> list[int]:
     """
     order = [0]
     while (size := len(order)) < entrants:
-        order = [number for one in order for number in (one, 2 * size - 1 - one)]
+        order = list(chain.from_iterable((one, 2 * size - 1 - one) for one in order))
     return order
 
 
@@ -210,7 +216,9 @@ def rounds_reached(bracket: Sequence[Sequence[Tie]]) -> dict[int, int]:
     reached: dict[int, int] = {}
     for turn, ties in enumerate(bracket):
         for tie in ties:
-            reached |= {bot: turn for bot in (tie.one, tie.other) if bot is not None}
+            reached[tie.one] = turn
+            if tie.other is not None:
+                reached[tie.other] = turn
             if tie.winner is not None:
                 reached[tie.winner] = turn + 1
     return reached

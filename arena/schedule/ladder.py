@@ -6,7 +6,9 @@ plays the most informative matches for as long as there is time: `EndlessLadderS
 wave.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from random import Random
 from typing import Any
 
@@ -53,7 +55,9 @@ class LadderFormat(Format):
     def complaint(self, spec: ScheduleSpec, game: str) -> Complaint | None:
         """See `Format`."""
         del game
-        return ("rounds", "is missing: a ladder has no end of its own") if spec.rounds is None else None
+        if spec.rounds is None:
+            return "rounds", "is missing: a ladder has no end of its own"
+        return None
 
     def places(self, contest: Contest) -> dict[int, float]:
         """See `Format`."""
@@ -104,7 +108,8 @@ class LadderRounds(PairedRounds):
         """See `PairedRounds`."""
         self._byes.admit(field)
         for number, predecessor in field.entered:
-            self.ratings[number] = START if predecessor is None else self.ratings[predecessor]
+            if predecessor is not None:
+                self.ratings[number] = self.ratings[predecessor]
 
     def pair(self, turn: int, field: FieldPeriod) -> list[Pair]:
         """See `PairedRounds`. No two bots meet in two rounds running."""
@@ -113,12 +118,13 @@ class LadderRounds(PairedRounds):
         order = sorted(stirred, key=stirred.__getitem__, reverse=True)
         out = self._byes.left_over(order)
         last = self._last
-        pairs = pairs_of([bot for bot in order if bot != out], lambda one, other: last.get(one) != other)
         if out is not None:
+            order.remove(out)
             self._byes.add(out)
-            if self._house is not None:
-                pairs.append((out, self._house))
-        self._last = {bot: other for one, two in pairs for bot, other in ((one, two), (two, one))}
+        pairs = pairs_of(order, lambda one, other: last.get(one) != other)
+        if out is not None and self._house is not None:
+            pairs.append((out, self._house))
+        self._last = dict(pairs) | {other: one for one, other in pairs}
         return pairs
 
     def count(self, results: Sequence[Played]) -> None:
@@ -196,11 +202,11 @@ class EndlessFormat(Format):
 
 def ladder_json(labels: Sequence[str], ratings: Sequence[RunningRating]) -> list[dict[str, Any]]:
     """Return a ladder's ratings as plain data, best first."""
-    found = sorted(zip(labels, ratings, strict=True), key=lambda one: -one[1].rating)
-    return [
-        {"bot": bot, "rating": rounded(each.rating, 1), "error": rounded(each.error, 1), "blocks": each.blocks}
-        for bot, each in found
-    ]
+    found = []
+    for bot, each in sorted(zip(labels, ratings, strict=True), key=lambda one: -one[1].rating):
+        rating, error = rounded(each.rating, 1), rounded(each.error, 1)
+        found.append({"bot": bot, "rating": rating, "error": error, "blocks": each.blocks})
+    return found
 
 
 def _running(contest: Contest) -> tuple[RunningRating, ...]:
@@ -208,7 +214,12 @@ def _running(contest: Contest) -> tuple[RunningRating, ...]:
     if contest.running:
         return contest.running
     waves = EndlessLadderState(contest.spec, contest.seed)
-    waves.replay(lambda first, end: [each for each in contest.played if first <= each.block < end])
+    played, block = contest.played, attrgetter("block")
+
+    def between(first: int, end: int) -> list[Played]:
+        return played[bisect_left(played, first, key=block) : bisect_left(played, end, key=block)]
+
+    waves.replay(between)
     return waves.ratings()
 
 

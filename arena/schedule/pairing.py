@@ -32,7 +32,9 @@ def complete(order: Sequence[int], pairs: Iterable[tuple[int, int]], may_meet: M
         partners[one] = other
         partners[other] = one
     from_last = order[::-1]
-    reachable = {bot: [other for other in from_last if other != bot and may_meet(bot, other)] for bot in order}
+    reachable = {}
+    for bot in order:
+        reachable[bot] = [other for other in from_last if other != bot and may_meet(bot, other)]
     for bot in from_last:
         if bot not in partners:
             # Without a chain now, there will be none later: other chains do not make one.
@@ -213,21 +215,20 @@ class Byes:
 
     def admit(self, field: FieldPeriod) -> None:
         """Set the count of the field's new bots to the least count of the others."""
-        new = {number for number, _ in field.entered}
+        new = dict(field.entered)
         least = min((self._turns[bot] for bot in field.active if bot not in new), default=0)
         for number in new:
             self._turns[number] = least
 
     def left_over(self, order: Sequence[int]) -> int | None:
         """Return the first of the `candidates`; None for an even number of bots."""
-        candidates = self.candidates(order)
-        return candidates[0] if candidates else None
+        return next(iter(self.candidates(order)), None)
 
     def candidates(self, order: Sequence[int]) -> list[int]:
         """Return the bots that were left over least often, in order; an empty list for an even number of bots."""
         if len(order) % 2 == 0:
             return []
-        least = min(self._turns[bot] for bot in order)
+        least = min(map(self._turns.__getitem__, order))
         return [bot for bot in order if self._turns[bot] == least]
 
     def add(self, bot: int) -> None:

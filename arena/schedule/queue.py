@@ -175,7 +175,9 @@ class MatchQueue:
     def _current(self, ticket: Ticket) -> _Begun | None:
         """Return the block of a ticket; None if it was restarted or has ended since."""
         begun = self._begun.get(ticket.match.block)
-        return begun if begun is not None and begun.turn == ticket.turn else None
+        if begun is not None and begun.turn == ticket.turn:
+            return begun
+        return None
 
     def _waiting_of(self, workers: Collection[int] | None, fits: Fits) -> Ticket | None:
         """Hand out the first possible match of blocks that these workers started; None means all workers."""

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import combinations, zip_longest
+from itertools import combinations, product, zip_longest
 
 from arena.quantities import Column, Table, percent
 from arena.schedule.blocks import SWAPPED, Block
@@ -116,7 +116,8 @@ class GauntletFormat(Format):
 
 def _pairs(field: FieldPeriod) -> list[tuple[int, int]]:
     """Return the pairs of each head with each bot of the field."""
-    return [(head, other) for other in field.active[field.heads :] for head in field.active[: field.heads]]
+    others = product(field.active[field.heads :], field.active[: field.heads])
+    return [(head, other) for other, head in others]
 
 
 def _against(head: int, label: str) -> BotColumn:

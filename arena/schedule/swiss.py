@@ -185,7 +185,7 @@ class SwissScore(Struct):
     def buchholz(self, bot: int, house: int | None) -> float:
         """Return the sum of the opponents' points. A bye counts as an opponent with the bot's own points."""
         unpaired = self.points[bot if house is None else house]
-        return sum(self.points[other] for other in self.met[bot]) + self.byes.counts[bot] * unpaired
+        return sum(map(self.points.__getitem__, self.met[bot])) + self.byes.counts[bot] * unpaired
 
 
 class SwissRow(Struct, frozen=True):

@@ -13,7 +13,7 @@ found.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import combinations, islice, pairwise
+from itertools import chain, combinations, islice, pairwise
 from math import exp, gcd
 from random import Random
 
@@ -56,7 +56,10 @@ class Seating:
     def _improve(self, seated: list[int]) -> None:
         """Exchange pairs while this lowers the cost. The cost is a whole number, so the loop ends."""
         places = [self._seats_of(place) for place in range(self._seats)]
-        cost = {bot: [sum(self._sat[bot][seat] for seat in seats) for seats in places] for bot in seated}
+        cost = {}
+        for bot in seated:
+            sat = self._sat[bot].__getitem__
+            cost[bot] = [sum(map(sat, seats)) for seats in places]
         better = True
         while better:
             better = False
@@ -104,7 +107,9 @@ class Design(Struct, frozen=True, kw_only=True):
     def text(self) -> str:
         """The summary as one line of text."""
         blocks = pluralise(self.blocks, "block")
-        mean = "" if self.met.least == self.met.most else f" (on average {self.met_mean:.1f})"
+        mean = ""
+        if self.met.least != self.met.most:
+            mean = f" (on average {self.met_mean:.1f})"
         return (
             f"{blocks}: each bot plays {self.played}, each two bots meet in {self.met}{mean},"
             f" each bot sits in each seat in {self.sat} {'match' if self.sat.most == 1 else 'matches'}"
@@ -135,7 +140,7 @@ def design_of(blocks: Iterable[Block], bots: Iterable[int], seats: int) -> Desig
         played=_span(played.values()),
         met=_span(met.values()),
         met_mean=sum(met.values()) / len(met),
-        sat=_span(count for seats_of_one in sat.values() for count in seats_of_one),
+        sat=_span(chain.from_iterable(sat.values())),
     )
 
 
@@ -170,8 +175,10 @@ def table_sizes(bots: int, seats: int, *, filled: bool) -> list[int]:
 
     With `filled`, all bots sit, spread as evenly as possible; otherwise all tables are full.
     """
-    tables = -(-bots // seats) if filled else bots // seats
-    return [(bots + table) // tables for table in range(tables)] if filled else [seats] * tables
+    if not filled:
+        return [seats] * (bots // seats)
+    tables = -(-bots // seats)
+    return [(bots + table) // tables for table in range(tables)]
 
 
 def designed(bots: int, seats: int, rounds: int, *, filled: bool, seed: str) -> list[Groups]:
@@ -218,10 +225,10 @@ def _net(bots: int, seats: int, rounds: int, *, filled: bool, seed: str) -> list
         # Byes rotate by number, independent of the lots, so that no bot has two more than another.
         byes = {(turn * left_over + place) % bots for place in range(left_over)}
         standing = [bot for bot in lots if bot not in byes]
-        places = [
-            [column * tables + (row + turn * column) % tables for column in range(seats)] for row in range(tables)
-        ]
-        groups = [[standing[place] for place in table if place < len(standing)] for table in places]
+        groups = []
+        for row in range(tables):
+            places = [column * tables + (row + turn * column) % tables for column in range(seats)]
+            groups.append([standing[place] for place in places if place < len(standing)])
         found.append([*groups, sorted(byes)])
     return found
 
@@ -246,14 +253,15 @@ Draw = Callable[[], float]
 
 def _annealed(rounds: list[Groups], bots: int, weighing: Weighing, seed: str) -> list[Groups]:
     """Return the rounds after many exchanges; towards the end nearly only improvements are accepted."""
-    found = [[list(group) for group in groups] for groups in rounds]
+    found = [list(map(list, groups)) for groups in rounds]
     put = _counting(found, bots, weighing.power)
     draw = Random(seed).random
     tables, byes = len(found[0]) - 1, len(found[0][-1])
     moves = min(MOVES, MOVES_A_PLACE * bots * len(rounds))
     for move in range(moves):
         with_byes = byes and (tables == 1 or move % 2)
-        steps = _turn_about(found, draw) if with_byes else _change_of_tables(found, draw)
+        exchange = _turn_about if with_byes else _change_of_tables
+        steps = exchange(found, draw)
         before = [(group, place, group[place], is_table) for group, place, _, is_table in steps]
         worse = sum([put(*step) for step in steps])
         if worse > 0 and draw() >= exp(-worse / (weighing.warmth * (1 - move / moves))):
@@ -402,10 +410,10 @@ class Tables(Struct, frozen=True, kw_only=True):
         seating = Seating(self.entrants, self.seats, shifts_of(self.seats, self.rotations))
         rng = Random(f"{seed}/seats")
         # The order differs in every round: in games with turns round the table, a bot's neighbours matter.
-        return [
-            [seating.seated(sorted(table, key=lambda _: rng.random())) for table in tables]
-            for *tables, _ in rounds
-        ]
+        found = []
+        for *tables, _ in rounds:
+            found.append([seating.seated(sorted(table, key=lambda _: rng.random())) for table in tables])
+        return found
 
     @property
     def _cycle_rounds(self) -> int:

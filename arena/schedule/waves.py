@@ -11,7 +11,7 @@ uncertainty of their bots.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, count, filterfalse, islice, repeat
 from random import Random
 from typing import Annotated, Any
 
@@ -65,8 +65,7 @@ class LadderState(Struct, kw_only=True, forbid_unknown_fields=True):
 
     def fits(self, numbers: int, seats: int) -> bool:
         """Return True if the state is consistent for these numbers of entrants and seats; files are untrusted."""
-        length = len(self.means)
-        tables = [table for wave in self.pending for table in wave]
+        length, tables = len(self.means), chain.from_iterable(self.pending)
         return (
             length <= numbers
             and all(len(each) == length for each in (self.variances, self.blocks, self.charged_us, self.met))
@@ -122,12 +121,12 @@ class Choice:
         self._most = rotations * (seats - sum(1 / place for place in range(1, seats + 1))) / seats
         self._lots: Numbers = np.ones(len(pool))
         self._crowd = _crowded(self._means)
-        for table in (table for wave in state.pending for table in wave):
+        for table in chain.from_iterable(state.pending):
             self._count(np.array([self._place[bot] for bot in dict.fromkeys(table) if bot in self._place]))
 
     def draw_lots(self, rng: Random) -> None:
         """Draw the lots that break ties."""
-        self._lots = np.array([rng.random() for _ in range(len(self._pool))])
+        self._lots = np.array([rng.random() for _ in self._pool])
 
     def tables(self, most: int) -> Iterator[tuple[int, ...]]:
         """Yield the entrants of each table, until no bot needs more matches; seat no bot at more than `most`."""
@@ -286,7 +285,7 @@ class EndlessLadderState:
                 break
             if not self._rate_wave():
                 return None
-        blocks = [self._block(number, state.turn, table) for number, table in enumerate(wave, start=state.first)]
+        blocks = list(map(self._block, count(state.first), repeat(state.turn), wave))
         if wave:
             state.pending.append(wave)
             state.first += len(wave)
@@ -320,17 +319,16 @@ class EndlessLadderState:
             else:
                 for bot in set(block.entrants):
                     played[bot] -= 1
-        found = [shown(*each) for each in zip(means, variances, played, strict=True)]
+        found = map(shown, means, variances, played)
         fresh = shown(0.0, START, 0)
-        return (*found, *[fresh] * (self._spec.numbers - len(found)))
+        return (*found, *[fresh] * (self._spec.numbers - len(means)))
 
     def why_idle(self) -> str:
         """Return the reason why no more matches are needed."""
         competing = self._field.active
-        tired = [bot for bot in competing if self._is_tired(bot)]
-        accuracy = self._spec.accuracy or ACCURACY
-        known = f"ratings are known to ± {accuracy}, or as well as matches can tell"
-        return f"{pluralise(len(tired), 'bot')} have used their budgets" if len(tired) == len(competing) else known
+        if all(map(self._is_tired, competing)):
+            return f"{pluralise(len(competing), 'bot')} have used their budgets"
+        return f"ratings are known to ± {self._spec.accuracy or ACCURACY}, or as well as matches can tell"
 
     @property
     def first(self) -> int:
@@ -428,7 +426,7 @@ class EndlessLadderState:
 
     def _opponents(self) -> list[int]:
         """Return the competing bots and kept old versions that have budget left, then the house."""
-        before = {number: one for field in self._fields[: self._state.fields] for number, one in field.entered}
+        before = dict(chain.from_iterable(field.entered for field in self._fields[: self._state.fields]))
         stay = list[int]()
         for bot in self._field.active:
             older = list[int]()
@@ -436,9 +434,11 @@ class EndlessLadderState:
             while number is not None and len(older) < (self._spec.old_versions or 0):
                 older.append(number)
                 number = before.get(number)
-            stay += [each for each in older if each not in self._remote]
-        house = [] if self._spec.house is None else [self._spec.house]
-        return [bot for bot in (*self._field.active, *stay) if not self._is_tired(bot)] + house
+            stay += filterfalse(self._remote.__contains__, older)
+        found = list(filterfalse(self._is_tired, (*self._field.active, *stay)))
+        if self._spec.house is not None:
+            found.append(self._spec.house)
+        return found
 
     def _tables(self) -> list[tuple[int, ...]]:
         """Choose the tables of the next wave, and count them as played by their bots."""
