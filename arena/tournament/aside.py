@@ -6,6 +6,7 @@ on it, once nothing else is left to play.
 """
 
 from collections.abc import Collection, Iterable
+from operator import attrgetter
 from typing import Annotated, assert_never
 
 from msgspec import Meta, Struct
@@ -39,7 +40,9 @@ class Held(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="h
     def text(self) -> str:
         """The evidence, in words."""
         held = self.held_up
-        window = "its start" if held.window is None else f"window {held.window} of seat {held.seat}"
+        window = "its start"
+        if held.window is not None:
+            window = f"window {held.window} of seat {held.seat}"
         return f"{window}: {held.evidence}"
 
     @property
@@ -127,8 +130,8 @@ class Asides(Struct, frozen=True, kw_only=True):
                     pass
                 case _ as unreachable:
                     assert_never(unreachable)
-        in_order = tuple(blocks[number] for number in sorted(blocks))
-        return cls(blocks=in_order, own_doing=tuple(own_doing.values()))
+        in_order = sorted(blocks.values(), key=attrgetter("block"))
+        return cls(blocks=tuple(in_order), own_doing=tuple(own_doing.values()))
 
     @property
     def undecided(self) -> tuple[BlockSetAside, ...]:
@@ -142,7 +145,7 @@ class Asides(Struct, frozen=True, kw_only=True):
 
     def unexcused(self, block: int) -> frozenset[int]:
         """Return the entrants that a verdict `host` does not excuse in a block."""
-        found = {each.entrant for each in self.own_doing}
+        found = set(map(attrgetter("entrant"), self.own_doing))
         for each in self.blocks:
             if each.block == block and isinstance(each.decision, Again):
                 found.update(each.decision.unexcused)
@@ -174,16 +177,19 @@ def held_since(steps: Iterable[StepTaken], block: int) -> list[Held]:
 def bound_to(held: Collection[Held]) -> int | None:
     """Return the one bot that was held up in all of these attempts; None: there is no such bot."""
     entrants = {each.entrant for each in held}
-    return entrants.pop() if len(entrants) == 1 else None
+    if len(entrants) == 1:
+        return entrants.pop()
+    return None
 
 
 def hold_ups_of(steps: Iterable[StepTaken]) -> list[HoldUp]:
     """Return the void attempts in which the machine held a bot up."""
-    return [
-        HoldUp(entrant=taken.step.entrant, present=taken.step.present, alone=taken.step.alone)
-        for taken in steps
-        if isinstance(taken.step, Held) and taken.step.is_bound
-    ]
+    found = []
+    for taken in steps:
+        if isinstance(taken.step, Held) and taken.step.is_bound:
+            step = taken.step
+            found.append(HoldUp(entrant=step.entrant, present=step.present, alone=step.alone))
+    return found
 
 
 def is_alone_in(result: Result, longest: int | None) -> bool:

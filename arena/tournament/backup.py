@@ -46,7 +46,8 @@ CHUNK = 20
 COMING = f"{LEDGER}.part"
 COPYING = "copying"
 """Name of the file or folder that is being copied. There is only one, as the folder is locked."""
-_LOG = re.compile(r"(.*)\.seat-\d+(?:\.start-\d+)?\.log", re.DOTALL)
+_ATTEMPT = re.compile(r"(\.seat-\d+(\.start-\d+)?\.log|\.jsonl)\Z")
+"""The end of the name of a transcript or of a log beside it."""
 _ENTRY = re.compile("[0-9a-f]{64}")
 
 Told = Callable[[str, int, int], None]
@@ -144,17 +145,8 @@ def _check_place(results: Path, to: Path) -> None:
         return
     except OSError as error:
         raise cannot_write(to, error) from None
-    begun = {
-        LOCK,
-        TRANSCRIPTS,
-        ENTRIES,
-        PAGE,
-        TABLE,
-        DECISIONS,
-        LADDER,
-        PERIODS,
-        *(f"{COMING}{end}" for end in ("", "-wal", "-shm")),
-    }
+    copying = (COMING, f"{COMING}-wal", f"{COMING}-shm")
+    begun = {LOCK, TRANSCRIPTS, ENTRIES, PAGE, TABLE, DECISIONS, LADDER, PERIODS, *copying}
     if LEDGER not in names and not names <= begun:
         raise WrongUse(f"{to}: is not empty and holds no backup; give an empty folder")
 
@@ -233,8 +225,7 @@ def _files_of(transcripts: Path, stems: Container[str]) -> Iterator[Path]:
     """Yield the transcripts and logs of these attempts that exist; symbolic links are ignored."""
     with os.scandir(transcripts) as found:
         for entry in found:
-            log = _LOG.fullmatch(entry.name)
-            stem = log[1] if log else entry.name.removesuffix(".jsonl")
+            stem = _ATTEMPT.sub("", entry.name)
             if stem in stems and stem != entry.name and entry.is_file(follow_symlinks=False):
                 yield Path(entry.path)
 
@@ -320,7 +311,8 @@ def check_backup(folder: Path, tell: Told) -> Checked:
         for complaint in _verified(folder / TRANSCRIPTS, named):
             transcripts += 1
             tell("transcripts", transcripts, len(named))
-            wrong += [] if complaint is None else [complaint]
+            if complaint is not None:
+                wrong.append(complaint)
     entries = list(_entries_of(folder))
     for number, path in enumerate(entries, 1):
         try:
@@ -329,7 +321,8 @@ def check_backup(folder: Path, tell: Told) -> Checked:
             is_whole = False
         except OSError as error:
             raise MachineCannot(f"{path}: cannot be read: {error.strerror}") from None
-        wrong += [] if is_whole else [f"{ENTRIES}/{path.name}: is not as it was made"]
+        if not is_whole:
+            wrong.append(f"{ENTRIES}/{path.name}: is not as it was made")
         tell("bots", number, len(entries))
     return Checked(
         matches=matches, transcripts=transcripts, entries=len(entries), elsewhere=elsewhere, wrong=tuple(wrong)
@@ -355,4 +348,6 @@ def _complaint(transcripts: Path, named: tuple[str, str]) -> str | None:
         found = verify_transcript(transcripts / name).head
     except TranscriptError as error:
         return f"{TRANSCRIPTS}/{name}: {error.what}"
-    return None if found == head else f"{TRANSCRIPTS}/{name}: is not the one that the ledger names"
+    if found != head:
+        return f"{TRANSCRIPTS}/{name}: is not the one that the ledger names"
+    return None

@@ -5,7 +5,8 @@ The arena that plays the tournament accepts it between two blocks; otherwise the
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from itertools import count
+from functools import partial
+from operator import attrgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -49,9 +50,10 @@ class FieldState(Struct, frozen=True):
     @classmethod
     def of(cls, begun: StartTerms, events: Sequence[Event], blocks: int) -> "FieldState":
         """Return the field after the ledger's events."""
-        waiting = {event.id: event for event in resolve_changes(begun.spec, begun.game, events, blocks)}
-        all_events = (waiting.get(event.id, event) for event in events)
-        return cls(begun, tuple(event for event in all_events if event.refused is None), blocks)
+        known = {event.id: event for event in events}
+        for event in resolve_changes(begun.spec, begun.game, events, blocks):
+            known[event.id] = event
+        return cls(begun, tuple(event for event in known.values() if event.refused is None), blocks)
 
     @property
     def spec(self) -> ScheduleSpec:
@@ -61,7 +63,7 @@ class FieldState(Struct, frozen=True):
     @property
     def labels(self) -> tuple[str, ...]:
         """Labels of all entrants, in the order of entry."""
-        return (*self.begun.labels, *(bot.label for bot in entered(self.spec)))
+        return (*self.begun.labels, *map(attrgetter("label"), entered(self.spec)))
 
     @property
     def entries_until(self) -> str | None:
@@ -79,7 +81,9 @@ class FieldState(Struct, frozen=True):
         """First version of each entrant's bot, indexed by entrant."""
         first = list(range(len(self.begun.labels)))
         for bot in entered(self.spec):
-            first.append(len(first) if bot.predecessor is None else first[bot.predecessor])
+            first.append(len(first))
+            if bot.predecessor is not None:
+                first[-1] = first[bot.predecessor]
         return first
 
     def entrant(self, label: str) -> int:
@@ -95,20 +99,23 @@ class FieldState(Struct, frozen=True):
                 return number
         if named:
             raise WrongUse(f"{label}: {'is the house bot' if named == [self.spec.house] else 'has withdrawn'}")
-        near = did_you_mean(label, [labels[number] for number in active], "bots")
+        near = did_you_mean(label, list(map(labels.__getitem__, active)), "bots")
         raise WrongUse(f"no bot is called {label}; {near}")
 
     def next_version(self, entrant: int) -> str:
         """Return the label of a bot's next version. The usual one may belong to another bot."""
         teams, labels = self.teams, self.labels
-        numbers = count(teams.count(teams[entrant]) + 1)
-        names = (f"{labels[teams[entrant]]} v{number}" for number in numbers)
-        return next(name for name in names if not any(look_alike(name, label) for label in labels))
+        number = teams.count(teams[entrant]) + 1
+        while any(map(partial(look_alike, name := f"{labels[teams[entrant]]} v{number}"), labels)):
+            number += 1
+        return name
 
     def content(self, entrant: int) -> str | None:
         """Return the hash of an entrant's content; None if the ledger does not have it."""
         number = entrant - len(self.begun.labels)
-        return self.begun.contents[entrant] if number < 0 else entered(self.spec)[number].content
+        if number < 0:
+            return self.begun.contents[entrant]
+        return entered(self.spec)[number].content
 
     def folder(self, entrant: int) -> str:
         """Return the folder of an entrant that is not in the tournament's file."""
@@ -121,32 +128,35 @@ class FieldState(Struct, frozen=True):
             WrongUse: it cannot be accepted.
         """
         if isinstance(what, Entered) and what.remote:
-            others = [number for number in competing(self.spec) if number != what.predecessor]
-            same = [self.labels[other] for other in others if self.content(other) == what.content]
-            if same:
-                raise WrongUse(f"{what.label}: {same[0]} has the same key")
+            for other in competing(self.spec):
+                if other != what.predecessor and self.content(other) == what.content:
+                    raise WrongUse(f"{what.label}: {self.labels[other]} has the same key")
         event = Event(id=max((each.id for each in self.events), default=0) + 1, at="", block=None, what=what)
         (found,) = resolve_changes(self.begun.spec, self.begun.game, (*self.events, event), self.blocks)
         if found.refused is not None:
             raise WrongUse(found.refused)
         after = replace(self.begun.spec, changes=(*self.events, found))
         labels = labels_now(after, self.begun.labels)
-        if twice := next((label for label in labels if labels.count(label) > 1), None):
-            raise WrongUse(f"{twice}: another bot has this name; give --label")
+        for label in labels:
+            if labels.count(label) > 1:
+                raise WrongUse(f"{label}: another bot has this name; give --label")
         if isinstance(what, Entered):
-            *earlier, own = labels
-            if own in self._labels_in_use():
-                raise WrongUse(f"{own}: another bot has this name; give --label")
-            # A bot that withdrew may come back under its own label, and no other bot under one that looks like it.
-            known = [label for label in (*earlier, *self.labels) if label != own]
-            if other := next((each for each in known if look_alike(own, each)), None):
-                raise WrongUse(f"{own}: looks like {other}: {difference(own, other)}; give another --label")
+            self._check_label(labels[-1], labels[:-1])
         return what
+
+    def _check_label(self, own: str, others: Sequence[str]) -> None:
+        """Check that the label of a bot that enters is its own. Raises WrongUse if not."""
+        if own in self._labels_in_use():
+            raise WrongUse(f"{own}: another bot has this name; give --label")
+        # A bot that withdrew may come back under its own label, and no other bot under one that looks like it.
+        for other in (*others, *self.labels):
+            if other != own and look_alike(own, other):
+                raise WrongUse(f"{own}: looks like {other}: {difference(own, other)}; give another --label")
 
     def _labels_in_use(self) -> set[str]:
         """Return the labels of all versions, also replaced ones, of the bots that compete."""
         teams = self.teams
-        active = {teams[number] for number in competing(self.spec)}
+        active = set(map(teams.__getitem__, competing(self.spec)))
         return {label for label, team in zip(self.labels, teams, strict=True) if team in active}
 
 
@@ -309,6 +319,6 @@ def decide(ledger: Ledger, block: int, *, unexcused: tuple[int, ...], leave_out:
         raise WrongUse(f"block {block + 1} is not set aside; {known}")
     if ledger.results(block, block + 1):
         raise WrongUse(f"block {block + 1} has been played, and counts")
-    ledger.add_step(block, LeftOut() if leave_out else Again(unexcused=unexcused))
-    (found,) = (each for each in ledger.asides().blocks if each.block == block)
-    return found
+    decision = LeftOut() if leave_out else Again(unexcused=unexcused)
+    ledger.add_step(block, decision)
+    return replace(blocks[block], decision=decision)

@@ -3,6 +3,7 @@
 A copy can be made again from the ledger. One that does not fit the ledger is ignored.
 """
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -104,7 +105,8 @@ class _Copies:
 
     def keep(self, state: LadderState) -> None:
         """Write the state before a wave, if `EVERY` blocks were played since the latest copy."""
-        self._kept = state.first if self._kept is None else self._kept
+        if self._kept is None:
+            self._kept = state.first
         if state.first < self._kept + EVERY:
             return
         self._kept = state.first
@@ -168,15 +170,13 @@ def _kept_state(ledger: Ledger, spec: ScheduleSpec, seed: int) -> LadderState | 
     state = found.state
     if (found.version, found.key) != (VERSION, _key(spec, seed)) or not state.fits(spec.numbers, spec.seats):
         return None
-    fields = fields_of(spec)
-    begun, later = fields[: state.fields], fields[state.fields :]
-    if state.fields > len(fields) or not (
-        all(each.first < state.first for each in begun) and all(each.first >= state.first for each in later)
-    ):
+    if bisect_left(fields_of(spec), state.first, key=attrgetter("first")) != state.fields:
         return None
     # A power cut may have removed the ledger's last lines, and other results may have been played since.
-    last = ledger.results(state.rated - 1, state.rated) if state.rated else []
-    if ledger.matches(state.rated) != state.matches or (last[-1].head if last else "") != state.head:
+    heads = [""]
+    if state.rated:
+        heads += map(attrgetter("head"), ledger.results(state.rated - 1, state.rated))
+    if (ledger.matches(state.rated), heads[-1]) != (state.matches, state.head):
         return None
     return state
 

@@ -134,7 +134,9 @@ def copies_of_file(results: Path, *, withdrawn_only: bool) -> dict[str, str]:
     gone = {_leaves(event) for event in events if event.refused is None}
     labels = terms.get("bots", [])
     found = {}
-    for number, label in enumerate(labels if isinstance(labels, list) else []):
+    if not isinstance(labels, list):
+        return {}
+    for number, label in enumerate(labels):
         content = terms.get(f"{CONTENT}{label}")
         if isinstance(content, str) and _HASH.fullmatch(content) and (number in gone or not withdrawn_only):
             copy = copy_of_entry(results, content)
@@ -183,11 +185,15 @@ def resolve_changes(spec: ScheduleSpec, game: str, events: Sequence[Event], begu
             found.append(replace(event, refused="an earlier change could not be made"))
             continue
         now = replace(spec, changes=tuple(taken))
-        block = max(format_of(now).schedule(now).change_at(begun), taken[-1].block or 0 if taken else 0)
+        block = format_of(now).schedule(now).change_at(begun)
+        if taken:
+            block = max(block, taken[-1].block or 0)
         given = replace(event, block=block)
         why = (refusal(now, given, game) or "")[:MOST_REFUSAL]
-        found.append(replace(event, refused=why) if why else given)
-        if not why:
+        if why:
+            found.append(replace(event, refused=why))
+        else:
+            found.append(given)
             taken.append(given)
     return found
 
@@ -223,9 +229,9 @@ def change_text(event: Event, labels: Sequence[str]) -> str:
         return f"closed: {what.reason}"
     if isinstance(what, Extended):
         return f"{what.blocks} blocks in all" if what.rounds is None else f"{what.rounds} rounds in all"
-    return what.label + (
-        " enters" if what.predecessor is None else f" takes the place of {entrant_label(labels, what.predecessor)}"
-    )
+    if what.predecessor is None:
+        return f"{what.label} enters"
+    return f"{what.label} takes the place of {entrant_label(labels, what.predecessor)}"
 
 
 def change_to_come_text(event: Event, labels: Sequence[str]) -> str:

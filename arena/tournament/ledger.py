@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import chain, islice, starmap
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -428,7 +429,7 @@ class Ledger:
         with self._errors_as_exits(), self._transaction():
             steps = self._steps()
             asides, count = Asides.of(steps), count_of(hold_ups_of(steps), entrant)
-            known = {each.entrant for each in asides.own_doing}
+            known = set(map(attrgetter("entrant"), asides.own_doing))
             if entrant in known or not count.shows_own_doing(bots):
                 return None, []
             evidence = (
@@ -437,9 +438,11 @@ class Ledger:
             )
             found = OwnDoing(entrant=entrant, evidence=evidence)
             self._add_step(None, found)
-            blocks = [each.block for each in asides.undecided if each.set_aside.entrant == entrant]
-            for block in blocks:
-                self._add_step(block, Again(unexcused=(entrant,), by_host=False))
+            blocks = []
+            for each in asides.undecided:
+                if each.set_aside.entrant == entrant:
+                    blocks.append(each.block)
+                    self._add_step(each.block, Again(unexcused=(entrant,), by_host=False))
         return found, blocks
 
     def play_unexcused(self, block: int) -> tuple[int, ...]:
@@ -545,8 +548,7 @@ class Ledger:
 
     def some(self, keys: Iterable[tuple[int, int]]) -> list[Reported]:
         """Return the matches with these blocks and seatings that count, as `reports` does."""
-        found = starmap(self.one, keys)
-        return [each for each in found if each is not None]
+        return list(filter(None, starmap(self.one, keys)))
 
     def times(self) -> LedgerTimes:
         """Return the times of the last `RECENT` attempts: reading all of a large ledger would take too long."""

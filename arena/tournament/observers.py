@@ -8,6 +8,7 @@ own rows, and are not waited for once they withdraw.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import partial
+from operator import attrgetter
 from time import monotonic
 from types import TracebackType
 from typing import Protocol, Self
@@ -111,7 +112,9 @@ class Gauge(ABC):
         )
 
     def _lost_said(self) -> str:
-        return f", {pluralise(self._lost, 'attempt')} lost with a referee process" if self._lost else ""
+        if self._lost:
+            return f", {pluralise(self._lost, 'attempt')} lost with a referee process"
+        return ""
 
     def _line(self) -> None:
         self._last_line = monotonic()
@@ -124,7 +127,9 @@ class LiveProgress(Gauge):
 
     def __init__(self, console: Screen, done: int, total: int | None) -> None:
         """Begin after `done` of `total` matches; `total` is None if there is no end."""
-        columns = (TimeElapsedColumn(),) if total is None else (TimeElapsedColumn(), TimeRemainingColumn())
+        columns: list[ProgressColumn] = [TimeElapsedColumn()]
+        if total is not None:
+            columns.append(TimeRemainingColumn())
         super().__init__(console, *columns)
         self._done, self._total, self._voids = done, total, 0
         self._task = self._bar.add_task("matches", total=total, completed=done)
@@ -134,7 +139,8 @@ class LiveProgress(Gauge):
         del match, result
         self._done += 1
         # Tie-breaks are not known in advance.
-        self._total = None if self._total is None else max(self._total, self._done)
+        if self._total is not None:
+            self._total = max(self._total, self._done)
         self._bar.update(self._task, completed=self._done, total=self._total)
         self._say_now_and_then()
 
@@ -146,13 +152,12 @@ class LiveProgress(Gauge):
         self._tell_void(match, reason)
 
     def _said(self) -> str:
-        voids = f", {pluralise(self._voids, 'void attempt')}" if self._voids else ""
-        done = (
-            pluralise(self._done, "match")
-            if self._total is None
-            else f"{self._done}/{pluralise(self._total, 'match')}"
-        )
-        return f"{done}{voids}{self._lost_said()}"
+        said = pluralise(self._done, "match")
+        if self._total is not None:
+            said = f"{self._done}/{pluralise(self._total, 'match')}"
+        if self._voids:
+            said += f", {pluralise(self._voids, 'void attempt')}"
+        return f"{said}{self._lost_said()}"
 
 
 LOOK_SECONDS = 0.5
@@ -181,10 +186,8 @@ class FedStandings:
     def change(self, tournament: Tournament) -> None:
         """Continue with a field in which bots have entered or withdrawn."""
         self._tournament = tournament
-        self._rows += [
-            StandingsRow(entrant=entrant, house=entrant == tournament.house)
-            for entrant in range(len(self._rows), len(tournament.labels))
-        ]
+        for entrant in range(len(self._rows), len(tournament.labels)):
+            self._rows.append(StandingsRow(entrant=entrant, house=entrant == tournament.house))
 
     def ended(self, match: Match, result: Result) -> None:
         """See `Progress`. The match's block may be complete now."""
@@ -218,13 +221,14 @@ class FedStandings:
     async def _read_new(self, ledger: Ledger, write: LedgerCall) -> bool:
         """Add the blocks that have become complete; return whether there are any."""
         ended, self._ended = self._ended - self._counted, set()
-        found = [await write(partial(ledger.results, block, block + 1)) for block in sorted(ended)]
-        self._count(match for matches in found for match in matches)
-        return any(found)
+        before = self._played
+        for block in sorted(ended):
+            self._count(await write(partial(ledger.results, block, block + 1)))
+        return self._played > before
 
     def _count(self, played: Iterable[Played]) -> None:
         matches = [match for match in played if match.block not in self._counted]
-        self._counted.update(match.block for match in matches)
+        self._counted.update(map(attrgetter("block"), matches))
         self._played += len(matches)
         for row in standings_of(len(self._rows), matches):
             mine = self._rows[row.entrant]
@@ -254,13 +258,13 @@ class FedStandings:
             format=self._tournament.form.format,
             played=self._played,
             final=final,
-            rows=tuple(_row(row, labels) for row in rows),
+            rows=tuple(map(partial(_row, labels), rows)),
         )
         self._n += 1
         self._publish(STANDINGS, encode(message))
 
 
-def _row(row: StandingsRow, labels: Sequence[str]) -> FeedRow:
+def _row(labels: Sequence[str], row: StandingsRow) -> FeedRow:
     return FeedRow(
         bot=labels[row.entrant],
         house=row.house,
@@ -285,9 +289,13 @@ SURE = 1.96
 def keys_of(tournament: Tournament, *, competing_now: bool) -> set[str]:
     """Return the keys of the remote bots that compete now, or of the other remote bots."""
     active = set(competing(tournament.spec))
-    named = {number: bot.key for number, bot in enumerate(tournament.bots) if isinstance(bot, RemoteBot)}
-    here = {key for number, key in named.items() if number in active}
-    return here if competing_now else set(named.values()) - here
+    here, others = set[str](), set[str]()
+    for number, bot in enumerate(tournament.bots):
+        if isinstance(bot, RemoteBot):
+            (here if number in active else others).add(bot.key)
+    if competing_now:
+        return here
+    return others - here
 
 
 async def tell_remote_seats(

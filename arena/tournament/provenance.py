@@ -1,14 +1,16 @@
 """The terms with which a tournament begins, and changes of them. Results under different terms are not mixed."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import filterfalse
+from pathlib import Path
 from random import SystemRandom
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from arena.config import Entry, Tournament, bot_name_of, label_of
+from arena.config import Tournament, bot_name_of, label_of
 from arena.errors import WrongUse
 from arena.schedule import DRAWN_BITS, FILE_FIELDS, SEED_BITS, Deadline, Entered, Event, Extended, format_of
 from arena.terminal import arguments, command_line
@@ -37,39 +39,37 @@ def terms_of(tournament: Tournament, seed: int) -> Terms:
     """
     form = tournament.form
     credit_ms = form.remote.credit_ms
-    return {
+    terms: Terms = {
         "arena": __version__,
         "content of the arena": own_content(),
         "files of the arena": own_files(),
         "game": form.game,
-        **({} if (package := package_of(form.game)) is None else {"package of the game": package}),
-        "variant": tournament.variant,
-        **_dotted("options", tournament.options),
-        **{name: value for name in FILE_FIELDS if (value := getattr(form, name)) not in (None, False)},
-        "rotations": tournament.rotations,
-        "seed": seed,
-        **_dotted("policy", form.policy),
-        **({} if form.clock is None else _dotted("clock", form.clock)),
-        **({"remote.credit_ms": credit_ms} if tournament.remote or credit_ms else {}),
-        "isolation": form.isolation,
-        **({} if tournament.entries_until is None else {UNTIL: tournament.entries_until}),
-        "bots": list(tournament.labels),
-        "house": tournament.house is not None,
-        **({LEFT_OUT: dict(tournament.left_out)} if tournament.left_out else {}),
-        **tournament.stage,
-        **{
-            f"{what} of {label}": value
-            for label, bot in zip(tournament.labels, tournament.bots, strict=True)
-            for what, value in _what_is_in(bot)
-        },
     }
-
-
-def _what_is_in(bot: Entry) -> Iterator[tuple[str, Any]]:
-    """Yield the names and values of the terms about a bot's content; a remote bot's content is its key."""
-    yield "content", bot.content
-    if isinstance(bot, BotFolder):
-        yield "files", file_hashes(bot.folder)
+    package = package_of(form.game)
+    if package is not None:
+        terms["package of the game"] = package
+    terms |= {"variant": tournament.variant, **_dotted("options", tournament.options)}
+    for name in FILE_FIELDS:
+        value = getattr(form, name)
+        if value not in (None, False):
+            terms[name] = value
+    terms |= {"rotations": tournament.rotations, "seed": seed, **_dotted("policy", form.policy)}
+    if form.clock is not None:
+        terms |= _dotted("clock", form.clock)
+    if tournament.remote or credit_ms:
+        terms["remote.credit_ms"] = credit_ms
+    terms["isolation"] = form.isolation
+    if tournament.entries_until is not None:
+        terms[UNTIL] = tournament.entries_until
+    terms |= {"bots": list(tournament.labels), "house": tournament.house is not None}
+    if tournament.left_out:
+        terms[LEFT_OUT] = dict(tournament.left_out)
+    terms |= tournament.stage
+    for label, bot in zip(tournament.labels, tournament.bots, strict=True):
+        terms[f"{CONTENT}{label}"] = bot.content
+        if isinstance(bot, BotFolder):
+            terms[f"{FILES}{label}"] = file_hashes(bot.folder)
+    return terms
 
 
 def left_out_of(terms: Terms) -> dict[str, str] | None:
@@ -90,8 +90,11 @@ def left_out_now(terms: Terms, events: Sequence[Event]) -> dict[str, str]:
 
 def names_entered(events: Sequence[Event]) -> set[str]:
     """Return the names of the bots that entered: their labels, and the labels that their folders would give."""
-    entered = [event.what for event in events if isinstance(event.what, Entered) and event.block is not None]
-    return {name for bot in entered for name in (bot.label, label_of(bot.folder))}
+    found = set()
+    for event in events:
+        if isinstance(event.what, Entered) and event.block is not None:
+            found |= {event.what.label, label_of(event.what.folder)}
+    return found
 
 
 def as_begun(tournament: Tournament, ledger: Ledger) -> Tournament:
@@ -118,36 +121,27 @@ def _moment(text: Any) -> datetime | None:
 def remedy_of(tournament: Tournament, key: str, begun: Any, now: Any) -> str:
     """Return the commands that apply a change of terms to a running tournament; empty: there is none."""
     file = tournament.file
-    place = ("--results", tournament.results) if tournament.stage else ()
-    if key.startswith(CONTENT) and key not in {"content of the arena", UNSET}:
-        label = key.removeprefix(CONTENT)
-        return (
-            ""
-            if UNSET in {begun, now}
-            else command_line("entry", "update", *arguments(file, label, options=place))
-        )
+    of, place = file, tuple[str | Path, ...]()
+    if tournament.stage:
+        of, place = tournament.results, ("--results", tournament.results)
+    if key.startswith(CONTENT) and key != "content of the arena" and UNSET not in {begun, now}:
+        return command_line("entry", "update", *arguments(file, key.removeprefix(CONTENT), options=place))
     if key == "bots" and isinstance(begun, list) and isinstance(now, list):
-        competing = [label for label in now if label in tournament.labels[: len(tournament.form.bots)]]
-        added = [
-            command_line("entry", "add", *arguments(file, _given(tournament, label), options=place))
-            for label in competing
-            if label not in begun
-        ]
-        of = tournament.results if tournament.stage else file
-        gone = [
-            command_line("entry", "withdraw", *arguments(of, str(label))) for label in begun if label not in now
-        ]
-        return f"undo it, then {'; '.join([*added, *gone][:NAMED])}" if added or gone else ""
+        commands = []
+        for label in tournament.labels[: len(tournament.form.bots)]:
+            if label in now and label not in begun:
+                given = bot_name_of(tournament, tournament.labels.index(label)).given
+                commands.append(command_line("entry", "add", *arguments(file, given, options=place)))
+        gone = map(str, filterfalse(now.__contains__, begun))
+        commands += [command_line("entry", "withdraw", *arguments(of, label)) for label in gone]
+        if not commands:
+            return ""
+        return f"undo it, then {'; '.join(commands[:NAMED])}"
     if key == UNTIL and now != UNSET and (begun == UNSET or (isinstance(begun, str) and now > begun)):
         return command_line("extend", *(place[1:] or (file,)), "--entries-until", now)
     if key == format_of(tournament.spec).grows and isinstance(begun, int) and isinstance(now, int) and now > begun:
-        return command_line("extend", tournament.results if tournament.stage else file, f"--{key}", str(now))
+        return command_line("extend", of, f"--{key}", str(now))
     return ""
-
-
-def _given(tournament: Tournament, label: str) -> str:
-    """Return the name or path of a bot of the file, relative to the current folder."""
-    return bot_name_of(tournament, tournament.labels.index(label)).given
 
 
 def _no_remedy(key: str, begun: Any, now: Any) -> str:
@@ -202,11 +196,10 @@ def changes(begun: Terms, now: Terms, remedy: Callable[[str, Any, Any], str] = _
     for key in {**begun, **now}:
         was, is_now = begun.get(key, UNSET), now.get(key, UNSET)
         if was != is_now and not key.startswith(FILES):
-            command = remedy(key, was, is_now)
-            found.append(
-                f"{key} was {_short(was)}, is {_short(is_now)}{_which(key, begun, now)}"
-                f"{f' (to take it in: {command})' if command else ''}"
-            )
+            said = f"{key} was {_short(was)}, is {_short(is_now)}{_which(key, begun, now)}"
+            if command := remedy(key, was, is_now):
+                said += f" (to take it in: {command})"
+            found.append(said)
     return found
 
 
@@ -216,13 +209,17 @@ def _which(key: str, begun: Terms, now: Terms) -> str:
     if not key.startswith(CONTENT) or name not in begun or name not in now:
         return ""
     before, after = begun[name], now[name]
-    changed = [
-        f"{file} {'is new' if file not in before else 'is gone' if file not in after else 'changed'}"
-        for file in sorted({**before, **after})
-        if before.get(file) != after.get(file)
-    ]
-    more = [f"{len(changed) - NAMED} more"] if len(changed) > NAMED else []
-    return f" ({', '.join(changed[:NAMED] + more)})"
+    changed = []
+    for file in sorted({**before, **after}):
+        if file not in before:
+            changed.append(f"{file} is new")
+        elif file not in after:
+            changed.append(f"{file} is gone")
+        elif before[file] != after[file]:
+            changed.append(f"{file} changed")
+    if len(changed) > NAMED:
+        changed[NAMED:] = [f"{len(changed) - NAMED} more"]
+    return f" ({', '.join(changed)})"
 
 
 def _dotted(name: str, values: Any) -> Terms:

@@ -88,18 +88,22 @@ class NotBegun(WrongUse):
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.refused = None if is_held(folder) else read_refusal(folder / CHECKS)
-        self.text = "not begun: its bots are being checked" if is_held(folder) else "not begun"
-        see = ""
-        if self.refused is not None:
-            self.text = f"not begun: {self.refused.text}"
+        self.refused = None
+        self.text, see = "not begun", ""
+        if is_held(folder):
+            self.text = "not begun: its bots are being checked"
+        elif (refused := read_refusal(folder / CHECKS)) is not None:
+            self.refused = refused
+            self.text = f"not begun: {refused.text}"
             see = f" (see {self.logs})"
         super().__init__(f"{folder}: {self.text}{see}")
 
     @property
     def logs(self) -> Path | None:
         """The folder of the check that refused a bot; None: no bot was refused."""
-        return None if self.refused is None else self.folder / CHECKS / self.refused.logs
+        if self.refused is None:
+            return None
+        return self.folder / CHECKS / self.refused.logs
 
 
 class StartTerms(Struct, frozen=True, kw_only=True):
@@ -133,12 +137,14 @@ def load_start_terms(ledger: Ledger) -> StartTerms:
         raise WrongUse(f"{ledger.path}: is not the ledger of a tournament: {error}") from None
     if spec is None:
         raise WrongUse(f"{ledger.path}: holds no tournament, but a regression test")
-    contents = (terms.get(f"{CONTENT}{label}") for label in labels)
-    texts = tuple(content if isinstance(content, str) else None for content in contents)
+    contents: list[str | None] = []
+    for label in labels:
+        content = terms.get(f"{CONTENT}{label}")
+        contents.append(content if isinstance(content, str) else None)
     return StartTerms(
         game=terms["game"],
         labels=labels,
-        contents=texts,
+        contents=tuple(contents),
         isolation=isolation,
         spec=spec,
         terms=terms,
@@ -280,7 +286,7 @@ def _total(spec: ScheduleSpec, contest: Contest | None, asides: Asides) -> int:
         blocks = blocks_so_far(schedule.rounds(contest.seed), played)
         if len(played) == sum(len(block.shifts) for block in blocks):
             return len(played)  # A bot that withdrew from a knock-out made matches unnecessary.
-    left_out = len(asides.left_out) * (TWO if spec.seats == TWO else spec.rotations or spec.seats)
+    left_out = len(asides.left_out) * (spec.rotations or spec.seats)
     return max(schedule.matches - left_out, len(played))
 
 
@@ -312,16 +318,11 @@ def _spec(terms: Terms, labels: Sequence[str], house: int | None, played: list[P
     if "format" not in terms or not (played or GAMES.get(terms["game"]) is not None):
         return None
     seats = len(played[0].entrants) if played else _seats(terms)
-    known: dict[str, Any] = {
-        "entrants": len(labels) - (house is not None),
-        "seats": seats,
-        "filled": house is not None,
-        "remote": tuple(
-            number
-            for number, label in enumerate(labels)
-            if str(terms.get(f"content of {label}", "")).startswith(KEY_CONTENT)
-        ),
-    }
+    filled, remote = house is not None, []
+    for number, label in enumerate(labels):
+        if str(terms.get(f"{CONTENT}{label}", "")).startswith(KEY_CONTENT):
+            remote.append(number)
+    known: dict[str, Any] = {"entrants": len(labels) - filled, "seats": seats, "filled": filled, "remote": remote}
     if seats == TWO:
         known["rotations"] = None  # Terms have it for all games, files only for games of more than two seats.
     spec = msgspec.convert(terms | known, ScheduleSpec, strict=False)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from dataclasses import field as dataclass_field
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Generic, Literal, TypeVar
 
@@ -68,6 +69,14 @@ class MatchSetup(Struct, Generic[PlayerT], frozen=True, kw_only=True):
     names: tuple[str, ...]
     transcripts: Path
 
+    def players_of(self, match: Match) -> list[PlayerT]:
+        """Return the players of a match, by seat."""
+        return [self.players[entrant] for entrant in match.entrants]
+
+    def names_of(self, match: Match) -> tuple[str, ...]:
+        """Return the names of a match's bots, by seat."""
+        return tuple(map(self.names.__getitem__, match.entrants))
+
 
 @dataclass
 class BlockRunner(Generic[PlayerT]):
@@ -101,8 +110,8 @@ class BlockRunner(Generic[PlayerT]):
         self._queue = MatchQueue(
             self.blocks(),
             self.ledger.finished(self.first),
-            aside={each.block for each in asides.undecided},
-            left_out={each.block for each in asides.left_out},
+            aside=set(map(attrgetter("block"), asides.undecided)),
+            left_out=set(map(attrgetter("block"), asides.left_out)),
             releases=self.settle != "by_host",
         )
         self._roster = self.workers if isinstance(self.workers, Roster) else Roster(self.workers)
@@ -134,13 +143,12 @@ class BlockRunner(Generic[PlayerT]):
     async def _keep_busy(self, number: int, worker: Worker[PlayerT]) -> None:
         """Play one match after the other, until all have ended or this worker has left."""
         seat, awaits = worker.seat, worker.awaits
-        players = self.setup.players
 
         def fits(match: Match) -> bool:
-            return seat is None or seat([players[entrant] for entrant in match.entrants])
+            return seat is None or seat(self.setup.players_of(match))
 
         def waits(match: Match) -> bool:
-            return awaits is not None and awaits([players[entrant] for entrant in match.entrants])
+            return awaits is not None and awaits(self.setup.players_of(match))
 
         while not self._queue.done and number in self._roster:
             if self.time_is_up is not None and self.time_is_up():
@@ -173,23 +181,23 @@ class BlockRunner(Generic[PlayerT]):
         """Make one attempt at a match, and act on its result."""
         match, setup = ticket.match, self.setup
         name = _name(setup, match)
-        labels = tuple(setup.names[entrant] for entrant in match.entrants)
         attempt = await self.write(partial(self.ledger.try_match, match, setup.transcripts, name))
-        players = [setup.players[entrant] for entrant in match.entrants]
-        remembers = self._remembers(match)
+        seed = match.dealt(attempt.deal)
+        if self._remembers(match):
+            seed = match.own_dealt(attempt.deal)
         unexcused = tuple(seat for seat, entrant in enumerate(match.entrants) if entrant in attempt.unexcused)
         try:
             result = await play(
                 replace(
                     setup.plan,
                     match=match.name,
-                    seed=match.own_dealt(attempt.deal) if remembers else match.dealt(attempt.deal),
+                    seed=seed,
                     unexcused=unexcused,
                     block=match.block,
                     seating=match.seating,
-                    labels=labels,
+                    labels=setup.names_of(match),
                 ),
-                players,
+                setup.players_of(match),
                 transcript=attempt.transcript,
             )
         except WorkerGoneError as gone:
@@ -227,7 +235,7 @@ class BlockRunner(Generic[PlayerT]):
 
     def _remembers(self, match: Match) -> bool:
         """Return whether a bot may remember a deal, as one on another machine may."""
-        return any(isinstance(self.setup.players[entrant], RemoteBot) for entrant in match.entrants)
+        return any(isinstance(player, RemoteBot) for player in self.setup.players_of(match))
 
     async def _void(self, ticket: Ticket, attempt: Attempt, reason: str, result: Result | None) -> None:
         """Record a void attempt. Its block counts as a whole, so all of it is played again.
@@ -383,7 +391,7 @@ def _name(setup: MatchSetup[PlayerT], match: Match) -> str:
     name = sortable_match_name(match.block, match.seating)
     if len(match.entrants) > NAMED:
         return name
-    return "-".join((name, *(_in_file_name(setup.names[entrant]) for entrant in match.entrants)))
+    return "-".join((name, *map(_in_file_name, setup.names_of(match))))
 
 
 def _in_file_name(name: str) -> str:
