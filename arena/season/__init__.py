@@ -1,8 +1,7 @@
 """Seasons: stages that follow one another, each a tournament or one for each group."""
 
-from arena.season.qualification import Finish, Qualified, cut_texts, drawn, qualified, ranked
+from arena.season.qualification import Finish, ranked
 from arena.season.results import (
-    Origin,
     PartResults,
     PlannedStage,
     SeasonResults,
@@ -21,34 +20,3 @@ from arena.season.results import (
     title_of,
 )
 from arena.season.run import all_bots, begin_anew, play_season, remote_bots, tournament_as_begun
-
-__all__ = [
-    "Finish",
-    "Origin",
-    "PartResults",
-    "PlannedStage",
-    "Qualified",
-    "SeasonResults",
-    "StageResults",
-    "all_bots",
-    "back_up_season",
-    "begin_anew",
-    "check_season_backup",
-    "cut_in",
-    "cut_texts",
-    "drawn",
-    "field_in",
-    "finishes_of",
-    "goes_on",
-    "is_of_season",
-    "parts_in",
-    "play_season",
-    "qualified",
-    "ranked",
-    "read_book",
-    "remote_bots",
-    "season_folder",
-    "season_in",
-    "title_of",
-    "tournament_as_begun",
-]

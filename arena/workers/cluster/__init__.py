@@ -3,5 +3,3 @@
 from arena.workers.cluster.cluster import PATIENCE_SECONDS, open_cluster
 from arena.workers.cluster.dask import address_of, connected, dask_for
 from arena.workers.cluster.transfer import Asked, Store
-
-__all__ = ["PATIENCE_SECONDS", "Asked", "Store", "address_of", "connected", "dask_for", "open_cluster"]

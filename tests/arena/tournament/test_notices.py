@@ -18,8 +18,7 @@ from arena.config.tournament_file import read_tournament
 from arena.errors import WRONG_USE, MachineCannot, Stopped, WrongUse
 from arena.pages.report import write_beside
 from arena.schedule.round_robin import round_robin
-from arena.tournament import Notice
-from arena.tournament.notices import Watch
+from arena.tournament.notices import Notice, Watch
 from arena.tournament.observers import Observers
 from arena.tournament.results_folder import held
 from arena.tournament.run import TournamentRun

@@ -14,8 +14,8 @@ import pytest
 import trio
 from structlog.testing import CapturingLogger
 
-from arena.tournament import Notice, notices
-from arena.tournament.notices import open_notices
+from arena.tournament import notices
+from arena.tournament.notices import Notice, open_notices
 from referee.log import SILENT
 
 PATH = "/hooks/S3CRET?key=S3CRET"
