@@ -27,6 +27,7 @@ from statistics import fmean, median
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from arena.arrays import np
 from arena.statistics.sprt import Verdict
@@ -216,13 +217,7 @@ class UsageWalk:
         """Add the next block's ratio of head's use to base's; None if it was not measured."""
         state = self.state
         if ratio is None or not (isfinite(ratio) and ratio > 0):
-            self.state = UsageState(
-                blocks=state.blocks,
-                unmeasured=state.unmeasured + 1,
-                within=state.within,
-                for_within=state.for_within,
-                for_above=state.for_above,
-            )
+            self.state = replace(state, verdict=Verdict.UNDECIDED, unmeasured=state.unmeasured + 1)
             return
         self.ratios.append(ratio)
         blocks = state.blocks + 1
@@ -233,13 +228,8 @@ class UsageWalk:
             verdict = Verdict.ACCEPTED
         elif for_above >= 1 / self.limit.beta:
             verdict = Verdict.REJECTED
-        self.state = UsageState(
-            verdict=verdict,
-            blocks=blocks,
-            unmeasured=state.unmeasured,
-            within=within,
-            for_within=for_within,
-            for_above=for_above,
+        self.state = replace(
+            state, verdict=verdict, blocks=blocks, within=within, for_within=for_within, for_above=for_above
         )
 
 

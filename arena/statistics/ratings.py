@@ -18,6 +18,7 @@ linear models* (1986) for the sandwich.
 
 from collections.abc import Iterator, Sequence
 from math import log
+from operator import attrgetter
 
 from msgspec import Struct
 
@@ -58,11 +59,12 @@ def orders_of(played: Sequence[Played]) -> Orders:
     ways = np.minimum(np.lcm.reduce(table.sizes, axis=1, initial=1), most)
     within = _within(table, ways)
     parts = list(_parts(table, ways, within))
-    matches = np.concatenate([rows for rows, _ in parts]) if parts else np.zeros(0, dtype=np.int64)
-    orders = np.concatenate([orders for _, orders in parts]) if parts else table.entrants
+    matches, orders = np.zeros(0, dtype=np.int64), table.entrants
+    if parts:
+        matches, orders = map(np.concatenate, zip(*parts, strict=True))
     as_scheduled = np.argsort(matches, kind="stable")
     matches = matches[as_scheduled]
-    numbers = np.array([match.block for match in played], dtype=np.int64)
+    numbers = np.array(list(map(attrgetter("block"), played)), dtype=np.int64)
     blocks = np.cumsum(np.diff(numbers, prepend=numbers[:1]) != 0)
     return Orders(orders[as_scheduled], 1 / ways[matches], blocks[matches])
 

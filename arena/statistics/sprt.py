@@ -12,6 +12,7 @@ the test's limits are A. Wald's, *Sequential tests of statistical hypotheses* (1
 from collections.abc import Callable, Sequence
 from enum import Enum
 from math import exp, fsum, log, sqrt
+from operator import mul, sub
 from typing import Literal
 
 from msgspec import Struct
@@ -131,7 +132,9 @@ def llr(counts: Sequence[int], test: Sprt) -> float:
 
     def fitted(elo: float) -> list[float]:
         if test.model == "logistic":
-            return _with_mean(scores, shares, expected(elo))
+            # The most likely distribution with this mean for the observed shares (Proposition 1.1).
+            mean = expected(elo)
+            return _tilted(shares, [score - mean for score in scores])
         return _with_t_value(scores, shares, elo / NORMALIZED_ELO * root)
 
     both = zip(shares, fitted(test.elo0), fitted(test.elo1), strict=True)
@@ -143,11 +146,6 @@ def expected(elo: float) -> float:
     return 1 / (1 + exp(-elo / ELO))
 
 
-def _with_mean(scores: Sequence[float], shares: Sequence[float], mean: float) -> list[float]:
-    """Return the most likely distribution with this mean for the observed shares (Proposition 1.1)."""
-    return _tilted(shares, [score - mean for score in scores])
-
-
 def _with_t_value(scores: Sequence[float], shares: Sequence[float], t_value: float) -> list[float]:
     """Return the most likely distribution whose mean is `t_value` standard deviations above one half (4.1).
 
@@ -155,13 +153,13 @@ def _with_t_value(scores: Sequence[float], shares: Sequence[float], t_value: flo
     """
     guess = [1 / len(scores)] * len(scores)
     for _ in range(ROUNDS):
-        mean = sum(score * share for score, share in zip(scores, guess, strict=True))
+        mean = sum(map(mul, scores, guess))
         deviation = sqrt(sum(share * (score - mean) ** 2 for score, share in zip(scores, guess, strict=True)))
         slopes = [
             score - 0.5 - t_value * deviation * (1 + ((score - mean) / deviation) ** 2) / 2 for score in scores
         ]
         last, guess = guess, _tilted(shares, slopes)
-        if max(abs(new - old) for new, old in zip(guess, last, strict=True)) < EXACT:
+        if max(map(abs, map(sub, guess, last))) < EXACT:
             break
     return guess
 

@@ -5,6 +5,8 @@ its declaration here, and a place in the groups at the end, from which tables ar
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
+from operator import attrgetter
 from typing import Annotated, Any, Protocol
 
 from msgspec import Meta, Struct
@@ -49,11 +51,11 @@ class Table(Struct, frozen=True):
 
 def table_of(played: Sequence[Ended]) -> Table:
     """Return the arrays of these matches."""
-    sitting = [match.entrants for match in played]
+    sitting = list(map(attrgetter("entrants"), played))
     seats = len(sitting[0]) if sitting else 0
     shape = (len(sitting), seats)
     entrants = np.array(sitting, dtype=np.int64).reshape(shape)
-    rankings = (match.outcome.ranking for match in played)
+    rankings = map(attrgetter("outcome.ranking"), played)
     places = np.array([_places(ranking, seats) for ranking in rankings], dtype=np.int64).reshape(shape)
     before, sizes = np.zeros((2, *shape), dtype=np.int64)
     for seat in range(seats):
@@ -96,7 +98,7 @@ class Played(Struct, frozen=True, kw_only=True):
         """Return True if the match is consistent with `entrants` bots; ledgers are untrusted."""
         seats = range(len(self.entrants))
         by_seat = (self.conduct, self.charged_us, self.windows, self.defaults, self.refused)
-        ranked = sorted(seat for group in self.outcome.ranking for seat in group)
+        ranked = sorted(chain.from_iterable(self.outcome.ranking))
         return (
             len(seats) > 1
             and all(len(each) == len(seats) for each in by_seat)
@@ -163,21 +165,18 @@ def standings_of(entrants: int, played: Iterable[Played], house: int | None = No
     table = table_of(matches)
     sums = _sums(entrants, table, matches)
     against = _against(entrants, table)
-    rows = [
-        StandingsRow(
-            entrant=entrant,
-            house=entrant == house,
-            against=against[entrant],
-            **{field: each[entrant] for field, each in sums.items()},
-        )
-        for entrant in range(entrants)
-    ]
+    rows = []
+    for entrant in range(entrants):
+        row = StandingsRow(entrant=entrant, house=entrant == house, against=against[entrant])
+        for field, each in sums.items():
+            setattr(row, field, each[entrant])
+        rows.append(row)
     return sorted(rows, key=lambda row: (row.house, -(row.mean or 0), row.faults, row.entrant))
 
 
 def points(outcome: Outcome, seat: int) -> float:
     """Return the share of the other seats ranked below; a tie counts half. With two seats it is 1, 0.5 or 0."""
-    sizes = [len(group) for group in outcome.ranking]
+    sizes = list(map(len, outcome.ranking))
     place = next(place for place, group in enumerate(outcome.ranking) if seat in group)
     return (sum(sizes[place + 1 :]) + (sizes[place] - 1) / 2) / (sum(sizes) - 1)
 
@@ -193,7 +192,6 @@ def places_by_seat(outcome: Outcome) -> dict[int, int]:
 def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, list[Any]]:
     """Return the fields of a row that are sums over matches, each indexed by entrant."""
     first, tied = table.places == 0, table.sizes > 1
-    faults = [[conduct is not Conduct.OK for conduct in match.conduct] for match in matches]
 
     def total(values: Any) -> list[Any]:
         each = np.asarray(values).ravel()
@@ -201,27 +199,29 @@ def _sums(entrants: int, table: Table, matches: Sequence[Played]) -> dict[str, l
         found: list[Any] = (sums if each.dtype == float else sums.astype(int)).tolist()
         return found
 
-    return {
+    sums = {
         "played": total(np.ones_like(table.places)),
         "wins": total(first & ~tied),
         "ties": total(first & tied),
         "losses": total(~first),
         "points": total(table.shares),
-        "faults": total(faults),
-        "defaults": total([match.defaults for match in matches]),
-        "refused": total([match.refused for match in matches]),
-        "windows": total([match.windows for match in matches]),
-        "charged_us": total([match.charged_us for match in matches]),
-        "untimed": total([_untimed(match) for match in matches]),
+        "faults": total(list(map(_faults, matches))),
+        "untimed": total(list(map(_untimed, matches))),
     }
+    for field in ("defaults", "refused", "windows", "charged_us"):
+        sums[field] = total(list(map(attrgetter(field), matches)))
+    return sums
+
+
+def _faults(match: Played) -> list[bool]:
+    """Return for each seat whether its conduct was not `ok`."""
+    return [conduct is not Conduct.OK for conduct in match.conduct]
 
 
 def _untimed(match: Played) -> list[int]:
     """Return each seat's windows if its bot never started, otherwise 0."""
-    return [
-        windows if conduct is Conduct.NEVER_STARTED else 0
-        for windows, conduct in zip(match.windows, match.conduct, strict=True)
-    ]
+    seats = zip(match.windows, match.conduct, strict=True)
+    return [windows * (conduct is Conduct.NEVER_STARTED) for windows, conduct in seats]
 
 
 def _against(entrants: int, table: Table) -> list[dict[int, Score]]:
@@ -233,14 +233,12 @@ def _against(entrants: int, table: Table) -> list[dict[int, Score]]:
         played += np.bincount(cells.ravel(), minlength=entrants**2)
         wins += np.bincount(cells[mine < table.places], minlength=entrants**2)
         ties += np.bincount(cells[mine == table.places], minlength=entrants**2)
-    return [
-        {
-            other: _score(int(played[cell]), int(wins[cell]), int(ties[cell]))
-            for other in range(entrants)
-            if played[cell := one * entrants + other] and other != one
-        }
-        for one in range(entrants)
-    ]
+    found: list[dict[int, Score]] = [{} for _ in range(entrants)]
+    for cell in np.flatnonzero(played).tolist():
+        one, other = divmod(cell, entrants)
+        if other != one:
+            found[one][other] = _score(int(played[cell]), int(wins[cell]), int(ties[cell]))
+    return found
 
 
 def _score(played: int, wins: int, ties: int) -> Score:
@@ -323,6 +321,6 @@ CONDUCT = (FAULTS, DEFAULTS, REFUSED)
 def conduct_columns(rows: Sequence[StandingsRow]) -> list[BotColumn]:
     """Return the last columns of tables in a terminal; `refused` only if a message of these rows was refused."""
     columns = [*CONDUCT, TIME_PER_MOVE]
-    if not any(row.refused for row in rows):
+    if not any(map(attrgetter("refused"), rows)):
         columns.remove(REFUSED)
     return columns

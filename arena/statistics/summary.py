@@ -6,7 +6,8 @@ The reports of matches are read one by one, and the number of causes and texts s
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
+from operator import attrgetter
 from statistics import quantiles
 from typing import NamedTuple
 
@@ -73,15 +74,26 @@ class _Kind:
     def __init__(self, numbers: Sequence[str]) -> None:
         self.matches = 0
         self.last_line = self.log = ""
-        self.ranges = [(number, number) for number in numbers]
+        self.ranges = list(zip(numbers, numbers, strict=True))
 
     def add(self, numbers: Sequence[str], last_line: str, log: str) -> None:
         self.matches += 1
         self.last_line, self.log = last_line, log
-        self.ranges = [
-            (min(low, number, key=float), max(high, number, key=float))
-            for (low, high), number in zip(self.ranges, numbers, strict=True)
-        ]
+        for place, (range_, number) in enumerate(zip(self.ranges, numbers, strict=True)):
+            self.ranges[place] = min(range_[0], number, key=float), max(range_[1], number, key=float)
+
+    def loss(self, words: Sequence[str], *, never_started: bool) -> Loss:
+        """Return these losses, with the range of each number between the words of the cause."""
+        cause = ""
+        for word, range_ in zip_longest(words, self.ranges, fillvalue=()):
+            cause += f"{word}{' to '.join(dict.fromkeys(range_))}"
+        return Loss(
+            cause=cause,
+            never_started=never_started,
+            matches=self.matches,
+            last_line=self.last_line,
+            log=self.log,
+        )
 
 
 class _Tally:
@@ -127,23 +139,16 @@ class _Tally:
     def report(self) -> BotReport:
         """Return the summary of all reports so far."""
         self._add_up()
-        kinds = sorted(self._kinds.items(), key=lambda item: -item[1].matches)
+        losses = []
+        for (never_started, words), kind in sorted(self._kinds.items(), key=lambda item: -item[1].matches):
+            losses.append(kind.loss(words, never_started=never_started))
         complaints = (Complaint(refusal, text, times) for (refusal, text), times in self._complaints.most_common())
         return BotReport(
             matches=self._matches,
             windows=self._windows,
             refused=self._refused,
             lost=self._lost,
-            losses=tuple(
-                Loss(
-                    cause=_with_ranges(words, kind.ranges),
-                    never_started=never_started,
-                    matches=kind.matches,
-                    last_line=kind.last_line,
-                    log=kind.log,
-                )
-                for (never_started, words), kind in kinds
-            ),
+            losses=tuple(losses),
             total=replace(self._total, hello_us=None, complaints=tuple(complaints)),
             log=self._log,
         )
@@ -156,14 +161,10 @@ def reports_of(entrants: int, matches: Iterable[Reported]) -> tuple[BotReport, .
         stem = transcript.removesuffix(".jsonl")
         for seat, report in enumerate(reports):
             tallies[match.entrants[seat]].add(report, match, seat, f"{stem}.seat-{seat}.log")
-    return tuple(tally.report() for tally in tallies)
+    return tuple(map(_Tally.report, tallies))
 
 
-def _with_ranges(words: Sequence[str], ranges: Sequence[tuple[str, str]]) -> str:
-    numbers = [low if low == high else f"{low} to {high}" for low, high in ranges]
-    return "".join(f"{word}{number}" for word, number in zip_longest(words, numbers, fillvalue=""))
-
-
+BLOCK = attrgetter("block")
 MOMENTS = 12
 """Number of points in the history of ratings, at equal parts of the blocks."""
 ROUGHLY = 0.003
@@ -231,12 +232,12 @@ def digest_of(
         labels=tuple(labels),
         house=house,
         seats=table.seats,
-        blocks=len({match.block for match in played}),
+        blocks=len(set(map(BLOCK, played))),
         matches=len(played),
         standings=tuple(order(standings_of(entrants, played, house))),
         ratings=rate(orders, entrants, house, last),
         moments=_moments(played, strengths, house),
-        by_seat=tuple(_sum([row[seat] for row in by_bot]) for seat in range(table.seats)),
+        by_seat=tuple(map(_sum, zip(*by_bot, strict=True))),
         by_bot_and_seat=by_bot,
         conduct=_conduct(entrants, played),
         time=_time(entrants, played),
@@ -257,7 +258,8 @@ def _moments(
     played: Sequence[Played], strengths: Sequence[tuple[int, Numbers]], house: int | None
 ) -> tuple[Moment, ...]:
     """Return the ratings after each of these numbers of blocks."""
-    last = [number for number, match in enumerate(played, start=1) if _ends_block(played, number, match)]
+    last = list(accumulate(Counter(map(BLOCK, played)).values()))
+    """Number of matches up to the end of each block."""
     found = []
     for blocks, each in strengths:
         competing = [entrant for entrant in range(len(each)) if entrant != house]
@@ -266,18 +268,13 @@ def _moments(
     return tuple(found)
 
 
-def _ends_block(played: Sequence[Played], number: int, match: Played) -> bool:
-    return number == len(played) or played[number].block != match.block
-
-
 def _first(entrants: int, played: Sequence[Played]) -> tuple[int | None, ...]:
     """Return the number of matches before each entrant's first; None for a bot without matches."""
-    first: list[int | None] = [None] * entrants
+    first: dict[int, int] = {}
     for number, match in enumerate(played):
         for entrant in match.entrants:
-            if first[entrant] is None:
-                first[entrant] = number
-    return tuple(first)
+            first.setdefault(entrant, number)
+    return tuple(map(first.get, range(entrants)))
 
 
 def _by_bot_and_seat(entrants: int, table: Table) -> tuple[tuple[Score, ...], ...]:
@@ -299,7 +296,11 @@ def _conduct(entrants: int, played: Sequence[Played]) -> tuple[dict[str, int], .
     for match in played:
         for entrant, conduct in zip(match.entrants, match.conduct, strict=True):
             counts[entrant][conduct] += 1
-    return tuple({kind.value: count[kind] for kind in Conduct if count[kind]} for count in counts)
+    return tuple(map(_by_name, counts))
+
+
+def _by_name(count: Counter[Conduct]) -> dict[str, int]:
+    return {kind.value: count[kind] for kind in Conduct if count[kind]}
 
 
 def _time(entrants: int, played: Sequence[Played]) -> tuple[TimeUse | None, ...]:
@@ -310,9 +311,13 @@ def _time(entrants: int, played: Sequence[Played]) -> tuple[TimeUse | None, ...]
         for entrant, charged, windows, conduct in seats:
             if windows and conduct is not Conduct.NEVER_STARTED:
                 used[entrant].append(charged / windows)
-    return tuple(_time_use(times) if times else None for times in used)
+    return tuple(map(_time_use, used))
 
 
-def _time_use(times: list[float]) -> TimeUse:
-    tenths = quantiles(times, n=10, method="inclusive") if len(times) > 1 else times * 9
+def _time_use(times: list[float]) -> TimeUse | None:
+    if not times:
+        return None
+    tenths = times * 9
+    if len(times) > 1:
+        tenths = quantiles(times, n=10, method="inclusive")
     return TimeUse(tenths[0], tenths[4], tenths[8], max(times))
