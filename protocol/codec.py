@@ -25,8 +25,8 @@ TOO_DEEP = "nested too deeply"
 BYTE_ORDER_MARK = "begins with a byte order mark; a message begins with {"
 MOST_BRACKETS = 4_000
 """Most brackets in one message, those inside strings included; no legal action has a tenth of that."""
-_OPENING = bytes(1 if byte in b"[{" else 0 for byte in range(256))
-_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
+_OPENING = bytes(map(b"[{".__contains__, range(256)))
+_NO_BRACKETS = bytes(set(range(256)).difference(b"[]{}"))
 
 encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 """Encode a message, event, view or record as compact JSON, in the Struct's field order; repeatable to the byte."""

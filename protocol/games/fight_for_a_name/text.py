@@ -4,6 +4,7 @@ What a person types: `N NE S`, `put 12:2`, `give 3:1`, uses of a pillar's titles
 The rules in one page: docs/games/fight_for_a_name.md, R1 to R12 and O1 to O7.
 """
 
+from itertools import islice, starmap
 from typing import Any, get_args
 
 from protocol.games.fight_for_a_name import (
@@ -23,7 +24,7 @@ from protocol.games.fight_for_a_name import (
     drawing,
 )
 from protocol.games.fight_for_a_name.board import START, walks
-from protocol.text import Drawing, Example, GameText, ParseError, Terms, name, number, quoted
+from protocol.text import Drawing, Example, GameText, ParseError, Terms, joined, name, number, quoted
 
 DIRECTIONS, TITLES, COLOURS = get_args(Direction), get_args(Title), get_args(Colour)
 LAST_POSITION, LAST_HEX, LAST_SEAT = max(get_args(Position)), len(get_args(HexKey)), len(get_args(SeatKey)) - 1
@@ -95,11 +96,8 @@ def _moves(seen: FightView) -> tuple[Example, ...]:
     position, mp = seen.position or START, seen.mp or 0
     paths = sorted(walks(position, mp).values(), key=len)
     named = {len(path): path for path in paths if path}
-    shown = (
-        [(" ".join(named[n]), f"{n} step{'s' if n > 1 else ''}") for n in sorted({min(named), max(named)})]
-        if named
-        else []
-    )
+    lengths = sorted(named)
+    shown = [(" ".join(named[n]), f"{n} step{'s' * (n > 1)}") for n in sorted({*lengths[:1], *lengths[-1:]})]
     shown.append(("stay", "no step"))
     hexes = [number for number in seen.reached if number not in seen.white]
     if seen.final_phase and hexes and mp:
@@ -128,10 +126,10 @@ def if_nothing(window: str, action: dict[str, Any] | None) -> str:  # noqa: ARG0
 def read(window: str, text: str) -> dict[str, Any]:
     """See `protocol.text.GameText`."""
     words = text.replace(",", " ").split()
-    lower = [word.lower() for word in words]
+    is_nobody = " ".join(words).lower() in NOBODY
     match window:
         case "challenge":
-            if lower in ([each] for each in NOBODY):
+            if is_nobody:
                 return {"pick": []}
             return {"pick": [number(word, 0, LAST_POSITION, "a number's position") for word in words]}
         case "move":
@@ -139,7 +137,7 @@ def read(window: str, text: str) -> dict[str, Any]:
         case "pillar":
             return _ask(words)
         case _:
-            if lower in ([each] for each in NOBODY):
+            if is_nobody:
                 return {"seat": None}
             return {"seat": number(" ".join(words), 0, LAST_SEAT, "a seat's number, nor nobody")}
 
@@ -173,8 +171,9 @@ def _ask(words: list[str]) -> dict[str, Any]:
     left = iter(words)
     for word in left:
         key = name(word, ASKING, "one of the uses of a title")
-        values = [next(left, "") for _ in range(1 if key == "crest" else 2)]
-        if not all(values):
+        wanted = 1 if key == "crest" else 2
+        values = list(islice(left, wanted))
+        if len(values) < wanted:
             raise ParseError(f"{key} lacks a word; type {ASK}")
         title = name(values[0], TITLES, "a title")
         if key == "crest":
@@ -199,9 +198,9 @@ def ask(window: str, view: FightView) -> str:
             put = ", then put HEX:MP" if view.final_phase else ""
             return f"steps{put}, or stay"
         case "pillar":
-            return f"{ASK}, of {', '.join(view.visits[-1].titles)}"
+            return f"{ASK}, of {joined(view.visits[-1].titles)}"
         case _:
-            return f"one of seats {', '.join(map(str, view.candidates or ()))}, or nobody"
+            return f"one of seats {joined(view.candidates or ())}, or nobody"
 
 
 def say(action: dict[str, Any]) -> str:
@@ -211,11 +210,12 @@ def say(action: dict[str, Any]) -> str:
     if "pick" in action:
         return " ".join(map(str, action["pick"])) or "none"
     if "crest" in action:
-        return " ".join(f"{key} {action[key] if key == 'crest' else ' '.join(action[key])}" for key in ASKING)
+        uses = [f"{key} {' '.join(action[key])}" for key in ASKING if key != "crest"]
+        return " ".join([*uses, f"crest {action['crest']}"])
     words = list(action.get("path", ()))
     for key, word in (("reinforce", "put"), ("give", "give")):
         if key in action:
-            words += [word, *(f"{where}:{amount}" for where, amount in action[key].items())]
+            words += [word, *starmap("{}:{}".format, action[key].items())]
     return " ".join(words) or "stay"
 
 

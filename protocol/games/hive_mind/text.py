@@ -4,6 +4,7 @@ What a person types: `Charge ADE Zero HKL double Charge guess Zero 112332112213`
 The rules in one page: docs/games/hive_mind.md, R1 to R12.
 """
 
+from itertools import starmap
 from typing import Any
 
 from protocol.games.hive_mind import (
@@ -19,7 +20,7 @@ from protocol.games.hive_mind import (
     drawing,
 )
 from protocol.games.hive_mind.board import SHAPES
-from protocol.text import Drawing, Example, GameText, ParseError, Terms, name, number, quoted
+from protocol.text import Drawing, Example, GameText, ParseError, Terms, joined, name, number, pairs, quoted
 
 SEATS = 5
 HEXES = "ABCDEFGHIJKL"
@@ -112,7 +113,7 @@ def if_nothing(window: str, action: dict[str, Any] | None) -> str:  # noqa: ARG0
 def read(window: str, text: str) -> dict[str, Any]:
     """See `protocol.text.GameText`."""
     words = text.replace(",", " ").split()
-    if [word.lower() for word in words] == ["none"] and window in ("round", "scores"):
+    if " ".join(words).lower() == "none" and window in ("round", "scores"):
         words = []
     match window:
         case "round":
@@ -187,18 +188,19 @@ def ask(window: str, view: HiveMindView) -> str:
         case "give_token":
             return "whom to give a token: a seat"
         case _:
-            return f"who is to go: {', '.join(map(str, view.tied))}"
+            return f"who is to go: {joined(view.tied)}"
 
 
 def say(action: dict[str, Any]) -> str:
     """See `protocol.text.GameText`."""
     if "scores" in action:
-        return " ".join(f"{seat}:{score}" for seat, score in action["scores"].items()) or "none"
+        return pairs("{}:{}", action["scores"], " ") or "none"
     if "seat" in action:
         return str(action["seat"])
-    words = [f"{hive} {cells}" for hive, cells in action.get("place", {}).items()]
-    words += [f"{key} {hive}" for key in LISTS for hive in action.get(key, ())]
-    words += [f"guess {hive} {digits}" for hive, digits in action.get("guess", {}).items()]
+    words = list(starmap("{} {}".format, action.get("place", {}).items()))
+    for key in LISTS:
+        words += map(f"{key} {{}}".format, action.get(key, ()))
+    words += starmap("guess {} {}".format, action.get("guess", {}).items())
     return " ".join(words) or "none"
 
 
@@ -314,12 +316,10 @@ _VARIANTS = {
 
 def page(variant: str) -> str:
     """See `protocol.text.GameText.rules`."""
-    kinds = {
-        kind: " ".join(
-            f"{name}:{''.join(sorted(shape.looks))}" for name, shape in SHAPES.items() if shape.kind == kind
-        )
-        for kind in ("tri", "line", "arc")
-    }
+    shapes: dict[str, list[str]] = {"tri": [], "line": [], "arc": []}
+    for shape in SHAPES.values():
+        shapes[shape.kind].append(f"{shape.cells}:{shape.looks}")
+    kinds = dict(zip(shapes, map(" ".join, shapes.values()), strict=True))
     return _PAGE.format(variant=variant, **kinds, **_VARIANTS[variant])
 
 

@@ -27,8 +27,10 @@ def forms(terms: Terms) -> dict[str, tuple[Example, ...]]:
             ("swap", "take over the other's first move; on the second turn of the match"),
         )
     chooses = terms.options.get("first", "choose") == "choose" and terms.options.get("advantage", 0) == terms.seat
-    first: dict[str, tuple[Example, ...]] = {"first": (("first SEAT", "that seat goes first, 0 or 1"),)}
-    return (first if chooses else {}) | {"turn": turn}
+    windows: dict[str, tuple[Example, ...]] = {}
+    if chooses:
+        windows["first"] = (("first SEAT", "that seat goes first, 0 or 1"),)
+    return windows | {"turn": turn}
 
 
 def examples(window: str, view: MistView) -> tuple[Example, ...]:
@@ -44,7 +46,7 @@ def examples(window: str, view: MistView) -> tuple[Example, ...]:
         if BOARD.bit[cell] & free and len(cells) < most:
             cells.append(cell)
             free &= ~BOARD.grow(BOARD.bit[cell])
-    shown = [(" ".join(cells[:n]), f"{n} piece{'s' if n > 1 else ''}") for n in range(1, len(cells) + 1)]
+    shown = [(" ".join(cells[:n]), f"{n} piece{'s' * (n > 1)}") for n in range(1, len(cells) + 1)]
     if least == 0:
         shown.append(("none", "no piece"))
     if view.may_swap:
@@ -72,15 +74,19 @@ def read(window: str, text: str) -> dict[str, Any]:
         return {"first": int(words[0])}
     if words == ["swap"]:
         return {"swap": True}
-    return {"cells": [] if words == ["none"] else list(map(_cell, words))}
+    if words == ["none"]:
+        words = []
+    return {"cells": list(map(_cell, words))}
 
 
 def _cell(word: str) -> str:
     cell = word.upper()
     if cell in BOARD.bit:
         return cell
+    there = "rows are A to I, from A1 to A5 and E1 to E9"
     row = [each for each in BOARD.names if each[0] == cell[0]]
-    there = f"row {cell[0]} is {row[0]} to {row[-1]}" if row else "rows are A to I, from A1 to A5 and E1 to E9"
+    if row:
+        there = f"row {cell[0]} is {row[0]} to {row[-1]}"
     raise ParseError(f"{quoted(cell)} is no cell: {there}")
 
 

@@ -38,7 +38,9 @@ def read(window: str, text: str) -> dict[str, Any]:
     """See `protocol.text.GameText`."""
     key = "seat" if window == "vote" else "target"
     word = text.strip().lower()
-    return {key: None if word in NOBODY else number(word, 0, MOST_SEATS - 1, "a seat's number, nor nobody")}
+    if word in NOBODY:
+        return {key: None}
+    return {key: number(word, 0, MOST_SEATS - 1, "a seat's number, nor nobody")}
 
 
 def ask(window: str, view: PointingView) -> str:

@@ -1,6 +1,7 @@
 """Runes to Ruins as a person types it: parts set off by `;`, such as `vote 13; divine Box; has 1 Torn Box`."""
 
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any, get_args
 
 from protocol.games.runes_to_ruins import (
@@ -15,7 +16,19 @@ from protocol.games.runes_to_ruins import (
     drawing,
 )
 from protocol.games.runes_to_ruins.runes import RUNES, DivineGroup, MundaneGroup, RuneName
-from protocol.text import QUOTED_CHARACTERS, Drawing, Example, GameText, ParseError, Terms, name, number, quoted
+from protocol.text import (
+    QUOTED_CHARACTERS,
+    Drawing,
+    Example,
+    GameText,
+    ParseError,
+    Terms,
+    joined,
+    name,
+    number,
+    pairs,
+    quoted,
+)
 
 RUNE_NAMES, GROUPS = get_args(RuneName), (*get_args(DivineGroup), *get_args(MundaneGroup))
 ORDERS = get_args(Order)
@@ -96,7 +109,7 @@ def examples(window: str, view: RunesView) -> tuple[Example, ...]:
     others = [seat for seat in range(LAST_SEAT + 1) if seat != view.seat]
     one, two, three, four = others
     insight, own = view.insight or 0, view.symbol or ()
-    runes = [f"{mundane} {divine}" for divine in ("Box", "Slope") for mundane in ("Torn", "Cross", "Slash")]
+    runes = ["Torn Box", "Cross Box", "Slash Box", "Torn Slope", "Cross Slope", "Slash Slope"]
     costs = {
         "vote 13": 0,
         "vote 7 3; vote 2; more votes": 1,
@@ -128,7 +141,7 @@ def examples(window: str, view: RunesView) -> tuple[Example, ...]:
     ):
         if is_allowed:
             shown.append(typed)
-    return tuple((typed, "") for typed in shown)
+    return tuple(zip(shown, repeat("")))
 
 
 def if_nothing(window: str, action: dict[str, Any] | None) -> str:  # noqa: ARG001 - the default is always the same
@@ -167,9 +180,10 @@ def _add(action: dict[str, Any], part: str) -> None:
 def _vote(action: dict[str, Any], rest: str) -> None:
     condition, *times = _words(rest, "vote", 1, 2)
     votes = action.setdefault("votes", {})
-    votes[str(number(condition, 1, LAST_CONDITION, "a condition"))] = (
-        number(times[0], 1, MOST_VOTES, "a number of votes") if times else 1
-    )
+    key = str(number(condition, 1, LAST_CONDITION, "a condition"))
+    votes[key] = 1
+    if times:
+        votes[key] = number(times[0], 1, MOST_VOTES, "a number of votes")
 
 
 def _dark(action: dict[str, Any], rest: str) -> None:
@@ -191,7 +205,7 @@ def _words(text: str, key: str, least: int, most: int = 0) -> list[str]:
 
 
 def _list(text: str) -> list[str]:
-    return [each.strip() for each in text.split(",") if each.strip()]
+    return list(filter(None, map(str.strip, text.split(","))))
 
 
 def _seat(word: str) -> int:
@@ -217,7 +231,7 @@ def _group(text: str) -> str:
 
 
 def _six(text: str, read_one: Callable[[str], str], what: str) -> list[str]:
-    given = [read_one(each) for each in _list(text)]
+    given = list(map(read_one, _list(text)))
     if len(given) != SIX:
         raise ParseError(f"{what}, set off by commas; there {'is' if len(given) == 1 else 'are'} {len(given)}")
     return given
@@ -311,20 +325,18 @@ def say(action: dict[str, Any]) -> str:
         return ", ".join(action["symbol"])
     parts = [f"vote {condition}" + (f" {n}" if n > 1 else "") for condition, n in action.get("votes", {}).items()]
     parts += [text for text, key in FLAGS.items() if action.get(key)]
-    parts += [f"dark {action['dark']}"] if "dark" in action else []
-    asked = [
-        *action.get("visions", {}).items(),
-        *(pair for each in action.get("learned", ()) for pair in each.items()),
-    ]
-    parts += [f"{key} {_said(key, value)}".strip() for key, value in asked]
-    parts += [f"guess {', '.join(guess)}" for guess in action.get("guesses", ())]
+    if "dark" in action:
+        parts.append(f"dark {action['dark']}")
+    for asked in (action.get("visions", {}), *action.get("learned", ())):
+        parts += [f"{key} {_said(key, value)}".strip() for key, value in asked.items()]
+    parts += map("guess {}".format, map(joined, action.get("guesses", ())))
     return "; ".join(parts) or "none"
 
 
 def _said(key: str, value: Any) -> str:  # noqa: PLR0911, C901 - one line for each form
     match key:
         case "assign":
-            return ", ".join(f"{seat} {rune}" for seat, rune in value.items())
+            return pairs("{} {}", value)
         case "pattern":
             return f"{' '.join(map(str, value['seats']))}: {', '.join(value['groups'])}"
         case "place":
