@@ -12,9 +12,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from arena.commands.main import main
 from arena.errors import DONE, WRONG_USE, MachineCannot
 from arena.tournament.ledger import Ledger
 from arena.tournament.ledger_schema import APPLICATION, SCHEMA
@@ -24,6 +23,7 @@ from arena.workers.cluster.dask import DaskClient, SchedulerGoneError
 from referee.bot_folder.content import cache_folder
 from referee.wire.keys import new_pair, write_pair
 from tests.arena.commands.test_report import cup
+from tests.builders.command_line import arena
 
 TWO = ("mist", "mist_random", "mist_random")
 FIVE = ("hive-mind", *["hive_mind_random"] * 5)
@@ -42,10 +42,6 @@ READERS: dict[str, tuple[str, ...]] = {
     "entry": ("entry", "add", "FILE", "mist_random"),
     "results": ("results", "FILE"),
 }
-
-
-def arena(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, [*map(str, arguments)])
 
 
 def is_wrong_use(result: Result) -> bool:
@@ -110,7 +106,7 @@ def test_adjudicate_reads_a_file_as_it_reads_standard_input(tmp_path: Path, text
     assert is_wrong_use(result), result.output
     if not TEXTS[text]:
         return
-    streamed = CliRunner().invoke(main, ["adjudicate", "-"], input=TEXTS[text])
+    streamed = arena("adjudicate", "-", stdin=TEXTS[text])
     assert (DONE, {"error"}) == (streamed.exit_code, set(json.loads(streamed.stdout)))
     many = tmp_path / "many"
     many.write_bytes(TEXTS[text] + b'\n{"game":"mist","steps":[]}\n')

@@ -30,6 +30,7 @@ from tests.arena.ledgers import OpenLedger
 from tests.arena.stand_in import AtOnce
 from tests.arena.stand_in import result as match_result
 from tests.arena.tournament.test_run import venue
+from tests.builders.command_line import arena
 from tests.hostile_names import NAMES, entries
 
 SURROGATE = "a\udcffb"
@@ -178,9 +179,9 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 def test_every_entry_is_in_every_report(cup: Path, tmp_path: Path) -> None:
     html, table = tmp_path / "page.html", tmp_path / "table.csv"
-    shown = CliRunner().invoke(main, ["report", str(cup), "--html", str(html), "--csv", str(table)])
+    shown = arena("report", cup, "--html", html, "--csv", table)
     assert (0, "") == (shown.exit_code, shown.stderr)
-    told = CliRunner().invoke(main, ["report", str(cup), "--json"])
+    told = arena("report", cup, "--json")
     labels = {printable_name(name) for name in entries()}
     assert labels == {bot["bot"] for bot in json.loads(told.stdout)["bots"]}
     for text in (shown.stdout, told.stdout, html.read_text(), table.read_text()):
@@ -194,7 +195,7 @@ def test_every_entry_is_in_every_report(cup: Path, tmp_path: Path) -> None:
 
 
 def test_an_entry_that_is_called_like_the_house_competes(cup: Path) -> None:
-    told = json.loads(CliRunner().invoke(main, ["report", str(cup), "--json"]).stdout)
+    told = json.loads(arena("report", cup, "--json").stdout)
     assert not any(bot["house"] for bot in told["bots"])
 
 
@@ -236,7 +237,7 @@ def test_two_that_would_be_called_the_same_are_refused(tmp_path: Path, bots: lis
 
 def test_a_word_that_is_not_utf_8_is_refused_before_it_is_written_anywhere(tmp_path: Path) -> None:
     for words in (["match", "mist", SURROGATE, "b"], ["report", f"{tmp_path}/{SURROGATE}"], ["replay", SURROGATE]):
-        refused = CliRunner().invoke(main, words)
+        refused = arena(*words)
         assert 2 == refused.exit_code
         assert r"a\udcffb: is not UTF-8" in refused.stderr
         assert 1 == refused.stderr.count("\n")

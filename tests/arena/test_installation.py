@@ -9,14 +9,13 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from arena import installation
-from arena.commands import main
+from tests.builders.command_line import arena
 
 
 def version() -> str:
-    return CliRunner().invoke(main.main, ["--version"]).stdout
+    return arena("--version").stdout
 
 
 @pytest.fixture

@@ -6,10 +6,9 @@ from typing import Annotated, Any, Literal
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from msgspec import Meta, Struct
 
-from arena.commands.main import main
 from arena.config import called, read_tournament, short_name
 from arena.errors import DONE, WRONG_USE, WrongUse
 from arena.options import (
@@ -33,10 +32,7 @@ from referee.rules.contract import AnyGame
 from referee.rules.rng import MatchRandom
 from referee.rules.table import Deal, Table
 from tests.arena.stand_in import result
-
-
-def arena(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+from tests.builders.command_line import arena
 
 
 class Inner(Struct, frozen=True, kw_only=True):

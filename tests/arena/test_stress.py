@@ -1,20 +1,18 @@
 """`arena stress --virtual`: what it prints, how it ends, and that a finding can be seen again."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from arena.commands.main import main
 from arena.stress import play_campaign
+from tests.builders.command_line import arena
 from tests.referee.proofs.planted_time_faults import undo_that_withdraws_nothing
 
+stress = partial(arena, "stress")
+
 FEW = ("--windows", "200", "--seed", "3")
-
-
-def stress(*words: str | Path) -> Result:
-    return CliRunner().invoke(main, ["stress", *map(str, words)])
 
 
 def test_a_referee_that_keeps_the_rules_is_said_to() -> None:

@@ -1,13 +1,12 @@
 """`arena ask`: which decision it chooses, and what it refuses before a bot is started."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
-from arena.commands import main
 from arena.commands.ask import MOST_MEGABYTES, _chosen, _cut
 from arena.errors import NO, WRONG_USE, WrongUse
 from arena.live.single_match import under_pdb
@@ -19,14 +18,13 @@ from referee.host.interview import Question, Questionnaire, questions_of
 from referee.rules import Quoted
 from referee.transcript.chain import seat_lines
 from referee.transcript.reader import read_transcript
+from tests.builders.command_line import arena
 from tests.golden import transcripts
 from tests.referee.transcript.forged import chained, taken_apart
 
+ask = partial(arena, "ask")
+
 PATH = transcripts.path("default")
-
-
-def ask(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main.main, ["ask", *map(str, arguments)])
 
 
 def refused(*arguments: str | Path) -> str:
@@ -54,7 +52,7 @@ def test_a_view_that_is_nested_deeply_is_refused_with_its_line(
     line = next(number for number, body in enumerate(bodies, 1) if b'"view":{' in body)
     bodies[line - 1] = bodies[line - 1].replace(b'"view":{', deep)
     own_file.write_bytes(chained(bodies))
-    result = CliRunner().invoke(main.main, [*command, str(own_file)])
+    result = arena(*command, own_file)
     assert result.exit_code in (NO, WRONG_USE)
     assert f"{own_file}: line {line} is nested too deeply" in result.stderr.splitlines()[-1]
 

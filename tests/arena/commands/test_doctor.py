@@ -3,9 +3,8 @@
 import json
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from arena.commands import main
 from arena.errors import CANNOT, DONE, NO, WRONG_USE
 from arena.installation import interpreter
 from referee.proofs.escapes.examination import EscapeFinding, ExaminationReport, Told, Waits
@@ -14,6 +13,7 @@ from referee.proofs.escapes.fixture import How
 from referee.proofs.escapes.host_snapshot import Layer
 from referee.sandbox import SandboxError
 from referee.sandbox.walls import Wall
+from tests.builders.command_line import arena
 
 
 def finding(came: CameOut, *, promised: bool = True) -> EscapeFinding:
@@ -48,7 +48,7 @@ def doctor(monkeypatch: pytest.MonkeyPatch, found: EscapeFinding, *arguments: st
     monkeypatch.setattr("arena.commands.doctor.examine", examine)
     monkeypatch.setattr("referee.sandbox.missing", lambda: ())
     monkeypatch.setattr("referee.sandbox.find_walls", lambda: WALLS)
-    return CliRunner().invoke(main.main, ["doctor", "--isolation", "standard", "--cold", *arguments])
+    return arena("doctor", "--isolation", "standard", "--cold", *arguments)
 
 
 def test_a_level_that_holds_is_a_table_and_code_0(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,11 +119,11 @@ def test_a_machine_that_cannot_give_a_level_is_code_3(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr("arena.commands.doctor.examine", examine)
     monkeypatch.setattr("referee.sandbox.find_walls", lambda: WALLS)
-    result = CliRunner().invoke(main.main, ["doctor", "--isolation", "strict"])
+    result = arena("doctor", "--isolation", "strict")
     assert (CANNOT, "arena: no strict sandbox: nothing is there\n") == (result.exit_code, result.stderr)
     assert "freezer: needs control groups\n" in result.stdout
 
 
 def test_a_level_that_is_none_is_wrong_use() -> None:
-    result = CliRunner().invoke(main.main, ["doctor", "--isolation", "padded"])
+    result = arena("doctor", "--isolation", "padded")
     assert WRONG_USE == result.exit_code

@@ -5,15 +5,10 @@ import stat
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from arena.commands import main
-from arena.errors import CANNOT, DONE, NO, WRONG_USE
+from arena.errors import CANNOT, DONE, NO
 from referee.wire.keys import read_pair, z85
-
-
-def arena(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main.main, [str(argument) for argument in arguments])
+from tests.builders.command_line import arena, refused
 
 
 @pytest.fixture
@@ -21,13 +16,6 @@ def alice(tmp_path: Path) -> str:
     """The name of a remote seat."""
     assert DONE == arena("keys", tmp_path / "alice").exit_code
     return f"remote:{tmp_path / 'alice.key'}"
-
-
-def refused(*arguments: str | Path) -> str:
-    result = arena(*arguments)
-    assert (WRONG_USE, "") == (result.exit_code, result.stdout)
-    assert 1 == result.stderr.count("\n")
-    return result.stderr
 
 
 def test_keys_are_made_once_and_the_public_one_is_printed(tmp_path: Path) -> None:

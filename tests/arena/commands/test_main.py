@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from arena import __main__ as program
 from arena.commands import main
@@ -24,22 +24,10 @@ from arena.workers.api import Worker
 from protocol.messages import Hello, Submit
 from referee.games import GAMES
 from tests.arena.stand_in import AtOnce
+from tests.builders.command_line import arena, refused
 
 ROOT = Path(__file__).parents[3]
 SCENARIO = b'{"game":"mist","options":{"first":0},"steps":[{"0":{"cells":["a1"]}}]}'
-
-
-def arena(*arguments: str | Path, stdin: bytes | None = None) -> Result:
-    return CliRunner().invoke(main.main, [str(argument) for argument in arguments], input=stdin)
-
-
-def refused(*arguments: str | Path) -> str:
-    """The one line that is said of wrong use."""
-    result = arena(*arguments)
-    assert (WRONG_USE, "") == (result.exit_code, result.stdout)
-    assert result.stderr.startswith("arena: ")
-    assert 1 == result.stderr.count("\n")
-    return result.stderr.removeprefix("arena: ").rstrip("\n")
 
 
 def test_help_names_every_command_with_its_line() -> None:

@@ -22,7 +22,7 @@ from referee.bot_folder import FILE
 from referee.bot_folder.manifest import BotFile, built_in, find_bot, read_bot
 from referee.bot_folder.strict_toml import read_toml
 from referee.games import GAMES
-from tests.arena.commands.test_main import arena, refused
+from tests.builders.command_line import arena, refused
 
 PROGRAMS = {name: (made.build or made.command)[0] for name, made in LANGUAGES.items() if name != "python"}
 

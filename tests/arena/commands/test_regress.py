@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 import trio
-from click.testing import CliRunner
 from click.testing import Result as Ended
 from msgspec.structs import replace
 
-from arena.commands import main
 from arena.errors import DONE, NO, UNDECIDED, WRONG_USE, WrongUse
 from arena.regression.decision_diff import DecisionDiff
 from arena.workers.api import Worker
@@ -20,6 +18,7 @@ from referee.host.plan import Plan, Result
 from referee.host.players import SandboxedBot
 from tests.arena.regression.test_decision_diff import PARTED, SAME
 from tests.arena.stand_in import outcome, result
+from tests.builders.command_line import arena
 
 TWIN = 'name = "twin"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 CODES = {"accepted": DONE, "rejected": NO, "undecided": UNDECIDED}
@@ -65,7 +64,7 @@ def regress(monkeypatch: pytest.MonkeyPatch, verdict: str, *more: str) -> Ended:
         "--no-check",
         *more,
     ]
-    return CliRunner().invoke(main.main, words)
+    return arena(*words)
 
 
 @pytest.mark.parametrize("verdict", CODES)
@@ -140,7 +139,7 @@ def test_what_cannot_be_tested_is_one_line_before_anything_is_played(
 
 
 def test_the_help_names_the_exit_codes() -> None:
-    told = " ".join(CliRunner().invoke(main.main, ["regress", "--help"]).stdout.split())
+    told = " ".join(arena("regress", "--help").stdout.split())
     assert "0 accepted, head is better (or what --question asks); 1 rejected, or head cannot start;" in told
     assert "3 undecided after --blocks, or this machine cannot do it" in told
 
@@ -232,7 +231,7 @@ def regress_twins(monkeypatch: pytest.MonkeyPatch, twins: tuple[str, str], *more
     monkeypatch.setattr("arena.workers.placement.open_pool", lambda _slots, **_: nullcontext(workers))
     base, head = twins
     words = ["regress", "mist", "--base", base, "--head", head, "--no-check", *more]
-    return CliRunner().invoke(main.main, words)
+    return arena(*words)
 
 
 def test_base_and_head_of_the_same_content_are_said_before_the_first_match(
@@ -270,10 +269,10 @@ def test_a_question_stands_in_place_of_two_numbers(monkeypatch: pytest.MonkeyPat
     workers = [Worker(play=Decided("undecided"), slots=2)]
     monkeypatch.setattr("arena.workers.placement.open_pool", lambda _slots, **_: nullcontext(workers))
     for name, numbers in (("not-worse", [-20, 0]), ("much-better", [20, 60])):
-        ended = CliRunner().invoke(main.main, [*words, "--question", name, "--json"])
+        ended = arena(*words, "--question", name, "--json")
         test = json.loads(ended.stdout)["test"]
         assert numbers == [test["elo0"], test["elo1"]]
-    refused = CliRunner().invoke(main.main, [*words, "--question", "better", "--elo1", "9"])
+    refused = arena(*words, "--question", "better", "--elo1", "9")
     assert (WRONG_USE, 1) == (refused.exit_code, len(refused.stderr.splitlines()))
     assert "arena: --elo1: cannot be combined with --question" in refused.stderr
 

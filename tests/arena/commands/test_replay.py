@@ -2,18 +2,20 @@
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 import trio
-from click.testing import CliRunner, Result
 from msgspec import Raw
 
-from arena.commands import main
 from arena.errors import DONE, NO, WRONG_USE
 from referee.host.one_match import play
 from referee.host.plan import Plan
 from tests.arena.live.local_bots import draws
+from tests.builders.command_line import arena
+
+replay = partial(arena, "replay")
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +35,6 @@ def transcript(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     trio.run(playing)
     return path
-
-
-def replay(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main.main, ["replay", *map(str, arguments)])
 
 
 def test_a_transcript_that_holds_is_said_to_with_its_hash_and_outcome(transcript: Path) -> None:
@@ -89,7 +87,10 @@ def test_a_seat_there_is_not_is_named(transcript: Path) -> None:
 
 
 def test_boards_are_shown_step_by_step_with_the_eyes_asked_for(transcript: Path) -> None:
-    host, seat = replay(transcript, "--boards").stdout, replay(transcript, "--boards", "1").stdout
+    host, seat = (
+        replay(transcript, "--boards").stdout,
+        replay(transcript, "--boards", "1").stdout,
+    )
     assert 5 == host.count("(as the host)")
     assert 5 == seat.count("(as seat 1, X)")
     assert "the end, after 5 turns" in host
@@ -99,7 +100,10 @@ def test_boards_are_shown_step_by_step_with_the_eyes_asked_for(transcript: Path)
 
 def test_the_transcript_may_follow_boards(transcript: Path) -> None:
     assert replay(transcript, "--boards").stdout == replay("--boards", transcript).stdout
-    assert (WRONG_USE, "arena: Missing argument 'TRANSCRIPT'.\n") == (replay().exit_code, replay().stderr)
+    assert (WRONG_USE, "arena: Missing argument 'TRANSCRIPT'.\n") == (
+        replay().exit_code,
+        replay().stderr,
+    )
 
 
 def test_one_seats_file_is_drawn_from_its_own_views(transcript: Path, tmp_path: Path) -> None:

@@ -4,22 +4,25 @@ import json
 import os
 import socket
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
-from click.testing import CliRunner, Result
+from click.testing import Result
 from msgspec import Raw
 
-from arena.commands import main
 from arena.errors import DONE, NO, WRONG_USE
 from protocol.codec import encode
 from referee.host.one_match import play
 from referee.host.plan import Plan
 from referee.transcript.chain import sealed
 from tests.arena.live.local_bots import draws
+from tests.builders.command_line import arena
 from tests.referee.transcript.forged import Change, Lines, chained, forged, taken_apart
+
+replay = partial(arena, "replay")
 
 HUGE = 10**30
 NO_POLICIES: tuple[Any, ...] = (
@@ -49,10 +52,6 @@ def own(content: bytes, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("transcripts") / "m.jsonl"
     path.write_bytes(content)
     return replay(path, "--seat", "1").stdout_bytes
-
-
-def replay(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main.main, ["replay", *map(str, arguments)])
 
 
 def is_told(result: Result) -> bool:

@@ -6,14 +6,13 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
-from arena.commands.main import main
 from arena.config.tournament_file import read_tournament
 from arena.errors import WRONG_USE, MachineCannot
 from arena.pages.report import write_beside
@@ -29,6 +28,9 @@ from tests.arena.pages.folders import folder_of
 from tests.arena.simulated import result as simulated
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_run import TEXT, venue
+from tests.builders.command_line import arena
+
+report = partial(arena, "report")
 
 OF_MANY = """\
 game = "hive-mind"
@@ -75,10 +77,6 @@ class RunsOutOfMemory(AtOnce):
         done = await super().__call__(plan, players, transcript=transcript)
         bad = SeatReport(loss="killed: memory over 256 MB", last_line="<b>[red]\x1b[2J", cpu_us=2_000_000)
         return replace(done, reports=tuple(bad if each == "mist_cautious" else SeatReport() for each in players))
-
-
-def report(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["report", *map(str, arguments)])
 
 
 def as_json(place: Path) -> dict[str, Any]:

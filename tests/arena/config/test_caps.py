@@ -3,14 +3,13 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from msgspec import to_builtins
 
-from arena.commands import main
 from arena.config.entries import BotCaps, Caps, over, read_caps
 from arena.config.tournament_file import read_tournament
 from arena.errors import WRONG_USE, WrongUse
 from referee.bot_folder.manifest import Limits, built_in, find_bot
+from tests.builders.command_line import arena
 
 BOT = 'name = "anna"\nversion = "1"\ncommand = ["python", "bot.py"]\ngames = ["mist"]\n'
 GREEDY = f"{BOT}[limits]\nprocesses = 16\nmemory_mb = 8192\n"
@@ -179,7 +178,7 @@ def test_a_command_that_would_run_it_plays_nothing_and_ends_with_exit_code_2(
     tournament(anna.parent, "[limits]\nmemory_mb = 2048\n")
     words = [{"ANNA": str(anna), "BUILT": "built", "CUP": "cup.toml"}.get(word, word) for word in command]
     caps = [] if command[0] == "tournament" else ["--cap", "limits.memory_mb=2048", "--cap", "limits.files=4096"]
-    ended = CliRunner().invoke(main.main, words + caps)
+    ended = arena(*(words + caps))
     assert (WRONG_USE, "", 1) == (ended.exit_code, ended.stdout, ended.stderr.count("\n"))
     assert f"anna/bot.toml:7: limits.memory_mb: 8192 is more than 2048, {HERE}" in ended.stderr
     assert {"anna", "built", "cup.toml"} == {path.name for path in anna.parent.iterdir()}
@@ -200,14 +199,14 @@ def test_a_command_that_would_run_it_plays_nothing_and_ends_with_exit_code_2(
 )
 def test_a_cap_on_the_command_line_that_is_none_is_named(caps: list[str], told: str) -> None:
     options = [word for cap in caps for word in ("--cap", cap)]
-    ended = CliRunner().invoke(main.main, ["match", "mist", "mist_random", "mist_random", *options])
+    ended = arena("match", "mist", "mist_random", "mist_random", *options)
     assert WRONG_USE == ended.exit_code
     assert ended.stderr.startswith(f"arena: {told}")
 
 
 def test_a_folder_that_is_too_large_is_not_copied_first(anna: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(anna.parent / "cache"))
-    ended = CliRunner().invoke(main.main, ["match", "mist", str(anna), "mist_random", "--cap", "entry.files=1"])
+    ended = arena("match", "mist", anna, "mist_random", "--cap", "entry.files=1")
     assert WRONG_USE == ended.exit_code
     assert f"{anna}: entry.files: 2 is more than 1" in ended.stderr
     assert not (anna.parent / "cache").exists()

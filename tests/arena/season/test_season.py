@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from arena.commands.main import main
 from arena.config.season_file import read_season
 from arena.errors import WRONG_USE, WrongUse
 from arena.season import remote_bots, season_in
@@ -29,6 +27,7 @@ from referee.wire.keys import new_pair, write_pair
 from tests.arena.season.seasons import STAGES, field_of, league, playing, table_of, told
 from tests.arena.stand_in import AtOnce
 from tests.arena.tournament.test_entries import KilledError, dying_after
+from tests.builders.command_line import arena
 from tests.long import mostly_slow
 
 STEPS = {step: getattr(season_run, step) for step in ("write_book", "close", "copies_of_file", "part_in")}
@@ -42,10 +41,6 @@ def file(tmp_path: Path) -> Path:
 
 def folder_of(file: Path, part: str = "") -> Path:
     return file.parent / "runs/league" / part
-
-
-def arena(*words: object) -> Result:
-    return CliRunner().invoke(main, list(map(str, words)))
 
 
 def undisturbed(file: Path, events: bool = False) -> Any:

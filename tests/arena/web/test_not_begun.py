@@ -5,12 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from msgspec.structs import replace
 
 from arena.checks import REFUSED, FieldCheck, exclude_broken_bots
 from arena.checks.field import MOST_BYTES, read_refusal, write_refusal
-from arena.commands.main import main
 from arena.config.season_file import read_season
 from arena.config.tournament_file import read_tournament
 from arena.errors import DONE, WRONG_USE, WrongUse
@@ -25,6 +23,7 @@ from referee.match import Policy
 from tests.arena.checks.bots import WHY, Field
 from tests.arena.commands.test_report import cup
 from tests.arena.pages.folders import body_of
+from tests.builders.command_line import arena
 
 GINA = "mist_cautious"
 STATE = f"not begun: {GINA} cannot start"
@@ -38,10 +37,6 @@ name = "all"
 name = "final"
 top = 2
 """
-
-
-def arena(*words: object) -> Result:
-    return CliRunner().invoke(main, list(map(str, words)))
 
 
 def play(file: Path, *broken: str) -> None:
