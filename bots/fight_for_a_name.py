@@ -121,7 +121,7 @@ def questions(view: FightView) -> Ask:
     others: list[Title] = [title for title in titles if title != crest]
     rest = sorted(others, key=lambda title: _wish(view, title, left))
     body, parting, other, one, two = rest[:5]
-    ruled_out = set(COLOURS) - {colour for pair in left.get(other, ALL) for colour in pair}
+    ruled_out = set(COLOURS).difference(*left.get(other, ALL))
     return Ask(
         body=(body, likeliest(left.get(body) or ALL, 0)),
         parting=(parting, likeliest(left.get(parting) or ALL, 1)),

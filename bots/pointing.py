@@ -146,10 +146,11 @@ def shape(targets: Targets, marked: Sequence[int] = ()) -> Shape:
 def arrangements(found: Shape) -> int:
     """Return the number of ways in which named seats can make this shape."""
     ends, loops = found
-    seats = sum(map(_size, ends)) + sum(_size(tree) for loop in loops for tree in loop)
+    seats = sum(map(_size, ends))
     symmetries = _tree_symmetries((0, ends)) * _orders(loops)
     for loop in loops:
-        symmetries *= sum(turned == loop for turned in _rotations(loop)) * prod(map(_tree_symmetries, loop))
+        seats += sum(map(_size, loop))
+        symmetries *= list(_rotations(loop)).count(loop) * prod(map(_tree_symmetries, loop))
     return factorial(seats) // symmetries
 
 

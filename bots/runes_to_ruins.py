@@ -7,6 +7,7 @@ changes one rune or swaps two draws those that fit, and prefers steps that viola
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, repeat
 from math import exp, log2
 from random import Random
 from typing import Any, assert_never
@@ -69,7 +70,7 @@ def _touched(position: int, rune: int) -> int:
     return mask
 
 
-TOUCHED = tuple(tuple(_touched(position, rune) for rune in range(len(RUNES))) for position in POSITIONS)
+TOUCHED = tuple(tuple(map(_touched, repeat(position, len(RUNES)), range(len(RUNES)))) for position in POSITIONS)
 
 
 def is_in(rune: int, group: int) -> bool:
@@ -360,14 +361,16 @@ def best_split(drawn: list[Symbol], position: int) -> int:
 
 def best_group(drawn: list[Symbol], groups: range) -> int | None:
     """Return the group whose use divides the symbols most evenly; None if that is not informative enough."""
-    shares = {group: sum(uses_group(symbol, group) for symbol in drawn) / len(drawn) for group in groups}
+    shares = {}
+    for group in groups:
+        shares[group] = sum(uses_group(symbol, group) for symbol in drawn) / len(drawn)
     best = min(groups, key=lambda group: abs(0.5 - shares[group]))
     return best if entropy((shares[best], 1 - shares[best])) >= MUST_TELL else None
 
 
 def assigned(view: RunesView, target: int, drawn: list[Symbol]) -> dict[str, RuneName]:
     """Return the rune that divides the symbols most evenly for the target, and any others for other seats."""
-    uses = Counter(rune for symbol in drawn for rune in symbol)
+    uses = Counter(chain.from_iterable(drawn))
     best = min(range(len(RUNES)), key=lambda rune: abs(0.5 - uses[rune] / len(drawn)))
     others = [seat for seat in range(5) if seat not in (view.seat, target)]
     rest = [rune for rune in range(len(RUNES)) if rune != best]

@@ -79,7 +79,8 @@ def _uses(free: int, price: int | None, garnets: int, most: int) -> tuple[int, i
 
 def best_guess(left: list[Layout]) -> str:
     """Return the layout whose sets of 1s, of 2s and of 3s are together the most frequent."""
-    twos, threes = (Counter(layout[at] for layout in left) for at in (0, 1))
+    twos = Counter(layout[0] for layout in left)
+    threes = Counter(layout[1] for layout in left)
     ones = Counter(layout[0] | layout[1] for layout in left)
     two, three = max(left, key=lambda layout: twos[layout[0]] + threes[layout[1]] + ones[layout[0] | layout[1]])
     values = [1 + (two >> at & 1) + 2 * (three >> at & 1) for at in range(len(CELLS))]

@@ -9,7 +9,7 @@ milliseconds, so a bot can work out the knowledge of every other seat in every w
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import chain, combinations_with_replacement, product
 from math import log2
@@ -156,8 +156,12 @@ def _hint(number: int, layout: Layout) -> Looked:
 
 @lru_cache(maxsize=4096)
 def _left_after(numbers: tuple[int, ...]) -> tuple[int, ...]:
-    used = {SHAPES[number].kind for number in numbers}
-    return tuple(number for kind, those in OF_KIND.items() if kind not in used for number in those)
+    return of_other_kinds({SHAPES[number].kind for number in numbers})
+
+
+def of_other_kinds(used: Collection[Kind]) -> tuple[int, ...]:
+    """Return the numbers of all shapes of other kinds than these."""
+    return tuple(chain.from_iterable(those for kind, those in OF_KIND.items() if kind not in used))
 
 
 @lru_cache(maxsize=16384)

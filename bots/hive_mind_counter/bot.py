@@ -7,7 +7,7 @@ sums vary most over the layouts.
 """
 
 from collections import Counter
-from itertools import permutations
+from itertools import chain, permutations
 from math import log2
 from random import Random
 
@@ -89,7 +89,7 @@ def scoring(view: HiveMindView, left: dict[str, list[Layout]], rng: Random) -> d
             hexes = sum(each for at, each in enumerate(worths) if shape.mask >> at & 1)
             return hexes + (bit * told_by(shape, sample) if bit else 0.0)
 
-        place[hive] = max((shape for kind in kinds for shape in BY_KIND[kind]), key=worth)
+        place[hive] = max(chain.from_iterable(map(BY_KIND.__getitem__, kinds)), key=worth)
     return place
 
 

@@ -11,7 +11,7 @@ first shape is not informative are assumed to place any shape.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice, permutations
+from itertools import chain, islice, permutations, product
 from math import exp
 from random import Random
 from typing import cast
@@ -27,6 +27,7 @@ from bots.hive_mind.opponent_model import (
     left,
     looked,
     means,
+    of_other_kinds,
     openings,
     second,
     third,
@@ -127,7 +128,7 @@ def best(view: HiveMindView, hive: str, drawn: Sequence[Drawn], known: Front) ->
     worths = hex_worths(drawn, known)
     found = left(looked(hints(view, hive)))
     bit = HINT_WORTH if view.round == BUYING_ROUND else 0.0
-    numbers = [number for kind in view.unused[hive] for number in OF_KIND[kind]]
+    numbers = chain.from_iterable(map(OF_KIND.__getitem__, view.unused[hive]))
 
     def worth(number: int) -> float:
         return sum(worths[at] for at in HEXES[number]) + bit * told_by(SHAPES[number].looks, found)
@@ -177,25 +178,23 @@ def draw(window: Window[HiveMindView], hive: str, known: Front) -> Iterator[Draw
     if view.round == BUYING_ROUND:
         for _ in range(DRAWS):
             layout = rng.choice(layouts)
-            numbers = [
-                second(each, layout) if each in KNOWN_OPENINGS else rng.choice(after(each))
-                for each in rng.choice(opened)
-            ]
-            yield Drawn(layout, tuple((number, False) for number in numbers))
+            placed = []
+            for each in rng.choice(opened):
+                number = second(each, layout) if each in KNOWN_OPENINGS else rng.choice(after(each))
+                placed.append((number, False))
+            yield Drawn(layout, tuple(placed))
         return
     _, counts = others_part(view, hive, BUYING_ROUND)
     rng.shuffle(layouts)
-    pairs = [(opening, layout) for layout in layouts for opening in opened][:MOST_WEIGHED]
-    weights = [likelihood(opening, layout, counts) for opening, layout in pairs]
-    for opening, layout in rng.choices(pairs, weights, k=DRAWS):
+    pairs = list(islice(product(layouts, opened), MOST_WEIGHED))
+    weights = [likelihood(opening, layout, counts) for layout, opening in pairs]
+    for layout, opening in rng.choices(pairs, weights, k=DRAWS):
         doublers = rng.sample(range(len(opening)), min(known.doublers, len(opening)))
-        yield Drawn(
-            layout,
-            tuple(
-                (last(each, layout, known.gone, rng, doubles=at in doublers), at in doublers)
-                for at, each in enumerate(opening)
-            ),
-        )
+        placed = []
+        for at, each in enumerate(opening):
+            doubles = at in doublers
+            placed.append((last(each, layout, known.gone, rng, doubles=doubles), doubles))
+        yield Drawn(layout, tuple(placed))
 
 
 def last(opening: int | None, layout: Layout, gone: int, rng: Random, *, doubles: bool) -> int:
@@ -207,8 +206,7 @@ def last(opening: int | None, layout: Layout, gone: int, rng: Random, *, doubles
 
 def after(opening: int | None) -> tuple[int, ...]:
     """Return the shapes of all other kinds than the opening's."""
-    used = None if opening is None else SHAPES[opening].kind
-    return tuple(number for kind, numbers in OF_KIND.items() if kind != used for number in numbers)
+    return of_other_kinds(() if opening is None else (SHAPES[opening].kind,))
 
 
 def likelihood(opening: Opening, layout: Layout, counts: Sequence[int]) -> float:
@@ -216,7 +214,10 @@ def likelihood(opening: Opening, layout: Layout, counts: Sequence[int]) -> float
 
     It decreases for each hex that the predicted shapes cover more often than `counts` shows.
     """
-    over = Counter(at for each in opening if each in KNOWN_OPENINGS for at in HEXES[second(each, layout)])
+    over = Counter[int]()
+    for each in opening:
+        if each in KNOWN_OPENINGS:
+            over.update(HEXES[second(each, layout)])
     return exp(-SURE * sum(max(0, number - counts[at]) for at, number in over.items()))
 
 
@@ -229,14 +230,14 @@ def opened_with(window: Window[HiveMindView], hive: str) -> list[Opening]:
     shapes, counts = others_part(view, hive, 1)
     if found := list[Opening](openings(shapes, counts)):
         return found
-    drawn: list[Opening] = []
+    by_known: dict[int, list[Opening]] = {}
     for world in worlds(window):
         first = next(actions for actions in world.rounds if _place_on(hive, actions))
         names = [action.place.get(hive) for seat, action in enumerate(first) if seat != view.seat]
-        drawn.append(tuple(None if name is None else NUMBER[name] for name in names))
-    known = [sum(each in KNOWN_OPENINGS for each in opening) for opening in drawn]
-    most = max(known)
-    return [opening for opening, number in zip(drawn, known, strict=True) if number == most]
+        opening = tuple(None if name is None else NUMBER[name] for name in names)
+        known = sum(map(KNOWN_OPENINGS.__contains__, opening))
+        by_known.setdefault(known, []).append(opening)
+    return by_known[max(by_known)]
 
 
 def _place_on(hive: str, actions: Sequence[Round]) -> bool:

@@ -28,7 +28,9 @@ class Secret:
         low = text.lower()
         # In JSON, such as actions, quotation marks of the key are escaped.
         forms = (low, msgspec.json.encode(low).decode()[1:-1])
-        self._grams = {form[at : at + GRAM] for form in forms for at in range(len(form) - GRAM + 1)}
+        self._grams: set[str] = set()
+        for form in forms:
+            self._grams.update(form[at : at + GRAM] for at in range(len(form) - GRAM + 1))
 
     def __repr__(self) -> str:
         return "Secret()"

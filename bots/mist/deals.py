@@ -13,7 +13,7 @@ their neighbours is then one shifted slice.
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import combinations
+from itertools import combinations, product
 from os import environ
 from random import Random
 from typing import NamedTuple, cast
@@ -151,12 +151,9 @@ class Deals:
                 both = among[[i for i, _ in near]] * among[[k for _, k in near]]
                 third = among[best]
                 share = ((both * won) @ third.T) / np.maximum(both @ third.T, 1)
-                found += [
-                    (float(share[at, number]), BITS[i] | BITS[k] | BITS[m])
-                    for at, (i, k) in enumerate(near)
-                    for number, m in enumerate(best)
-                    if m > k and BOARD.apart((BITS[i], BITS[k], BITS[m]))
-                ]
+                for (at, (i, k)), (number, m) in product(enumerate(near), enumerate(best)):
+                    if m > k and BOARD.apart((BITS[i], BITS[k], BITS[m])):
+                        found.append((float(share[at, number]), BITS[i] | BITS[k] | BITS[m]))
         return sorted(found, reverse=True)[:best_turns]
 
 

@@ -144,9 +144,10 @@ RINGS = 5
 
 def _around() -> Floats:
     """Return the weight of each cell in each ring around each cell; rows are cells and rings."""
-    balls: list[npt.NDArray[Any]] = [
-        _planes(_bytes([BOARD.ball(bit, steps) for bit in BITS])).astype(np.float32) for steps in range(4)
-    ]
+    balls: list[npt.NDArray[Any]] = []
+    for steps in range(4):
+        ball = _bytes([BOARD.ball(bit, steps) for bit in BITS])
+        balls.append(_planes(ball).astype(np.float32))
     rings = [(far - near) / 6 for near, far in pairwise(balls)]
     return (
         np.stack([balls[0], *rings, np.full((CELLS, CELLS), 1 / CELLS)], axis=1)

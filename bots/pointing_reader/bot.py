@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 from itertools import combinations, islice
 from math import comb, prod
+from operator import attrgetter
 from random import Random
 from statistics import fmean
 
@@ -76,7 +77,9 @@ def second(view: PointingView, rng: Random, answers: Sequence[int | None]) -> di
             for then in repeated(guess, answer):
                 by_map.setdefault(shape(then.rounds[-1]), []).append(then)
         last = dict.fromkeys([*answers, answer])
-        known = sum(max(worth(like, each, rng) for each in last) for like in by_map.values())
+        known = 0.0
+        for like in by_map.values():
+            known += max(worth(like, each, rng) for each in last)
         worths[answer] = trust * known + (1 - trust) * changed[answer is not None]
     return worths
 
@@ -225,7 +228,7 @@ def worlds(view: PointingView, rng: Random, rounds: int, number: int) -> list[li
     """Draw who may have pointed at whom in the first rounds, from the maps of these rounds alone."""
     known = replace(view, round=rounds + 1, maps=view.maps[:rounds], targets=view.targets[:rounds])
     found = islice(RULES.worlds(known, (), view.seat or 0, rng), number)
-    return [[each.pointed for each in state.rounds] for state in found]
+    return [list(map(attrgetter("pointed"), state.rounds)) for state in found]
 
 
 def other_seat(seat: int, seats: int, rng: Random) -> int:
