@@ -52,7 +52,9 @@ def final_place(rounds: Sequence[Targets], seat: int) -> float:
     totals: list[int] = []
     for each in zip(*found, strict=True):
         nodes = sum(fate.node for fate in each)
-        total = sum(fate.points for fate in each) + (3 - 2 * nodes if nodes else 0)
+        total = sum(fate.points for fate in each)
+        if nodes:
+            total += 3 - 2 * nodes
         totals.append(total + all(fate.is_end for fate in each) - 2 * all(fate.is_start for fate in each))
     behind = sum(1.0 if total < totals[seat] else 0.5 for total in totals if total <= totals[seat]) - 0.5
     return behind / (len(totals) - 1)

@@ -155,9 +155,13 @@ def gain(value: int, over: Sequence[bool], known: Front) -> float:
     """Return the worth of covering a hex together with these seats. `over` has True for each that doubles."""
     theirs = ENVY * value / (len(SEATS) - 1)
     if len(over) % 2:
-        worth = theirs * len(over) * (2 if len(over) == 1 and over[0] else 1)
+        worth = theirs * len(over)
+        if list(over) == [True]:
+            worth *= 2
         return worth + (known.blocks and any(over))
-    return value * (2 if known.doubles and not over else 1) - theirs * len(over)
+    if known.doubles and not over:
+        value *= 2
+    return value - theirs * len(over)
 
 
 def front(view: HiveMindView, hive: str) -> Front:

@@ -171,7 +171,9 @@ async def _post(
         raise Failure(f"cannot be reached ({type(error).__name__})", again=True) from None
     if status != OK:
         said = settings.secret.hide(_complaint(content))[:ERROR_TEXT]
-        text = f"answers {status}" + (f": {said}" if said else "")
+        text = f"answers {status}"
+        if said:
+            text += f": {said}"
         raise Failure(text, again=status in AGAIN, wait=seconds_asked(retry_after))
     if kind != "application/json":
         raise Failure(f"answers with {settings.secret.hide(_shown(kind))[:80] or 'no type'}, not application/json")
@@ -240,8 +242,9 @@ def _complaint(content: bytes) -> str:
         told = msgspec.json.decode(content)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         return ""
-    error = told.get("error") if isinstance(told, dict) else None
-    text = error.get("message") if isinstance(error, dict) else error
+    text = told.get("error") if isinstance(told, dict) else None
+    if isinstance(text, dict):
+        text = text.get("message")
     return _shown(text) if isinstance(text, str) else ""
 
 

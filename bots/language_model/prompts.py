@@ -9,6 +9,7 @@ and an answer of a single line. Thinking, quotations and examples are never read
 import unicodedata
 from collections import deque
 from collections.abc import Iterator
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 import msgspec
@@ -78,7 +79,9 @@ class Context:
         else:
             did = game_text.say(self._game, taken)
         self._left_out += len(self._lines) == MOST_TURNS
-        self._lines.append([_line(f"window {window}, you: {did}" + (" (by default)" if by_default else ""))])
+        if by_default:
+            did += " (by default)"
+        self._lines.append([_line(f"window {window}, you: {did}")])
         self._news = []
 
     def messages(self, opened: Opened, seconds: float) -> list[dict[str, str]]:
@@ -99,7 +102,7 @@ class Context:
         if self._fields:
             fields = "\n".join(f"{field}: {meaning}" for field, meaning in self._fields.items())
             parts.append(f"WHAT YOU KNOW is sent as a board and as data with these fields:\n{fields}\n")
-        parts.append(f"{ANSWER} {BRIEFLY}" if brief else ANSWER)
+        parts.append(ANSWER + f" {BRIEFLY}" * brief)
         return "\n".join(parts)
 
     def _rules(self) -> str:
@@ -123,8 +126,10 @@ class Context:
                 left -= size
             else:
                 too_long.append(field)
-        omitted = f" (left out for their length: {', '.join(too_long)})" if too_long else ""
-        return f"{encode(shown).decode()}{omitted}"
+        data = encode(shown).decode()
+        if too_long:
+            data += f" (left out for their length: {', '.join(too_long)})"
+        return data
 
     def _asked(self, opened: Opened) -> str:
         """Return the allowed answers, the effect of no answer, and examples."""
@@ -152,7 +157,9 @@ class Context:
                 short.insert(0, line)
                 left -= len(line) + 1
         gone = len(turns) + self._left_out
-        return "\n".join([*([f"({gone} earlier windows are left out)"] if gone else []), *short, *whole])
+        if gone:
+            short.insert(0, f"({gone} earlier windows are left out)")
+        return "\n".join([*short, *whole])
 
 
 def repair(answer: str, complaint: str) -> list[dict[str, str]]:
@@ -170,22 +177,26 @@ def repair(answer: str, complaint: str) -> list[dict[str, str]]:
 def in_words(seconds: float) -> str:
     """Return a time in its two largest units, rounded down: `23 hours 59 minutes`, `1 second` at least."""
     left = max(1, int(seconds))
-    parts = []
+    parts: list[tuple[int, str]] = []
     for unit, size in UNITS:
         number, left = divmod(left, size)
-        parts.append(f"{number} {unit}{'' if number == 1 else 's'}" if number else "")
-    first = next(at for at, part in enumerate(parts) if part)
-    return " ".join(part for part in parts[first : first + 2] if part)
+        if number or parts:
+            parts.append((number, unit + "s" * (number != 1)))
+    return " ".join(f"{number} {unit}" for number, unit in parts[:2] if number)
 
 
 def _line(text: str) -> str:
-    return text if len(text) <= MOST_LINE else f"{text[:MOST_LINE]} ..."
+    return _cut(text, MOST_LINE)
+
+
+def _cut(text: str, most: int) -> str:
+    """Return the text, shortened to `most` characters."""
+    return text if len(text) <= most else f"{text[:most]} ..."
 
 
 def _summary(lines: list[str]) -> str:
     """Return a window as one line: the seat's action and the start of the later events."""
-    text = " | ".join(lines)
-    return text if len(text) <= MOST_SUMMARY else f"{text[:MOST_SUMMARY]} ..."
+    return _cut(" | ".join(lines), MOST_SUMMARY)
 
 
 MOST_CHARACTERS = 20_000
@@ -251,14 +262,17 @@ def _plain(answer: str) -> str:
     return "".join(each for each in plain if each in "\n\t" or unicodedata.category(each) not in ("Cc", "Cf"))
 
 
+_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
+
+
 def _lower(text: str) -> str:
     """Return the text with its ASCII letters in lower case, so that all positions remain the same."""
-    return "".join(each.lower() if each.isascii() else each for each in text)
+    return text.translate(_LOWER)
 
 
 def _without_thoughts(text: str) -> str:
     """Return the text after the model's thinking, without any unfinished thought."""
-    text = text[text.rfind(CHANNEL) + len(CHANNEL) :] if CHANNEL in text else text
+    text = text.rpartition(CHANNEL)[2]
     low = _lower(text)
     closings = [low.rfind(f"</{word}>") + len(word) + 3 for word in THOUGHTS if f"</{word}>" in low]
     begin = max(closings, default=0)
@@ -328,8 +342,10 @@ def _in_tags(text: str) -> Iterator[Found]:
 def _boxed(text: str) -> Iterator[Found]:
     r"""Yield the content of the last `\boxed{}`."""
     begin = text.rfind(BOX + "{")
+    if begin < 0:
+        return
     depth = 0
-    for at in range(begin + len(BOX), len(text) if begin >= 0 else 0):
+    for at in range(begin + len(BOX), len(text)):
         depth += {"{": 1, "}": -1}.get(text[at], 0)
         if depth == 0:
             yield Found(begin, -1, _own_line(text[begin + len(BOX) + 1 : at]))
@@ -360,7 +376,9 @@ def _unmarked(text: str, lines: list[str]) -> Iterator[Found]:
         yield Found(0, -1, whole if typed is None else typed)
     end = text.rfind("```")
     begin = text.rfind("```", 0, max(end, 0))
-    language, brace, _ = text[begin + 3 : end].partition("{") if begin >= 0 else ("", "", "")
+    if begin < 0:
+        return
+    language, brace, _ = text[begin + 3 : end].partition("{")
     if brace and len(language.split()) <= 1:
         yield Found(begin, -1, text[begin + 3 + len(language) : end])
 
@@ -424,7 +442,9 @@ def _named_action(bare: str) -> str:
         held = decode_json(bare.encode(errors="replace"))
     except (msgspec.MsgspecError, RecursionError):
         return bare
-    named = {key.lower(): value for key, value in held.items()} if isinstance(held, dict) else {}
+    if not isinstance(held, dict):
+        return bare
+    named = {key.lower(): value for key, value in held.items()}
     for value in (named.get("action"), named.get("answer")):
         if isinstance(value, str):
             return _unwrapped(value)

@@ -94,7 +94,7 @@ def was(sections: Iterable[Section], points: bool) -> Prospect:
     nodes = ends = starts = places = 0
     for section in sections:
         if section.kind == "loop":
-            places += section.size if points else 0
+            places += section.size * points
             continue
         own = section.cut is points
         if section.kind == "node":
@@ -102,10 +102,13 @@ def was(sections: Iterable[Section], points: bool) -> Prospect:
             places += own
             continue
         ends += own
-        leaves = sum(_leaves(section.shape)) if points else 0
-        starts += leaves
-        places += own + (section.size - 1 if points else 0)
-    return Prospect(node=nodes / places, end=ends / places, start=starts / places) if places else Prospect()
+        places += own
+        if points:
+            starts += sum(_leaves(section.shape))
+            places += section.size - 1
+    if not places:
+        return Prospect()
+    return Prospect(node=nodes / places, end=ends / places, start=starts / places)
 
 
 def worth(rounds: list[Prospect]) -> float:

@@ -360,14 +360,18 @@ class Summary:
         ranking = self._outcome.ranking
         place = next((place for place, group in enumerate(ranking, 1) if self._seat in group), 0)
         scores = self._outcome.scores or {}
-        score = f", score {scores[str(self._seat)]}" if str(self._seat) in scores else ""
-        return f"place {place} of {sum(map(len, ranking))}{score}, {self._outcome.reason[:TEXT]}"
+        said = f"place {place} of {sum(map(len, ranking))}"
+        if str(self._seat) in scores:
+            said += f", score {scores[str(self._seat)]}"
+        return f"{said}, {self._outcome.reason[:TEXT]}"
 
     def _kinds(self) -> str:
         shown = self._refusals.most_common(MOST_SHOWN)
         said = [f"{text} ({_times(times)})" for text, times in shown]
         others = self._refused - sum(times for _, times in shown)
-        return "; ".join([*said, f"others ({_times(others)})"] if others else said)
+        if others:
+            said.append(f"others ({_times(others)})")
+        return "; ".join(said)
 
 
 def printable(text: str) -> str:
@@ -376,7 +380,7 @@ def printable(text: str) -> str:
 
 
 def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" + "s" * (count != 1)
 
 
 def _times(count: int) -> str:

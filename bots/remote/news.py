@@ -151,13 +151,19 @@ def _unpack(packed: bytes, file: BinaryIO) -> None:
 
 
 def _report(report: MatchReport) -> str:
-    delay = "" if report.delay_ms is None else f", network delay {report.delay_ms:g} ms"
-    head = f"match {report.match[:TEXT]}, seat {report.seat}"
+    text = f"match {report.match[:TEXT]}, seat {report.seat}: "
     if report.place is None:
-        return f"{head}: does not count: {report.reason[:TEXT]}{delay}"
-    score = "" if report.score is None else f", score {report.score}"
-    text = f"{head}: place {report.place}{score}, {report.reason[:TEXT]}, conduct {report.conduct[:TEXT]}{delay}"
-    return text if report.standing is None else f"{text}; {_standing(report.standing)}"
+        text += f"does not count: {report.reason[:TEXT]}"
+    else:
+        text += f"place {report.place}"
+        if report.score is not None:
+            text += f", score {report.score}"
+        text += f", {report.reason[:TEXT]}, conduct {report.conduct[:TEXT]}"
+    if report.delay_ms is not None:
+        text += f", network delay {report.delay_ms:g} ms"
+    if report.place is not None and report.standing is not None:
+        text += f"; {_standing(report.standing)}"
+    return text
 
 
 def _standing(row: TableRow) -> str:
