@@ -34,7 +34,7 @@ class ForfeitError(Exception):
     """Raised at the point at which the original bot raised and forfeited."""
 
 
-class Script(Bot[Any, Any]):
+class RecordedBot(Bot[Any, Any]):
     """A bot that repeats the recorded actions of its seat."""
 
     def __init__(self, taken: Sequence[ResolvedAction], windows: int | None) -> None:
@@ -72,7 +72,7 @@ def page(table: Table, forfeits: Mapping[int, int], names: Sequence[str]) -> str
     for seat, name in enumerate(names):
         taken = list(filter(None, map(itemgetter(seat), closed)))
         known = name.encode(errors="replace").decode()[:LONGEST_NAME]
-        sources.append(Source(known, "", "", partial(Script, taken, forfeits.get(seat))))
+        sources.append(Source(known, "", "", partial(RecordedBot, taken, forfeits.get(seat))))
     again = Table(table.game, table.deal)
     policy, rules = Policy(), Rules()
     windows: int | None = len(closed)

@@ -218,7 +218,7 @@ def _close_window(table: Table, step: dict[str, Raw], place: str) -> StepResult:
     if window is None:
         raise ScenarioError(f"{place}: the match was over after {table.number} steps")
     actions, rejected = _submissions(table, step, place)
-    elapsed = _elapsed(table, step.get("elapsed_ms"), f"{place}.elapsed_ms") if window.timed else {}
+    elapsed = _elapsed(table, step.get("elapsed_ms"), f"{place}.elapsed_ms")
     told: list[Addressed] = []
     for seat in window.seats:
         told += table.submit(seat, actions.get(seat), elapsed.get(str(seat), 0))
@@ -254,7 +254,7 @@ def _submissions(table: Table, step: dict[str, Raw], place: str) -> tuple[dict[i
 
 def _elapsed(table: Table, given: Raw | None, place: str) -> dict[str, int]:
     """Return the milliseconds that each seat used, for rules that depend on time; omitted seats are absent."""
-    if given is None:
+    if given is None or table.window is None or not table.window.timed:
         return {}
     elapsed = decode_part(given, dict[str, Milliseconds], place)
     _check_seats(table, elapsed, place)
