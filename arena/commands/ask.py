@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from arena import event_loop
 from arena.config import BotCaps, find_entry, label_of, say_link
-from arena.errors import DONE, NO, WrongUse, errors_as_exits
+from arena.errors import DONE, NO, WrongUse, as_wrong_use, errors_as_exits
 from arena.live import at_terminal, in_place, presses, under_pdb
 from arena.options import JsonOption, NotNegative, option, options
 from arena.reports import all_compared, compared_lines
@@ -134,10 +134,8 @@ def _read(bot: str, transcript: Path, seat: int | None) -> tuple[BotFolder, Ques
         raise Differs(1, str(error)) from None
     name = read_bot_name(bot)
     say_link(name)
-    try:
+    with as_wrong_use(BotFolderError):
         found = find_entry(name, header.game, BotCaps())
-    except BotFolderError as error:
-        raise WrongUse(str(error)) from None
     if isinstance(header, Header) and seat is None:
         seat = _seat_of(found, label_of(bot), header)
     say(f"reading {transcript}")

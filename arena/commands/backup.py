@@ -9,7 +9,7 @@ import click
 import msgspec
 from msgspec import Struct
 
-from arena.errors import AnswerIsNo, MachineCannot, WrongUse, cannot_write
+from arena.errors import AnswerIsNo, MachineCannot, WrongUse, writing
 from arena.options import Positive, option, options
 from arena.quantities import pluralise
 from arena.reports import MOST_MATCHES, Packed, Share, archive_name, entrant_called, field_of, write_package
@@ -250,10 +250,8 @@ def _pack_all(cups: _Cups, folder: Path, last: int, *, as_json: bool) -> None:
     Raises:
         AnswerIsNo: a bot's archive could not be made; those of the others are.
     """
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(folder, error) from None
     made: dict[str, Packed] = {}
     refused: dict[str, str] = {}
     with progress_bar(progress_console(), transient=True) as bar:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import filterfalse
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,7 +34,7 @@ from arena.config import (
     say_link,
     short_name,
 )
-from arena.errors import AnswerIsNo, MachineCannot, WrongUse
+from arena.errors import AnswerIsNo, MachineCannot, WrongUse, as_wrong_use
 from arena.options import (
     ClockOption,
     JsonOption,
@@ -170,7 +171,11 @@ def _check_bot(name: str, folder: Path, asked: CheckOptions) -> None:
     if wrong and (why := only_void([(each.tally, each.trials) for each in checked])) is not None:
         raise MachineCannot(f"{label}: {why}")
     if wrong:
-        raise AnswerIsNo(_failed_text(label, wrong, as_json=asked.as_json))
+        text = f"{label} failed in {', '.join(wrong)}"
+        if not asked.as_json:
+            above = "the line above says" if len(wrong) == 1 else "the lines above say"
+            text += f"; {above} why"
+        raise AnswerIsNo(text)
 
 
 def _played(
@@ -182,8 +187,12 @@ def _played(
         # A check must also end on a busy machine.
         policy = replace(policy, unfair="note")
     plans = [_plan(game, policy, asked) for game in games]
-    others = [asked.against or random_bot(game) for game in games]
-    opponents = [_opponent(other, game, asked) for other, game in zip(others, games, strict=True)]
+    others: list[str] = []
+    opponents: list[BotFolder] = []
+    for game in games:
+        others.append(asked.against or random_bot(game))
+        with as_wrong_use(BotFolderError, about="--against"):
+            opponents.append(find_entry(others[-1], game, caps_given(asked.caps)))
     failed: dict[int, str] = {}
     isolation, seats = plans[0].isolation, max(map(_seats, plans))
     setup = PoolSetup(where=_here(asked), isolation=isolation, seats=seats)
@@ -208,18 +217,6 @@ def _played(
     return checked
 
 
-def _opponent(name: str, game: str, asked: CheckOptions) -> BotFolder:
-    """Return the bot for all other seats.
-
-    Raises:
-        WrongUse: the bot of --against cannot play the game here.
-    """
-    try:
-        return find_entry(name, game, caps_given(asked.caps))
-    except BotFolderError as error:
-        raise WrongUse(f"--against: {error}") from None
-
-
 def _demand_started(name: str, checked: Sequence[CheckedGame]) -> None:
     """Check that the opponent started in all matches, because an absent one loses.
 
@@ -230,7 +227,8 @@ def _demand_started(name: str, checked: Sequence[CheckedGame]) -> None:
         for trial in each.trials:
             if trial.result is None:
                 continue
-            others = [conduct for seat, conduct in enumerate(trial.result.conduct) if seat != trial.seat]
+            others = list(trial.result.conduct)
+            del others[trial.seat]
             if Conduct.NEVER_STARTED in others:
                 raise WrongUse(
                     f"--against: {name} never started in {each.game}; check it first: arena check {name}"
@@ -244,14 +242,12 @@ def _found(name: str, asked: CheckOptions) -> tuple[BotFolder, list[str]]:
         rules_asked(game, None, None)
     read = read_bot_name(name)
     say_link(read)
-    try:
+    with as_wrong_use(BotFolderError):
         bot = find_bot(read)
-        games = list(dict.fromkeys(asked.games)) or [game for game in GAMES if bot.plays(game)]
+        games = list(dict.fromkeys(asked.games)) or list(filter(bot.plays, GAMES))
         for game in games:
             find_entry(read, game, caps)
-    except BotFolderError as error:
-        raise WrongUse(str(error)) from None
-    if unknown := [game for game in bot.games or () if game not in GAMES]:
+    if unknown := list(filterfalse(GAMES.__contains__, bot.games or ())):
         near = did_you_mean(unknown[0], GAMES, "games")
         say(f"{name}: bot.toml: games: there is no {', '.join(map(repr, unknown))}; {near}")
     if not games:
@@ -384,14 +380,6 @@ def _names(tournament: Tournament) -> Sequence[str]:
 
 def _here(asked: CheckOptions) -> Placement:
     return Placement(on=LOCAL, transcripts=None, concurrency=asked.concurrency, workers=None)
-
-
-def _failed_text(label: str, games: Sequence[str], *, as_json: bool) -> str:
-    """Return the last line of the check of a bot that failed in these games."""
-    if as_json:
-        return f"{label} failed in {', '.join(games)}"
-    lines = "the line above says" if len(games) == 1 else "the lines above say"
-    return f"{label} failed in {', '.join(games)}; {lines} why"
 
 
 def _short(target: str) -> str:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from arena.config import random_bot
-from arena.errors import WrongUse, cannot_write
+from arena.errors import WrongUse, writing
 from arena.options import complete_bots, complete_games, game_named, option, options
 from arena.schedule import TWO
 from arena.simulation import BotGiven, messages_to_seats
@@ -123,15 +123,13 @@ def command(folder: Path, *, asked: NewBotOptions) -> None:
         copied = _sample_named(sample, game)
         game, language = game or (copied.games or tuple(GAMES))[0], "python"
         files = _files_from(folder.resolve().name, copied, game)
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise WrongUse(f"{folder} exists and is not empty; choose another name")
         for name, content in files.items():
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(content)
-    except OSError as error:
-        raise cannot_write(folder, error) from None
     made = LANGUAGES[language]
     screen = results_console()
     if sample == CHAT:

@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 
 from arena.checks import FieldCheck
 from arena.config import BotCaps, Broken, Tournament, affinity_place, random_bot, read_caps, url_complaint
-from arena.errors import Stopped, WrongUse, cannot_write, reason_of
+from arena.errors import Stopped, WrongUse, as_wrong_use, reason_of, writing
 from arena.options import JsonOption, NotNegative, Positive, option
 from arena.quantities import pluralise
 from arena.terminal import say
@@ -181,10 +181,8 @@ def caps_given(given: tuple[str, ...]) -> BotCaps:
     Raises:
         WrongUse: one of them is not a cap.
     """
-    try:
+    with as_wrong_use(ValueError, about="--cap"):
         return read_caps(given)
-    except ValueError as error:
-        raise WrongUse(f"--cap: {error}") from None
 
 
 def check_asked(
@@ -225,10 +223,8 @@ def host_keys(file: Path | None) -> KeyPair:
     """
     if file is None:
         return new_pair()
-    try:
+    with as_wrong_use(KeyFileError, about="--key"):
         return read_pair(file)
-    except KeyFileError as error:
-        raise WrongUse(f"--key: {error}") from None
 
 
 def feed_asked(feed: str | None, folder: Path) -> str | None:
@@ -258,10 +254,8 @@ def open_log(target: str | None) -> Iterator[OperatorLog]:
     if target is None:
         yield NO_LOG
         return
-    try:
+    with writing(Path(f"--log {target}")):
         writer = Writer(opened(target))
-    except OSError as error:
-        raise cannot_write(Path(f"--log {target}"), error) from None
     try:
         yield writer.log
     except (Exception, BaseExceptionGroup) as error:

@@ -22,7 +22,7 @@ from arena.commands.options import (
     open_log,
     read_policy,
 )
-from arena.errors import AnswerIsNo, MachineCannot, Stopped, Undecided, WrongUse, cannot_write
+from arena.errors import AnswerIsNo, MachineCannot, Stopped, Undecided, WrongUse, writing
 from arena.feed import open_feed
 from arena.options import JsonOption, complete_games, option, options, refuse_in_bot
 from arena.quantities import pluralise
@@ -126,7 +126,9 @@ def command(game: str, *, test: RegressionOptions, where: Placement, asked: Outc
         raise WrongUse("--explain: reads transcripts in the results folder; --transcripts puts them elsewhere")
     policy = read_policy(asked.policy)
     regression = regression_of(replace(test, game=game, policy=policy, caps=caps_given(asked.caps)))
-    results = _results_folder(regression, asked.results)
+    results = asked.results or folder_for(regression)
+    if asked.results is not None:
+        refuse_in_bot(asked.results, "--results")
     regression = replace(regression, arena=replace(regression.arena, results=results))
     if asked.summary is not None:
         # Checked before hours of play.
@@ -174,10 +176,8 @@ def _write_junit(path: Path | None, content: bytes) -> None:
     """Write a report for CI systems if `path` is given."""
     if path is None:
         return
-    try:
+    with writing(path):
         write_bytes_whole(path, content)
-    except OSError as error:
-        raise cannot_write(path, error) from None
 
 
 def _tell_broken(regression: Regression, why: str, asked: OutcomeOptions) -> None:
@@ -188,13 +188,6 @@ def _tell_broken(regression: Regression, why: str, asked: OutcomeOptions) -> Non
     _write_junit(asked.junit, unplayed_junit(regression, Verdict.REJECTED, why))
     if asked.summary is not None:
         _add(asked.summary, unplayed_markdown(regression, Verdict.REJECTED, why))
-
-
-def _results_folder(regression: Regression, asked: Path | None) -> Path:
-    if asked is None:
-        return folder_for(regression)
-    refuse_in_bot(asked, "--results")
-    return asked
 
 
 def _tell_undecided(regression: Regression, why: str, asked: OutcomeOptions) -> None:
@@ -269,13 +262,11 @@ def _add(file: Path, text: str) -> None:
     """Append text to a file, because a CI's summary may have the text of earlier steps."""
     # Opening a fifo without a reader would block.
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY
-    try:
+    with writing(file):
         descriptor = os.open(file, flags, 0o666)
         os.set_blocking(descriptor, True)
         with os.fdopen(descriptor, "w", encoding="utf-8") as page:
             page.write(text)
-    except OSError as error:
-        raise cannot_write(file, error) from None
 
 
 def _answer(finding: Finding, regression: Regression) -> None:

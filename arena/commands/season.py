@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import click
 from msgspec import Struct
@@ -58,13 +58,17 @@ def command(file: Path, *, asked: SeasonOptions) -> None:
         season = replace(season, results=asked.results)
         field = "--results"
     refuse_in_bot(season.results, field)
-    season = _with_fields(season, asked.start.fields())
+    given = asked.start.fields()
+    stages = [replace(each, form=replace(each.form, **given)) for each in season.stages]
+    season = replace(season, stages=tuple(stages))
     session, where, checks = asked.session, asked.session.where, asked.start.checks
     if asked.fresh and asked.fresh_from is not None:
         raise WrongUse("--fresh-from: --fresh begins all stages anew")
     with open_session(session, season.form) as opened:
         if asked.fresh or asked.fresh_from is not None:
-            _try_first(season, where)
+            # This machine must be able to play before earlier results are moved.
+            for isolation in {stage.form.isolation for stage in season.stages}:
+                try_out(PoolSetup(where=where, isolation=isolation).pool_for((), fresh=True)[1])
             begin_anew(season, asked.fresh_from)
 
         known: dict[str, RemoteBot] = {bot.key: bot for bot in remote_bots(season)}
@@ -103,18 +107,6 @@ def _is_over(tournament: Tournament) -> Callable[[], bool] | None:
     if ends is None:
         return None
     return lambda: datetime.now(UTC) >= ends
-
-
-def _with_fields(season: Season, given: dict[str, Any]) -> Season:
-    """Return the season with these fields in all stages, in place of the file's."""
-    stages = [replace(each, form=replace(each.form, **given)) for each in season.stages]
-    return replace(season, stages=tuple(stages))
-
-
-def _try_first(season: Season, where: Placement) -> None:
-    """Check that this machine can play, before earlier results are moved."""
-    for isolation in {stage.form.isolation for stage in season.stages}:
-        try_out(PoolSetup(where=where, isolation=isolation).pool_for((), fresh=True)[1])
 
 
 def _left_out(season: Season, everybody: Tournament, where: Placement, *, plays: bool) -> Mapping[str, str]:

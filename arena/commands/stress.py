@@ -3,6 +3,7 @@
 import platform
 import secrets
 import sys
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import Annotated
@@ -13,11 +14,11 @@ from click.core import ParameterSource
 from msgspec import Meta, Struct
 from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
-from arena.errors import AnswerIsNo, WrongUse, errors_as_exits
+from arena.errors import AnswerIsNo, WrongUse, as_wrong_use, errors_as_exits
 from arena.options import JsonOption, option, options
 from arena.pages import stress_page
 from arena.quantities import pluralise
-from arena.stress import Campaign, Load, LoadResult, play_campaign, run_load, stress_context, stress_table
+from arena.stress import Campaign, Load, play_campaign, run_load, stress_context, stress_table
 from arena.terminal import command_line, print_json, progress_bar, progress_console, results_console, say, show
 from arena.workers import MAX_CONCURRENCY, cores, keep_calibration
 from referee.linux.files import read_regular
@@ -96,7 +97,9 @@ def command(context: click.Context, /, *, asked: StressOptions) -> None:
         return
     keep, as_json = asked.keep, asked.as_json
     _check_place("--keep", keep)
-    campaign = _with_bar(seed, asked.windows, asked.processes)
+    with progress_bar(progress_console(), TimeElapsedColumn(), TimeRemainingColumn(), transient=True) as bar:
+        task = bar.add_task("windows", total=asked.windows)
+        campaign = play_campaign(seed, asked.windows, asked.processes, partial(bar.advance, task))
     finding = campaign.finding
     if as_json:
         content = {**msgspec.to_builtins(campaign), "windows_a_second": round(campaign.pace)}
@@ -144,8 +147,13 @@ def _play_real(seed: int, asked: StressOptions) -> None:
         seed=seed,
         isolation=asked.isolation,
     )
-    with errors_as_exits(), unwrapped():
-        found = _real_with_bar(load)
+    with (
+        errors_as_exits(),
+        unwrapped(),
+        progress_bar(progress_console(), TimeElapsedColumn(), transient=True) as bar,
+    ):
+        tasks = {level: bar.add_task(f"{level} at once", total=load.matches or 2 * level) for level in load.levels}
+        found = run_load(load, lambda level, done: bar.update(tasks[level], completed=done))
     levels_up = sorted(found, key=lambda level: level.concurrent)
     # A safe level above one that was not safe is a coincidence.
     safe = max((level.concurrent for level in takewhile(lambda level: level.is_safe, levels_up)), default=None)
@@ -153,11 +161,9 @@ def _play_real(seed: int, asked: StressOptions) -> None:
     if html is not None:
         html.write_text(stress_page(stress_context(load, found, machine)))
     if asked.as_json:
-        left_out = {"latenesses", "overcharges"}
-        rows = [
-            {key: value for key, value in msgspec.to_builtins(level).items() if key not in left_out}
-            for level in found
-        ]
+        rows = list(map(msgspec.to_builtins, found))
+        for row in rows:
+            del row["latenesses"], row["overcharges"]
         content = {"machine": machine, "seed": seed, "safe": safe, "levels": rows}
         print_json(content)
     else:
@@ -181,18 +187,6 @@ def _levels(text: str) -> tuple[int, ...]:
     return levels
 
 
-def _real_with_bar(load: Load) -> list[LoadResult]:
-    with progress_bar(progress_console(), TimeElapsedColumn(), transient=True) as bar:
-        tasks = {level: bar.add_task(f"{level} at once", total=load.matches or 2 * level) for level in load.levels}
-        return run_load(load, lambda level, done: bar.update(tasks[level], completed=done))
-
-
-def _with_bar(seed: int, windows: int, processes: int) -> Campaign:
-    with progress_bar(progress_console(), TimeElapsedColumn(), TimeRemainingColumn(), transient=True) as bar:
-        task = bar.add_task("windows", total=windows)
-        return play_campaign(seed, windows, processes, lambda more: bar.advance(task, more))
-
-
 def _summary(campaign: Campaign) -> str:
     windows, matches = pluralise(campaign.windows, "window", ","), pluralise(campaign.matches, "match", ",")
     return (
@@ -214,9 +208,8 @@ def _play_one(file: Path, *, as_json: bool) -> None:
 
 
 def _read(file: Path) -> Script:
-    try:
-        return read_script(read_regular(file, MAX_SCRIPT_BYTES))
-    except OSError as error:
-        raise WrongUse(f"{file}: {error.strerror}") from None
-    except BadScriptError as error:
-        raise WrongUse(f"{file}: {error}") from None
+    with as_wrong_use(BadScriptError, about=file):
+        try:
+            return read_script(read_regular(file, MAX_SCRIPT_BYTES))
+        except OSError as error:
+            raise WrongUse(f"{file}: {error.strerror}") from None

@@ -22,7 +22,7 @@ from arena.commands.options import (
     open_log,
 )
 from arena.config import Tournament, TournamentFile, affinity_place, read_form, read_tournament, results_of
-from arena.errors import CannotGoOn, Stopped, WrongUse
+from arena.errors import CannotGoOn, Stopped, WrongUse, as_wrong_use
 from arena.feed import FeedLine, open_feed
 from arena.options import option, options, refuse_in_bot
 from arena.quantities import seconds_in
@@ -90,7 +90,8 @@ def command(file: Path, *, asked: TournamentOptions) -> None:
     """Play the tournament that FILE describes. After a stop, the same command goes on."""
     kept: dict[str, str] = {}
     if not asked.fresh:
-        kept = _kept(file, asked.results)
+        # Bots that have withdrawn play as copies, because their folders may have changed since.
+        kept = copies_of_file(asked.results or results_of(file, read_form(file)), withdrawn_only=True)
     tournament = read_tournament(file, kept)
     tournament = replace(tournament, form=replace(tournament.form, **asked.start.fields()))
     field = f"{file}: results"
@@ -166,12 +167,6 @@ def _time_limit(how_long: str | None, until: str | None) -> Callable[[], bool] |
     if when <= datetime.now(UTC):
         raise WrongUse(f"--until: {until} is in the past: it is {datetime.now().astimezone():%Y-%m-%dT%H:%M} now")
     return lambda: datetime.now(UTC) >= when
-
-
-def _kept(file: Path, results: Path | None) -> dict[str, str]:
-    """Return the copies of bots that have withdrawn, whose folders may have changed since."""
-    folder = results or results_of(file, read_form(file))
-    return copies_of_file(folder, withdrawn_only=True)
 
 
 def _print(tournament: Tournament, final: FinalResults, elsewhere: str | None, *, usage: bool) -> None:
@@ -324,10 +319,8 @@ def _remote(
             raise WrongUse("--key: has no effect without --listen")
         return None
     form = tournament.form
-    try:
+    with as_wrong_use(BadAddressError, about="--listen"):
         hosting = Hosting(read_address(listening.address), host_keys(listening.key), form.remote.wait)
-    except BadAddressError as error:
-        raise WrongUse(f"--listen: {error}") from None
     slots = where.concurrency or form.concurrency or matches_at_once()
     return RemoteSeats(
         hosting, slots=slots, guests=listening.guests, goes_on=listening.goes_on, publish=publish, log=log

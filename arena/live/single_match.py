@@ -16,7 +16,7 @@ import trio
 from msgspec.structs import replace
 
 from arena import event_loop
-from arena.errors import AnswerIsNo, MachineCannot, Stopped, WrongUse, cannot_write, errors_as_exits
+from arena.errors import AnswerIsNo, MachineCannot, Stopped, WrongUse, errors_as_exits, writing
 from arena.event_loop import TWICE_SECONDS
 from arena.processes import PAUSE, PAUSE_SIGNALS
 from arena.terminal import Screen, progress_console, say
@@ -52,10 +52,8 @@ def play_match(
         MachineCannot: the attempt is void. From within trio, both are in exception groups.
         Stopped: a signal arrived.
     """
-    try:
+    with writing(transcripts):
         transcripts.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(transcripts, error) from None
     path = transcripts / f"{plan.match}.jsonl"
     try:
         result = event_loop.run(
