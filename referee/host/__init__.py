@@ -1,6 +1,7 @@
 """Plays a match from plan to result: the host, its players, and the questions put to them."""
 
-from referee.host.host import Host, MatchHooks
+from referee.host.evidence import MatchHooks
+from referee.host.host import Host
 from referee.host.interview import AnsweredQuestion, BotAnswer, Interviewed, Question, Questionnaire, questions_of
 from referee.host.kept_bots import can_stay, open_kept_bots
 from referee.host.observers import Feed, FeedTerms, Publish

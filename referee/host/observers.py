@@ -8,7 +8,6 @@ log's own output.
 """
 
 import logging
-import signal
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -36,6 +35,7 @@ from protocol.messages import (
 from protocol.refusals import Conduct, Refusal
 from protocol.words import Outcome
 from referee.host.plan import Plan, Result
+from referee.linux.processes import signal_name
 from referee.log import Logger
 from referee.match import Ended, Judged, Left, Out, Record, WindowTime, sentences
 from referee.rules import SPECTATOR, Addressed, Table, reveal
@@ -387,7 +387,7 @@ class MatchLog(Observer):
         if left.exit is None:
             how = {"cause": "it does not read"}
         elif left.exit < 0:
-            how = {"cause": "killed", "signal": _signal_name(-left.exit)}
+            how = {"cause": "killed", "signal": signal_name(-left.exit)}
         else:
             how = {"cause": "ended", "exit": left.exit}
         if left.why is not UNSET:
@@ -415,10 +415,3 @@ class MatchLog(Observer):
             host_ms=evidence.withheld // PER_MS,
             **stopped,
         )
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

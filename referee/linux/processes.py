@@ -133,6 +133,14 @@ def tasks(process: int) -> list[str]:
     return []
 
 
+def signal_name(number: int) -> str:
+    """Return the name of a signal, or its number in words if it has none."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 def _signal(processes: set[int], number: signal.Signals) -> None:
     for process in processes:
         with suppress(ProcessLookupError, PermissionError):

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from operator import attrgetter
 from typing import Annotated, Generic, TypeVar
 
 from msgspec import Meta, Struct
@@ -30,6 +31,21 @@ HARDLY, NEARLY = 0.1, 0.8
 """Shares of the time of its windows: with less processor time a bot was waiting, with more it was computing."""
 MOSTLY = 2
 """A bot that chooses the default in at most one window in this many probably intends it."""
+_SUMMED = (
+    "restarts",
+    "late",
+    "unanswered",
+    "asked_default",
+    "fallbacks",
+    "returned_nothing",
+    "raised",
+    "refused_late",
+    "printed_windows",
+    "answers_at_end",
+    "unlogged_bytes",
+    "output_wait_us",
+)
+"""The fields of a `SeatReport` that are summed over matches."""
 Text = Annotated[str, Meta(max_length=TEXT)]
 Bucket = Annotated[str, Meta(pattern=r"\A[0-9]{1,3}\Z")]
 Spread = dict[Bucket, Count]
@@ -183,34 +199,30 @@ def merged(spreads: Iterable[Spread]) -> Spread:
 def summed(reports: Sequence[SeatReport]) -> SeatReport:
     """Return one report for several matches: sums of counts, largest times and sizes, no losses or complaints."""
     lines = [each.last_line for each in reports if each.last_line and not each.loss]
-    cpu = [each.cpu_us for each in reports if each.cpu_us is not None]
-    start_cpu = [each.start_cpu_us for each in reports if each.start_cpu_us is not None]
+    sums = {name: sum(map(attrgetter(name), reports)) for name in _SUMMED}
     return SeatReport(
-        hello_us=_most(each.hello_us for each in reports),
-        restarts=sum(each.restarts for each in reports),
-        late=sum(each.late for each in reports),
-        worst_late_us=max((each.worst_late_us for each in reports), default=0),
-        unanswered=sum(each.unanswered for each in reports),
-        asked_default=sum(each.asked_default for each in reports),
-        fallbacks=sum(each.fallbacks for each in reports),
-        returned_nothing=sum(each.returned_nothing for each in reports),
-        raised=sum(each.raised for each in reports),
-        refused_late=sum(each.refused_late for each in reports),
-        spread=merged(each.spread for each in reports),
-        worst_us=max((each.worst_us for each in reports), default=0),
-        cpu_us=sum(cpu) if cpu else None,
-        start_cpu_us=sum(start_cpu) if start_cpu else None,
-        peak_bytes=_most(each.peak_bytes for each in reports),
-        last_line=lines[-1] if lines else "",
+        **sums,
+        hello_us=_known(max, map(attrgetter("hello_us"), reports)),
+        worst_late_us=max(map(attrgetter("worst_late_us"), reports), default=0),
+        spread=merged(map(attrgetter("spread"), reports)),
+        worst_us=max(map(attrgetter("worst_us"), reports), default=0),
+        cpu_us=_known(sum, map(attrgetter("cpu_us"), reports)),
+        start_cpu_us=_known(sum, map(attrgetter("start_cpu_us"), reports)),
+        peak_bytes=_known(max, map(attrgetter("peak_bytes"), reports)),
+        last_line=next(reversed(lines), ""),
         closed_for=next((each.closed_for for each in reports if each.closed_for and not each.loss), ""),
-        unlogged_bytes=sum(each.unlogged_bytes for each in reports),
-        output_wait_us=sum(each.output_wait_us for each in reports),
-        stuck_at=next((each.stuck_at for each in reports if each.stuck_at), ""),
-        printed=next((each.printed for each in reports if each.printed), ""),
-        printed_windows=sum(each.printed_windows for each in reports),
-        answers_at_end=sum(each.answers_at_end for each in reports),
-        answers_at_once=max((each.answers_at_once for each in reports), default=0),
+        stuck_at=next(filter(None, map(attrgetter("stuck_at"), reports)), ""),
+        printed=next(filter(None, map(attrgetter("printed"), reports)), ""),
+        answers_at_once=max(map(attrgetter("answers_at_once"), reports), default=0),
     )
+
+
+def _known(of: Callable[[list[int]], int], values: Iterable[int | None]) -> int | None:
+    """Return the sum or maximum of the known values; None: none is known."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    return of(known)
 
 
 def sentences(report: SeatReport, *, windows: int, refused: int) -> list[str]:
@@ -303,10 +315,6 @@ def _in_windows(some: int, windows: int) -> str:
     if not windows:
         return "before its first window"
     return f"in {min(some, windows)} of {windows} windows"
-
-
-def _most(values: Iterable[int | None]) -> int | None:
-    return max((value for value in values if value is not None), default=None)
 
 
 def _worked(report: SeatReport) -> str:

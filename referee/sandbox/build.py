@@ -33,6 +33,7 @@ from referee.bot_folder import (
 )
 from referee.display_text import printable
 from referee.linux.files import locked
+from referee.linux.processes import signal_name
 from referee.sandbox import build_process
 from referee.sandbox.build_process import Ended
 from referee.sandbox.host_machine import PROJECT, Isolation, importable, outside_code, this_machine
@@ -212,14 +213,10 @@ def _complaint(bot: BotFolder, ended: Ended) -> str | None:
         case Ended(is_scratch_full=True):
             return f"makes more than build_limits.scratch_mb = {limits.scratch_mb}"
         case Ended(code=int(code)) if code < 0:
-            return f"ended by {_signal(-code)}{_limit_of(bot, -code)}"
+            return f"ended by {signal_name(-code)}{_limit_of(bot, -code)}"
         case _:
             wanted = f"; it wanted more processes than build_limits.processes = {limits.processes}"
             return f"exit code {ended.code}{wanted if ended.has_met_process_bound else ''}"
-
-
-def _signal(number: int) -> str:
-    return signal.Signals(number).name if number in list(signal.Signals) else f"signal {number}"
 
 
 def _limit_of(bot: BotFolder, number: int) -> str:

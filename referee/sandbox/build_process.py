@@ -152,11 +152,10 @@ def run(bot: BotFolder, isolation: Isolation, *, aside: Path, log: Path, seconds
     with ExitStack() as kept:
         output = Output(log, bot.build_limits.log_kb * KILOBYTE)
         try:
-            ended = (
-                _run_bare(bot, aside, output, seconds, kept)
-                if isolation == "none"
-                else _run_sandboxed(bot, output, seconds, kept)
-            )
+            if isolation == "none":
+                ended: Ended | None = _run_bare(bot, aside, output, seconds, kept)
+            else:
+                ended = _run_sandboxed(bot, output, seconds, kept)
         finally:
             output.close()
         if ended is None:
@@ -209,12 +208,14 @@ def _ended(setup: bwrap.SandboxSetup, output: Output, seconds: float, kept: Exit
     with suppress(ProcessLookupError):
         signal.pidfd_send_signal(init, signal.SIGKILL)
     _wait(init)
-    code = setup.popen.wait()
+    code: int | None = bwrap.program_code(setup.popen.wait())
+    if not in_time:
+        code = None
     left = os.fstatvfs(scratch)
     group = setup.group
     return Ended(
         scratch=scratch,
-        code=_code(code) if in_time else None,
+        code=code,
         is_memory_up=group is not None and group.memory_kills() > 0,
         is_scratch_full=0 in (left.f_bavail, left.f_favail),
         has_met_process_bound=group is not None and group.processes_refused() > 0 and group.had_all_processes(),
@@ -242,10 +243,12 @@ def _run_bare(bot: BotFolder, aside: Path, output: Output, seconds: float, kept:
         kept.callback(os.close, descriptor)
         in_time = output.follow(descriptor, seconds)
     finally:
-        code = _end(process)
+        code: int | None = bwrap.program_code(_end(process))
+    if not in_time:
+        code = None
     return Ended(
         scratch=_open_folder(aside, kept),
-        code=_code(code) if in_time else None,
+        code=code,
         is_memory_up=False,
         is_scratch_full=False,
     )
@@ -272,8 +275,3 @@ def _wait(process: int) -> None:
     poll = select.poll()
     poll.register(process, select.POLLIN)
     poll.poll()
-
-
-def _code(code: int) -> int:
-    """Return the exit code of a program, given that of bubblewrap or a shell, which encode signals."""
-    return bwrap.SIGNALLED - code if code > bwrap.SIGNALLED else code

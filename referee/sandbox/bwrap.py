@@ -48,74 +48,29 @@ _INIT = re.compile(rb'"child-pid": (\d+)')
 _CREDENTIALS = struct.Struct("3i")
 
 
-class InitProcess:
-    """Freezes, measures and ends all processes of a bot together, by their control group if they have one."""
-
-    def __init__(self, roots: tuple[int, ...], descriptor: int, group: ControlGroup | None, program: int) -> None:
-        """Take over the first process of a sandbox.
-
-        Args:
-            roots: the processes from which all others of the bot descend. The first one sees the bot's file
-            system.
-            descriptor: a pidfd of the first process, which is closed by `end`. Unlike a number, it is never
-            reused.
-            group: the bot's control group, if there is one.
-            program: the process that becomes the bot's program.
-        """
-        self.roots = roots
-        self.program = program
-        self._descriptor = descriptor
-        self._group = group
-
-    def freeze(self) -> None:
-        """Freeze all processes."""
-        if self._group is None or not self._group.freeze():
-            stop(*self.roots)
-
-    def thaw(self) -> None:
-        """Thaw all processes."""
-        if self._group is None or not self._group.thaw():
-            go_on(*self.roots)
-
-    def cpu_us(self) -> int:
-        """Return the processor time of all processes so far, in microseconds.
-
-        Raises:
-            OSError: they have ended.
-        """
-        return tree_us(*self.roots) if self._group is None else self._group.cpu_us()
-
-    async def exited(self) -> None:
-        """Wait until the first process has ended."""
-        await trio.lowlevel.wait_readable(self._descriptor)
-
-    async def end(self) -> None:
-        """Kill all processes, and wait until the last has ended, which is the first process."""
-        with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
-        if self._group is not None:
-            # A frozen process cannot die.
-            self._group.thaw()
-        await self.exited()
-        os.close(self._descriptor)
-
-
 class NamespaceSandbox:
-    """Common part of bots in sandboxes, however they are started. They are controlled by their first process."""
+    """Common part of bots in sandboxes, however they are started. They are controlled by their first process.
+
+    All processes of a bot are frozen, measured and ended together, by their control group if they have one.
+    """
+
+    group: ControlGroup | None
+    """The bot's control group, if this machine has them."""
 
     def __init__(self) -> None:
-        self._init: InitProcess | None = None
-        """The first process; None: the sandbox is not ready yet."""
+        self.roots: tuple[int, ...] = ()
+        """The processes from which all others of the bot descend; none before the sandbox is ready.
 
-    @property
-    def roots(self) -> tuple[int, ...]:
-        """The processes from which all others of the bot descend; none before the sandbox is ready."""
-        return () if self._init is None else self._init.roots
-
-    @property
-    def program(self) -> int:
+        The first one sees the bot's file system.
+        """
+        self.program = 0
         """The process that becomes the bot's program, by its number here; 0 before the sandbox is ready."""
-        return 0 if self._init is None else self._init.program
+        self._init: int | None = None
+        """A pidfd of the first process, which is never reused, unlike a number; None: it is not ready yet."""
+
+    def _take_over(self, roots: tuple[int, ...], init: int, program: int) -> None:
+        """Take over the processes of a sandbox that is ready; see the attributes."""
+        self.roots, self._init, self.program = roots, init, program
 
     @property
     def lost(self) -> str:
@@ -124,19 +79,19 @@ class NamespaceSandbox:
 
     def scratch(self) -> list[Scratch]:
         """Return the folders to which the bot can write, as seen from outside."""
-        first = 0 if self._init is None else self._init.roots[0]
+        first = next(iter(self.roots), 0)
         own = [Path(folder) for folder in (SCRATCH, SHARED_MEMORY)]
         return [Scratch(Path(f"/proc/{first}/root{folder}"), but_not=folder) for folder in own]
 
     def freeze(self) -> None:
         """Freeze all processes of the bot."""
-        if self._init is not None:
-            self._init.freeze()
+        if self.roots and (self.group is None or not self.group.freeze()):
+            stop(*self.roots)
 
     def thaw(self) -> None:
         """Thaw all processes of the bot."""
-        if self._init is not None:
-            self._init.thaw()
+        if self.roots and (self.group is None or not self.group.thaw()):
+            go_on(*self.roots)
 
     def cpu_us(self) -> int:
         """Return the processor time of all processes of the bot so far, in microseconds.
@@ -144,7 +99,23 @@ class NamespaceSandbox:
         Raises:
             OSError: they have ended.
         """
-        return 0 if self._init is None else self._init.cpu_us()
+        if not self.roots:
+            return 0
+        if self.group is None:
+            return tree_us(*self.roots)
+        return self.group.cpu_us()
+
+    async def _end_init(self) -> None:
+        """Kill all processes, if the sandbox is ready, and wait until the last has ended: the first process."""
+        if self._init is None:
+            return
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._init, signal.SIGKILL)
+        if self.group is not None:
+            # A frozen process cannot die.
+            self.group.thaw()
+        await trio.lowlevel.wait_readable(self._init)
+        os.close(self._init)
 
 
 class SetUpError(Exception):
@@ -346,17 +317,13 @@ class BubblewrapSandbox(NamespaceSandbox):
             kept=bot.keeps,
         )
         self._setup = SandboxSetup(bot, line, told, output)
+        self.group = self._setup.group
         self.pid = self._setup.popen.pid
         try:
             self._outer = os.pidfd_open(self.pid)
         except OSError:
             self._setup.abandon()
             raise
-
-    @property
-    def group(self) -> ControlGroup | None:
-        """The bot's control group, if this machine has them."""
-        return self._setup.group
 
     async def ready(self) -> None:
         """Wait until the sandbox is ready and the bot's program runs.
@@ -380,8 +347,7 @@ class BubblewrapSandbox(NamespaceSandbox):
         # Wait until the sandbox is ready or has failed: before that, its first process is unknown.
         with suppress(OSError):  # `ready` has raised it, and bubblewrap was killed then.
             await self._wait_until_ready()
-        if self._init is not None:
-            await self._init.end()
+        await self._end_init()
         await trio.lowlevel.wait_readable(self._outer)
         code: int = self._setup.popen.wait()
         if self._init is None and self.group is not None:
@@ -389,7 +355,7 @@ class BubblewrapSandbox(NamespaceSandbox):
             self.group.kill()
         os.close(self._outer)
         self._setup.close()
-        return SIGNALLED - code if code > SIGNALLED else code
+        return program_code(code)
 
     async def _wait_until_ready(self) -> bool:
         """Wait until the sandbox is ready, and take over its first process; return False if the sandbox failed."""
@@ -406,8 +372,15 @@ class BubblewrapSandbox(NamespaceSandbox):
                     guard.kill(self._setup.popen)
                     raise
                 if descriptor is not None:
-                    self._init = InitProcess((self._setup.init_pid,), descriptor, self.group, self._setup.program)
+                    self._take_over((self._setup.init_pid,), descriptor, self._setup.program)
         return self._init is not None
+
+
+def program_code(code: int) -> int:
+    """Return the exit code of a program, given that of bubblewrap or a shell, which encode signals."""
+    if code > SIGNALLED:
+        return SIGNALLED - code
+    return code
 
 
 def run(bot: BotFolder, line: Path, told: dict[str, str], output: int, *, seconds: float) -> int:
@@ -459,4 +432,6 @@ def probe() -> str | None:
         line = Path(folder, "none.sock")
         code = run(nobody, line, dict(os.environ), log.fileno(), seconds=PROBE_SECONDS)
         log.seek(0)
-        return None if code == 0 else " ".join(log.read().decode(errors="replace").split())
+        if code == 0:
+            return None
+        return " ".join(log.read().decode(errors="replace").split())

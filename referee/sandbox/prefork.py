@@ -25,7 +25,7 @@ from protocol import games
 from referee.bot_folder import MEGABYTE, PYTHON, BotFolder
 from referee.linux import guard, seccomp
 from referee.sandbox import host_machine
-from referee.sandbox.bwrap import GO, SET_UP_SECONDS, InitProcess, NamespaceSandbox, SetUpError, python_path, start
+from referee.sandbox.bwrap import GO, SET_UP_SECONDS, NamespaceSandbox, SetUpError, python_path, start
 from referee.sandbox.bwrap_args import (
     SCRATCH,
     SHARED_MEMORY_BYTES,
@@ -161,10 +161,9 @@ class PreforkedSandbox(NamespaceSandbox):
         with trio.move_on_after(SET_UP_SECONDS):
             while not self._is_introduced() and self._out_of is None and await self._listen():
                 pass
-            if self._init is not None:
-                await self._init.end()
-            else:
+            if self._init is None:
                 self._turn_away()
+            await self._end_init()
             while self._code is None and await self._listen():
                 pass
         self._close()
@@ -219,7 +218,7 @@ class PreforkedSandbox(NamespaceSandbox):
                 raise _no_descriptor()
             init, bot = descriptors
             self.pid = _number_of(bot)
-            self._init = InitProcess((self.pid, _number_of(init)), init, self.group, self.pid)
+            self._take_over((self.pid, _number_of(init)), init, self.pid)
             descriptors = [bot]
         except OSError as error:
             self._out_of = error

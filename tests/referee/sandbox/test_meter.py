@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from referee.host.host import LATER_SECONDS
+from referee.host.evidence import LATER_SECONDS
 from referee.sandbox.meter import AGAIN_SECONDS, CARRIERS, FLOOD_BYTES, NOTHING, THREADS, Meter, Reading
 
 MS = 1_000
