@@ -5,7 +5,7 @@ consistent worlds are equally likely. During the winners' vote, the points must 
 tied seats. Those worlds are drawn by a random walk, so successive ones are similar.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import exp
 from random import Random
 
@@ -140,15 +140,16 @@ class Seated(Struct, frozen=True):
 def _brought(known: Pattern, seating: Seating) -> Seated:
     scores, met = [0] * len(seating), [0] * len(seating)
     for section in known.sections:
-        members = 0
-        for place in section:
-            members |= 1 << seating[place]
+        members = _mask(seating, section)
         for place in section:
             scores[seating[place]], met[seating[place]] = known.scores[place], members
-    nodes, ends, starts = (
-        sum(1 << seating[place] for place in places) for places in (known.nodes, known.ends, known.starts)
-    )
+    nodes, ends, starts = (_mask(seating, places) for places in (known.nodes, known.ends, known.starts))
     return Seated(seating, tuple(scores), tuple(met), nodes, ends, starts)
+
+
+def _mask(seating: Seating, places: Iterable[int]) -> int:
+    """Return a mask of the seats at these places."""
+    return sum([1 << seating[place] for place in places])
 
 
 def _walk(patterns: list[Pattern], view: PointingView, rng: Random) -> Iterator[list[Seating]]:

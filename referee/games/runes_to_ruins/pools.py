@@ -21,7 +21,7 @@ POSITIONS = range(6)
 NUMBER: dict[str, int] = {name: number for number, name in enumerate(NAMES)}
 EVERY_RUNE = (1 << len(NAMES)) - 1
 _PLACES = len(NAMES)
-_TOUCHED = tuple(tuple(TOUCHED[position][name] for name in NAMES) for position in POSITIONS)
+_TOUCHED = tuple(tuple(map(touched.__getitem__, NAMES)) for touched in TOUCHED)
 _TWICE = 0o666666
 """Mask over six counts of three bits each; `counts & _TWICE` is positive if any count is 2 or more."""
 PROBES = 100
@@ -36,7 +36,8 @@ symbols, they share one position fewer from then on. At most `DRAWS` lists are m
 
 def mark(positions: Sequence[int], runes: Iterable[str]) -> int:
     """Return a mask of a symbol's cells: each of the runes in each of the positions."""
-    return sum(1 << (position * _PLACES + NUMBER[rune]) for position in positions for rune in runes)
+    row = sum(1 << NUMBER[rune] for rune in runes)
+    return sum(row << position * _PLACES for position in positions)
 
 
 @lru_cache(maxsize=4096)
@@ -148,15 +149,16 @@ class Facts(Struct):
         """
         if self.required:
             rune = self.required & -self.required
-            placed = [
-                [rune if at == place else able & ~rune for at, able in enumerate(self.allowed)]
-                for place in POSITIONS
-                if self.allowed[place] & rune
-            ]
-            return [Facts(each, self.required ^ rune, self.counts, self.guesses) for each in placed]
+            parts = []
+            for place, allowed in enumerate(self.allowed):
+                if allowed & rune:
+                    placed = [able & ~rune for able in self.allowed]
+                    placed[place] = rune
+                    parts.append(Facts(placed, self.required ^ rune, self.counts, self.guesses))
+            return parts
         if self.guesses:
-            placed = _placed(*self.guesses[0], tuple(self.allowed))
-            return [Facts(each, 0, self.counts, self.guesses[1:]) for each in placed]
+            able = _placed(*self.guesses[0], tuple(self.allowed))
+            return [Facts(each, 0, self.counts, self.guesses[1:]) for each in able]
         return None
 
 
@@ -174,13 +176,17 @@ class Builder:
         allowed = facts.allowed
         self.order = sorted(POSITIONS, key=lambda position: allowed[position].bit_count())
         self.allowed = [allowed[position] for position in self.order]
-        groups = DIVINE, MUNDANE
-        bounds = [[facts.counts.get(group, (0, MOST_ALIKE)) for group in names] for names in groups]
-        self.ways = [order for order in (0, 1) if all(least <= 1 <= most for least, most in bounds[order])]
+        self.ways: list[int] = []
         """Orders in which all groups may differ."""
-        self.least = [[least for least, _ in each] for each in bounds]
-        self.needs = [any(each) for each in self.least]
-        self.most = [[min(most, MOST_ALIKE) for _, most in each] for each in bounds]
+        self.least: list[list[int]] = []
+        self.most: list[list[int]] = []
+        for order, groups in enumerate((DIVINE, MUNDANE)):
+            bounds = [facts.counts.get(group, (0, MOST_ALIKE)) for group in groups]
+            if all(least <= 1 <= most for least, most in bounds):
+                self.ways.append(order)
+            self.least.append([least for least, _ in bounds])
+            self.most.append([min(most, MOST_ALIKE) for _, most in bounds])
+        self.needs = list(map(any, self.least))
 
     def _next(self, depth: int, order: int, so_far: SoFar) -> int:
         """Return a mask of the runes that may be placed next."""
@@ -215,7 +221,7 @@ class Builder:
 
     def estimate(self, rng: Random) -> float:
         """Estimate the number of symbols."""
-        return sum(weight for _, weight in (self.probe(rng) for _ in range(PROBES))) / PROBES
+        return sum(self.probe(rng)[1] for _ in range(PROBES)) / PROBES
 
     def probe(self, rng: Random) -> tuple[bytes | None, float]:
         """Build a symbol by random choices; return it with the inverse of its probability.
@@ -322,16 +328,16 @@ def _placements(
 
 _IN = tuple(number // 6 for number in range(_PLACES)), tuple(number % 6 for number in range(_PLACES))
 """Group of each rune, indexed by Order, then by rune."""
-_GROUP = tuple(
-    tuple(sum(1 << number for number in range(_PLACES) if _IN[order][number] == group) for group in range(6))
-    for order in (0, 1)
+_GROUP = (
+    tuple(0b111111 << 6 * group for group in range(6)),
+    tuple(sum(1 << group + 6 * row for row in range(6)) for group in range(6)),
 )
 """Mask of each group's runes, indexed by Order, then by group."""
 
 
-_ONE = tuple(tuple(8**group for group in groups) for groups in _IN)
+_ONE = tuple(map((8).__pow__, _IN[0])), tuple(map((8).__pow__, _IN[1]))
 """Number with 1 in the three-bit count of a rune's group, indexed by Order, then by rune."""
-_ALIKE = tuple(tuple(_GROUP[order][group] for group in _IN[order]) for order in (0, 1))
+_ALIKE = tuple(map(_GROUP[0].__getitem__, _IN[0])), tuple(map(_GROUP[1].__getitem__, _IN[1]))
 """Mask of the runes in a rune's group, indexed by Order, then by rune."""
 
 
@@ -391,16 +397,18 @@ def drawn(builder: Builder, facts: Facts, rng: Random, part: int, like: Sequence
     """
     found: dict[bytes, None] = {}
     same = SAME
-    guessed = sum({1 << NUMBER[rune] for guess, _, _ in facts.guesses for rune in guess})
+    guessed = 0
+    for guess, _, _ in facts.guesses:
+        guessed |= mark((0,), guess)
     for number in range(DRAWS):
         symbol = rng.choice(like) if like and number % 2 else builder.probe(rng)[0]
         if symbol is None:
             continue
         # Runes of guesses are fixed, so that every listed symbol has the same answers to the guesses.
-        allowed = [
-            1 << rune if guessed >> rune & 1 else able & ~guessed
-            for rune, able in zip(symbol, facts.allowed, strict=True)
-        ]
+        allowed = [able & ~guessed for able in facts.allowed]
+        for at, rune in enumerate(symbol):
+            if guessed >> rune & 1:
+                allowed[at] = 1 << rune
         for at in rng.sample(POSITIONS, same):
             allowed[at] = 1 << symbol[at]
         listed = list(islice(Builder(Facts(allowed, facts.required, facts.counts)).every(), part))

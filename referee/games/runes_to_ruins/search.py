@@ -10,7 +10,7 @@ satisfy these, one seat's symbol at a time is replaced.
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import reduce
-from itertools import product
+from itertools import chain, product
 from math import prod
 from operator import or_
 from random import Random
@@ -254,9 +254,9 @@ class Search:
         while changed:
             if not all(map(is_left, sorted(changed))):
                 return False
-            pending = sorted({n for seat in changed for n in self.of[seat] if n in self.features})
+            pending = self.features.keys() & set(chain.from_iterable(map(self.of.__getitem__, changed)))
             changed = set()
-            for n in pending:
+            for n in sorted(pending):
                 of = self.clues[n].seats
                 found = [lefts[seat].by_feature(n, self.features[n]) for seat in of]
                 combined = self._combinations(n, found)
@@ -441,8 +441,8 @@ class Search:
                     for place in POSITIONS if not exact and not moved else (at,) if not exact else ():
                         facts.allowed[place] &= ~(1 << NUMBER[rune])
             elif clue.place is not None:
-                able = sum(1 << NUMBER[rune] for group in values for rune in group_runes(group))
-                facts.allowed[clue.place.position] &= able
+                runes = chain.from_iterable(map(group_runes, values))
+                facts.allowed[clue.place.position] &= mark((0,), runes)
         # Guesses that leave fewer places for their runes are first.
         facts.guesses = tuple(sorted(facts.guesses, key=lambda each: -each[1] - each[2] / 2))
         return facts

@@ -16,8 +16,9 @@ In round 1 the others submit drawn symbols, and two seats submit the same one in
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import product
 from random import Random
-from typing import Any, assert_never, cast
+from typing import Any, Literal, assert_never, cast
 
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
@@ -498,8 +499,10 @@ def _own_standing(view: RunesView, seat: int, walk: Walk) -> Standing:
     """Return the seat's own standing, from its view."""
     last = walk.past[-1].action if walk.past else PlayRound()
     brought = 0
-    for played in view.history:
+    guesses: list[Six] = []
+    for played, past in zip(view.history, walk.past, strict=True):
         brought += sum(each.mantra for each in played.told if isinstance(each, LearnedAnswer))
+        guesses += past.action.guesses
     return Standing(
         insight=cast("int", view.insight),
         mantra=cast("int", view.mantra),
@@ -510,7 +513,7 @@ def _own_standing(view: RunesView, seat: int, walk: Walk) -> Standing:
         abstained=last.abstain,
         lit=last.light,
         discovered=view.discovered.get(str(seat)),
-        guesses=tuple(guess for past in walk.past for guess in past.action.guesses),
+        guesses=tuple(guesses),
         history=view.history,
     )
 
@@ -548,6 +551,7 @@ def _question(mirrored: Mirrored, walk: Walk, rng: Random) -> Any:  # noqa: C901
     seat, answer = walk.seat, cast("Any", mirrored.answer)
     symbol = walk.symbols[mirrored.of]
     absent = [rune for rune in NAMES if rune not in symbol]
+    every = (*DIVINE, *MUNDANE)
     rune = rng.choice(symbol) if answer else rng.choice(absent)
     match mirrored.kind:
         case "assign":
@@ -559,34 +563,26 @@ def _question(mirrored: Mirrored, walk: Walk, rng: Random) -> Any:  # noqa: C901
             groups = DIVINE if mirrored.kind == "divine" else MUNDANE
             return rng.choice([group for group in groups if (runes_of(symbol, group) > 0) == answer])
         case "pattern":
-            every = (*DIVINE, *MUNDANE)
-            return Pattern(
-                groups=tuple(
-                    rng.choice([group for group in every if (group in GROUPS[there]) == there_is])
-                    for there, there_is in zip(symbol, answer, strict=True)
-                ),
-                seats=(seat,),
-            )
+            found: list[Any] = []
+            for there, is_right in zip(symbol, answer, strict=True):
+                found.append(rng.choice([group for group in every if (group in GROUPS[there]) == is_right]))
+            return Pattern(groups=tuple(found), seats=(seat,))
         case "place":
             order: Any = "divine" if answer[0] in DIVINE else "mundane"
-            return Place(
-                order=order,
-                position=rng.choice(
-                    [n for n, there in enumerate(symbol) if GROUPS[there][ORDER[order]] == answer[0]]
-                ),
-            )
+            able = [n for n, there in enumerate(symbol) if GROUPS[there][ORDER[order]] == answer[0]]
+            return Place(order=order, position=rng.choice(able))
         case "except":
             return Except(seat=seat, runes=())
         case "rune":
             return rune
         case "count":
-            every = (*DIVINE, *MUNDANE)
             group = rng.choice([group for group in every if runes_of(symbol, group) == answer])
             return Count(seat=seat, group=group, number=rng.randrange(7))
         case "has":
             return Has(seat=seat, rune=rune)
         case "line":
-            lines = [Line(rune=each, row=row) for each in (symbol if answer else (rune,)) for row in (0, 1)]
+            rows: tuple[Literal[0, 1], ...] = (0, 1)
+            lines = [Line(rune=each, row=row) for each, row in product(symbol if answer else (rune,), rows)]
             return rng.choice([line for line in lines if stands_on(symbol, line) == bool(answer)])
         case "shared":
             third = rng.choice([each for each in OTHERS[mirrored.of] if each != seat])
