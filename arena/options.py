@@ -150,9 +150,7 @@ def _read(kind: Any) -> tuple[Any, dict[str, Any] | None]:
                 bounds.append(meta)
             else:
                 found = meta.extra
-        kind = base
-        if bounds:
-            kind = Annotated[base, *bounds]
+        kind = Annotated[base, *bounds] if bounds else base
     if get_origin(kind) in (UnionType, Union):
         (kind,) = (each for each in get_args(kind) if each is not NoneType)
     return kind, found

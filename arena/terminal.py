@@ -189,9 +189,7 @@ class Grid:
 
         `most` limits the width of text columns; `without` are the indices of omitted columns.
         """
-        box = PLAIN_HEAD
-        if sys.stdout.isatty():
-            box = SIMPLE_HEAD
+        box = SIMPLE_HEAD if sys.stdout.isatty() else PLAIN_HEAD
         table = RichTable(box=box, show_edge=False, pad_edge=False, collapse_padding=True)
         shown = [column not in without for column in range(len(self._headings))]
         for heading, is_number in compress(zip(self._headings, self._are_numbers, strict=True), shown):
@@ -271,9 +269,7 @@ def _told_apart(names: Sequence[str], most: int, others: Collection[str]) -> lis
 
 def _without_middle(text: str, head: int, most: int) -> str:
     """Return the first `head` columns of a text, an ellipsis, and its last columns; `most` columns in total."""
-    first = ""
-    if head:
-        first = chop_cells(text, head)[0]
+    first = chop_cells(text, head)[0] if head else ""
     return f"{first}…{chop_cells(text[::-1], most - 1 - head)[0][::-1]}"
 
 

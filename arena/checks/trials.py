@@ -364,7 +364,5 @@ def check_bot(
 def _order(game: GameCheck[PlayerT], bot: PlayerT, number: int) -> Order[PlayerT]:
     seat = number % game.seats
     players = players_at(seat, bot, game.opponent, game.seats)
-    seed = None
-    if game.seed is not None:
-        seed = game.seed + number
+    seed = game.seed + number if game.seed is not None else None
     return order(f"{game.plan.game}-{number + 1:02d}", game.plan, players, seat, label=game.label, seed=seed)

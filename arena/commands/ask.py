@@ -78,9 +78,7 @@ def command(bot: str, transcript: Path, *, given: AskOptions) -> int:
     with _transcript_errors(transcript):
         found, asked = _read(bot, transcript, given.seat)
     windows = [question.opened.id for question in asked.questions]
-    chosen = windows
-    if not given.all_windows:
-        chosen = [_chosen(asked, given.window)]
+    chosen = [_chosen(asked, given.window)] if not given.all_windows else windows
     asked = _cut(asked, chosen[-1])
     found = in_place(*ready([found], "none"))
     if given.use_pdb:
@@ -152,9 +150,7 @@ def _seat_of(bot: BotFolder, label: str, header: Header) -> int:
         seats = [seat for seat, each in enumerate(header.bots) if bot.name == (each.manifest or each.name)]
     if len(seats) != 1:
         there = ", ".join(f"{seat} {each.name[:LONGEST_NAME]}" for seat, each in enumerate(header.bots))
-        many = "more than one seat has"
-        if not seats:
-            many = "no seat has"
+        many = "no seat has" if not seats else "more than one seat has"
         raise WrongUse(f"--seat: which one? {many} a bot called {label}; the seats are {there}")
     return seats[0]
 

@@ -58,9 +58,7 @@ def command(cup: Path, dest: Path | None, *, asked: BackupOptions) -> None:
     if asked.checks:
         if dest is not None:
             raise click.UsageError("--check takes only the backup's folder")
-        look = check_season_backup
-        if season is None:
-            look = check_backup
+        look = check_backup if season is None else check_season_backup
         _check(results, look, as_json=asked.as_json)
         return
     to = dest or backup_place(results)
@@ -88,9 +86,7 @@ def _say(made: Backup) -> None:
         f" {new} copied, {made.kept:,} there already"
     )
     if made.elsewhere:
-        are = "are"
-        if made.elsewhere == 1:
-            are = "is"
+        are = "is" if made.elsewhere == 1 else "are"
         say(f"not in it: {pluralise(made.elsewhere, 'transcript', ',')} that {are} elsewhere (--transcripts)")
     _say_some([f"not in it: {name}: is not in the results folder" for name in made.missing])
 

@@ -267,9 +267,7 @@ def _plan(game: str, policy: Policy, asked: CheckOptions) -> Plan:
         clock, policy = _short_clock(clock_terms(rules, variant, policy), policy)
     else:
         clock = None
-    raw = None
-    if asked.options is not None:
-        raw = Raw(asked.options)
+    raw = Raw(asked.options) if asked.options is not None else None
     return Plan(
         match="",
         game=game,

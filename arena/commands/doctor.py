@@ -94,9 +94,7 @@ def _remedy(failed: list[EscapeFinding]) -> str:
     busy = [finding for finding in failed if finding.result == "too busy"]
     if not busy:
         return ""
-    which = ""
-    if len(busy) < len(failed):
-        which = f" during {_names(busy)}"
+    which = f" during {_names(busy)}" if len(busy) < len(failed) else ""
     return f"; other programs used the processors{which}: stop them, and run the command again"
 
 
@@ -153,9 +151,7 @@ def _print(reports: list[ExaminationReport]) -> None:
     show(screen, table)
     lines: list[str] = []
     for report in reports:
-        of_which = ""
-        if len(reports) > 1:
-            of_which = f", {_start(report)}"
+        of_which = f", {_start(report)}" if len(reports) > 1 else ""
         passed = [each for each in report.findings if each.result != "held"]
         lines += [f"{finding.attempt}{of_which}: {finding.evidence}" for finding in passed]
     for report in reports:

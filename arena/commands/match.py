@@ -211,13 +211,9 @@ def play_asked(
     folders = [player.folder for player in players if isinstance(player, SandboxedBot)]
     demand_room(folders, plan.isolation, seats=len(players), shares=[1], of_worker=False)
     players = [_built(player, asked.isolation) for player in players]
-    bot = None
-    if debug is not None:
-        bot = _to_debug(debug, players)
+    bot = _to_debug(debug, players) if debug is not None else None
     eyes = _eyes(asked, len(players))
-    scope = ""
-    if awaited:
-        scope = " (of bots on this machine)"
+    scope = " (of bots on this machine)" if awaited else ""
     say(f"match {plan.match}, seed {plan.seed}, isolation {plan.isolation}{scope}")
     with ExitStack() as stack:
         if bot is not None and debug is not None:
@@ -361,9 +357,7 @@ def _chat(game: str) -> LocalSeat:
     try:
         settings = Settings.read()
     except SystemExit as error:
-        what = NO_ENDPOINT
-        if os.environ.get("CHAT_URL"):
-            what = str(error)
+        what = str(error) if os.environ.get("CHAT_URL") else NO_ENDPOINT
         raise WrongUse(f"{CHAT}: {what}") from None
     return LocalSeat(CHAT, LanguageModelSeat(CHAT, settings).play)
 

@@ -136,9 +136,7 @@ def command(folder: Path, *, asked: NewBotOptions) -> None:
         screen.say("It asks a language model, for which the sandbox has no network: docs/language-models.md.")
     else:
         screen.say(f"It plays already. Try it: {_first_match(folder, game)}")
-    change = "edit"
-    if sample is None:
-        change = "edit `decide` in"
+    change = "edit `decide` in" if sample is None else "edit"
     screen.say(f"To change how it plays, {change} {folder / made.decide}.")
     screen.say(f"What to do next is in {folder / 'README.md'}.")
     program = (made.build or made.command)[0]

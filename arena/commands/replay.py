@@ -118,9 +118,7 @@ def _one(transcript: Path, asked: ReplayOptions) -> None:
             _print(said)
         if eyes is None and asked.html is None:
             return
-        record = recording_of
-        if replayed is None:
-            record = recording_of_seat
+        record = recording_of_seat if replayed is None else recording_of
         recording = record(transcript)
         if asked.html is not None:
             _write_page(asked.html, page_of(recording, eyes))
@@ -236,9 +234,7 @@ def _many(files: Sequence[Path], jobs: int | None, *, as_json: bool) -> None:
         if failed > MOST_ROWS:
             screen.say(f"and {failed - MOST_ROWS:,} more; --json lists all")
     if failed:
-        do = "do"
-        if failed == 1:
-            do = "does"
+        do = "does" if failed == 1 else "do"
         raise AnswerIsNo(f"{failed:,} of {pluralise(len(files), 'transcript', ',')} {do} not hold")
     if not as_json:
         screen.say(f"{pluralise(len(files), 'transcript', ',')}: all hold")

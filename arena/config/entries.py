@@ -173,9 +173,7 @@ def find_entry(given: str | BotName, game: str, caps: BotCaps, called: str | Non
         known = ""
         if unknown:
             known = f", and there is no game {', '.join(unknown)}; {did_you_mean(unknown[0], GAMES, 'games')}"
-        more = ""
-        if len(games) > MOST_NAMED:
-            more = f" and {len(games) - MOST_NAMED} more"
+        more = f" and {len(games) - MOST_NAMED} more" if len(games) > MOST_NAMED else ""
         its = f"its bot.toml has games = {games[:MOST_NAMED]}{more}"
         raise BotFolderError(f"{called or name.given} does not play {game}: {its}{known}")
     if asks := over(bot, caps):
@@ -314,9 +312,7 @@ def difference(label: str, other: str) -> str:
     here, there = _written(label), _written(other)
     for letter in here + there:
         if not letter.isascii() and (letter not in here or letter not in there):
-            where = other
-            if letter in here:
-                where = label
+            where = label if letter in here else other
             return f"{where} has {unicodedata.name(letter, f'U+{ord(letter):04X}')}"
     if here.casefold() == there.casefold():
         return "only upper and lower case differ"

@@ -164,9 +164,7 @@ class Season(Struct, frozen=True, kw_only=True):
         if rules.top is not None:
             return f"{_best(rules.top)} of {source}"
         if rules.each_group is not None:
-            where = ""
-            if stage.source != stage.number - 1:
-                where = f" in {source}"
+            where = f" in {source}" if stage.source != stage.number - 1 else ""
             return f"{_best(rules.each_group)} of each group{where}"
         if rules.rest:
             return f"the others of {source}"
@@ -238,9 +236,7 @@ def tournament_of_stage(
         WrongUse: one line with file, line and field of what is wrong.
     """
     here = f"stages[{stage.number}]"
-    source = here
-    if stage.source is None:
-        source = "bots"
+    source = "bots" if stage.source is None else here
     place = _place_of(season.file, season.text, stage, source)
     named: dict[str, str] = {}
     copies: dict[str, str] = {}
@@ -287,9 +283,7 @@ def _stage(form: SeasonFile, place: FilePlace, number: int) -> Stage:
     elif rules.source is not None and rules.source not in names:
         near = did_you_mean(rules.source, names, "stages before it")
         raise place.wrong(f"{here}.from", f"no stage before it is called {rules.source!r}; {near}")
-    source = None
-    if number > 0:
-        source = _source(form, number)
+    source = _source(form, number) if number > 0 else None
     if rules.each_group and source is not None and form.stages[source].groups is None:
         raise place.wrong(f"{here}.each_group", f"{names[source]} has no groups")
     known = {name: getattr(form, name) for name in FIELDS}

@@ -327,9 +327,7 @@ def tournament_of(
     seats = game.seats(options)
     if wrong := complaint(_spec(form, seats), form.game):
         raise place.wrong(*wrong)
-    house = None
-    if form.fill is not None:
-        house = _bot("fill", form.fill, form, place)
+    house = _bot("fill", form.fill, form, place) if form.fill is not None else None
     bots: list[Entry] = []
     for index, name in enumerate(form.bots):
         bots.append(_bot(f"bots[{index}]", name, form, place, kept.get(labels[index])))
@@ -484,9 +482,7 @@ def _options(form: TournamentFile, game: AnyGame, variant: str, place: FilePlace
     except BadSetupError as error:
         what = str(error).removeprefix("options: ")
         key = re.search(r" - at `\$\.?(.*)`$| `(\w+)`$", what)
-        field = "options"
-        if key:
-            field = f"options.{key[1] or key[2]}"
+        field = f"options.{key[1] or key[2]}" if key else "options"
         what = with_known_options(re.sub(r" - at `.*`$", "", what), game.options)
         raise place.wrong(field, what) from None
     return options
@@ -564,9 +560,7 @@ def _bot(field: str, text: str, form: TournamentFile, place: FilePlace, kept: st
     if name.kind == "console":
         raise place.wrong(field, "a person plays single matches only: arena match")
     if kept is None and (link := name.first_link()):
-        what = "folder"
-        if name.is_remote:
-            what = "file"
+        what = "file" if name.is_remote else "folder"
         raise place.wrong(field, f"{text!r}: {link} is a symbolic link; name the {what} that it leads to")
     try:
         if name.is_remote:

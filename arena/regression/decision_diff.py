@@ -177,9 +177,7 @@ def decision_of(asked: AnsweredQuestion, closed: Closed, answer: BotAnswer) -> D
     by_default = answer.action is None
     trouble = ""
     if by_default and not answer.chosen:
-        trouble = UNANSWERED
-        if answer.illegal:
-            trouble = ILLEGAL + answer.illegal
+        trouble = ILLEGAL + answer.illegal if answer.illegal else UNANSWERED
     # A random default is drawn as it was drawn for base.
     head = opened.default
     if not by_default:

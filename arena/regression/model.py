@@ -238,9 +238,7 @@ class UsageFinding(Struct, frozen=True):
 
 def usage_finding(walk: UsageWalk) -> UsageFinding:
     """Summarise a running test of time or memory."""
-    ratio = None
-    if walk.ratios:
-        ratio = median_interval(walk.ratios)
+    ratio = median_interval(walk.ratios) if walk.ratios else None
     return UsageFinding(walk.limit, walk.state, ratio)
 
 

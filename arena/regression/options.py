@@ -214,9 +214,7 @@ def _bot(flag: str, name: str, chosen: RegressionOptions) -> BotFolder:
 
 def _test(chosen: RegressionOptions, is_head_to_head: bool) -> Test:
     question = QUESTIONS[chosen.question or DEFAULT]
-    names = OF_FIELD
-    if is_head_to_head:
-        names = ("elo0", "elo1")
+    names = ("elo0", "elo1") if is_head_to_head else OF_FIELD
     given: dict[str, Any] = {"alpha": chosen.alpha, "beta": chosen.beta}
     for name in names:
         given[name] = getattr(chosen, name)

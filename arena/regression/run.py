@@ -151,9 +151,7 @@ class RegressionRun(Run[PlayerT]):
             write_refusal(folder, named)
         for entrant, why in broken.items():
             if entrant != HEAD:
-                flag = "--field"
-                if entrant == BASE:
-                    flag = "--base"
+                flag = "--base" if entrant == BASE else "--field"
                 raise WrongUse(f"{flag}: {bots[entrant].given}: {why}; logs: {folder}")
         if broken:
             given = printable_name(bots[HEAD].given)
@@ -222,9 +220,7 @@ def _finding(regression: Regression, ledger: Ledger, tally: BlockTally, seed: in
     entrants = len(regression.arena.bots)
     rows = sorted(standings_of(entrants, ledger.results(end=tally.blocks)), key=lambda row: row.entrant)
     ahead = points_ahead(regression.test, tally.observations)
-    mean = 0.0
-    if ahead:
-        mean = fmean(ahead)
+    mean = fmean(ahead) if ahead else 0.0
     return Finding(
         seed=seed,
         state=tally.state,
