@@ -14,7 +14,7 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import accumulate, combinations, permutations, product
+from itertools import accumulate, chain, combinations, permutations, product
 from math import exp, factorial, prod
 from random import Random
 from typing import assert_never, cast
@@ -107,7 +107,7 @@ def _covers(shapes: tuple[tuple[Kind, int], ...], counts: tuple[int, ...]) -> Co
         for name in _OVER[CELLS[at]]:
             kind = SHAPES[name].kind
             over = [CELLS.index(cell) for cell in name]
-            if kinds[kind] and all(left[each] for each in over):
+            if kinds[kind] and all(map(left.__getitem__, over)):
                 kinds[kind] -= 1
                 for each in over:
                     left[each] -= 1
@@ -118,8 +118,8 @@ def _covers(shapes: tuple[tuple[Kind, int], ...], counts: tuple[int, ...]) -> Co
 
     place(())
     ways = tuple(sorted(found))
-    of_kind = prod(factorial(number) for number in kinds.values())
-    weights = [of_kind // prod(factorial(number) for number in Counter(way).values()) for way in ways]
+    of_kind = prod(map(factorial, kinds.values()))
+    weights = [of_kind // prod(map(factorial, Counter(way).values())) for way in ways]
     return Covers(ways, tuple(accumulate(weights)))
 
 
@@ -248,15 +248,14 @@ def _known(view: HiveMindView, seat: int, start: HiveMindState) -> Known:
     rules = RULE_SETS[start.variant]
     others = tuple(other for other in range(SEATS) if other != seat)
     hives = {hive: _hive(view, hive) for hive in rules.hives}
-    together = [hives.values()] if rules.at_once else []
-    firsts = [
-        which
-        for which in product(*(range(len(hive.first)) for hive in hives.values()))
-        if not together or _differ([hive.first[at] for hive, at in zip(hives.values(), which, strict=True)])
-    ]
-    weights = [
-        prod(len(hive.later[at]) for hive, at in zip(hives.values(), which, strict=True)) for which in firsts
-    ]
+    firsts: list[tuple[int, ...]] = []
+    weights: list[int] = []
+    """Number of ways to continue each of `firsts` in the later rounds."""
+    for which in product(*(range(len(hive.first)) for hive in hives.values())):
+        chosen = list(zip(hives.values(), which, strict=True))
+        if not rules.at_once or _differ([hive.first[at] for hive, at in chosen]):
+            firsts.append(which)
+            weights.append(prod(len(hive.later[at]) for hive, at in chosen))
     return Known(
         view=view,
         start=start,
@@ -282,9 +281,10 @@ def _rounds(
             told.append([])
         if isinstance(event, RoundResult | Doubles | Blocks):
             told[-1].append(event)
-    doubles = {
-        hive: seats for event in view.told if isinstance(event, Doubles) for hive, seats in event.hives.items()
-    }
+    doubles: dict[str, tuple[int, ...]] = {}
+    for event in view.told:
+        if isinstance(event, Doubles):
+            doubles |= event.hives
     blocks = _blocks(view, rules)
     garnets = list(start.garnets)
     rounds: list[Played] = []
@@ -305,21 +305,20 @@ def _rounds(
 
 def _payable(rules: RuleSet, garnets: int, double: tuple[str, ...], hives: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the sets of Blocks that a seat can pay in addition to these Doubles."""
-    ways = [tuple(sorted(block)) for number in range(len(hives) + 1) for block in combinations(hives, number)]
-    return [
-        block
-        for block in ways
-        if (rules.block_price is not None or len(block) <= rules.free_uses)
-        and price(rules, Round(double=double, block=block)) <= garnets
-    ]
+    most = len(hives) if rules.block_price is not None else min(len(hives), rules.free_uses)
+    ways: list[tuple[str, ...]] = []
+    for block in chain.from_iterable(combinations(hives, number) for number in range(most + 1)):
+        way = tuple(sorted(block))
+        if price(rules, Round(double=double, block=way)) <= garnets:
+            ways.append(way)
+    return ways
 
 
 def _blocks(view: HiveMindView, rules: RuleSet) -> dict[str, tuple[int, ...]]:
     """Return the blocking seats, indexed by Hive; only Hives with revealed Blocks are in it."""
     told = [event for event in view.told if isinstance(event, Blocks)]
-    if rules.at_once:
-        return {hive: event.hives.get(hive, ()) for event in told for hive in rules.hives}
-    return {hive: event.hives.get(hive, ()) for hive, event in zip(rules.hives, told, strict=False)}
+    revealed = product(rules.hives, told) if rules.at_once else zip(rules.hives, told, strict=False)
+    return {hive: event.hives.get(hive, ()) for hive, event in revealed}
 
 
 def _end_known(view: HiveMindView, seat: int, rules: RuleSet) -> End:
@@ -375,19 +374,21 @@ def _columns(shapes: tuple[tuple[Kind, int], ...]) -> tuple[Column, ...]:
 
 def _differ(columns: Sequence[Column]) -> bool:
     """Return whether every seat places each kind at most once."""
-    return all(
-        len({kind for kind in kinds if kind}) == sum(kind is not None for kind in kinds)
-        for kinds in zip(*columns, strict=True)
-    )
+    for by_seat in zip(*columns, strict=True):
+        kinds = list(filter(None, by_seat))
+        if len(set(kinds)) < len(kinds):
+            return False
+    return True
 
 
 @lru_cache(maxsize=64)
 def _fitting(hints: tuple[Hint, ...]) -> list[str]:
     """Return the values that agree with these hints about one Hive."""
-    return [
-        "".join("3" if threes >> at & 1 else "2" if twos >> at & 1 else "1" for at in range(len(CELLS)))
-        for twos, threes in fitting(hints)
-    ]
+    found = []
+    for twos, threes in fitting(hints):
+        values = [1 + (twos >> at & 1) + 2 * (threes >> at & 1) for at in range(len(CELLS))]
+        found.append("".join(map(str, values)))
+    return found
 
 
 def _drawn(known: Known, rng: Random) -> Drawn:
