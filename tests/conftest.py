@@ -32,7 +32,7 @@ settings.load_profile("cases")
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """A long value is named by its length: what is drawn anew at each start has the same name in all workers."""
+    """Name a long value by its length: what is drawn at each start has the same name in all workers."""
     if isinstance(val, str | bytes) and len(val) > LONGEST_ID:
         return f"{argname} of {len(val)}"
     return None

@@ -25,17 +25,17 @@ class Block(Struct, frozen=True):
 
 
 def name(page: Path) -> str:
-    """A page's path in the house."""
+    """Return a page's path in the house."""
     return page.relative_to(HOUSE).as_posix()
 
 
 def page(path: str) -> str:
-    """A page's text."""
+    """Return a page's text."""
     return (HOUSE / path).read_text(encoding="utf-8")
 
 
 def blocks(info: str) -> list[Block]:
-    """The blocks of all pages whose info string begins with this pattern, in order."""
+    """Return the blocks of all pages whose info string begins with this pattern, in order."""
     return [block for each in PAGES for block in blocks_of(each, info)]
 
 
@@ -56,7 +56,7 @@ def blocks_of(page: Path, info: str) -> list[Block]:
 
 
 def prose(text: str) -> str:
-    """A page without its blocks of code."""
+    """Return a page without its blocks of code."""
     return _BLOCK.sub("", text)
 
 
@@ -66,13 +66,13 @@ def links(text: str) -> list[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """The anchors that headings get on GitHub."""
+    """Return the anchors that headings get on GitHub."""
     headings = re.findall(r"^#+ (.*)$", prose(text), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def section(text: str, heading: str) -> str:
-    """A section's text up to the next heading of its level or a higher one."""
+    """Return a section's text up to the next heading of its level or a higher one."""
     found = re.search(rf"^(?P<level>#+) {re.escape(heading)}$", text, re.MULTILINE)
     assert found, f"there is no heading {heading!r}"
     rest = text[found.end() :]
@@ -87,12 +87,12 @@ def tables(text: str) -> list[list[list[str]]]:
 
 
 def words(cell: str) -> list[str]:
-    """What stands in a text as code."""
+    """Return what stands in a text as code."""
     return _CODE.findall(cell)
 
 
 def first_words(text: str) -> list[str]:
-    """The first words in code of the rows of a text's first table."""
+    """Return the first words in code of the rows of a text's first table."""
     return [word for row in tables(text)[0] for word in words(row[0])]
 
 

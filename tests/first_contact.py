@@ -71,7 +71,7 @@ class Shared(NamedTuple):
 
 
 def bot_in(home: Path, more: str = "") -> Path:
-    """A bot's folder."""
+    """Write a bot's folder."""
     folder = home / "bot"
     folder.mkdir()
     (folder / "bot.toml").write_text(TOML + more)
@@ -82,7 +82,7 @@ def bot_in(home: Path, more: str = "") -> Path:
 
 
 def run_from(folder: Path, file: str = "part_7.py") -> None:
-    """Runs from a folder for a while, as a bot does: it stays the same one, and its files stay there."""
+    """Run from a folder for a while, as a bot does: it stays the same one, and its files stay there."""
     begun, end = folder.stat().st_ino, monotonic() + RUNS_SECONDS
     while monotonic() < end:
         assert (folder / file).read_bytes()
@@ -126,7 +126,7 @@ def all_the_same(home: Path, found: list[str]) -> None:
 
 
 def all_compiled(home: Path, found: list[str]) -> None:
-    """What was written to be compiled is, and nothing half made is left. One may look while another one writes."""
+    """Assert that all is compiled, and nothing half made is left. One may look while another one writes."""
     if sys.dont_write_bytecode:
         assert {"nothing compiled"} == {*found}
         return
@@ -146,7 +146,7 @@ def all_won(home: Path, found: list[str]) -> None:
 
 @contextmanager
 def until_all_others_lost(home: Path) -> Iterator[None]:
-    """Keeps what was won until all others have been refused."""
+    """Keep what was won until all others have been refused."""
     yield
     while len(list(home.glob("lost-*"))) < PROGRAMS - 1:
         sleep(0.001)
@@ -308,7 +308,7 @@ def all_have_groups_or_none(home: Path, found: list[str]) -> None:
 
 
 def new_clone(home: Path) -> None:
-    """A clone in which nothing has been compiled."""
+    """Make a clone in which nothing has been compiled."""
     (home / "clone/bots").mkdir(parents=True)
     for path in sorted((host_machine.PROJECT / "bots").glob("*.py"))[:4]:
         shutil.copy(path, home / "clone/bots")
@@ -324,7 +324,7 @@ def compiled_kit(home: Path) -> str:
 
 
 def new_clone_with_scripts(home: Path) -> None:
-    """A clone with its scripts, on a machine whose pip and apt-get only write down their calls."""
+    """Make a clone with its scripts, on a machine whose pip and apt-get only write down their calls."""
     (home / "clone").mkdir()
     shutil.copytree(HOUSE / "scripts", home / "clone/scripts")
     (home / "clone/requirements.lock").write_text("a==1\n")
@@ -350,7 +350,7 @@ def new_clone_with_scripts(home: Path) -> None:
 
 
 def script(name: str) -> Callable[[Path], str]:
-    """A script of a clone, which must end well."""
+    """Run a script of a clone, which must end well."""
 
     def run(home: Path) -> str:
         program = [home / "clone/scripts" / name]
@@ -363,7 +363,7 @@ def script(name: str) -> Callable[[Path], str]:
 
 
 def made_once(home: Path, found: list[str]) -> None:
-    """The packages were installed by one of them."""
+    """Assert that the packages were installed by one of them."""
     all_won(home, found)
     calls = (home / "calls").read_text().splitlines()
     assert sum("--requirement" in call or "bubblewrap" in call for call in calls) == 1, calls
@@ -433,7 +433,7 @@ class Ended(msgspec.Struct):
 
 
 def run_at_once(home: Path, program: Callable[[], str], count: int) -> list[Ended]:
-    """Runs a program in so many new processes, which begin together."""
+    """Run a program in so many new processes, which begin together."""
     gate, key = os.pipe()
     answers = [home / f"answer-{number}" for number in range(count)]
     pids = [_forked(home, program, answer, gate, key) for answer in answers]
@@ -447,7 +447,7 @@ def run_at_once(home: Path, program: Callable[[], str], count: int) -> list[Ende
 
 
 def _forked(home: Path, program: Callable[[], str], answer: Path, gate: int, key: int) -> int:
-    """Starts a process that waits for the gate; its number."""
+    """Start a process that waits for the gate; return its number."""
     pid = os.fork()
     if pid == 0:
         try:

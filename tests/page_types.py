@@ -59,7 +59,7 @@ def _programs_of(page: Path) -> Iterator[Program]:
 
 
 def _around(block: Block) -> tuple[str, str]:
-    """What the reader has before and after a block, where the page says to put it into a file that is there."""
+    """Return what the reader has before and after a block, where the page says to put it into an existing file."""
     if block.info.startswith("python line "):
         return (HOUSE / block.info.split()[-1]).read_text(), ""
     if block.info == "python improves":
@@ -79,7 +79,7 @@ def _placed(blocks: list[Block], before: str = "") -> str:
 
 
 def main() -> int:
-    """Prints each error with its page and line. 0: there is none; 1: there is one."""
+    """Print each error with its page and line; return 1 if there is one, else 0."""
     _make_tools()
     with tempfile.TemporaryDirectory(prefix="page-types-") as made:
         folder = Path(made)
@@ -116,7 +116,7 @@ def _run(*command: str | Path, cwd: Path = HOUSE, codes: tuple[int, ...] = (0,))
 
 
 def _make_tools() -> None:
-    """Makes the environment with pyright, unless it is there as its lock pins it."""
+    """Make the environment with pyright, unless it is there as its lock pins it."""
     wanted = LOCK.read_text()
     stamp = TOOLS / "made-from"
     if stamp.exists() and stamp.read_text() == wanted:
@@ -172,7 +172,7 @@ def _pyright_of_pages(shown: Path, python: Path) -> list[str]:
 
 
 def _pyright_of_kit(shown: Path, python: Path) -> list[str]:
-    """The kit, the words of the games and the sample bots, as `pyproject.toml` sets it."""
+    """Check the kit, the words of the games and the sample bots, as `pyproject.toml` sets it."""
     del shown, python
     return _pyright(HOUSE / "pyproject.toml")
 

@@ -18,7 +18,7 @@ FILES = blocks_of(PAGE, r"(python|toml|js) file .*")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of packages with the one that the page makes."""
+    """Make a folder of packages with the one that the page makes."""
     folder = tmp_path_factory.mktemp("page")
     for block in FILES:
         path = folder / "project" / block.info.split()[-1]
@@ -29,7 +29,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def copy(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The house with the game as one of its own."""
+    """Copy the house with the game as one of its own."""
     root = tmp_path_factory.mktemp("house")
     for room in ROOMS:
         shutil.copytree(HOUSE / room, root / room, ignore=shutil.ignore_patterns("__pycache__"))

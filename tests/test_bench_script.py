@@ -29,7 +29,7 @@ def decision(options: argparse.Namespace) -> Judgement:
 
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
-    """A house whose benchmarks of one module only print their options."""
+    """Make a house whose benchmarks of one module only print their options."""
     package = tmp_path / "scripts/benchmarks"
     package.mkdir(parents=True)
     for name in ("__init__.py", "__main__.py", "harness.py"):

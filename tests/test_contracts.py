@@ -25,7 +25,7 @@ FILES = sorted(file for room in ROOMS for file in (ROOT / room).rglob("*.py"))
 
 
 def unseeded(source: str) -> Iterator[str]:
-    """The places at which a module takes chance from anything but a `Random` made with a seed."""
+    """Find where a module takes chance from anything but a `Random` made with a seed."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Import(names=names) if any(name.name == "random" for name in names):

@@ -60,7 +60,7 @@ def place(block: Block) -> str:
 
 
 def of(info: str) -> pytest.MarkDecorator:
-    """A test for each such block."""
+    """Parametrise a test by all such blocks."""
     found = blocks(info)
     assert found, f"no page has a block {info!r}"
     return pytest.mark.parametrize("block", found, ids=place)
@@ -145,7 +145,7 @@ class TestJson:
 
 
 def commands(block: Block) -> list[str]:
-    """The commands of a block, without comments, a line each."""
+    """Return the commands of a block, without comments, a line each."""
     lines = block.text.replace("\\\n", " ").splitlines()
     if block.info == "console":
         return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]

@@ -54,7 +54,7 @@ FORMATS = sorted((HOUSE / "docs/examples/formats").glob("*.toml"))
 
 
 def each(info: str) -> pytest.MarkDecorator:
-    """A test for each such block; there is at least one."""
+    """Parametrise a test by all such blocks; there is at least one."""
     found = blocks(info)
     assert found, f"no page has a block {info!r}"
     return pytest.mark.parametrize("block", found, ids=[f"{name(one.page)}-{n}" for n, one in enumerate(found)])

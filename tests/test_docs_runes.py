@@ -14,21 +14,21 @@ STROKES = {(1, 0): "─", (0, 1): "│", (1, 1): "\u2572", (1, -1): "\u2571"}
 
 
 def section(heading: str) -> str:
-    """The text under a heading, up to the next one of any level."""
+    """Return the text under a heading, up to the next one of any level."""
     (found,) = re.findall(rf"^#+ {heading}\n(.*?)(?=^#|\Z)", PAGE, re.MULTILINE | re.DOTALL)
     text: str = found
     return text
 
 
 def first_words(text: str) -> list[str]:
-    """What stands as code in the first column of a text's tables."""
+    """Return what stands as code in the first column of a text's tables."""
     return [
         word for cell in re.findall(r"^\|([^|]*)\|", text, re.MULTILINE) for word in re.findall(r"`(\w+)`", cell)
     ]
 
 
 def drawn(rune: str) -> list[str]:
-    """A rune as the page should draw it: points in every second place, segments between them."""
+    """Draw a rune as the page should: points in every second place, segments between them."""
     rows = [[*"· · ·"], [*"     "], [*"· · ·"], [*"     "], [*"· · ·"]]
     for segment in RUNE[rune].segments.split():
         one, other = sorted(int(point) for point in segment)

@@ -34,12 +34,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def text(page: Path) -> str:
-    """What a page shows."""
+    """Return what a page shows."""
     return html.unescape(re.sub(r"<[^>]*>", "", page.read_text(encoding="utf-8")))
 
 
 def rows(page: Path, heading: str) -> list[str]:
-    """The rows of the tables below a heading, and before the next."""
+    """Return the rows of the tables below a heading, and before the next."""
     after = page.read_text(encoding="utf-8").partition(f'<section id="{heading}">')[2]
     return [html.unescape(re.sub(r"<[^>]*>", "", row)) for row in ROW.findall(after.partition("<section")[0])][1:]
 

@@ -14,7 +14,7 @@ SCRIPT = Path(__file__).parents[1] / "scripts/environment"
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A clone whose environment is of an older lock file."""
+    """Make a clone whose environment is of an older lock file."""
     (tmp_path / "scripts").mkdir()
     shutil.copy(SCRIPT, tmp_path / "scripts")
     (tmp_path / "requirements.lock").write_text("a==1\n")
@@ -28,7 +28,7 @@ def clone(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def arena(clone: Path) -> Iterator["subprocess.Popen[str]"]:
-    """An arena that runs from the clone's environment."""
+    """Start an arena that runs from the clone's environment."""
     command = [str(clone / ".venv/bin/python"), "-m", "arena"]
     with subprocess.Popen(command, cwd=clone, stdin=-1, stdout=-1, text=True) as running:  # noqa: S603 - our own
         assert running.stdout is not None
@@ -38,7 +38,7 @@ def arena(clone: Path) -> Iterator["subprocess.Popen[str]"]:
 
 
 def make_anew(clone: Path) -> "subprocess.CompletedProcess[str]":
-    """Runs the script, with a `python3` that makes no environment."""
+    """Run the script, with a `python3` that makes no environment."""
     (clone / "bin").mkdir()
     (clone / "bin/python3").write_text('#!/bin/sh\ncase "$*" in *venv*) exit 9 ;; esac\n')
     (clone / "bin/python3").chmod(0o755)

@@ -83,7 +83,7 @@ class GitHub:
 
 @pytest.fixture
 def api() -> Iterator[tuple[str, list[tuple[str, str, Any]], list[dict[str, Any]]]]:
-    """A server: its address, the requests that change something, and the comments that there are."""
+    """Run a server; yield its address, the requests that change something, and its comments."""
     changed: list[tuple[str, str, Any]] = []
     comments: list[dict[str, Any]] = []
 
@@ -127,7 +127,7 @@ def github(action: dict[str, Any], tmp_path: Path, api: Any) -> GitHub:
 
 
 def says(found: Any, code: int = 0) -> str:
-    """A fake arena that prints this, adds a summary, and records its words and variables."""
+    """Write a fake arena that prints this, adds a summary, and records its words and variables."""
     return (
         'echo "$@" > "$HOME/words"; env > "$HOME/variables"\n'
         'while [ $# -gt 0 ]; do if [ "$1" = --markdown ]; then echo "## the summary" >> "$2"; fi; shift; done\n'
@@ -136,7 +136,7 @@ def says(found: Any, code: int = 0) -> str:
 
 
 def commands(output: str) -> list[str]:
-    """The commands that a runner would take: not those between `stop-commands` and its token."""
+    """Return the commands that a runner would take: not those between `stop-commands` and its token."""
     taken, token = [], None
     for line in output.splitlines():
         if token is not None:

@@ -118,7 +118,7 @@ print(policy_value(spiel.new_initial_state(), [solver.average_policy()] * 2)[0])
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of packages, with Kuhn poker."""
+    """Make a folder of packages, with Kuhn poker."""
     folder = tmp_path_factory.mktemp("outside")
     folder.chmod(0o755)
     return install_package(KUHN, folder)
@@ -126,7 +126,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def better(tmp_path: Path) -> Path:
-    """A bot that uses the game's words and rules, and always bets."""
+    """Write a bot that uses the game's words and rules, and always bets."""
     bot = tmp_path / "better"
     bot.mkdir()
     (bot / "bot.py").write_text(BETTER)
@@ -138,7 +138,7 @@ def better(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def transcript(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A match between two bots that know no game."""
+    """Play a match between two bots that know no game."""
     here = tmp_path_factory.mktemp("played")
     arena(site, "match", GAME, "any_random", "any_random", "--isolation", "none", "--seed", "3", here=here)
     (file,) = (here / "transcripts").glob("*.jsonl")

@@ -20,7 +20,7 @@ def test_each_block_is_in_a_program_at_its_own_line(block: Block) -> None:
 
 
 def known_views(function: Callable[..., Any], where: str) -> dict[str, Any]:
-    """The view by the name of a game, as the overloads say; `where`: the parameter that holds the match."""
+    """Return the view by a game's name, as overloads say; `where`: the parameter that holds the match."""
     told = {}
     for overload in get_overloads(function):
         hints = get_type_hints(overload)

@@ -45,7 +45,7 @@ def run(*command: str | Path, cwd: Path, code: int | None = 0, env: dict[str, st
 
 
 def build(what: str, source: Path, folder: Path) -> Path:
-    """A wheel or an sdist of a folder, as `pip` and `build` would have it made."""
+    """Make a wheel or an sdist of a folder, as `pip` and `build` would have it made."""
     code = f"from hatchling.build import build_{what}; print(build_{what}({str(folder)!r}))"
     return folder / run(sys.executable, "-c", code, cwd=source).splitlines()[-1]
 
@@ -180,7 +180,7 @@ def programs(
 
 @pytest.fixture
 def away(tmp_path: Path) -> Path:
-    """A folder that is no clone's; root's bots run as others, who must be let in."""
+    """Make a folder that is no clone's; root's bots run as others, who must be let in."""
     tmp_path.chmod(0o755)
     return tmp_path
 

@@ -81,13 +81,13 @@ class ChatServer:
 
 
 def answer(content: Any, *, status: str = "200 OK", kind: str = "application/json", more: str = "") -> bytes:
-    """A whole answer, its content as JSON unless it is bytes."""
+    """Make a whole answer, its content as JSON unless it is bytes."""
     body = content if isinstance(content, bytes) else json.dumps(content).encode()
     head = f"HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n"
     return f"{head}{more}\r\n".encode() + body
 
 
 def completion(text: Any, tokens_in: int = 100, tokens_out: int = 10) -> bytes:
-    """What a model's answer looks like."""
+    """Make a model's answer."""
     usage = {"prompt_tokens": tokens_in, "completion_tokens": tokens_out}
     return answer({"choices": [{"message": {"role": "assistant", "content": text}}], "usage": usage})

@@ -45,7 +45,7 @@ def matches_of(game: str, variant: str, seeds: range) -> list[tuple[int, int]]:
 
 
 def one_match(game: str, pair: tuple[str, str], variant: str, match: tuple[int, int]) -> Played:
-    """The first of the pair in the match's seat, the second in all others."""
+    """Play a match with the first of the pair in the match's seat and the second in all others."""
     seed, seat = match
     rules = GAMES[game]
     seats = rules.seats(rules.read_options(variant, None))

@@ -50,7 +50,7 @@ def one_deal(opponent: str, ms: int, seed: int) -> tuple[float, float]:
 
 
 def strength(opponent: str, ms: int, deals: Sequence[tuple[float, float]]) -> Strength:
-    """What came of these deals."""
+    """Sum up deals that were played with this limit of time."""
     shares = [share for share, _ in deals]
     margin = 1.96 * stdev([*shares, 0.0, 1.0]) / len(shares) ** 0.5
     return Strength(opponent, ms, 2 * len(deals), mean(shares), margin, max(slowest for _, slowest in deals))

@@ -64,7 +64,7 @@ def test_words_are_those_of_the_view_but_not_its_fields() -> None:
 
 
 async def played(game: str, variant: str, folder: Path) -> tuple[Any, float]:
-    """A match of it at all seats, over memory; the result, and the share of windows in which it acted."""
+    """Play it at all seats, over memory; return the result, and the share of windows in which it acted."""
     known = schema()
 
     async def sit(line: MemoryLine) -> None:

@@ -31,7 +31,7 @@ HELLO = [{"role": "user", "content": "hello"}]
 
 @pytest.fixture(autouse=True)
 def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would see a key that is sent in the clear: an endpoint on this machine is asked without one."""
+    """Name a proxy that is not there: an endpoint on this machine must be asked without one."""
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
 
 

@@ -68,14 +68,14 @@ class Seat:
         self._windows = 0
 
     def open(self) -> Any:
-        """The action that is submitted to one more window, as JSON values."""
+        """Open one more window; return the action that is submitted to it, as JSON values."""
         window = opened(self._windows, view=VIEW, default={"cells": ["E5"]})
         self._windows += 1
         self._session.hear(window)
         return self._last()
 
     def reject(self, text: str) -> Any:
-        """The same after the referee has refused the action."""
+        """Refuse the action; return the one that is submitted then."""
         self._session.hear(Rejected(self._windows - 1, Refusal.ILLEGAL, text))
         return self._last()
 

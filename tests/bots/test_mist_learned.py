@@ -64,7 +64,7 @@ def test_it_plays_what_its_network_scores_best_in_training(trainer: ModuleType, 
 
 
 def seen_by(episode: Episode, seat: int) -> Window[MistView]:
-    """A window with the seat's view alone."""
+    """Make a window with the seat's view alone."""
     window: Window[MistView] = object.__new__(Window)
     window.view = cast("MistView", episode.view(seat))
     return window

@@ -23,7 +23,7 @@ A_TARGET = [None, *range(SEATS)]
 
 
 def drawn(rng: Random) -> tuple[int | None, ...]:
-    """A round of any seats."""
+    """Draw a round of any seats."""
     return tuple(rng.choice([target for target in A_TARGET if target != seat]) for seat in range(SEATS))
 
 
@@ -85,7 +85,7 @@ def test_the_reader_counts_points_as_the_rules_do() -> None:
 
 
 def shown(rounds: Sequence[Targets]) -> PointingView:
-    """What seat 0 knows after these rounds."""
+    """Return the view of seat 0 after these rounds."""
     return PointingView(
         seat=0, seats=len(rounds[0]), round=len(rounds) + 1,
         maps=tuple(anonymous(connect(targets)) for targets in rounds), targets=tuple(each[0] for each in rounds),
@@ -96,7 +96,7 @@ def shown(rounds: Sequence[Targets]) -> PointingView:
 def best_third(
     rounds: Sequence[Targets], answers: Sequence[int | None], seed: int = 1
 ) -> tuple[int | None, int | None]:
-    """The reader's answer in round 3, and the one that is best if the others repeat round 1."""
+    """Return the reader's answer in round 3, and the one that is best if the others repeat round 1."""
     worths = third(shown(rounds), Random(seed), answers)
     places = {answer: final_place([*rounds, with_target(rounds[0], 0, answer)], 0) for answer in answers}
     return max(answers, key=lambda answer: worths[answer]), max(answers, key=lambda answer: places[answer])

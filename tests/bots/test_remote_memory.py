@@ -50,7 +50,7 @@ def submit(window: int, action: object) -> bytes:
 
 
 def hears(memory: Memory, *messages: ServerMessage) -> tuple[list[bytes], list[bytes]]:
-    """What goes to the bot, and back to the host, for some messages of the host's."""
+    """Say a host's messages; return what goes to the bot, and what goes back to the host."""
     to_bot, to_host = [], []
     for message in messages:
         bot, host = memory.hear(encode(message))
@@ -60,7 +60,7 @@ def hears(memory: Memory, *messages: ServerMessage) -> tuple[list[bytes], list[b
 
 
 def playing() -> Memory:
-    """A match in which two events were told and window 0 is open."""
+    """Begin a match in which two events were told and window 0 is open."""
     memory = Memory()
     assert NOTHING == hears(memory, Invited("t"))
     assert HELLO == memory.say(HELLO)
@@ -239,7 +239,7 @@ FORMS = (
 
 
 def mutated(rng: Random) -> bytes:
-    """A message of a host, with some of its fields replaced, or some of its bytes."""
+    """Make a message of a host, with some of its fields replaced, or some of its bytes."""
     fields = json.loads(encode(rng.choice(FORMS)))
     for _ in range(rng.choice((0, 1, 1, 2))):
         place: Any = fields

@@ -66,7 +66,7 @@ class DaskCluster:
         return self._folder / host / "mist-arena"
 
     def close(self) -> None:
-        """Ends all of it that is still there. It keeps nothing; in order one might wait for another."""
+        """End all of it that is still there. It keeps nothing; in order one might wait for another."""
         for process in (*self.workers, self.scheduler):
             process.kill()
         for process in (*self.workers, self.scheduler):
@@ -88,7 +88,7 @@ class DaskCluster:
 
 @contextmanager
 def dask_cluster(folder: Path, *more: str, path: Path = ROOT) -> Iterator[DaskCluster]:
-    """A scheduler without workers, for as long as the test runs."""
+    """Run a scheduler without workers for as long as the test runs."""
     folder.mkdir()
     cluster = DaskCluster(folder, *more, path=path)
     try:

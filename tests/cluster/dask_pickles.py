@@ -15,5 +15,4 @@ class Harm:
 
 
 def pickled(file: str) -> Any:
-    """A task."""
     return Harm(file)

@@ -52,12 +52,12 @@ class Cup:
         self.start()
 
     def start(self) -> None:
-        """The arena goes on."""
+        """Start the arena, or let it go on."""
         with self._said.open("ab") as said:
             self.arena = start(self._command, self.file, said)
 
     def kill(self) -> None:
-        """The arena is gone, whatever it was at."""
+        """Kill the arena, whatever it is at."""
         self.arena.kill()
         self.arena.communicate()
 
@@ -66,13 +66,13 @@ class Cup:
         return self._said.read_text()
 
     def play(self, more: int) -> None:
-        """Waits until so many more matches count."""
+        """Wait until so many more matches count."""
         before = self.played
         self._gate.until(lambda: self.played >= before + more)
         assert self.arena.poll() is None, self.said
 
     def until_waiting(self, matches: int) -> None:
-        """Waits until so many matches are held: each by a worker that has all that it needs."""
+        """Wait until so many matches are held, each by a worker that has all that it needs."""
         until(lambda: matches == len(self._gate.waiting) or self.arena.poll() is not None)
         assert self.arena.poll() is None, self.said
 
@@ -86,7 +86,7 @@ class Cup:
         return int(str(found[0][0])) if found else 0
 
     def entry(self, what: str, *words: str) -> None:
-        """A host's command; each time the bot has another program."""
+        """Run a host's command; each time the bot has another program."""
         bot = self.file.parent / "three"
         shutil.copytree(self.file.parent / "one", bot, dirs_exist_ok=True)
         (bot / "bot.py").write_text(f"{self._gate.bot}# {time.monotonic_ns()}\n")
@@ -98,14 +98,14 @@ class Cup:
         self._gate.until(lambda: not rows(self.file, "SELECT 1 FROM events WHERE block IS NULL"))
 
     def contents(self) -> list[str]:
-        """The folders' names of the contents that have entered."""
+        """Return the folders' names of the contents that have entered."""
         found = rows(
             self.file, "SELECT json_extract(data, '$.content') FROM events WHERE kind = 'entered' ORDER BY id"
         )
         return [str(content).removeprefix("sha256:") for (content,) in found]
 
     def until_sent(self, content: str, *hosts: str) -> None:
-        """Waits until hosts have a bot, before any match more ends."""
+        """Wait until hosts have a bot, before any match more ends."""
         until(lambda: self._sent(content, *hosts) or self.arena.poll() is not None)
         assert self._sent(content, *hosts), self.said
 
@@ -131,7 +131,7 @@ class Cup:
         (self.file.parent / "runs/cup/ladder.json").unlink(missing_ok=True)
 
     def results(self) -> list[tuple[object, ...]]:
-        """What came of each match that counts, in schedule order."""
+        """Return the results of all matches that count, in schedule order."""
         with closing(Ledger(self.file.parent / LEDGER)) as ledger:
             return [
                 (each.block, each.seating, each.entrants, each.outcome, each.conduct) for each in ledger.results()

@@ -71,7 +71,7 @@ def held(tmp_path: Path, gate: Gate) -> Path:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> object:
-    """The tournament's table, played on this machine."""
+    """Play the tournament on this machine; return its table."""
     folder = tmp_path_factory.mktemp("undisturbed")
     gate = Gate(folder / "gate")
     gate.open()
@@ -79,12 +79,12 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 
 def but_contents(found: dict[str, Any]) -> dict[str, Any]:
-    """A table without the hashes of bots: they name the gate at which theirs wait."""
+    """Return a table without the hashes of bots: they name the gate at which theirs wait."""
     return {**found, "bots": [{key: bot[key] for key in bot if key != "content"} for bot in found["bots"]]}
 
 
 def rows(file: Path, query: str) -> list[tuple[object, ...]]:
-    """What a tournament's ledger holds, also while it is being written."""
+    """Read rows of a tournament's ledger, also while it is being written."""
     path = file.parent / "runs/cup/ledger.sqlite"
     if not path.exists():
         return []
@@ -112,7 +112,7 @@ def transcripts(folder: Path) -> set[str]:
 
 
 def begun(cluster: DaskCluster, file: Path, gate: Gate) -> "subprocess.Popen[bytes]":
-    """The arena at work there, with a match played already, and others that wait."""
+    """Start the arena there; return it with a match played already, and others that wait."""
     arena = start((*AT_ONCE, cluster.on), file)
     gate.until(lambda: 1 == _played(file))
     until(lambda: gate.waiting)
@@ -338,7 +338,7 @@ def _nodes(worker: "subprocess.Popen[bytes]") -> list[int]:
 
 
 def _runs(pid: int, module: str) -> bool:
-    """False also for a process that ended meanwhile."""
+    """Say whether a process runs a module; no for one that ended meanwhile."""
     with suppress(OSError):
         return module in Path(f"/proc/{pid}/cmdline").read_text().split("\0")
     return False

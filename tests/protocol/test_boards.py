@@ -308,7 +308,7 @@ def test_pillars_are_reached_straight_on_and_once() -> None:
 
 
 def hint(cells: str, values: str) -> Hint:
-    """What a shape on a Hive of these values is told."""
+    """Return what a shape on a Hive of these values is told."""
     shape = SHAPES[cells]
     total = rules.total(values, hives.mask(shape.looks))
     return Hint(hive="1", round=1, shape=shape.kind, cells=cells, looks=shape.looks, total=total)

@@ -16,7 +16,7 @@ CTRL_C = "\x03"
 
 
 def typed(steps: Sequence[tuple[str, str]], *arguments: str | Path, again: str = "") -> tuple[str, int]:
-    """What the arena shows, and its exit code. Each step: what is waited for, and what is typed then.
+    """Type answers to the arena at a terminal; return what it shows, and its exit code. `steps`: awaited, answer.
 
     Nothing of it is left running. `again`: typed once more, after the steps, whenever nothing came for a second:
     on a busy machine two Ctrl-C may be too far apart to end it.
@@ -52,7 +52,7 @@ def typed(steps: Sequence[tuple[str, str]], *arguments: str | Path, again: str =
 
 
 def _more(terminal: int, shown: str, again: str = "") -> str:
-    """What comes next; nothing once the terminal is closed."""
+    """Read what is shown next; return "" once the terminal is closed."""
     give_up = time.monotonic() + PATIENCE_SECONDS
     while not select.select([terminal], [], [], 1)[0]:
         assert time.monotonic() < give_up, shown

@@ -24,7 +24,7 @@ def isolation() -> Isolation:
 
 @pytest.fixture
 def bot() -> Iterator[Callable[..., BotSocket]]:
-    """Connects a bot's socket, in this process, to an endpoint."""
+    """Connect bots' sockets, in this process, to endpoints."""
     context: zmq.Context[BotSocket] = zmq.Context()
     sockets: list[BotSocket] = []
 

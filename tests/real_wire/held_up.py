@@ -31,7 +31,7 @@ MAIN_MS = (300, 1_000, 8_000)
 
 
 def bot_that(way: str, folder: Path) -> BotFolder:
-    """The bot of tests/bad_bots/excuses.py that goes this way, in a folder of its own."""
+    """Make the bot of tests/bad_bots/excuses.py that goes this way, in a folder of its own."""
     bot = folder / f"{way}-{len(list(folder.iterdir()))}"
     bot.mkdir()
     for source, name in ((NAME, "bot.py"), (SHARED, f"{SHARED}.py")):
@@ -55,7 +55,7 @@ def busy(number: int) -> Iterator[None]:
 
 
 async def judged(way: str, main_ms: int, folder: Path, isolation: Isolation) -> list[Judged]:
-    """Returns the verdicts on the windows of a bot that goes this way, in a match against one that answers."""
+    """Return the verdicts on the windows of a bot that goes this way, in a match against one that answers."""
     policy = {"main_ms": main_ms, "startup_ms": 20_000, "unfair": "note"}
     plan = mist_plan(2 * WINDOWS, policy=policy, isolation=isolation)
     players = [SandboxedBot(bot_that(way, folder)), SandboxedBot(bot_that("prompt", folder))]

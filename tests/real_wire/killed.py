@@ -38,7 +38,7 @@ class Lines:
         self._begun = False
 
     def call(self, frame: FrameType, event: str, argument: object) -> Any:
-        """A function is called; whether its lines are to be told of."""
+        """Return the function that counts lines where a call's lines are to be counted, else None."""
         code = frame.f_code
         self._begun = self._begun or (code.co_filename, code.co_name) == FIRST
         return self._line if self._begun and code.co_filename.startswith(COUNTED) else None

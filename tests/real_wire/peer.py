@@ -21,7 +21,7 @@ HEARTBEAT_PATIENCE_MS = 2_000
 
 @contextmanager
 def start(*arguments: str | int) -> Iterator[subprocess.Popen[bytes]]:
-    """A peer process; killed at the end if it has not ended."""
+    """Start a peer process, and kill it at the end if it has not ended."""
     command = [sys.executable, "-m", "tests.real_wire.peer", *map(str, arguments)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:  # noqa: S603 - our own program
         try:
@@ -33,7 +33,7 @@ def start(*arguments: str | int) -> Iterator[subprocess.Popen[bytes]]:
 def connect(
     endpoint: str, context: "zmq.Context[zmq.Socket[bytes]] | None" = None, holds: int = 1000
 ) -> "zmq.Socket[bytes]":
-    """A bot's socket; its own libzmq holds so many frames that it has not read."""
+    """Connect a bot's socket, whose own libzmq holds so many unread frames."""
     bot = (context or zmq.Context.instance()).socket(zmq.PAIR)
     bot.set(zmq.LINGER, 1000)
     bot.set(zmq.RCVHWM, holds)
@@ -42,7 +42,7 @@ def connect(
 
 
 def raw_connection(path: Path) -> socket.socket:
-    """A bare connection to a line's socket file. What is sent on it is in the kernel when `sendall` returns."""
+    """Connect to a line's socket file. What is sent is in the kernel when `sendall` returns."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(2)
     try:
@@ -58,14 +58,13 @@ READY = b"\x04\x1a\x05READY\x0bSocket-Type\x00\x00\x00\x04PAIR"
 
 
 def raw_pair(path: Path) -> socket.socket:
-    """A connection that has said ZMTP 3.0's opening by hand, as a PAIR socket; what comes back is left unread."""
+    """Connect, and say ZMTP 3.0's opening by hand, as a PAIR socket; leave the answer unread."""
     connection = raw_connection(path)
     connection.sendall(GREETING + READY)
     return connection
 
 
 def raw_frame(body: bytes, *, more: bool = False) -> bytes:
-    """A frame as ZMTP 3.0 writes it."""
     return (b"\x03" if more else b"\x02") + len(body).to_bytes(8, "big") + body
 
 
@@ -81,12 +80,12 @@ def bursts(messages: int, seed: int) -> list[tuple[int, int]]:
 
 
 def numbered(number: int, rng: Random) -> bytes:
-    """A message that says which it is, of some length."""
+    """Make a message of some length that begins with its number."""
     return number.to_bytes(4, "big") + bytes(rng.choice((0, 20, 200, 200, 2000)))
 
 
 def stress(endpoint: str, messages: int, seed: int) -> None:
-    """Sends and hears every round's burst at once, and begins the next round when both are through."""
+    """Send and hear every round's burst at once, and begin the next round when both are through."""
     bot = connect(endpoint)
     bot.send(b"hello")
     rng = Random(f"{seed}/peer")
@@ -113,7 +112,7 @@ def stress(endpoint: str, messages: int, seed: int) -> None:
 
 
 def echo(endpoint: str, heartbeat_ms: int) -> None:
-    """Sends back what it hears, after a hello."""
+    """Say hello, and send back every frame."""
     bot: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.PAIR)
     if heartbeat_ms:
         bot.set(zmq.HEARTBEAT_IVL, heartbeat_ms)
@@ -126,7 +125,6 @@ def echo(endpoint: str, heartbeat_ms: int) -> None:
 
 
 def main() -> None:
-    """The program."""
     mode, endpoint, *rest = sys.argv[1:]
     if mode == "stress":
         stress(endpoint, int(rest[0]), int(rest[1]))

@@ -16,7 +16,7 @@ FoundT = TypeVar("FoundT")
 
 
 def until(look: Callable[[], FoundT]) -> FoundT:
-    """What is there at last."""
+    """Look again and again until something is found, and return it."""
     give_up = time.monotonic() + PATIENCE_SECONDS
     while not (found := look()):
         assert time.monotonic() < give_up
@@ -42,7 +42,6 @@ def alive(family: set[str]) -> set[str]:
 
 
 def children(parent: int) -> list[int]:
-    """A process's own."""
     found: list[int] = []
     with suppress(OSError):  # it may end while it is asked
         for tasks in Path(f"/proc/{parent}/task").iterdir():
@@ -52,7 +51,7 @@ def children(parent: int) -> list[int]:
 
 
 def workers_of(arena: int) -> list[int]:
-    """An arena's referee processes."""
+    """Return the numbers of an arena's referee processes."""
     found: list[int] = []
     for child in children(arena):
         with suppress(OSError):  # it may end while it is asked

@@ -32,7 +32,7 @@ class Door:
         return self.lobby.lines[z85(self.bot.public)]
 
     async def frame(self) -> bytes:
-        """The next frame that arrives."""
+        """Wait for the next frame."""
         with trio.fail_after(60):
             while True:
                 item = await next_item(self.line, self.bell)
@@ -45,7 +45,7 @@ class Door:
             await self.line.missing(0)
 
     async def serves(self, socket: BotSocket) -> None:
-        """The line works: one frame each way."""
+        """Assert that the line carries a frame each way."""
         socket.send(b"words")
         assert b"words" == await self.frame()
         self.line.send(b"answer")
@@ -76,7 +76,7 @@ Client = Callable[..., BotSocket]
 
 @contextmanager
 def clients() -> Iterator[Client]:
-    """Makes libzmq's clients: `(endpoint, host's public key, own keys)`; no keys are no mechanism."""
+    """Make libzmq's clients: `(endpoint, host's public key, own keys)`; without keys, with no mechanism."""
     context: zmq.Context[BotSocket] = zmq.Context()
     sockets: list[BotSocket] = []
 

@@ -27,12 +27,11 @@ class Seat:
     """How many that bots said while they joined may still come: on a busy machine they say more than one."""
 
     async def arrival(self) -> Arrived:
-        """The next arrival."""
         with trio.fail_after(60):
             return await next_arrival(self.line, self.bell)
 
     async def join(self, socket: BotSocket) -> None:
-        """Gets a bot in that says hello until it is welcomed: what it said when it came too soon is lost."""
+        """Let a bot in that says hello until it is welcomed: what it said too soon is lost."""
         with trio.fail_after(60):
             while True:
                 with suppress(zmq.Again):
@@ -49,7 +48,7 @@ class Seat:
                     return
 
     async def frame(self) -> bytes:
-        """The next frame that arrives, but for a greeting too many."""
+        """Return the next frame that arrives, but for a greeting too many."""
         while (frame := (await self.arrival()).frame) == b"hello" and self.greetings:
             self.greetings -= 1
         return frame
@@ -57,7 +56,7 @@ class Seat:
 
 @asynccontextmanager
 async def open_seat(directory: Path) -> AsyncIterator[Seat]:
-    """A wire with one line."""
+    """Open a wire with one line."""
     async with open_wire() as wire, trio.open_nursery() as nursery:
         bell = Bell()
         yield Seat(wire, nursery, wire.open_line(nursery, bell, directory), bell)
@@ -65,7 +64,7 @@ async def open_seat(directory: Path) -> AsyncIterator[Seat]:
 
 
 async def out_of(seat: Seat) -> OutOf:
-    """What the host is told that the machine has run out of; whatever comes before it is left aside."""
+    """Wait until the host is told that the machine has run out of something; skip all that comes before."""
     with trio.fail_after(60):
         while True:
             try:
@@ -78,14 +77,14 @@ async def out_of(seat: Seat) -> OutOf:
 
 
 async def hear_next(socket: BotSocket) -> bytes:
-    """What a bot hears after its welcome, which it may have had several times."""
+    """Return the next frame after the welcome, which a bot may have had several times."""
     while (frame := await hear(socket)) == b"welcome":
         pass
     return frame
 
 
 async def hear(socket: BotSocket) -> bytes:
-    """What a bot in this process hears next."""
+    """Return the next frame for a bot in this process."""
     with trio.fail_after(60):
         while True:
             try:

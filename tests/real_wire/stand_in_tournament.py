@@ -25,7 +25,7 @@ MODULE = "tests.real_wire.stand_in_tournament"
 
 
 async def play_for_a_moment(plan: Plan, players: object, *, transcript: Path) -> Result:
-    """Takes up to 30 ms (or 3 s), so that matches end in another order each time."""
+    """Take up to 30 ms (or 3 s), so that matches end in another order each time."""
     slow = os.environ.get(SLOW)
     await trio.sleep(LUCK.uniform(0, 3 if slow and Path(slow).exists() else 0.03))
     return result(plan, players, transcript)  # type: ignore[arg-type]

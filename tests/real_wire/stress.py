@@ -15,7 +15,7 @@ STALL_SECONDS = 30.0
 
 
 async def next_item(line: Line, bell: Bell) -> Arrived | HandedOver:
-    """The next thing that comes. No bell rings for a HandedOver, so it is found with what comes next."""
+    """Wait for the next item. No bell rings for a HandedOver, so it is found with what comes next."""
     while True:
         try:
             item = line.receive_nowait()
@@ -27,14 +27,13 @@ async def next_item(line: Line, bell: Bell) -> Arrived | HandedOver:
 
 
 async def next_arrival(line: Line, bell: Bell) -> Arrived:
-    """The next frame that comes."""
     while not isinstance(item := await next_item(line, bell), Arrived):
         pass
     return item
 
 
 async def next_handed_over(line: Line) -> HandedOver:
-    """The next thing that comes, which must be a HandedOver."""
+    """Wait for the next item, which must be a HandedOver."""
     with trio.fail_after(STALL_SECONDS):
         while True:
             try:
@@ -47,7 +46,7 @@ async def next_handed_over(line: Line) -> HandedOver:
 
 
 async def impatient_item(line: Line, bell: Bell, rng: Random) -> Arrived | HandedOver:
-    """The same, with waits broken off at random."""
+    """Wait for the next item, and break waits off at random."""
     while True:
         with trio.move_on_after(rng.random() * 0.001):
             return await next_item(line, bell)
@@ -57,7 +56,7 @@ async def impatient_item(line: Line, bell: Bell, rng: Random) -> Arrived | Hande
 
 
 async def send_burst(line: Line, numbers: range, rng: Random) -> None:
-    """Sends in handfuls with pauses between them; asks when the last was handed over."""
+    """Send in handfuls with pauses between them; ask when the last was handed over."""
     for number in numbers:
         line.send(numbered(number, rng), timed=number == numbers[-1])
         if rng.random() < 0.02:
@@ -65,7 +64,7 @@ async def send_burst(line: Line, numbers: range, rng: Random) -> None:
 
 
 async def stress(line: Line, bell: Bell, messages: int, seed: int, *, impatient: bool = False) -> None:
-    """The host's end of `peer.stress`.
+    """Be the host's end of `peer.stress`.
 
     Raises:
         AssertionError: a message was lost or out of order, or a stamp went backwards.
@@ -97,6 +96,6 @@ async def stress(line: Line, bell: Bell, messages: int, seed: int, *, impatient:
 
 
 async def ended_well(process: "subprocess.Popen[bytes]") -> None:
-    """Waits for a peer and asserts that it had nothing to complain about."""
+    """Wait for a peer, and assert that it had nothing to complain about."""
     code = await trio.to_thread.run_sync(process.wait, STALL_SECONDS)
     assert code == 0

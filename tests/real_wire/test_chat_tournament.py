@@ -61,7 +61,7 @@ def started(folder: Path, *module: str, **more: str) -> "subprocess.Popen[bytes]
 
 
 def notes(file: Path) -> list[dict[str, Any]]:
-    """What the seat has told the transcript of its costs."""
+    """Return what the seat told the transcript of its costs."""
     frames = [json.loads(str(each.frame)) for each in read_transcript(file) if isinstance(each, In)]
     return [json.loads(each["text"])["chat"] for each in frames if each["type"] == "note"]
 

@@ -113,7 +113,7 @@ SAID = "this machine's clock was set back"
 
 @pytest.fixture
 def preloaded(tmp_path: Path) -> Path:
-    """The library that sets a program's wall clock back; skips where it cannot be made."""
+    """Compile the library that sets a program's wall clock back; skip where that fails."""
     gcc = shutil.which("gcc")
     if gcc is None:
         pytest.skip("gcc is not installed")

@@ -42,7 +42,7 @@ def bot(folder: Path, extra: str = "pass", transport: str = "zmq", text: str = B
 
 @pytest.fixture(scope="module")
 def transcript(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A match of six turns; the bot `mine` sits in seat 0."""
+    """Play a match of six turns; the bot `mine` sits in seat 0."""
     folder = tmp_path_factory.mktemp("played")
     mine = bot(folder / "mine")
     run_arena(

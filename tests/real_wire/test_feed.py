@@ -50,7 +50,7 @@ def endpoint(tmp_path: Path) -> str:
 
 @pytest.fixture
 def subscribe() -> Iterator[Subscribe]:
-    """Connects a subscriber to an endpoint, where somebody may not be listening yet."""
+    """Connect subscribers to an endpoint, where nobody may be listening yet."""
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     subscribers = []
 
@@ -82,7 +82,7 @@ def received(subscriber: "zmq.Socket[bytes]") -> tuple[str, bytes]:
 
 
 def joined(line: FeedLine, subscriber: "zmq.Socket[bytes]") -> None:
-    """Returns once the subscriber hears what is published, and has heard all that was."""
+    """Return once the subscriber hears what is published, and has heard all that was."""
     while not subscriber.poll(10):
         line.publish("joined", b"yet?")
     # Once: so few are not dropped, and a second one would be heard by whoever asked.
@@ -92,7 +92,7 @@ def joined(line: FeedLine, subscriber: "zmq.Socket[bytes]") -> None:
 
 
 def publish_surely(line: FeedLine, subscriber: "zmq.Socket[bytes]", message: bytes) -> None:
-    """Publishes until it is heard: anything may be dropped. What was heard before is forgotten."""
+    """Publish until it is heard, since anything may be dropped. Forget what was heard before."""
     while True:
         line.publish("end", message)
         while subscriber.poll(10):
@@ -101,7 +101,7 @@ def publish_surely(line: FeedLine, subscriber: "zmq.Socket[bytes]", message: byt
 
 
 def publisher() -> int:
-    """The process that publishes: this one's only child."""
+    """Return the process that publishes, which is this one's only child."""
     (pid,) = [
         child
         for child in children(os.getpid())
@@ -111,7 +111,7 @@ def publisher() -> int:
 
 
 def memory(pid: int) -> int:
-    """What a process takes of it, in bytes."""
+    """Return a process's resident memory, in bytes."""
     status = Path(f"/proc/{pid}/status").read_text()
     return 1024 * int(next(row.split()[1] for row in status.splitlines() if row.startswith("VmRSS:")))
 

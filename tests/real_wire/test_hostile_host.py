@@ -98,7 +98,7 @@ ATTACKS: dict[str, tuple[Callable[[], Iterator[bytes]], str]] = {
 
 @contextmanager
 def author(folder: Path, endpoint: str, host: KeyPair, *program: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """The author's program, with a bot that does nothing."""
+    """Run the author's program, with a bot that does nothing."""
     public, _ = write_pair(folder / "host", host)
     _, secret = write_pair(folder / "alice", new_pair())
     bot = write_bot(folder / "bot", SLEEPER)
@@ -120,7 +120,7 @@ def author(folder: Path, endpoint: str, host: KeyPair, *program: str) -> Iterato
 
 @contextmanager
 def hostile(host: KeyPair) -> Iterator[tuple[str, "zmq.Socket[bytes]"]]:
-    """A host that lets everybody in, and where it listens."""
+    """Listen as a host that lets everybody in; yield its endpoint and its socket."""
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     line = context.socket(zmq.PAIR)
     try:
@@ -136,7 +136,7 @@ def hostile(host: KeyPair) -> Iterator[tuple[str, "zmq.Socket[bytes]"]]:
 
 
 def ended(folder: Path, process: "subprocess.Popen[bytes]", most_memory: int = MOST_MEMORY) -> str:
-    """What the program printed last. It ended by itself, and has taken little memory and disk."""
+    """Return the program's last line. Assert that it ended by itself, and took little memory and disk."""
     code = process.wait(PATIENCE_SECONDS)
     peak = int((folder / "peak").read_text()) * 1024
     assert (1, True) == (code, peak < most_memory), (code, peak)

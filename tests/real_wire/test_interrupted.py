@@ -39,7 +39,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def arena(scratch: Path, *arguments: str | Path) -> Iterator["subprocess.Popen[str]"]:
-    """The arena at work, with a place for temporary files of its own."""
+    """Run the arena with a folder for temporary files of its own."""
     process = start_program("arena", *arguments, env={"TMPDIR": str(scratch)})
     try:
         yield process
@@ -49,7 +49,7 @@ def arena(scratch: Path, *arguments: str | Path) -> Iterator["subprocess.Popen[s
 
 
 def until_a_bot_thinks(transcripts: Path) -> None:
-    """Waits until a match has begun in which a bot is asked to move."""
+    """Wait until a bot is asked to move."""
     until(lambda: any("thinking" in log.read_text() for log in transcripts.glob("*.log")))
 
 

@@ -81,7 +81,7 @@ BY_LINES = 'transport = "stdio"\nkeeps = true'
 
 
 def keeper(folder: Path, *, deciding: str = "pass", over: str = "pass", about: str = "keeps = true") -> BotFolder:
-    """A bot that notes at a match's first window: its process, its matches so far, what is in its folders."""
+    """Write a bot that notes at a match's first window its process, matches so far, and folders' content."""
     return find_bot(str(write_bot(folder, BOT.format(deciding=deciding, over=over), about)))
 
 
@@ -148,14 +148,14 @@ class Played:
         return text.split(" ", 2)
 
     def log(self, seat: int = 0) -> str:
-        """What the bot printed."""
+        """Return what the bot printed."""
         lines = self.path.with_suffix(f".seat-{seat}.log").read_text().splitlines(keepends=True)
         return "".join(line for line in lines if not line.startswith("kit: "))  # A slow start has one.
 
 
 @pytest.fixture
 async def series(tmp_path: Path) -> "object":
-    """Matches over one wire."""
+    """Open a wire over which matches are played one after the other."""
     async with open_wire() as wire, open_kept_bots(wire) as kept:
         yield Series(tmp_path, wire, kept)
 

@@ -110,14 +110,14 @@ def scratch(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 def start(
     command: Sequence[str], file: Path, said: IO[bytes] | int = subprocess.PIPE
 ) -> "subprocess.Popen[bytes]":
-    """The arena at work on a tournament; `said`: where what it says of that goes."""
+    """Start the arena on a tournament; `said`: its standard error."""
     return subprocess.Popen(  # noqa: S603 - our own interpreter, and our own words
         [sys.executable, *command, str(file)], cwd=ROOT, stdout=subprocess.PIPE, stderr=said
     )
 
 
 def table(process: "subprocess.Popen[bytes]", without: Sequence[str]) -> Any:
-    """What a tournament came to."""
+    """Return a tournament's results, without those columns of its table."""
     output, complaints = process.communicate()
     assert DONE == process.returncode, (complaints or b"").decode()
     found = {key: value for key, value in json.loads(output).items() if key not in WHERE_IT_IS}
@@ -132,7 +132,7 @@ def table(process: "subprocess.Popen[bytes]", without: Sequence[str]) -> Any:
 
 
 def victim(kind: str, arena: int) -> int | None:
-    """A process of that kind, if there is one; its processes' places are the same each time, their moments not.
+    """Return a process of that kind, if there is one.
 
     What workers are forked from is killed as one of them.
     """
@@ -152,7 +152,7 @@ def disturbed(
     seconds: float,
     meddle: Callable[[], object] = bool,
 ) -> tuple["subprocess.Popen[bytes]", Counter[str]]:
-    """The arena at work on a tournament, whose processes are killed until enough have been, or it has ended.
+    """Play a tournament whose processes are killed until enough have been, or it has ended.
 
     Between two kills lie up to so many seconds, in which somebody may `meddle`. Of an arena that is killed nothing
     is left.
@@ -212,7 +212,7 @@ def same_table_over_and_over(
 
 
 def cup(folder: Path, text: str, bot: str = BOT) -> Path:
-    """A tournament's file, with its bots beside it."""
+    """Write a tournament's file, with its bots beside it."""
     for name in ("one", "two"):
         write_bot(folder / name, bot)
     file = folder / "cup.toml"
@@ -259,7 +259,7 @@ def test_with_a_field_that_changes_meanwhile_the_same_changes_give_the_same_tabl
 
 
 def meddling(file: Path, changes: Sequence[str]) -> Callable[[], bool]:
-    """Makes the next change once the last one is taken in and more matches are played; whether one is left."""
+    """Make the next change once the last is taken in and more matches are played; say whether one is left."""
     left = list(changes)
     wanted = 1
 
@@ -376,6 +376,6 @@ def voids(file: Path) -> list[str]:
 
 
 def rows(file: Path, query: str) -> list[str]:
-    """A column of a tournament's ledger, while it is being written."""
+    """Read a column of a tournament's ledger, while it is being written."""
     with closing(sqlite3.connect(file.parent / "runs/cup/ledger.sqlite")) as book:
         return [text for (text,) in book.execute(query)]

@@ -26,7 +26,7 @@ def arena(*words: object) -> Result:
 
 @pytest.fixture(scope="module")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tournament that was played, in which mallory's bot.toml has the name of her opponent."""
+    """Play a tournament in which mallory's bot.toml has the name of her opponent."""
     place = tmp_path_factory.mktemp("cup")
     for label, sample in (("chiara", "mist_random"), ("mallory", "mist_hunter")):
         shutil.copytree(BUILT_IN / sample, place / label)

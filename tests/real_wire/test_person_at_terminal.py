@@ -53,7 +53,7 @@ class Terminal:
         os.write(self.end, text.encode())
 
     def sees(self, text: str) -> None:
-        """Returns when this has appeared after all that was waited for before."""
+        """Return when this has appeared after all that was waited for before."""
         give_up = time.monotonic() + PATIENCE_SECONDS
         while text not in self.seen:
             assert time.monotonic() < give_up, self.seen

@@ -190,7 +190,7 @@ async def test_a_bot_that_the_kernel_kills_for_memory_has_that_in_its_report(tmp
 
 
 def shown_bot(info: str, folder: Path) -> SandboxedBot:
-    """The bot of a page, made as its reader would make it."""
+    """Make the bot of a page as its reader would make it."""
     folder.mkdir()
     (folder / "bot.py").write_text(blocks(info)[0].text)
     (folder / "bot.toml").write_text(next(toml.text for toml in blocks("toml bot") if "bot.py" in toml.text))

@@ -84,7 +84,7 @@ def bot(folder: Path, program: str) -> BotFolder:
 async def charged(
     tmp_path: Path, isolation: Isolation, clock: ClockTable, *programs: str, warm: bool = True
 ) -> list[SeatTime]:
-    """The parts of a match's windows, in order; it is replayed."""
+    """Play a match and replay it; return the parts of its windows, in order."""
     plan = mist_plan(4, seed=3, clock=clock, isolation=isolation, warm=warm)
     bots = [SandboxedBot(bot(tmp_path / f"bot-{seat}", program)) for seat, program in enumerate(programs)]
     path = tmp_path / "m.jsonl"
@@ -131,7 +131,7 @@ async def test_a_budget_that_is_used_up_is_the_bots_own_fault_in_every_window_th
 
 @pytest.fixture
 def worker() -> Iterator[subprocess.Popen[bytes]]:
-    """A process that works for a tenth of a second, says so, and waits."""
+    """Start a process that works for a tenth of a second, says so, and waits."""
     script = "import time\nwhile time.process_time() < 0.1: pass\nprint(flush=True)\ninput()"
     with subprocess.Popen(  # noqa: S603 - our own
         [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -188,7 +188,7 @@ run(decide)
 
 
 async def between(tmp_path: Path, isolation: Isolation, *, ponder: bool) -> list[int]:
-    """The milliseconds of processor time that a bot got between its own windows."""
+    """Return the milliseconds of processor time that a bot got between its own windows."""
     plan = mist_plan(6, seed=3, policy={"ponder": ponder}, isolation=isolation)
     bots = [bot(tmp_path / "always", THINKS_ALWAYS), bot(tmp_path / "slowly", THINKS_SLOWLY)]
     with trio.fail_after(60):

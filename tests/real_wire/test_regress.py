@@ -93,7 +93,7 @@ SHORT = ("--main-ms", "300", "--options", '{"max_turns": 6}', "--startup-ms", "2
 def explained(
     folder: Path, base: str, head: str, *more: str, game: str = "mist", isolation: str = "none"
 ) -> dict[str, Any]:
-    """What `explained` of the JSON says after one block."""
+    """Play one block; return what `explained` of the JSON says."""
     words = [
         "--seed",
         "5",

@@ -22,13 +22,13 @@ from tests.referee.wire import curve_client
 
 
 def reset(connection: kernel.socket) -> None:
-    """Ends it as a crashed machine would: whatever is on its way is lost."""
+    """End a connection as a crashed machine would: whatever is on its way is lost."""
     connection.setsockopt(kernel.SOL_SOCKET, kernel.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()
 
 
 async def comes_and_plays(door: Door, client: Client) -> None:
-    """A bot gets in and is served."""
+    """Assert that a bot gets in and is served."""
     bot = client(door.lobby.endpoint, door.host.public, door.bot)
     assert INVITED == await hear(bot)
     await door.serves(bot)

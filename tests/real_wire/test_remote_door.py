@@ -23,14 +23,14 @@ INVITED = b'{"type":"invited","token":"t"}'
 
 
 def raw(door: Door) -> kernel.socket:
-    """A bare connection."""
+    """Open a bare connection."""
     connection = kernel.create_connection(("127.0.0.1", int(door.lobby.endpoint.rpartition(":")[2])), timeout=2)
     connection.setblocking(False)
     return connection
 
 
 async def heard(connection: kernel.socket) -> bytes:
-    """What comes next on a bare connection; nothing is its end."""
+    """Return what comes next on a bare connection, or nothing at its end."""
     with trio.fail_after(30):
         await trio.lowlevel.wait_readable(connection)
         try:
@@ -40,13 +40,13 @@ async def heard(connection: kernel.socket) -> bytes:
 
 
 async def ended(connection: kernel.socket) -> None:
-    """Returns when the host has closed it."""
+    """Return when the host has closed it."""
     while await heard(connection):
         pass
 
 
 async def by_hand(door: Door) -> tuple[kernel.socket, curve_client.Client]:
-    """A bot that is in, and whose ZeroMQ does only what a test says."""
+    """Let a bot in whose ZeroMQ does only what a test says."""
     bot, connection = curve_client.Client(door.host.public, keys=door.bot), raw(door)
     connection.send(curve_client.GREETING + bot.hello())
     answer = await heard(connection)

@@ -42,7 +42,7 @@ def plan(*, match: str = "test", **policy: object) -> Plan:
 
 
 async def hosted(door: Door, folder: Path, the_plan: Plan) -> Result:
-    """A match of the remote bot, in seat 0, against one of this machine."""
+    """Play a match of the remote bot, in seat 0, against one of this machine."""
     players: list[Player] = [RemoteBot("alice", z85(door.bot.public)), SandboxedBot(find_bot("mist_random"))]
     with trio.fail_after(120):
         return await play(
@@ -52,7 +52,7 @@ async def hosted(door: Door, folder: Path, the_plan: Plan) -> Result:
 
 @contextmanager
 def author(door: Door, keys: Path, endpoint: str, bot: Path) -> Iterator["subprocess.Popen[str]"]:
-    """The author's end, as its author runs it."""
+    """Run the author's end, as its author runs it."""
     public, _ = write_pair(keys / "host", door.host)
     _, secret = write_pair(keys / "alice", door.bot)
     with start_program(
@@ -75,12 +75,12 @@ async def end_of(process: "subprocess.Popen[str]") -> tuple[int, str]:
 
 @pytest.fixture
 def same_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A remote bot gets the seed that a local one would get, not one that is dear to try."""
+    """Give a remote bot the seed that a local one would get, not one that is dear to try."""
     monkeypatch.setattr("referee.host.players.remote_bot_seed", bot_seed)
 
 
 async def locally(folder: Path) -> list[object]:
-    """What is taken where both bots are on this machine."""
+    """Return the actions taken where both bots are on this machine."""
     players: list[Player] = [SandboxedBot(find_bot("mist_hunter")), SandboxedBot(find_bot("mist_random"))]
     return actions_of(await play(plan(), players, transcript=folder / "local.jsonl"))
 
@@ -166,7 +166,7 @@ async def test_a_program_that_speaks_by_lines_plays_remotely_too(tmp_path: Path)
 
 
 async def invited(socket: BotSocket) -> str:
-    """The token that the host's invitation names."""
+    """Return the token that the host's invitation names."""
     invitation = decode_server_message(await hear(socket))
     assert isinstance(invitation, Invited)
     return invitation.token

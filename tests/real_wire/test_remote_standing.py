@@ -33,7 +33,7 @@ def hello(token: str) -> bytes:
 
 
 async def in_a_match(door: Door, client: Client) -> BotSocket:
-    """A bot that is in its first match."""
+    """Let a bot into its first match."""
     door.line.begin(door.bell, "one")
     socket = client(door.lobby.endpoint, door.host.public, door.bot)
     assert invited("one") == await hear(socket)

@@ -124,7 +124,7 @@ def command(*arguments: str) -> list[str]:
 
 
 async def ended(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
-    """A command of the arena, run to its end."""
+    """Run a command of the arena to its end."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return await trio.run_process(
         command(*arguments), cwd=folder, env=environment, capture_stdout=True, capture_stderr=True, check=False
@@ -172,7 +172,7 @@ async def cup(folder: Path) -> tuple[dict[str, Any], list[Player], list[KeyPair]
 
 
 def seat_file(player: Player, report: MatchReport) -> bytes:
-    """The transcript that an author was sent of a match."""
+    """Return the transcript that an author was sent of a match."""
     parts = [news for news in player.news if isinstance(news, TranscriptPart) and news.match == report.match]
     assert [part.parts for part in parts] == [len(parts)] * len(parts)
     return zlib.decompress(b"".join(part.data for part in parts))

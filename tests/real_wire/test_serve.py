@@ -53,7 +53,7 @@ class Serving:
 
     @contextmanager
     def told(self, path: str) -> Iterator[Iterator[dict[str, Any]]]:
-        """The messages of an event stream."""
+        """Yield the messages of an event stream."""
         with httpx.stream("GET", f"http://127.0.0.1:{self.port}{path}", timeout=PATIENCE_SECONDS) as answer:
             assert 200 == answer.status_code
             lines = answer.iter_lines()
@@ -90,7 +90,7 @@ def test_a_match_is_followed_from_its_feed_to_its_end(results: Path, serving: Se
         assert line is not None
 
         def play() -> bool:
-            """What is said before the server listens, nobody hears."""
+            """Publish: what is said before the server listens, nobody hears."""
             begun = replace(BEGUN, alone=True, started=str(time.monotonic()))
             for message in (begun, window(1), ended(2)):
                 line.publish("match/m1", encode(message))

@@ -41,7 +41,7 @@ def bots() -> list[Player]:
 
 
 async def outcome(folder: Path, plan: Plan) -> Result | OSError | SandboxError:
-    """What comes of a match: a result, or what stopped it."""
+    """Play a match; return its result, or what stopped it."""
     folder.mkdir()
     with trio.fail_after(PATIENCE_SECONDS):
         try:
@@ -58,7 +58,7 @@ def raising(error: OSError) -> Callable[..., Any]:
 
 
 def of_a_line(call: str) -> Patch:
-    """A call that fails for the sockets that bots have connected to."""
+    """Make a call that fails for the sockets that bots have connected to."""
 
     def patch(scarcity: pytest.MonkeyPatch, error: OSError) -> None:
         there_is = getattr(socket.socket, call)
@@ -152,7 +152,7 @@ async def test_a_kept_bot_whose_log_has_no_place_is_not_charged_with_it(
 
 
 def arena(*words: str, files: int | None = None, folder: Path, **more: str) -> "subprocess.CompletedProcess[str]":
-    """A command, in a process that may have so many files open."""
+    """Run a command in a process that may have so many files open."""
 
     def bound() -> None:
         if files is not None:

@@ -46,17 +46,17 @@ PLACES = """echo '{"type":"submit","window":'"${id%%,*}"',"action":{"cells":["E5
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is built here is kept nowhere else."""
+    """Keep what is built here nowhere else."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def shell_bot(folder: Path, answer: str) -> BotFolder:
-    """A bot that is a shell script; `answer` is what it does at a window whose number is in $id."""
+    """Write a bot that is a shell script; `answer` is run at a window whose number is in $id."""
     return find_bot(str(write_bot(folder, SHELL % answer, 'transport = "stdio"', file="bot.sh", run="sh")))
 
 
 def python_bot(folder: Path, at_message: str, *, first: str = "") -> BotFolder:
-    """A bot in Python without the kit; `at_message` is what it does at a `message`, `first` comes before all."""
+    """Write a bot in Python without the kit; `at_message` is run at a `message`, `first` before all."""
     return find_bot(str(write_bot(folder, PYTHON % (first, at_message), 'transport = "stdio"')))
 
 
@@ -68,7 +68,7 @@ def short_plan(isolation: Isolation = "strict", **policy: object) -> Plan:
 async def against_random(
     bot: BotFolder, folder: Path, *, isolation: Isolation = "strict", **policy: object
 ) -> Result:
-    """A short match of the bot, in seat 0."""
+    """Play a short match of the bot, in seat 0."""
     plan = short_plan(isolation=isolation, **policy)
     with trio.fail_after(60):
         players = [SandboxedBot(built(bot, isolation)), SandboxedBot(find_bot("mist_random"))]
@@ -76,7 +76,7 @@ async def against_random(
 
 
 def said(result: Result) -> list[str]:
-    """What the bot is told of what it did wrong."""
+    """Return what the bot is told of what it did wrong."""
     return sentences(result.reports[0], windows=result.windows[0], refused=result.refused[0])
 
 

@@ -52,7 +52,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 
 
 def bot(folder: Path, *, seconds: float = 0.1, before: str = "") -> Path:
-    """A bot that answers after some time."""
+    """Write a bot that answers after some time."""
     return write_bot(folder, THINKS.format(seconds=seconds, before=before))
 
 
@@ -60,7 +60,7 @@ arena = partial(start_program, "arena")
 
 
 def until_played(process: "subprocess.Popen[str]", transcripts: Path, wanted: int = 2) -> None:
-    """Waits until so many windows have been played in the matches under way."""
+    """Wait until so many windows have been played in the matches under way."""
 
     def are_played() -> bool:
         assert process.poll() is None, process.communicate()
@@ -71,7 +71,7 @@ def until_played(process: "subprocess.Popen[str]", transcripts: Path, wanted: in
 
 
 def stop(pids: Iterable[int], seconds: float = STOPPED_SECONDS) -> None:
-    """Stops these processes for some time."""
+    """Stop these processes for some time."""
     stopped = list(pids)
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
@@ -89,7 +89,7 @@ def with_all_it_started(pid: int) -> list[int]:
 
 
 def nobody_lost(transcript: Path) -> list[Used]:
-    """Checks that a match shows nothing of a stop but what was measured; that is returned."""
+    """Assert that a match shows nothing of a stop but what was measured; return that."""
     records = tuple(read_transcript(transcript))
     assert [] == [each for each in records if isinstance(each, Judged)]
     parts = [part for each in records if isinstance(each, WindowTime) for part in each.seats]

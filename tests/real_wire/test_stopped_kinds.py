@@ -49,7 +49,7 @@ LINE_SECONDS = 10.0
 
 
 def result_of(process: "subprocess.Popen[str]") -> Path:
-    """The transcript of a match that is over, and not void."""
+    """Return the transcript of a match that is over, and not void."""
     output, complaints = process.communicate()
     assert DONE == process.returncode, complaints
     found = json.loads(output)
@@ -110,7 +110,7 @@ def test_a_bots_pause_goes_on_where_it_was_stopped(isolation: str, tmp_path: Pat
 
 
 def tournament(folder: Path, isolation: str, more: str) -> "tuple[subprocess.Popen[str], Path]":
-    """A tournament of two bots, and the folder of its results."""
+    """Start a tournament of two bots; return it and the folder of its results."""
     file = folder / "cup.toml"
     file.write_text(
         f'game = "mist"\nbots = ["one", "two"]\nseed = 4\nisolation = "{isolation}"\noptions.first = 0\n'
@@ -121,7 +121,7 @@ def tournament(folder: Path, isolation: str, more: str) -> "tuple[subprocess.Pop
 
 
 def nothing_lost(process: "subprocess.Popen[str]", results: Path) -> None:
-    """Checks that a tournament ended well, and all its matches."""
+    """Assert that a tournament ended well, and all its matches."""
     output, complaints = process.communicate()
     assert DONE == process.returncode, complaints
     assert [] == json.loads(output)["void"]
@@ -135,7 +135,7 @@ def nothing_lost(process: "subprocess.Popen[str]", results: Path) -> None:
 def hosted(
     folder: Path, remote: Path, local: Path, isolation: str
 ) -> Iterator["tuple[subprocess.Popen[str], int]"]:
-    """A host, and the process of the author that has a bot in its match."""
+    """Run a host; yield it and the process of the author that has a bot in its match."""
     for name in ("host", "alice"):
         run_arena("keys", folder / name).check_returncode()
     log = folder / "log"

@@ -49,7 +49,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 
 
 def start(*arguments: str | Path, space: int | None = None) -> "subprocess.Popen[bytes]":
-    """A process of the arena. `space`: no file may grow beyond so many bytes."""
+    """Start a process of the arena. `space`: no file may grow beyond so many bytes."""
 
     def limit() -> None:
         if space is not None:
@@ -66,7 +66,7 @@ def start(*arguments: str | Path, space: int | None = None) -> "subprocess.Popen
 
 
 def table(process: "subprocess.Popen[bytes]") -> Any:
-    """What a tournament that was left in peace comes to, but for its times and where it is."""
+    """Return the results of a tournament that ended by itself, but for its times and where it is."""
     output, complaints = process.communicate()
     assert DONE == process.returncode, complaints.decode()
     found = json.loads(output)
@@ -83,7 +83,7 @@ def cup(folder: Path, text: str) -> Path:
 
 
 def struck(lines: int, then: signal.Signals, *arguments: str | Path, seconds: float = 0) -> tuple[int, list[str]]:
-    """A tournament that a signal strikes after so many lines: its exit code, and what it complained."""
+    """Let a signal strike a tournament after so many lines; return its exit code and its complaints."""
     process = start("-m", "tests.real_wire.killed", str(lines), then.name, str(seconds), *arguments)
     output, complaints = process.communicate()
     assert b"" == output
@@ -111,7 +111,7 @@ undisturbed_once = pytest.mark.xdist_group("twelve matches")
 
 @pytest.fixture(scope="module")
 def twelve_matches(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The table of real matches, undisturbed."""
+    """Return the table of real matches, undisturbed."""
     return table(start(*ARENA, cup(tmp_path_factory.mktemp("undisturbed") / "a", TWELVE_MATCHES)))
 
 

@@ -26,7 +26,7 @@ Bot = Callable[..., BotSocket]
 
 
 async def serves(seat: Seat, socket: BotSocket) -> None:
-    """The line works: one frame each way."""
+    """Assert that the line carries a frame each way."""
     socket.send(b"hello")
     assert b"hello" == await seat.frame()
     seat.line.send(b"welcome")

@@ -40,7 +40,7 @@ class Looks(trio.abc.Instrument):
 
 @asynccontextmanager
 async def resting() -> AsyncIterator[None]:
-    """The loop does not spin while this goes on, nor in the half second that follows."""
+    """Assert that the loop does not spin meanwhile, nor in the half second that follows."""
     looks = Looks()
     trio.lowlevel.add_instrument(looks)
     yield
@@ -50,13 +50,13 @@ async def resting() -> AsyncIterator[None]:
 
 
 async def hello(seat: Seat, connection: kernel.socket) -> None:
-    """The bot is in, and has been heard."""
+    """Let the bot in, and hear it."""
     connection.sendall(raw_frame(b"hello"))
     assert b"hello" == await seat.frame()
 
 
 async def ended(connection: kernel.socket) -> bytes:
-    """What still comes until the referee has closed the connection."""
+    """Return what still comes until the referee has closed the connection."""
     came = b""
     with suppress(ConnectionResetError):
         while more := await trio.to_thread.run_sync(connection.recv, 65_536):
@@ -410,7 +410,7 @@ WORDS = (
 
 
 def do_anything(rng: Random, path: Path, open_now: list[kernel.socket]) -> None:
-    """A bot with up to twenty bare sockets does this or that with one of them."""
+    """Do something at random with one of up to twenty bare sockets of a bot."""
     if len(open_now) < 10 or rng.random() < 0.1:
         open_now.append(kernel.socket(kernel.AF_UNIX, kernel.SOCK_STREAM | kernel.SOCK_NONBLOCK))
         open_now[-1].connect(str(path))

@@ -348,7 +348,7 @@ async def test_bursts_both_ways_lose_nothing_and_never_stall(seat: Seat, impatie
 
 
 def reads_once_a_wake(line: LocalLine) -> None:
-    """A planted bug: after a turn that was too short for all that had been read, nobody goes on."""
+    """Read once, a planted bug: after a turn that was too short for all that had been read, nobody goes on."""
     line._is_to_go_on = False
     connection = line._connection
     if connection is not None:

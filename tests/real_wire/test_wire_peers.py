@@ -31,14 +31,14 @@ Start = Callable[..., "subprocess.Popen[bytes]"]
 
 
 def oldest_pyzmq() -> str:
-    """The version that pyproject.toml allows."""
+    """Return the oldest version that pyproject.toml allows."""
     wanted: list[str] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     return next(one.removeprefix("pyzmq>=") for one in wanted if one.startswith("pyzmq>="))
 
 
 @pytest.fixture(scope="session")
 def old_pyzmq(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with that version and nothing else."""
+    """Install that version, and nothing else, into a folder."""
     folder = tmp_path_factory.mktemp("pyzmq")
     # The environment has no pip inside; the Python it was made from may.
     pip = [str(getattr(sys, "_base_executable", sys.executable)), "-m", "pip", "--disable-pip-version-check"]
@@ -66,7 +66,7 @@ def compiled(folder: Path, library: Command) -> Command:
 
 
 def wheels_libzmq() -> Command:
-    """What links a program with the libzmq that pyzmq brought along."""
+    """Return what links a program with the libzmq that pyzmq brought along."""
     found = sorted(Path(zmq.__file__).parents[1].glob("pyzmq.libs/libzmq*.so*"))
     if not found:
         pytest.skip("this pyzmq has no libzmq of its own")
@@ -97,7 +97,7 @@ def peer(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Command, Envir
 
 @pytest.fixture
 def start(peer: tuple[Command, Environment]) -> Iterator[Start]:
-    """Starts it; at the end it is killed."""
+    """Start peers, and kill them at the end."""
     command, environment = peer
     with ExitStack() as processes:
 
@@ -113,7 +113,7 @@ def start(peer: tuple[Command, Environment]) -> Iterator[Start]:
 
 
 async def first_frame(seat: Seat) -> bytes:
-    """What a program says first, which takes its time to start."""
+    """Return the first frame of a program, which takes its time to start."""
     with trio.fail_after(120):
         while True:
             with trio.move_on_after(1):

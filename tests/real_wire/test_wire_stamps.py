@@ -24,7 +24,7 @@ Bot = Callable[[str], BotSocket]
 def said_during_a_stall(
     seat: Seat, send: Callable[[], None], *, after: float, stall: float
 ) -> tuple[float, float]:
-    """Holds up the loop while a thread sends; when it was sent and when the stall ended, on trio's clock."""
+    """Hold up the loop while a thread sends; return when it was sent and when the stall ended, on trio's clock."""
     offset = trio.current_time() - time.perf_counter()
     sent = []
 

@@ -61,7 +61,7 @@ HONEST: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def plan(isolation: Isolation, **policy: object) -> Plan:
-    """A short match in which the bad bot moves first."""
+    """Plan a short match in which the bad bot moves first."""
     terms = {"main_ms": 800, "startup_ms": 2_500, "refusals_per_match": REFUSALS, "unfair": "note"} | policy
     return mist_plan(2 * WINDOWS, policy=terms, isolation=isolation)
 
@@ -69,7 +69,7 @@ def plan(isolation: Isolation, **policy: object) -> Plan:
 async def against(
     name: str, folder: Path, isolation: Isolation, wire: Wire | None = None, **policy: object
 ) -> Result:
-    """A match of a bad bot against one of the samples."""
+    """Play a match of a bad bot against one of the samples."""
     folder.mkdir()
     players = [SandboxedBot(bad_bot(folder, name)), SandboxedBot(find_bot("mist_random"))]
     return await play(plan(isolation, **policy), players, transcript=folder / "match.jsonl", wire=wire)
@@ -94,7 +94,7 @@ def give_back() -> None:
 
 @asynccontextmanager
 async def watched_memory() -> AsyncIterator[Memory]:
-    """Looks at it again and again."""
+    """Watch this process's memory meanwhile."""
     give_back()
     memory = Memory(before=resident_bytes())
 
@@ -123,7 +123,7 @@ def refused(result: Result) -> dict[str, int]:
 
 
 def assert_as_expected(name: str, result: Result, silent: Result) -> None:
-    """The match has ended as it should, and the bad bot's partner had the match it would have had in any case."""
+    """Assert that the match ended as it should, and that the bad bot's partner was not disturbed."""
     assert (None, Conduct.OK) == (result.void, result.conduct[1])
     assert TABLE[name].fits(result.conduct[0], refused(result)), (name, result.conduct[0], refused(result))
     assert partners_share(silent) == partners_share(result)
@@ -135,7 +135,7 @@ def assert_as_expected(name: str, result: Result, silent: Result) -> None:
 
 @pytest.fixture(scope="session")
 def silent(isolation: Isolation, tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """The match against a bot that says nothing: what all others are compared to. It also warms the process."""
+    """Play the match against a bot that says nothing: all others are compared to it. It also warms the process."""
     folder = tmp_path_factory.mktemp("zoo")
     for name in ("warm", "silent"):
         result = trio.run(against, "silent", folder / name, isolation)
@@ -211,7 +211,7 @@ async def assert_named_and_harmless(
 
 
 async def honest_match(game: str, folder: Path, isolation: Isolation, wire: Wire) -> dict[int | None, list[str]]:
-    """A match that nobody spoils: its transcript, apart from times."""
+    """Play a match that nobody spoils; return its transcript, apart from times."""
     folder.mkdir()
     variant, bots = HONEST[game]
     the_plan = Plan(
@@ -259,7 +259,7 @@ async def test_all_bad_bots_at_once_leave_honest_matches_beside_them_as_they_are
 
 
 async def against_hog(name: str, folder: Path, isolation: Isolation, main_ms: int, windows: int) -> Result:
-    """A match of a hog, which moves first, under the default policy: by it a void match is played again."""
+    """Play a match of a hog, which moves first, under the default policy: by it a void match is played again."""
     plan = mist_plan(2 * windows, policy={"main_ms": main_ms, "startup_ms": 10_000}, isolation=isolation)
     players = [SandboxedBot(bad_bot(folder, name)), SandboxedBot(find_bot("mist_random"))]
     return await play(plan, players, transcript=folder / "match.jsonl")

@@ -155,7 +155,7 @@ TABLE: dict[str, Expected] = {
 
 
 def bad_bot(folder: Path, name: str) -> BotFolder:
-    """The bot of one of tests/bad_bots, in a folder of its own."""
+    """Copy one of tests/bad_bots into a folder of its own."""
     bot = folder / name
     bot.mkdir()
     shutil.copy(BAD_BOTS / f"{name}.py", bot / "bot.py")
@@ -170,7 +170,7 @@ def bad_bot(folder: Path, name: str) -> BotFolder:
 
 
 def processes_of(folder: Path) -> list[str]:
-    """The processes of this machine that see a bot's folder as their own, with their command lines.
+    """Return the processes of this machine that see a bot's folder as their own, with their command lines.
 
     They are told by what is mounted for them: a bot cannot change that, as it could its environment, and one
     that was forked from a warm process has that one's.
@@ -196,7 +196,7 @@ CHANCE = {"line", "prev", "seal", "heads", "salts", "token"}
 
 
 def timeless(transcript: Path) -> dict[int | None, list[str]]:
-    """A transcript without what differs between two matches that went the same way.
+    """Return a transcript without what differs between two matches that went the same way.
 
     Left out are times, hashes and tokens; all else stands as it was written. By seat, as which of two seats is
     heard first is a matter of time, too; None: what is of no one seat.

@@ -45,7 +45,7 @@ O seat 0, X seat 1, . empty; o x remembered;
 
 
 def table(*turns: bytes, options: bytes = b'{"first":1}') -> tuple[Table, tuple[Addressed, ...]]:
-    """A match of Mist after these turns, and what the last of them told."""
+    """Play a match of Mist; return it after these turns, and what the last of them told."""
     game = Table(GAMES["mist"], Deal("contractual-obligation", 1, Raw(options)))
     told: tuple[Addressed, ...] = ()
     for turn in turns:

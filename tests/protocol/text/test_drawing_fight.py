@@ -23,7 +23,7 @@ WIDE, HIGH = 80, 22
 
 
 def table(rounds: int) -> tuple[Table, list[Addressed]]:
-    """A match in which seat 0 steps to 12 in the first round and all others stay."""
+    """Play a match in which seat 0 steps to 12 in the first round and all others stay."""
     match = Table(GAMES["fight-for-a-name"], Deal("guardians", 1))
     told = list(match.start)
     for number in range(rounds + 1):

@@ -30,7 +30,7 @@ a hex: letter, how many shapes lay over it last; * yours, x scored and empty now
 
 
 def table(*rounds: dict[int, Any], variant: str = "gauntlet") -> tuple[Table, list[Addressed]]:
-    """A match after these rounds, and all that was told."""
+    """Play these rounds; return the match, and all that was told."""
     match = Table(GAMES["hive-mind"], Deal(variant, 1))
     told: list[Addressed] = []
     for actions in rounds:

@@ -25,7 +25,7 @@ o seat, its branches point at it; @ in a loop, each points at the next; . cut"""
 
 
 def table(rounds: int) -> tuple[Table, list[Event]]:
-    """A match after so many rounds of the example, and what all were told."""
+    """Play so many rounds of the example; return the match, and what all were told."""
     table, told = Table(GAMES["pointing"], Deal("tempo-up", 1)), []
     for _ in range(rounds):
         actions = (

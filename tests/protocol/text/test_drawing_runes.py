@@ -30,7 +30,7 @@ DRAWN = """\
 
 
 def table(rounds: int) -> tuple[Table, list[Addressed]]:
-    """A match in which all take defaults, seat 0 but for its symbol."""
+    """Play a match in which all take defaults, seat 0 but for its symbol."""
     match = Table(GAMES["runes-to-ruins"], Deal("guardians", 1))
     told: list[Addressed] = []
     symbols = [SYMBOL, *(draw_symbol(Random(seat)) for seat in range(1, 5))]

@@ -12,7 +12,6 @@ from tests.real_wire.sandbox.lab import Lab
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[Lab]:
-    """A place to start bots from."""
     lab = Lab(tmp_path)
     with lab.socket:
         yield lab

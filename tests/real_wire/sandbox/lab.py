@@ -65,7 +65,7 @@ class Lab:
         self.token = f"token-of-{folder}"
 
     def bot(self, program: str, *, limits: str = "", command: str = '["python", "bot.py"]') -> BotFolder:
-        """A bot that runs a program."""
+        """Write a bot that runs a program."""
         (self.folder / "bot.py").write_text(dedent(program))
         # No two labs run one copy: by it a warm bot's processes are known.
         (self.folder / "bot.toml").write_text(
@@ -77,7 +77,7 @@ class Lab:
 
     @asynccontextmanager
     async def started(self, bot: BotFolder, isolation: How = "strict") -> AsyncIterator[sandbox.Process]:
-        """The bot, started; at the end it is killed."""
+        """Start a bot, and kill it at the end."""
         with trio.fail_after(PATIENCE_SECONDS):
             async with trio.open_nursery() as nursery:
                 process = await self.start(nursery, bot, isolation)
@@ -85,7 +85,6 @@ class Lab:
                 await process.kill()
 
     async def start(self, nursery: trio.Nursery, bot: BotFolder, isolation: How) -> sandbox.Process:
-        """The bot, started."""
         return await sandbox.start(
             nursery,
             bot,
@@ -105,12 +104,12 @@ class Lab:
                 await self.start(nursery, bot, isolation)
 
     async def run(self, bot: BotFolder, isolation: How = "strict") -> int:
-        """Runs a bot to its own end."""
+        """Run a bot to its own end; return its exit code."""
         async with self.started(bot, isolation) as process:
             return await process.wait()
 
     async def told(self, program: str, *, limits: str = "", isolation: How = "strict") -> Any:
-        """What a program writes as JSON, in its last line."""
+        """Run a program; return the JSON value in its last line."""
         code = await self.run(self.bot(program, limits=limits), isolation)
         lines = self.log.read_text().splitlines()
         assert 0 == code, lines
@@ -122,7 +121,7 @@ class Lab:
             await trio.sleep(0.005)
 
     def alive(self) -> list[str]:
-        """The command lines of all processes on this machine that carry this test's token."""
+        """Return the command lines of all processes on this machine that carry this test's token."""
         found = []
         for process in self._processes():
             with suppress(OSError):

@@ -103,7 +103,7 @@ class Place:
         subprocess.run(self.command("-c", NEXT_ARENA, within=within), cwd=PROJECT, check=True)  # noqa: S603 - ours
 
     def close(self) -> None:
-        """Takes the groups away, when the last arena's guard has ended."""
+        """Remove the groups when the last arena's guard has ended."""
         until(lambda: all(removed(each) for group in self.groups for each in (group / PROCESSES, group)))
 
 
@@ -136,7 +136,7 @@ class Arena:
         self.family = family(self.process.pid)
 
     def frozen(self) -> list[Path]:
-        """Groups whose processes are frozen."""
+        """Return the groups whose processes are frozen."""
         return [
             file
             for folder in self.folders
@@ -146,7 +146,7 @@ class Arena:
         ]
 
     def guard(self) -> int:
-        """The process that ends its bots if it is killed."""
+        """Return the process that ends its bots if it is killed."""
         (found,) = [
             pid
             for pid in children(self.process.pid)

@@ -33,7 +33,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def bot(tmp_path: Path, script: str, *, limits: str = "", command: str = '["./made"]') -> BotFolder:
-    """A bot whose program is made by a shell script."""
+    """Write a bot whose program is made by a shell script."""
     folder = tmp_path / "bot"
     folder.mkdir(exist_ok=True)
     (folder / "build.sh").write_text(dedent(script))

@@ -237,7 +237,7 @@ def gone(lab: Lab) -> bool:
 
 @pytest.fixture
 def arena(lab: Lab) -> Callable[[How], "subprocess.Popen[bytes]"]:
-    """Starts an arena of its own process with the lab's bot; returns when the bot is about to be started."""
+    """Start an arena as a process of its own; it returns when the lab's bot is about to be started."""
 
     def start(isolation: How) -> "subprocess.Popen[bytes]":
         words = [str(lab.folder), str(lab.line), lab.token, isolation, str(lab.log)]

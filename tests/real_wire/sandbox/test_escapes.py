@@ -128,7 +128,7 @@ def report(level: Isolation, *, warm: bool = False) -> ExaminationReport:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Attempts of which a busy machine cannot tell are not made again: here they need not be proved."""
+    """Make no attempt again of which a busy machine cannot tell: here it need not be proved."""
     monkeypatch.setattr("referee.proofs.escapes.examination.AGAIN", 0)
 
 
@@ -230,13 +230,12 @@ async def examined(name: str, level: Isolation) -> Examination:
 
 
 async def one_attempt(name: str, level: Isolation) -> tuple[str, str]:
-    """What comes of it."""
     findings = (await examined(name, level)).findings()
     return next((each.result, each.evidence) for each in findings if each.attempt == name)
 
 
 async def not_in_force() -> set[str]:
-    """The layers of `standard` that do not stand."""
+    """Return the layers of `standard` that this machine lacks."""
     layers = (await examined("reads-transcripts", "standard")).layers
     return {each.layer for each in layers if not each.in_force}
 

@@ -34,7 +34,7 @@ def no_more(*_: object, **__: object) -> Any:
 
 
 async def settled(lab: Lab, how: How) -> tuple[int, set[Path]]:
-    """What is open and what groups there are, once all is made that is made once."""
+    """Make all that is made once; return what is open then, and what groups there are."""
     async with lab.started(lab.bot(SLEEPS), how):
         pass
     return left_over()
@@ -106,7 +106,7 @@ async def test_a_bot_whose_first_process_cannot_be_held_is_ended_at_once(
 
 @contextmanager
 def starter_may_open(files: int) -> Iterator[None]:
-    """The process that bots are forked from gets no descriptor of this number or above; those it has it keeps."""
+    """Let the process that bots are forked from get no descriptor of this number or above; it keeps its own."""
     below = descendants(prefork._living_starter()._popen.pid)
     # Above it are bubblewrap's processes, below it the one that makes inits.
     server = next(pid for pid in below if b"prefork_server" in _command(pid)[1])

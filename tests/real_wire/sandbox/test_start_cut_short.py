@@ -64,7 +64,7 @@ def arena(path: str, program: str) -> "subprocess.Popen[bytes]":
 
 
 def bubblewraps(process: int) -> list[int]:
-    """The two processes of bubblewrap under this one; none before both are there."""
+    """Return the two processes of bubblewrap under this one; none before both are there."""
     found = []
     for outer in children(process):
         for pid in (outer, *children(outer)):

@@ -52,7 +52,7 @@ def positions(name: str, variant: str, seed: int) -> Iterator[tuple[Table, int, 
 
 
 def plausible(table: Table, seat: int, rng: Random) -> Action | None:
-    """A legal action that the game's own players might take, in its canonical spelling."""
+    """Draw a legal action that the game's own players might take, in its canonical spelling."""
     said = table.game.plausible(table.state, seat, rng)
     if said is None:
         return None
@@ -109,7 +109,7 @@ def test_a_view_says_what_the_state_says(name: str, variant: str) -> None:
 
 
 def all_masks(legal: LegalActions) -> list[int]:
-    """The masks on the way to one action."""
+    """Return the masks on the way to one action."""
     rng, draft, masks = Random(2), legal.draft(), []
     while draft.action is None:
         masks.append(draft.mask)

@@ -121,7 +121,7 @@ class NaiveFight:
         return {"challenge": {"pick": []}, "move": {}, "pillar": None}.get(self.phase, {"seat": None})
 
     def legal(self, seat: str, action: Json) -> Json:
-        """The canonical spelling; None if it is illegal."""
+        """Return the canonical spelling; None if it is illegal."""
         if self.phase == "challenge":
             return self._legal_pick(action)
         if self.phase == "move":

@@ -8,7 +8,7 @@ Json = Any
 
 
 def view(seat: int | None, rounds: int, log: list[tuple[str, Json]]) -> Json:
-    """The view after a log of `("event", event)`, `("taken", [window, action])` and `("window", candidates)`.
+    """Return the view after a log of `("event", event)`, `("taken", [window, action])`, `("window", candidates)`.
 
     A spectator's log has `("closed", window's number)` instead of what was taken.
     """
@@ -64,7 +64,7 @@ class Shown:
         self.view |= {"numbers": event["numbers"], "target": event["target"]}
 
     def take(self, window: str, action: Json) -> None:
-        """What the seat itself did."""
+        """Follow what the seat itself did."""
         if window == "challenge":
             self.view["round"] = 1
             self.view["mp"] = 2
@@ -126,7 +126,7 @@ class Shown:
             view["round"] = event["round"] + 1
 
     def _lose(self, event: Json) -> None:
-        """What white hexes, or its own claim, take from the seat."""
+        """Take from the seat what white hexes, or its own claim, take."""
         view = self.view
         own = [title for title, seat in event["claimed"].items() if seat == view["seat"]]
         if own:

@@ -26,7 +26,7 @@ PILLARS = list(get_args(Pillar))
 
 
 def _shown(numbers: set[int]) -> list[list[str]]:
-    """The titles of those numbers, and the rest: two pillars that show each title once between them."""
+    """Return the titles of those numbers, and the rest: two pillars that show each title once between them."""
     return [[t for n, t in enumerate(TITLES) if (n in numbers) is here] for here in (True, False)]
 
 
@@ -53,20 +53,20 @@ ON_PILLAR = {"phi": ["N"] * 4, "psi": ["S"] * 4, "delta": ["NW"] * 4, "gamma": [
 
 
 def setup_but(**changed: Any) -> dict[str, Any]:
-    """`SETUP` with a part of it changed; a copy, free to be spoilt."""
+    """Copy `SETUP` with a part of it changed."""
     spoilt: dict[str, Any] = json.loads(json.dumps(SETUP | changed))
     return spoilt
 
 
 def start(rounds: int = 12, setup: Any = None, seed: int = 0) -> Table:
-    """A match whose first round is about to be moved."""
+    """Begin a match whose first round is about to be moved."""
     table = begun(rounds, setup, seed)
     close(table, {})
     return table
 
 
 def begun(rounds: int = 12, setup: Any = None, seed: int = 0) -> Table:
-    """A match whose timed game is open."""
+    """Begin a match whose timed game is open."""
     return Table(FIGHT, Deal("guardians", seed, Raw(encode({"rounds": rounds})), Raw(encode(setup or SETUP))))
 
 
@@ -81,12 +81,12 @@ def rest(table: Table, rounds: int = 1) -> Heard:
 
 
 def move(table: Table, **paths: str) -> Heard:
-    """A round's moves: `s3="N NE"` for the path of seat 3."""
+    """Close a round of moves: `s3="N NE"` for the path of seat 3."""
     return close(table, {int(seat[1:]): {"path": path.split()} for seat, path in paths.items()})
 
 
 def ask(shown: list[str], **changed: Any) -> dict[str, Any]:
-    """What a visitor asks of a pillar that shows these titles."""
+    """Make what a visitor asks of a pillar that shows these titles."""
     colours = iter(["red", "orange", "yellow"])
     asked: dict[str, Any] = {
         key: [title, next(colours)] for key, title in zip(("body", "parting", "other"), shown, strict=False)
@@ -95,7 +95,7 @@ def ask(shown: list[str], **changed: Any) -> dict[str, Any]:
 
 
 def player(at: str | None = "Start", crests: str = "", mp: int = 0, reached: str = "", **hexes: int) -> Player:
-    """A seat; `h7=4` is 4 MP spent on hex 7 in one landing, a strength of 5. Crests: of round 1, or `Title:n`."""
+    """Make a seat; `h7=4`: 4 MP spent on hex 7 in one landing, strength 5. Crests: of round 1, or `Title:n`."""
     spent = {name[1:]: hexes[name] for name in sorted(hexes, key=lambda name: int(name[1:]))}
     return Player(
         position=at,
@@ -110,7 +110,7 @@ def player(at: str | None = "Start", crests: str = "", mp: int = 0, reached: str
 def position(
     players: dict[int, Player], *, round_: int = 6, rounds: int = 12, claims: str = "", **more: Any
 ) -> Table:
-    """A match in which moves are due: these players, others idle on Start; `claims="Hope:3:2"`: seat 3 in round 2.
+    """Make a match in which moves are due; others idle on Start. `claims="Hope:3:2"`: by seat 3 in round 2.
 
     Players' MP are those after this round's income.
     """
@@ -135,13 +135,13 @@ def position(
 
 
 def in_state(table: Table, state: FightState) -> Table:
-    """The table, in another state."""
+    """Put the table into another state."""
     table.state, table.window, table.outcome = state, FIGHT.window(state), FIGHT.outcome(state)
     return table
 
 
 def visiting(pillar: str, at_round: int = 1) -> Visit:
-    """An earlier visit, unasked."""
+    """Make an earlier visit, unasked."""
     return Visit(round=at_round, pillar=pillar, titles=tuple(SETUP["pillars"][pillar]))  # type: ignore[arg-type]
 
 

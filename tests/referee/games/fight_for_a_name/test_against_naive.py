@@ -160,7 +160,7 @@ class Compared:
         return {"pick": self.rng.sample(range(8), 3)} if suggested is None else plain(suggested)
 
     def random_move(self, seat: int) -> Any:
-        """A move that is often just not legal."""
+        """Draw a move that is often just not legal."""
         rng = self.rng
         move: dict[str, Any] = {}
         if rng.random() < 0.8:
@@ -175,7 +175,7 @@ class Compared:
         return move
 
     def judged_rank(self, taken: list[ResolvedAction | None]) -> list[int]:
-        """The order in the timed game, as the rules drew it, if it is one of those that may be drawn (R7)."""
+        """Return the order in the timed game, as the rules drew it, if it is one that may be drawn (R7)."""
         puzzle = self.naive.setup["challenge"]
 
         def key(seat: int) -> tuple[bool, int]:

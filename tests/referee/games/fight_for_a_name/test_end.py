@@ -10,7 +10,7 @@ from tests.referee.games.playing import Heard, close, host_view, outcome, reject
 
 
 def titles(*seats: int, round_: int = 3, first: int = 0) -> str:
-    """These seats have titles, from the `first` in the alphabet on, claimed in that round."""
+    """Write claims of these seats, from the `first` title in the alphabet on, made in that round."""
     return " ".join(f"{title}:{seat}:{round_}" for title, seat in zip(TITLES[first:], seats, strict=False))
 
 
@@ -21,7 +21,7 @@ def last_round(players: Any = None, claims: str = "", **more: Any) -> tuple[Tabl
 
 
 def over(table: Table) -> dict[str, Any]:
-    """The outcome after closing, without votes, whatever is still open."""
+    """Close, without votes, whatever is still open; return the outcome."""
     while table.window is not None:
         close(table, {})
     return outcome(table)
@@ -111,7 +111,7 @@ ONE_TITLE = "Charity:12:3"
 
 
 def seats(table: Table) -> list[int]:
-    """The candidates of the open vote."""
+    """Return the candidates of the open vote."""
     return list(table.state.candidates)
 
 

@@ -211,7 +211,7 @@ ASKED = ask(PHI)
 
 
 def at_phi(seed: int = 0, **others: str) -> Any:
-    """A match in which seat 0 (and others, `s1="psi"`) has just reached its pillar."""
+    """Play until seat 0 (and others, `s1="psi"`) has just reached its pillar."""
     table = start(seed=seed)
     rest(table)  # A round on Start leaves everyone with MP enough.
     seats = {0: "phi"} | {int(key[1:]): pillar for key, pillar in others.items()}
@@ -313,7 +313,7 @@ BANNER: dict[str, Any] = {"h1": 2, "h2": 2, "h8": 2}
 
 
 def claimed(players: dict[int, Any], **more: Any) -> dict[str, int]:
-    """The titles claimed in a round in which nobody moves."""
+    """Play a round in which nobody moves; return the titles claimed."""
     titles: dict[str, int] = result(rest(position(players, **more)))["claimed"]
     return titles
 

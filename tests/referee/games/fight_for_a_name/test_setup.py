@@ -54,7 +54,7 @@ def test_a_drawn_setup_may_be_given_and_comes_out_the_same() -> None:
 
 
 def spoilt(*path: Any, value: Any) -> Any:
-    """`SETUP` with another value at a place; `...` takes the key away."""
+    """Copy `SETUP` with another value at a place; `...` takes the key away."""
     setup = part = setup_but()
     for key in path[:-1]:
         part = part[key]
@@ -169,7 +169,7 @@ async def played() -> Played:
 
 
 def events(match: Played, seat: int) -> list[tuple[float, Any]]:
-    """What a seat was told, and when."""
+    """Return what a seat was told, and when."""
     heard = ((at, message) for at, message in match.bots[seat].heard if isinstance(message, EventMessage))
     return [(at, plain(message.event)) for at, message in heard]
 

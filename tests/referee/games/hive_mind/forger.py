@@ -42,7 +42,7 @@ def forge(deal: Deal, history: History, observer: Observer, rng: Random) -> tupl
 
 
 def told(deal: Deal, history: History, observer: Observer) -> Tale | None:
-    """What the observer is told, by the naive implementation; None once all is revealed, or if it is not legal."""
+    """Return what the observer is told, by the naive rules; None once all is revealed, or if it is not legal."""
     garnets = json.loads(bytes(deal.options or b"{}")).get("garnets")
     match = NaiveHiveMind(deal.variant, garnets, json.loads(bytes(deal.setup or b""))["hives"])
     tale: list[Any] = []
@@ -64,7 +64,7 @@ def told(deal: Deal, history: History, observer: Observer) -> Tale | None:
 
 
 def changed(deal: Deal, history: History, observer: Observer, rng: Random) -> tuple[Deal, History]:
-    """A deal and history that the observer may not be able to tell from these."""
+    """Make a deal and history that the observer may not be able to tell from these."""
     hives = json.loads(bytes(deal.setup or b""))["hives"]
     mine = [] if observer is None else [rounds[observer].place for chosen in history if (rounds := parts(chosen))]
     for hive, initial in hives.items():
@@ -91,7 +91,7 @@ def fitting(initial: str, looked: list[str], rng: Random) -> str:
 
 
 def exchanged(chosen: Chosen, swapped: dict[int, int], others: list[int], rng: Random) -> Chosen:
-    """A window of two seats that have changed places, and of others that guess and block something else."""
+    """Let two seats of a window change places, and others guess and block something else."""
     new, rounds = {**chosen}, parts(chosen)
     for seat in others if rounds else ():
         own = rounds[seat]
@@ -103,5 +103,5 @@ def exchanged(chosen: Chosen, swapped: dict[int, int], others: list[int], rng: R
 
 
 def parts(chosen: Chosen) -> dict[int, Round]:
-    """What each seat submitted to a round; nothing of another window."""
+    """Return what each seat submitted to a round; nothing of another window."""
     return {seat: part.action for seat, part in chosen.items() if isinstance(part.action, Round)}

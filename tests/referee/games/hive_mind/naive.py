@@ -101,7 +101,7 @@ class NaiveHiveMind:
         return len(self.rounds) % 3 + 1
 
     def default(self) -> dict[str, Any] | None:
-        """The default of the open window; None also stands for the drawn one."""
+        """Return the default of the open window; None also stands for the drawn one."""
         window = self.window()
         assert window
         return {"round": {}, "scores": {"scores": {}}}.get(window[0])
@@ -109,7 +109,7 @@ class NaiveHiveMind:
     # What may be submitted.
 
     def legal(self, seat: int, action: Any) -> dict[str, Any] | None:
-        """The canonical spelling of a seat's action; None if it is illegal."""
+        """Return the canonical spelling of a seat's action; None if it is illegal."""
         window = self.window()
         assert window
         name, seats = window
@@ -318,7 +318,7 @@ class NaiveHiveMind:
         return tokens
 
     def candidates(self) -> list[int]:
-        """The elimination candidate, or the tied."""
+        """Return the elimination candidate, or the tied."""
         stand = [s for s in SEATS if self.variant != "gauntlet" or not self.tokens()[s]]
         return self.ordered(stand, *self.measures())[-1]
 
@@ -347,7 +347,7 @@ class NaiveHiveMind:
     # What happens.
 
     def play(self, actions: dict[int, Any], drawn: int) -> list[Said]:
-        """Closes the open window. `drawn` goes, if it comes to drawing."""
+        """Close the open window. `drawn` goes, if it comes to drawing."""
         window = self.window()
         assert window
         self.forget()
@@ -441,7 +441,7 @@ class NaiveHiveMind:
 def view(
     match: NaiveHiveMind, seat: int | None, told: list[dict[str, Any]], submitted: list[Any]
 ) -> dict[str, Any]:
-    """A seat's view, from what it was told and submitted; of the match only what is open to it, and its prices."""
+    """Return a seat's view, from what it was told and submitted, what is open to it, and its prices."""
     opened = match.window()
     name, owing = opened or (None, [])
     if name in ("give_token", "break_tie") and seat not in owing:

@@ -29,13 +29,13 @@ SEATS = range(5)
 def start(
     variant: str = RECHARGED, values: str | dict[str, str] = VALUES, *, seed: int = 0, **options: Any
 ) -> Table:
-    """A match; all its Hives have the same values, or those given by name."""
+    """Begin a match; all its Hives have the same values, or those given by name."""
     hives = {hive: values if isinstance(values, str) else values.get(hive, VALUES) for hive in NAMES[variant]}
     return Table(HIVE_MIND, Deal(variant, seed, Raw(encode(options)), Raw(encode({"hives": hives}))))
 
 
 def place(table: Table, *shapes: str | None, **more: Any) -> Heard:
-    """Closes a round in which seats 0, 1, … place these on the first Hive in play; `s0=…` adds to an action."""
+    """Close a round in which seats 0, 1, … place these on the first Hive in play; `s0=…` adds to an action."""
     hive = first_in_play(table)
     actions: dict[int, Any] = {seat: {"place": {hive: cells}} for seat, cells in enumerate(shapes) if cells}
     for key, extra in more.items():
@@ -49,7 +49,7 @@ def first_in_play(table: Table) -> str:
 
 
 def finish(table: Table) -> Heard:
-    """Closes windows with nothing submitted until the match is over; what the last one told."""
+    """Close windows with nothing submitted until the match is over; return what the last one told."""
     heard = close(table)
     while table.window:
         heard = close(table)
@@ -63,5 +63,5 @@ def points(table: Table) -> list[dict[str, int]]:
 
 
 def hexes(table: Table) -> list[int]:
-    """What each seat has scored on hexes so far."""
+    """Return the points on hexes so far, indexed by seat."""
     return [each["hexes"] for each in points(table)]

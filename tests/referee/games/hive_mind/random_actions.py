@@ -38,7 +38,7 @@ class Crowd:
         self.last: Any = None
 
     def submission(self, match: NaiveHiveMind, seat: int) -> Any:
-        """What a seat submits to the open window; None for nothing."""
+        """Draw a submission to the open window; None for nothing."""
         window = match.window()
         assert window
         name = window[0]

@@ -147,7 +147,7 @@ class Comparison:
 
 
 def met(match: NaiveHiveMind) -> set[str]:
-    """What a finished match has put to the test."""
+    """Name what a finished match has put to the test."""
     points = [match.points(seat) for seat in range(5)]
     facts = {kind: any(each[kind] for each in points) for kind in points[0]}
     candidates, winners = match.candidates(), match.ranking()[0]

@@ -44,7 +44,7 @@ from tests.referee.proofs.planting import (
 def retold(
     step: Transition[HiveMindState], before: HiveMindState, change: Callable[[HiveMindEvent], HiveMindEvent]
 ) -> Transition[HiveMindState]:
-    """A step whose events are changed, in what is told as in what is remembered as told."""
+    """Change the events of a step, in what is told as in what is remembered as told."""
     told = tuple(
         (*was, *(change(event) for event in now[len(was) :]))
         for was, now in zip(before.told, step.state.told, strict=True)
@@ -120,7 +120,7 @@ def right_guess(state: HiveMindState) -> Round:
 
 
 def of_another(state: HiveMindState, seat: int | None) -> tuple[object, ...]:
-    """What the seat's neighbour has submitted."""
+    """Return what the seat's neighbour has submitted."""
     return tuple(actions[neighbour(seat)] for actions in state.rounds)
 
 

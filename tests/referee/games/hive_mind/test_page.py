@@ -22,7 +22,7 @@ PAGE = page("docs/games/hive_mind.md")
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The cells of the first table under a heading."""
+    """Return the cells of the first table under a heading."""
     table = PAGE.split(f"### {heading}\n")[1].split("\n#")[0]
     return [line.strip("|").split(" | ") for line in table.splitlines() if line.startswith("| `")]
 

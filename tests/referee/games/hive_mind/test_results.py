@@ -35,7 +35,7 @@ def seat(
 
 
 def settled(variant: str, points: list[Points], feats: tuple[int, ...] = (0, 0, 0, 0, 0)) -> Result:
-    """The result of these points; seats left out have scored nothing."""
+    """Settle these points; seats left out have scored nothing."""
     return settle(RULE_SETS[variant], [*points, *[seat()] * (5 - len(points))], feats)
 
 
@@ -127,7 +127,7 @@ def test_the_elimination_does_not_change_the_ranking() -> None:
 
 
 def tie(variant: str, *, winner: int = 0) -> Table:
-    """A match in which one seat alone has points, so that the other four are tied; the rounds are played."""
+    """Play a match in which one seat alone has points, so that the other four are tied."""
     table = start(variant)
     place(table)
     place(table, *[None] * winner, "ADE")

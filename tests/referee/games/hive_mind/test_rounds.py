@@ -138,7 +138,7 @@ def test_a_hex_that_a_doubler_scores_alone_in_round_3_pays_double_threes_and_two
 def blocks(
     variant: str, third: list[str | None], *, doublers: tuple[int, ...], blockers: tuple[int, ...]
 ) -> list[int]:
-    """What each seat gains by Blocks when these are placed in round 3."""
+    """Return the seats' gains by Blocks when these are placed in round 3."""
     hive, table = FIRST[variant], start(variant)
     place(table)
     actions: dict[int, Any] = {seat: {} for seat in SEATS}

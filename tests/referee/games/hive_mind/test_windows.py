@@ -27,7 +27,7 @@ from tests.referee.games.playing import accepted, close, plain, rejected, shown
 
 
 def later(variant: str, rounds: int, **options: Any) -> Table:
-    """A match of which so many rounds are played, with nothing placed."""
+    """Play so many rounds, with nothing placed."""
     table = start(variant, **options)
     for _ in range(rounds):
         close(table)

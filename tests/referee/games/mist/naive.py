@@ -16,7 +16,7 @@ Said = tuple[int | None, dict[str, Any]]
 
 
 def touching(cell: str) -> set[str]:
-    """The two beside it in its row and the two it touches in each neighbouring row."""
+    """List the two beside it in its row and the two it touches in each neighbouring row."""
     row, number = cell[0], int(cell[1])
     near = {f"{row}{number - 1}", f"{row}{number + 1}"}
     for other in (chr(ord(row) - 1), chr(ord(row) + 1)):
@@ -30,7 +30,7 @@ NEAR = {cell: touching(cell) for cell in CELLS}
 
 
 def distances(cell: str) -> dict[str, int]:
-    """Steps from a cell to every cell."""
+    """Count the steps from a cell to every cell."""
     found, queue = {cell: 0}, deque([cell])
     while queue:
         here = queue.popleft()
@@ -88,7 +88,7 @@ class NaiveMist:
         return ("first", self.advantage) if self.mover is None else ("turn", self.mover)
 
     def limits(self) -> tuple[int, int, list[str]]:
-        """The least and most cells of the turn now due, and those it may not name."""
+        """Return the least and most cells of the turn now due, and those it may not name."""
         first = self.turns == 0
         forbidden = ["E5"] if self.heaven else ROUND_THE_CENTRE if first else []
         return 0 if self.heaven else 1, 2 if first else 3, forbidden
@@ -99,7 +99,7 @@ class NaiveMist:
         return {"cells": [] if self.heaven else ["E5"]}
 
     def legal(self, action: Any) -> dict[str, Any] | None:
-        """The canonical spelling of an action of the open window's seat; None if it is illegal."""
+        """Return the canonical spelling of an action of the open window's seat; None if it is illegal."""
         if not isinstance(action, dict):
             return None
         if self.mover is None:
@@ -233,7 +233,7 @@ class NaiveMist:
 
 
 def view(variant: str, options: dict[str, Any], seat: int, told: list[dict[str, Any]]) -> dict[str, Any]:
-    """The view of a seat that was told these events, and knows variant and options."""
+    """Return the view of a seat that was told these events, and knows variant and options."""
     match = NaiveMist(variant, options)
     known: dict[str, Any] = {"first_move": None, "swapped": False, "visible": {}}
     known |= {"spotted": [], "destroyed": [], "placed": [], "lost": []}
@@ -261,7 +261,7 @@ def view(variant: str, options: dict[str, Any], seat: int, told: list[dict[str, 
 
 
 def terms(match: NaiveMist, *, over: bool) -> dict[str, Any]:
-    """The public part of a view."""
+    """Return the public part of a view."""
     if match.mover is None or over:
         now: dict[str, Any] = {"turn": match.turns, "mover": None, "pieces": [0, 0], "forbidden": []}
         return now | {"may_swap": False}

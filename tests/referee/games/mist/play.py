@@ -20,12 +20,12 @@ MIST = Mist()
 
 
 def start(variant: str, **options: Any) -> Table:
-    """A match; seat 0 goes first unless `first` says otherwise."""
+    """Begin a match; seat 0 goes first unless `first` says otherwise."""
     return Table(MIST, Deal(variant, 0, Raw(encode({"first": 0} | options))))
 
 
 def turn(table: Table, cells: str) -> Heard:
-    """The mover places on cells given as in `"C3 F7"`."""
+    """Let the mover place on cells given as in `"C3 F7"`."""
     return act(table, {"cells": cells.split()})
 
 
@@ -39,7 +39,7 @@ def time_out(table: Table) -> Heard:
 
 
 def act(table: Table, action: Any) -> Heard:
-    """The open window's seat submits this; Illegal passes through."""
+    """Submit this for the open window's seat; Illegal passes through."""
     return close(table, {seat_due(table): action})
 
 
@@ -50,7 +50,7 @@ def seat_due(table: Table) -> int:
 
 
 def position(own: str, other: str, *, variant: str = CONTRACT, turns: int = 10, **options: Any) -> MistState:
-    """A position with these pieces, seat 0 to move, nobody seeing anything."""
+    """Make a position with these pieces, seat 0 to move, nobody seeing anything."""
     return MistState(
         variant=variant,
         options=MistOptions(first=0, **options),
@@ -61,6 +61,6 @@ def position(own: str, other: str, *, variant: str = CONTRACT, turns: int = 10, 
 
 
 def place(state: MistState, cells: str) -> Transition[MistState]:
-    """The step that a turn of placing leads to."""
+    """Close a turn of placing."""
     taken = ResolvedAction(MIST.read_action(state, 0, encode({"cells": cells.split()})))
     return MIST.close(state, (taken, None), MatchRandom(0, 0))

@@ -59,7 +59,7 @@ def placement(rng: Random, pool: list[str], most: int) -> dict[str, Any]:
 
 
 def submissions(rng: Random, naive: NaiveMist) -> Iterator[Any]:
-    """What the mover of each turn submits, in one of several tempers."""
+    """Draw what the mover of each turn submits, in one of several tempers."""
     temper = rng.choice(("anywhere", "empty cells", "empty cells, one by one", "near the last", "one corner"))
     odd = rng.choice((0, 0, 0.05, 0.4))
     corner = rng.sample(CELLS, 12)
@@ -118,7 +118,7 @@ def shown_to(table: Table, seat: int | None) -> Any:
 
 
 def submit(table: Table, seat: int, submitted: Any, expected: dict[str, Any] | None) -> Any:
-    """Closes the window with what was submitted, or with the default where that is rejected."""
+    """Close the window with what was submitted, or with the default where that is rejected."""
     taken: list[ResolvedAction | None] = [None, None]
     taken[seat] = ResolvedAction(table.default(seat), by_default=True)
     if submitted is not None:

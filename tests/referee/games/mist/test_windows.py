@@ -24,7 +24,7 @@ def accepted(table: Table, action: Any) -> Any:
 
 
 def later(variant: str) -> Table:
-    """A match whose first two turns are played, so that none of a match's first turns' rules hold."""
+    """Play a match's first two turns, so that none of their rules hold any more."""
     table = start(variant)
     turn(table, "A1")
     turn(table, "I5")

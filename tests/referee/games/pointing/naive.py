@@ -23,7 +23,7 @@ class NaiveRound:
         self.sections = self.connected_parts()
 
     def walk(self, seat: int) -> list[int]:
-        """The seat, what it points at, what that points at …, for as many steps as there are seats."""
+        """List the seat, what it points at, what that points at …, for as many steps as there are seats."""
         steps = [seat]
         for _ in self.pointed:
             ahead = self.pointed[steps[-1]]
@@ -141,7 +141,7 @@ class NaivePointing:
         return type(named) is int and named in allowed
 
     def play(self, actions: dict[int, Any]) -> list[dict[str, Any]]:
-        """What all are told."""
+        """Close the open window; return what all are told."""
         if len(self.rounds) == 3:
             self.votes = {seat: action["seat"] for seat, action in actions.items()}
             return [self.reveal()]
@@ -230,7 +230,7 @@ class NaivePointing:
 
 
 def view(seats: int, seat: int | None, told: list[dict[str, Any]], did: list[Any]) -> dict[str, Any]:
-    """The view of a seat that was told these events, and of which these actions were taken.
+    """Return the view of a seat that was told these events, and of which these actions were taken.
 
     In `did` a window that opened to the seat and is still open is a None.
     """

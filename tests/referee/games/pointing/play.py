@@ -15,12 +15,12 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def start(seed: int = 0, **options: int) -> Table:
-    """A match before its first round."""
+    """Begin a match."""
     return Table(POINTING, Deal("tempo-up", seed, Raw(encode(options))))
 
 
 def after(*rounds: str, seed: int = 0, **options: int) -> Table:
-    """A match after these rounds."""
+    """Play these rounds of a match."""
     table = start(seed, **options)
     for arrows in rounds:
         point(table, arrows)
@@ -48,12 +48,12 @@ def seats(letters: str) -> list[int]:
 
 
 def by_letter(values: dict[str, Any]) -> dict[str, Any]:
-    """An object whose keys are seats, with letters for them."""
+    """Write letters for seats in an object's keys."""
     return {LETTERS[int(number)]: value for number, value in values.items()}
 
 
 def sections(arrows: str, seats: int = 13) -> list[dict[str, Any]]:
-    """The map of a round."""
+    """Return the map of a round."""
     (event,) = point(start(seats=seats), arrows)
     assert "map" == event["type"]
     told: list[dict[str, Any]] = event["sections"]

@@ -108,7 +108,7 @@ class Comparison:
         return plain(self.table.game.view(self.table.state, seat))
 
     def close(self, name: str, owing: list[int]) -> None:
-        """Closes the window in both with what is submitted, and the default where that is rejected."""
+        """Close the window in both with what is submitted, and the default where that is rejected."""
         submitted = self.submissions(name, owing)
         taken: list[ResolvedAction | None] = [None] * self.seats
         actions: dict[int, Any] = {}

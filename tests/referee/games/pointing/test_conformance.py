@@ -20,7 +20,7 @@ FEW = range(40)
 
 
 def by_seat(state: PointingState, number: int) -> tuple[Section, ...]:
-    """A round's sections in the order of their lowest seats."""
+    """Sort a round's sections by their lowest seats."""
     played = state.rounds[number]
     parts = sorted(played.connections.parts, key=lambda part: min(part.members))
     unsorted = list(played.sections)
@@ -68,7 +68,7 @@ def leads(state: PointingState, seat: int | None) -> int:
 
 
 def shown_sections(state: PointingState, _: int | None) -> tuple[tuple[Section, ...], ...]:
-    """The map is told as it should be; the view lists its sections in the order of their lowest seats."""
+    """List the sections of maps by their lowest seats in the view; the map is told as it should be."""
     return tuple(by_seat(state, number) for number in range(len(state.rounds)))
 
 

@@ -22,7 +22,7 @@ MANY = range(40)
 
 
 def ended(rounds: tuple[str, ...], seats: int, **options: int) -> dict[str, Any]:
-    """The outcome of a match of these rounds; if it comes to a vote, nobody votes."""
+    """Play these rounds and return the outcome; if it comes to a vote, nobody votes."""
     table = after(*rounds, seats=seats, **options)
     if table.outcome is None:
         vote(table, {})

@@ -85,7 +85,7 @@ def all_rounds(seats: int) -> list[Targets]:
 
 
 def moved(pointed: Targets, seat_of: tuple[int, ...]) -> Targets:
-    """The same with everyone in another seat."""
+    """Put everyone into another seat."""
     targets: list[int | None] = [None] * len(pointed)
     for seat, target in enumerate(pointed):
         targets[seat_of[seat]] = None if target is None else seat_of[target]
@@ -175,12 +175,12 @@ PAGE = page("docs/games/pointing.md")
 
 
 def blocks(info: str) -> list[Any]:
-    """The JSON in the blocks of code that are opened so."""
+    """Read the JSON in the blocks of code that are opened so."""
     return [json.loads(text) for text in re.findall(rf"^```{info}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)]
 
 
 def rows(heading: str) -> list[list[str]]:
-    """The cells of the first table under a heading."""
+    """Return the cells of the first table under a heading."""
     table = PAGE.split(f"### {heading}\n")[1].split("\n#")[0]
     return [line.strip("|").split(" | ") for line in table.splitlines() if line.startswith("| `")]
 

@@ -137,7 +137,7 @@ class NaiveRunes(Affairs):
             self.veils[seat] += 1
 
     def _vision(self, seat: int, kind: str, asked: Any, veiled: list[int]) -> Any:
-        """The answer to a vision. About one other seat, it is what that seat's symbol alone would say."""
+        """Answer a vision. About one other seat, it is what that seat's symbol alone would say."""
         others = [other for other in FIVE if other != seat]
         if kind in ("assign", "divine", "mundane"):
             straight = {}
@@ -156,7 +156,7 @@ class NaiveRunes(Affairs):
         return self.symbols[asked["seat"]][asked["position"]]
 
     def _alone(self, kind: str, asked: Any, symbol: list[str]) -> Any:
-        """What one symbol answers to a vision."""
+        """Answer a vision by one symbol."""
         if kind == "assign":
             return asked in symbol
         if kind in ("divine", "mundane"):
@@ -367,7 +367,7 @@ class NaiveRunes(Affairs):
         }
 
     def outcome(self, ranking: list[list[int]]) -> Json | None:
-        """The outcome with this ranking; None where it cannot be the ranking."""
+        """Return the outcome with this ranking; None where it cannot be the ranking."""
         order = [seat for (seat,) in ranking]
         if sorted(order) != list(FIVE):
             return None

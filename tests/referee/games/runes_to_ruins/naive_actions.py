@@ -20,7 +20,7 @@ FIVE = range(5)
 
 
 def groups(rune: str) -> list[str]:
-    """The Mundane and the Divine group that its name says."""
+    """Return the Mundane and the Divine group that its name says."""
     return rune.split(" ")
 
 
@@ -66,7 +66,7 @@ def is_guess(value: Any) -> bool:
 
 
 def are_runes(value: Any) -> bool:
-    """A list of different runes."""
+    """Say whether a value is a list of different runes."""
     if not isinstance(value, list) or not all(is_rune(each) for each in value):
         return False
     return len(set(value)) == len(value)
@@ -110,7 +110,7 @@ class Affairs:
 
 
 def legal(match: Affairs, seat: int, action: Any) -> Json | None:
-    """The canonical action, or None."""
+    """Return the canonical action, or None."""
     if match.round == 1:
         right = has_keys(action, "symbol") and is_legal(action["symbol"])
         return action if right and action["symbol"] not in match.invalid else None

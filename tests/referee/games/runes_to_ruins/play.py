@@ -25,12 +25,12 @@ UNUSED = ("Torn Divider", "Origin Divider", "Cross Divider", "Straight Slope", "
 
 
 def opening(**options: Any) -> Table:
-    """A match whose symbols are not yet submitted."""
+    """Begin a match whose symbols are not yet submitted."""
     return Table(GAME, Deal("guardians", 0, Raw(encode(options))))
 
 
 def start(symbols: Any = SYMBOLS, **options: Any) -> Table:
-    """A match at the start of round 2."""
+    """Begin a match and play round 1."""
     table = opening(**options)
     close(table, {seat: {"symbol": symbol} for seat, symbol in enumerate(symbols)})
     return table
@@ -44,13 +44,12 @@ def to_round(table: Table, round_: int) -> Table:
 
 
 def holding(table: Table, seat: int) -> Standing:
-    """A seat's affairs."""
     state: RunesState = table.state
     return state.standings[seat]
 
 
 def put(table: Table, seat: int, **affairs: Any) -> None:
-    """Changes a seat's affairs."""
+    """Change a seat's affairs."""
     standings = list(table.state.standings)
     standings[seat] = replace(standings[seat], **affairs)
     table.state = replace(table.state, standings=tuple(standings))

@@ -37,7 +37,7 @@ def random_options(rng: Random) -> Json:
 
 
 def spoiled(rng: Random, action: Json) -> Any:
-    """The action with something changed at a random depth; it may or may not be legal still."""
+    """Change something in the action at a random depth; it may or may not be legal still."""
     copy = json.loads(json.dumps(action))
     where, key = copy, rng.choice([*copy, *KEYS])
     while rng.random() < 0.7 and isinstance(where, dict | list) and key in keys(where) and keys(where[key]):
@@ -77,7 +77,7 @@ def submission(rng: Random, table: Table, seat: int, untidy: float) -> Any:
 
 
 def read(table: Table, seat: int, submitted: Any, expected: Json | None) -> ResolvedAction | None:
-    """The seat's part, read; both implementations must agree whether it is legal, and how it is spelled."""
+    """Read a seat's action; both must agree whether it is legal, and how it is spelled."""
     try:
         action = table.read(seat, json.dumps(submitted).encode())
     except Illegal:

@@ -42,7 +42,7 @@ def test_the_default_is_30_rounds() -> None:
 
 
 def near_miss(seat: int, exact: int) -> list[str]:
-    """A guess with so many runes of the seat's symbol in place, and foreign ones."""
+    """Make a guess with so many runes of the seat's symbol in place, and foreign ones."""
     return [*SYMBOLS[seat][:exact], *UNUSED[exact:]]
 
 

@@ -19,7 +19,7 @@ ALL = {"1": "Torn Box", "2": "Torn Divider", "3": "Straight Splitter", "4": "Cro
 
 
 def asked(visions: Json, *, seat: int = 0, others: Any = None) -> Heard:
-    """What a round tells in which the seat uses these visions; `others` by seat."""
+    """Play a round in which the seat uses these visions; `others` by seat."""
     table = start()
     put(table, seat, insight=20)
     actions = {other: {"visions": each} for other, each in (others or {}).items()}
@@ -27,7 +27,7 @@ def asked(visions: Json, *, seat: int = 0, others: Any = None) -> Heard:
 
 
 def answer(visions: Json, *, seat: int = 0, others: Any = None) -> Any:
-    """The answer to the one vision asked."""
+    """Return the answer to the one vision asked."""
     return asked(visions, seat=seat, others=others).event(seat, "vision")["answer"]
 
 
@@ -136,7 +136,7 @@ def test_an_insight_about_the_asker_is_rejected() -> None:
 
 
 def guess(runes: Any, *, seat: int = 0) -> dict[str, int]:
-    """The counts told for a guess in round 2, without its index."""
+    """Return the counts told for a guess in round 2, without its index."""
     told = close(start(), {seat: {"guesses": [runes]}}).event(seat, "guess")
     return {key: told[key] for key in told if key not in ("index", "type")}
 

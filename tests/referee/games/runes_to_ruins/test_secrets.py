@@ -32,7 +32,7 @@ from tests.referee.proofs.planting import (
 
 
 def neighbour(state: RunesState, seat: int | None) -> Standing:
-    """The affairs of the next seat; to a spectator, of seat 0."""
+    """Return the affairs of the next seat; for a spectator, of seat 0."""
     return state.standings[0 if seat is None else (seat + 1) % 5]
 
 
@@ -94,7 +94,7 @@ def test_what_is_planted_is_caught_and_named(planted: type[AnyGame], promise: st
 
 
 def question(rng: Random, named: list[int]) -> Json:
-    """An action that asks about these seats only."""
+    """Draw an action that asks about these seats only."""
     one, other = rng.sample(named, 2)
     groups = rng.choices((*DIVINE, *MUNDANE), k=6)
     return {
@@ -112,7 +112,7 @@ def question(rng: Random, named: list[int]) -> Json:
 
 
 def answers(game: RunesToRuins, symbols: list[Any], actions: dict[int, Json], seat: int) -> list[bytes]:
-    """What the seat is told in round 2."""
+    """Return what the seat is told in round 2."""
     table = start(symbols)
     put(table, seat, insight=20)
     state = table.state
