@@ -10,7 +10,7 @@ of one value is kept if the history still fits.
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 from random import Random
 from typing import cast
 
@@ -235,13 +235,13 @@ class History:
         """
         before = self.positions[r - 1][seat]
         visited = {self.positions[past][seat] for past in range(r)} & PILLAR_AT.keys()
-        most = sum(self.income[seat][: r + 1]) - sum(
-            spent.amount for spents in self.by_seat[seat][:r] for spent in spents
-        )
-        most += sum(self._spent_on(seat, number, r) for at in range(1, r) for number in self.whitened[at - 1])
-        found = [
-            (pillar, steps) for pillar in PILLAR_AT if pillar not in visited for steps in straight(before, pillar)
-        ]
+        spents = chain.from_iterable(self.by_seat[seat][:r])
+        most = sum(self.income[seat][: r + 1]) - sum(spent.amount for spent in spents)
+        most += sum(self.spent_on(seat, number, r) for number in chain.from_iterable(self.whitened[: r - 1]))
+        found: list[tuple[str, int]] = []
+        for pillar in PILLAR_AT:
+            if pillar not in visited:
+                found += [(pillar, steps) for steps in straight(before, pillar)]
         if visited:
             found += [(before, 0)] * (before in PILLAR_AT)
             for steps in range(min(most + 1, LONGER)):
@@ -320,11 +320,8 @@ class History:
 
     def banners(self) -> dict[Title, Banner]:
         """Return the banners that the claims show, by title."""
-        return {
-            claim.title: (self.colour[claim.hexes[0]], self.colour[claim.hexes[1]])
-            for claimed in self.claimed
-            for claim in claimed
-        }
+        claims = chain.from_iterable(self.claimed)
+        return {claim.title: (self.colour[claim.hexes[0]], self.colour[claim.hexes[1]]) for claim in claims}
 
     def _varies(self, spent: Spent) -> bool:
         return spent.is_put or len(lengths(spent.start, spent.place)) > 1
@@ -387,18 +384,16 @@ class History:
             if self.unseen_at_start[r] and self.at_start[r] == 1 and self.positions[r][seat] == START:
                 mp -= ALONE - NOT_ALONE
             for number in self.whitened[r - 1]:
-                mp += self._spent_on(seat, number, r)
+                mp += self.spent_on(seat, number, r)
         yield mp + income[self.rounds + 1] - INCOME
 
-    def _spent_on(self, seat: int, number: int, last: int) -> int:
+    def spent_on(self, seat: int, number: int, last: int) -> int:
         """Return the MP that the seat has spent on a hex up to round `last`."""
-        return sum(
-            spent.amount
-            for r, spents in self.by_hex[number].items()
-            if r <= last
-            for spent in spents
-            if spent.seat == seat
-        )
+        total = 0
+        for r, spents in self.by_hex[number].items():
+            if r <= last:
+                total += sum(spent.amount for spent in spents if spent.seat == seat)
+        return total
 
     def arrived(self, r: int) -> dict[int, Pillar]:
         """Return the pillar that each visiting seat reached in the round, by seat."""
@@ -480,7 +475,7 @@ class History:
 
     def _save(self, number: int) -> None:
         """Reduce one amount of a seat that was on the hex to the smallest, so that it can spend more there."""
-        seats = {spent.seat for spents in self.by_hex[number].values() for spent in spents}
+        seats = {spent.seat for spent in chain.from_iterable(self.by_hex[number].values())}
         costly = [
             spent for spent in self.spents if spent.seat in seats and spent.amount > least(spent) and spent.is_seen
         ]

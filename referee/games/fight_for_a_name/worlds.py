@@ -20,6 +20,7 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain, product
 from random import Random
 from typing import cast
 
@@ -105,8 +106,7 @@ class Facts:
                 asked, answer = visit.asked, visit.answer
                 _keep(self.bodies, *asked.body, is_it=answer.body)
                 _keep(self.partings, *asked.parting, is_it=answer.parting)
-                absent = [(asked.other[0], answer.other)]
-                absent += [(title, colour) for title in asked.neither for colour in answer.neither]
+                absent = [(asked.other[0], answer.other), *product(asked.neither, answer.neither)]
                 for title, colour in absent:
                     self.bodies[title].discard(colour)
                     self.partings[title].discard(colour)
@@ -297,16 +297,20 @@ class Drawing:
 
     def _fill(self, r: int, stage: int) -> None:
         """Record the banners that seats could make in a round with claims, after the first `stage` claims."""
+        self._note(r, stage, self._held(r, stage))
+
+    def _held(self, r: int, stage: int) -> dict[int, int]:
+        """Return the holders of hexes in a round with claims, after the first `stage` claims."""
         made = self.history.claimed[r - 1][:stage]
         gone = {claim.seat for claim in made}
-        white = {number for claim in made for number in claim.hexes}
+        white = set(chain.from_iterable(claim.hexes for claim in made))
         held = {}
         for number, strengths in self.history.strengths(r).items():
             if number not in white:
                 who = holder({each: strength for each, strength in strengths.items() if each not in gone})
                 if who is not None:
                     held[number] = who
-        self._note(r, stage, held)
+        return held
 
     def _note(self, r: int, stage: int, held: dict[int, int]) -> None:
         known = self.moving if self.history.claims[r - 1] else self.tempting
@@ -314,13 +318,8 @@ class Drawing:
         for number, seat in held.items():
             colours[seat][self.history.colour[number]] += 1
         for seat, counts in colours.items():
-            known[r, stage, seat] = frozenset(
-                (body, parting)
-                for parting, count in counts.items()
-                if count > 1
-                for body in counts
-                if body != parting
-            )
+            pairs = product(counts, [parting for parting, count in counts.items() if count > 1])
+            known[r, stage, seat] = frozenset((body, parting) for body, parting in pairs if body != parting)
 
     def _won_with(
         self, came: list[list[tuple[int, Pillar, bool]]], banners: dict[Title, Colours]
@@ -375,26 +374,13 @@ class Drawing:
         return tuple(rank)
 
     def _own_hexes(self, r: int, stage: int, banner: Colours) -> tuple[int, ...]:
-        gone = {claim.seat for claim in self.history.claimed[r - 1][:stage]}
-        white = {number for claim in self.history.claimed[r - 1][:stage] for number in claim.hexes}
-        held = [
-            number
-            for number, strengths in self.history.strengths(r).items()
-            if number not in white
-            and holder({each: s for each, s in strengths.items() if each not in gone}) == self.seat
-        ]
+        held = [number for number, seat in self._held(r, stage).items() if seat == self.seat]
         body = [number for number in held if self.history.colour[number] == banner[0]]
         parting = [number for number in held if self.history.colour[number] == banner[1]]
         return (min(body), *sorted(parting)[:2])
 
     def _spent_on(self, seat: int, hexes: Sequence[int], r: int) -> int:
-        return sum(
-            spent.amount
-            for number in hexes
-            for at, spents in self.history.by_hex[number].items()
-            for spent in spents
-            if at <= r and spent.seat == seat
-        )
+        return sum(self.history.spent_on(seat, number, r) for number in hexes)
 
     def _pillars(self, needed: dict[Pillar, set[Title]]) -> dict[Pillar, tuple[Title, ...]]:
         known = self.facts.pillars
@@ -419,7 +405,7 @@ class Drawing:
             for title in titles:
                 left[title] -= 1
         needed = {pillar: titles for pillar, titles in needed.items() if pillar not in known}
-        later = Counter(title for titles in needed.values() for title in titles)
+        later = Counter(chain.from_iterable(needed.values()))
         shown = dict(known)
         order = [pillar for pillar in PILLARS if pillar not in known]
         rng.shuffle(order)
@@ -436,7 +422,7 @@ class Drawing:
             for title in here:
                 left[title] -= 1
             shown[pillar] = tuple(here)
-        if any(left.values()) or len({frozenset(titles) for titles in shown.values()}) < len(PILLARS):
+        if any(left.values()) or len(set(map(frozenset, shown.values()))) < len(PILLARS):
             return None
         return {pillar: shown[pillar] for pillar in PILLARS}
 
