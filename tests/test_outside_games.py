@@ -29,14 +29,14 @@ if __name__ == "__main__":
 TEXT = """
 from bots.language_model.prompts import Context
 from protocol.messages import ClockTerms, Opened, Welcome
-from protocol.text import Terms, drawing_of, examples, explain, read, say
+from protocol.text import Terms, drawing_of, explain, read, say, text_of
 from kuhn_poker import KuhnHostView, KuhnView, Shown
 
 view = KuhnView(seat=1, card=3, moves=("bet",), shown=())
 assert {"move": "bet"} == read("kuhn-poker", "turn", "call") == read("kuhn-poker", "turn", "BET")
 assert {"move": "pass"} == read("kuhn-poker", "turn", '{"move": "pass"}')
 assert "bet" == say("kuhn-poker", {"move": "bet"})
-assert (("pass", "fold"), ("bet", "call")) == examples("kuhn-poker", "turn", view)
+assert (("pass", "fold"), ("bet", "call")) == text_of("kuhn-poker").examples("turn", view)
 assert "in the window turn:" in explain("kuhn-poker", Terms("plain", {}, 1))
 drawing = drawing_of("kuhn-poker")
 assert "your card: king\\nseat 0: bet\\n" == drawing.board(view, [], plain=True).plain

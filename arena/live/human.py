@@ -162,7 +162,7 @@ class Person:
         """Return completions for the current line."""
         if self._opened is None or self._view is None:
             return COMMANDS
-        return *COMMANDS, *game_text.words(self._game(), self._opened.window, self._view)
+        return *COMMANDS, *game_text.text_of(self._game()).words(self._opened.window, self._view)
 
     def board(self) -> list[Shown]:
         """Return the board as of the last window."""
@@ -235,7 +235,7 @@ class Person:
         if self._opened is None or self._view is None:
             return []
         game, window = self._game(), self._opened.window
-        asked = game_text.ask(game, window, self._view)
+        asked = game_text.text_of(game).ask(window, self._view)
         return [f"{asked}. {game_text.if_nothing(game, window, self._opened.default)}"]
 
     def _help(self) -> list[Shown]:
@@ -245,7 +245,7 @@ class Person:
         terms = Terms(self._welcome.variant, self._welcome.options, self._welcome.seat)
         shown: list[Shown] = [game_text.explain(self._welcome.game, terms)]
         if self._opened is not None and self._view is not None:
-            examples = game_text.examples(self._welcome.game, self._opened.window, self._view)
+            examples = game_text.text_of(self._welcome.game).examples(self._opened.window, self._view)
             if examples:
                 shown.append("\n".join(["now, for example:", *game_text.listed(examples)]))
         return shown

@@ -137,7 +137,7 @@ class Context:
         if self._text is None:
             return f"answer with the action as JSON. {nothing}"
         view = msgspec.convert(opened.view, self._text.view)
-        examples = game_text.examples(self._game, opened.window, view)
+        examples = self._text.examples(opened.window, view)
         lines = game_text.listed((f"{MARK} {typed}", meaning) for typed, meaning in examples)
         asked = f"{self._text.ask(opened.window, view)}. {nothing}"
         return "\n".join([asked, "Legal now, as examples of the form and not as advice:", *lines])

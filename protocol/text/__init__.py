@@ -12,9 +12,7 @@ from protocol.text.registry import (
     GameText,
     ParseError,
     Terms,
-    ask,
     drawing_of,
-    examples,
     explain,
     if_nothing,
     listed,
@@ -24,7 +22,7 @@ from protocol.text.registry import (
     read,
     say,
     say_default,
-    words,
+    text_of,
 )
 
 __all__ = [
@@ -39,10 +37,8 @@ __all__ = [
     "Picture",
     "Terms",
     "Tile",
-    "ask",
     "canvas_text",
     "drawing_of",
-    "examples",
     "explain",
     "honeycomb",
     "if_nothing",
@@ -55,6 +51,6 @@ __all__ = [
     "read",
     "say",
     "say_default",
+    "text_of",
     "viewpoint",
-    "words",
 ]

@@ -130,33 +130,15 @@ def _say_json(action: Any) -> str:
     return encode(action).decode()
 
 
-def _no_words(window: str, view: View) -> tuple[str, ...]:
-    del window, view
+def _no_texts(*_: object) -> tuple[()]:
     return ()
 
 
-def _no_forms(terms: Terms) -> dict[str, tuple[Example, ...]]:
-    del terms
-    return {}
-
-
-def _no_examples(window: str, view: View) -> tuple[Example, ...]:
-    del window, view
-    return ()
-
-
-def _unknown(window: str, action: Any) -> str:
-    del window, action
+def _no_text(*_: object) -> str:
     return ""
 
 
-def _no_page(variant: str) -> str:
-    del variant
-    return ""
-
-
-def _no_fields(terms: Terms) -> dict[str, str]:
-    del terms
+def _no_entries(_: Terms) -> dict[str, Any]:
     return {}
 
 
@@ -176,17 +158,17 @@ class GameText(Struct, frozen=True, kw_only=True):
     """(window's name, view) to the text that may be typed, in one line."""
     say: Callable[[Any], str] = _say_json
     """Action in canonical spelling to its notation."""
-    words: Callable[[str, Any], tuple[str, ...]] = _no_words
+    words: Callable[[str, Any], tuple[str, ...]] = _no_texts
     """(window's name, view) to words for completion."""
-    forms: Callable[[Terms], Mapping[str, tuple[Example, ...]]] = _no_forms
+    forms: Callable[[Terms], Mapping[str, tuple[Example, ...]]] = _no_entries
     """Each window that may open for this seat to the forms of its actions, with words in capitals to fill in."""
-    examples: Callable[[str, Any], tuple[Example, ...]] = _no_examples
+    examples: Callable[[str, Any], tuple[Example, ...]] = _no_texts
     """(window's name, view) to complete examples, each legal now."""
-    if_nothing: Callable[[str, Any], str] = _unknown
+    if_nothing: Callable[[str, Any], str] = _no_text
     """(window's name, its default) to the effect on a seat that submits nothing, as a clause; "" if unknown."""
-    rules: Callable[[str], str] = _no_page
+    rules: Callable[[str], str] = _no_text
     """(variant) to the rules in one page; "" if there is none."""
-    fields: Callable[[Terms], Mapping[str, str]] = _no_fields
+    fields: Callable[[Terms], Mapping[str, str]] = _no_entries
     """Each field of a view that is shown to models to its meaning."""
 
 
@@ -195,7 +177,8 @@ GAME_TEXTS: Parts[GameText] = Parts("text", expected=GameText)
 _ALL_JSON = GameText()
 
 
-def _text_of(game: str) -> GameText:
+def text_of(game: str) -> GameText:
+    """Return a game's text; JSON if the game has none."""
     return GAME_TEXTS.get(game, _ALL_JSON)
 
 
@@ -205,7 +188,7 @@ def read(game: str, window: str, text: str) -> Any:
     Raises:
         ParseError: it is neither.
     """
-    game_text = _text_of(game)
+    game_text = text_of(game)
     if not text.startswith("{"):
         return game_text.read(window, text)
     action = _read_json(window, text)
@@ -229,14 +212,9 @@ def _plain(complaint: str) -> str:
     return f"{place}: {what}" if place else what
 
 
-def ask(game: str, window: str, view: View) -> str:
-    """Return the text that may be typed in this window."""
-    return _text_of(game).ask(window, view)
-
-
 def say(game: str, action: Any) -> str:
     """Return an action in the notation in which it is typed."""
-    return _text_of(game).say(action)
+    return text_of(game).say(action)
 
 
 def say_default(game: str, window: str, action: Any) -> str:
@@ -247,7 +225,7 @@ def say_default(game: str, window: str, action: Any) -> str:
     said = "" if action is None else say(game, action)
     if said and said not in NOTHING:
         return said
-    happens = _text_of(game).if_nothing(window, action)
+    happens = text_of(game).if_nothing(window, action)
     if said and happens:
         return f"{said} ({happens})"
     return said or happens or "nothing, or what is drawn when the window closes"
@@ -255,20 +233,15 @@ def say_default(game: str, window: str, action: Any) -> str:
 
 def if_nothing(game: str, window: str, action: Any) -> str:
     """Return a sentence on the effect of submitting nothing. `action`: the default, or None."""
-    happens = _text_of(game).if_nothing(window, action)
+    happens = text_of(game).if_nothing(window, action)
     if happens:
         return f"If you submit nothing, {happens}."
     return f"If you submit nothing, this is taken: {say_default(game, window, action)}"
 
 
-def words(game: str, window: str, view: View) -> tuple[str, ...]:
-    """Return words for completion in this window."""
-    return _text_of(game).words(window, view)
-
-
 def explain(game: str, terms: Terms) -> str:
     """Return the notation for each window that may open for this seat."""
-    all_forms = _text_of(game).forms(terms)
+    all_forms = text_of(game).forms(terms)
     if not all_forms:
         return "In this game an action is typed as JSON."
     lines = []
@@ -284,11 +257,6 @@ def listed(examples: Iterable[Example]) -> Iterator[str]:
         yield f"  {each:{MEANING_AT}}{gap}{meaning}".rstrip()
 
 
-def examples(game: str, window: str, view: View) -> tuple[Example, ...]:
-    """Return complete examples for this window, each with its meaning."""
-    return _text_of(game).examples(window, view)
-
-
 def drawing_of(game: str) -> Drawing:
     """Return a game's drawings."""
-    return _text_of(game).drawing
+    return text_of(game).drawing
